@@ -1,0 +1,14 @@
+/**
+ * Waits for `work` unless `signal` aborts first; ends the wait only, never the work.
+ *
+ * Not `AbortSignal.any` or `Promise.race`: with a signal that lives long those keep something of every call.
+ */
+export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject)
+  })
+}

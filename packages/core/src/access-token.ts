@@ -1,0 +1,78 @@
+import type { Expiry } from './expiry.ts'
+
+const redacted = '[redacted]'
+const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
+
+/**
+ * A bearer token (RFC 6750). Printing it in any way gives `[redacted]`; only `value` holds the secret.
+ */
+export class AccessToken {
+  readonly #value: string
+  readonly #issuer: string
+  readonly #expiry: Expiry
+  readonly #authorization: string
+  readonly #renewBefore: number
+  readonly #floor: number
+
+  /** @internal Tokens come from `getToken`. */
+  constructor(
+    value: string,
+    issuer: string,
+    expiry: Expiry,
+    margins: { renewBefore: number; floor: number },
+  ) {
+    this.#value = value
+    this.#issuer = issuer
+    this.#expiry = expiry
+    this.#authorization = `Bearer ${value}`
+    this.#renewBefore = margins.renewBefore
+    this.#floor = margins.floor
+  }
+
+  /** The token itself. Keep it out of logs. */
+  get value(): string {
+    return this.#value
+  }
+
+  get tokenType(): 'Bearer' {
+    return 'Bearer'
+  }
+
+  /** Name of the issuer, as given in `issuers`. */
+  get issuer(): string {
+    return this.#issuer
+  }
+
+  /** When the token expires, counted from the moment before it was asked for (RFC 6749 §5.1, `expires_in`). */
+  get expiresAt(): Date {
+    return this.#expiry.date
+  }
+
+  toString(): string {
+    return redacted
+  }
+
+  toJSON(): string {
+    return redacted
+  }
+
+  [inspect](): string {
+    return redacted
+  }
+
+  /** @internal The `Authorization` header field for this token. */
+  static authorization(token: AccessToken): string {
+    return token.#authorization
+  }
+
+  /**
+   * @internal How a token may be used now: `fresh` as it is; `aging` as it is while a renewal starts in the
+   * background; `old` only if a renewal fails; `expired` not at all.
+   */
+  static age(token: AccessToken): 'fresh' | 'aging' | 'old' | 'expired' {
+    const left = token.#expiry.remaining()
+    if (left > token.#renewBefore && left > token.#floor) return 'fresh'
+    if (left > token.#floor) return 'aging'
+    return left > 0 ? 'old' : 'expired'
+  }
+}

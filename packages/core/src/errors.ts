@@ -1,0 +1,75 @@
+/**
+ * What went wrong, stable across releases: test `code`, not the message.
+ *
+ * - `INVALID_OPTIONS`: an option is wrong; the message names it, what was given and what is allowed.
+ * - `INSECURE_TRANSPORT`: a URL or the process would let a secret or a token travel unprotected.
+ * - `CREDENTIALS_UNAVAILABLE`: the credentials provider failed, or gave nothing usable.
+ * - `TOKEN_REQUEST_REFUSED`: the issuer said no (RFC 6749 §5.2); see `oauthError` and `status`.
+ * - `TOKEN_REQUEST_FAILED`: the issuer could not be reached, or answered with an error that may pass.
+ * - `TOKEN_REQUEST_TIMEOUT`: the issuer did not answer in time.
+ * - `TOKEN_RESPONSE_INVALID`: the issuer's answer is no token response (RFC 6749 §5.1).
+ * - `QUEUE_FULL`: `maxQueued` calls wait already.
+ * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
+ * - `MANAGER_CLOSED`: the token manager was closed.
+ * - `CLIENT_SIDE_FORBIDDEN`: this is a browser page; a client secret does not belong there.
+ */
+export type TokenlaneErrorCode =
+  | 'INVALID_OPTIONS'
+  | 'INSECURE_TRANSPORT'
+  | 'CREDENTIALS_UNAVAILABLE'
+  | 'TOKEN_REQUEST_REFUSED'
+  | 'TOKEN_REQUEST_FAILED'
+  | 'TOKEN_REQUEST_TIMEOUT'
+  | 'TOKEN_RESPONSE_INVALID'
+  | 'QUEUE_FULL'
+  | 'QUEUE_TIMEOUT'
+  | 'MANAGER_CLOSED'
+  | 'CLIENT_SIDE_FORBIDDEN'
+
+/** What a program may want to know of a failure, beside its code. Never a secret, a token or a body. */
+export interface TokenlaneErrorDetails {
+  /** Name of the issuer, as given in `issuers`. */
+  readonly issuer?: string | undefined
+  /** HTTP status of the issuer's answer. */
+  readonly status?: number | undefined
+  /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
+  readonly oauthError?: string | undefined
+  /** How long the issuer asks to be left alone, in milliseconds (RFC 9110 §10.2.3). */
+  readonly retryAfter?: number | undefined
+  /** What the transport said, reduced to its name and code. */
+  readonly cause?: Error | undefined
+}
+
+const brand: symbol = Symbol.for('tokenlane.error')
+
+/** Every error that Tokenlane itself raises. */
+export class TokenlaneError extends Error {
+  override readonly name: string = 'TokenlaneError'
+  readonly code: TokenlaneErrorCode
+  readonly issuer?: string
+  readonly status?: number
+  readonly oauthError?: string
+  readonly retryAfter?: number
+
+  constructor(code: TokenlaneErrorCode, message: string, details: TokenlaneErrorDetails = {}) {
+    super(message, details.cause && { cause: details.cause })
+    this.code = code
+    if (details.issuer !== undefined) this.issuer = details.issuer
+    if (details.status !== undefined) this.status = details.status
+    if (details.oauthError !== undefined) this.oauthError = details.oauthError
+    if (details.retryAfter !== undefined) this.retryAfter = details.retryAfter
+    Object.defineProperty(this, brand, { value: true })
+  }
+}
+
+/**
+ * Whether `error` comes from Tokenlane, whichever copy of the package raised it.
+ *
+ * @example
+ * ```ts
+ * if (isTokenlaneError(error) && error.code === 'QUEUE_FULL') slowDown()
+ * ```
+ */
+export function isTokenlaneError(error: unknown): error is TokenlaneError {
+  return typeof error === 'object' && error !== null && brand in error
+}

@@ -1,0 +1,76 @@
+import type { TokenlaneErrorCode } from './errors.ts'
+
+/** Why a token was asked for. */
+export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
+
+/**
+ * Everything that an operator may want to see, told apart by `type`. Times are milliseconds. No event carries
+ * a token, a secret or a full URL: an `api` is its `baseUrl`.
+ */
+export type TokenlaneEvent =
+  /** A token request succeeded; `joiners` calls waited for it. */
+  | {
+      readonly type: 'token.renewed'
+      readonly issuer: string
+      readonly expiresAt: Date
+      readonly duration: number
+      readonly reason: RenewalReason
+      readonly joiners: number
+    }
+  /** A token request failed; the next comes in `retryIn` at the earliest. */
+  | {
+      readonly type: 'renewal.failed'
+      readonly issuer: string
+      readonly code: TokenlaneErrorCode
+      readonly retryIn: number
+      readonly tokenStillValid: boolean
+    }
+  /** An API answered 401 to a token of this issuer. */
+  | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
+  /** A call must wait; `queued` calls wait now, this one included. */
+  | { readonly type: 'call.queued'; readonly api: string; readonly queued: number }
+  /** A call that had `waited` goes out; `queued` calls still wait. */
+  | {
+      readonly type: 'call.sent'
+      readonly api: string
+      readonly waited: number
+      readonly queued: number
+    }
+  /** The API said that the limit is passed: no call goes out `for` so long. */
+  | {
+      readonly type: 'api.paused'
+      readonly api: string
+      readonly for: number
+      readonly status: number
+    }
+  /** The client secret must be rotated: `daysLeft` of its 365 days remain. Once per threshold. */
+  | {
+      readonly type: 'secret.expiring'
+      readonly issuer: string
+      readonly clientId: string
+      readonly daysLeft: number
+      readonly threshold: 10 | 5 | 0
+    }
+  /** The issuer took other credentials than the time before. */
+  | { readonly type: 'credentials.rotated'; readonly issuer: string; readonly clientId: string }
+
+/** Receives events, synchronously and in order. Whatever it throws is ignored. */
+export type Observer = (event: TokenlaneEvent) => void
+
+/** `undefined` where nobody observes, so that no event is made. */
+export type Emit = Observer | undefined
+
+/** One function that tells every observer; an observer that fails changes nothing. */
+export function createEmit(observers: readonly Observer[]): Emit {
+  if (observers.length === 0) return undefined
+  return (event) => {
+    for (const observe of observers) {
+      try {
+        const outcome: unknown = observe(event)
+        if (outcome instanceof Promise) outcome.catch(() => {})
+      } catch {
+        // an observer's failure is its own
+      }
+    }
+  }
+}

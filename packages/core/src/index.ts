@@ -1,0 +1,32 @@
+export {
+  createTokenManager,
+  type ApiOptions,
+  type IssuerStatus,
+  type ManagerStatus,
+  type TokenManager,
+  type TokenManagerOptions,
+} from './token-manager.ts'
+export {
+  generalIssuer,
+  weblinkIssuer,
+  type AuthUrl,
+  type IssuerOptions,
+  type IssuerSettings,
+} from './issuer.ts'
+export type { PerEnvironment } from './environment.ts'
+export {
+  envCredentials,
+  type Credentials,
+  type CredentialsContext,
+  type CredentialsProvider,
+  type CredentialsSource,
+} from './credentials.ts'
+export type { AccessToken } from './access-token.ts'
+export type { AdmitOptions, Api, Exchange, Pass, Report, SendOptions } from './api.ts'
+export type { Observer, RenewalReason, TokenlaneEvent } from './events.ts'
+export {
+  isTokenlaneError,
+  TokenlaneError,
+  type TokenlaneErrorCode,
+  type TokenlaneErrorDetails,
+} from './errors.ts'

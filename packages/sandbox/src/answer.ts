@@ -1,0 +1,29 @@
+import { STATUS_CODES, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
+
+/** A whole HTTP answer, decided before any of it is sent. */
+export interface Answer {
+  status: number
+  headers?: OutgoingHttpHeaders
+  body?: string
+}
+
+export function json(value: unknown): Answer {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
+}
+
+/** Problem details (RFC 9457). */
+export function problem(status: number, detail: string, headers: OutgoingHttpHeaders = {}): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/problem+json', ...headers },
+    body: JSON.stringify({ title: STATUS_CODES[status] ?? 'Unknown', status, detail }),
+  }
+}
+
+export function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  if (body === undefined) {
+    response.writeHead(status, headers).end()
+    return
+  }
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+
+import { refuseToken } from './bearer.ts'
+import type { TokenState } from './token-ledger.ts'
+
+const states: Record<string, TokenState> = { good: 'live', old: 'expired', taken: 'revoked' }
+const judge = (authorization?: string) => refuseToken(authorization, async (token) => states[token] ?? 'unknown')
+
+test('a live token is not refused, however the scheme is spelt', async () => {
+  expect(await judge('Bearer good')).toBeUndefined()
+  expect(await judge('bearer  good')).toBeUndefined()
+})
+
+test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic Z29vZA=='])('%j brings no token', async (authorization) => {
+  const refusal = await judge(authorization)
+  expect(refusal?.status).toBe(401)
+  expect(refusal?.headers?.['www-authenticate']).toBe('Bearer')
+})
+
+test.each([
+  ['Bearer old', 'The access token expired'],
+  ['Bearer taken', 'The access token was revoked'],
+  ['Bearer other', 'The issuer of this API did not issue the access token'],
+  ['Bearer good good', 'The issuer of this API did not issue the access token'],
+])('%j is an invalid token', async (authorization, detail) => {
+  const refusal = await judge(authorization)
+  expect(refusal?.status).toBe(401)
+  expect(refusal?.headers?.['www-authenticate']).toBe('Bearer error="invalid_token"')
+  expect(JSON.parse(refusal?.body ?? '')).toEqual({ title: 'Unauthorized', status: 401, detail })
+})

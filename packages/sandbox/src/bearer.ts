@@ -1,0 +1,29 @@
+import { problem, type Answer } from './answer.ts'
+import type { TokenState } from './token-ledger.ts'
+
+const details: Record<Exclude<TokenState, 'live'>, string> = {
+  expired: 'The access token expired',
+  revoked: 'The access token was revoked',
+  unknown: 'The issuer of this API did not issue the access token',
+}
+
+/**
+ * Judges the `Authorization` field of a call (RFC 6750 §3).
+ *
+ * @returns the refusal, or `undefined` if the call may go on.
+ */
+export async function refuseToken(
+  authorization: string | undefined,
+  verify: (token: string) => Promise<TokenState>,
+): Promise<Answer | undefined> {
+  const token = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
+  // no error code for a call that brings no token at all: RFC 6750 §3.1
+  if (token === undefined)
+    return problem(401, 'The call has no bearer token', { 'www-authenticate': 'Bearer' })
+  const state = await verify(token)
+  return state === 'live' ? undefined : invalidToken(details[state])
+}
+
+export function invalidToken(detail: string): Answer {
+  return problem(401, detail, { 'www-authenticate': 'Bearer error="invalid_token"' })
+}

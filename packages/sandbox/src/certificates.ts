@@ -1,0 +1,40 @@
+import { generate } from 'selfsigned'
+
+/** What a TLS server on this machine needs, and what its clients must trust. All PEM. */
+export interface Certificates {
+  /** Certificate of the authority, made for this sandbox only; its key is thrown away. */
+  ca: string
+  cert: string
+  key: string
+}
+
+const ellipticCurve = { keyType: 'ec', algorithm: 'sha256' } as const
+
+/** Makes an authority and one certificate of it for `localhost`, `127.0.0.1` and `::1`. */
+export async function makeCertificates(): Promise<Certificates> {
+  const authority = await generate([{ name: 'commonName', value: 'Tokenlane sandbox CA' }], {
+    ...ellipticCurve,
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  })
+  const leaf = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...ellipticCurve,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  })
+  return { ca: authority.cert, cert: leaf.cert, key: leaf.private }
+}

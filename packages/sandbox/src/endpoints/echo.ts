@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+
+import { json, problem } from '../answer.ts'
+import type { Endpoint } from './endpoint.ts'
+
+const methods = ['POST', 'PUT', 'PATCH', 'DELETE']
+
+/** Fields that tell how a body was sent; nothing here can hold a token or a cookie. */
+const shownFields = new Set([
+  'accept',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'user-agent',
+  'x-request-id',
+])
+
+/** `POST|PUT|PATCH|DELETE echo`: proves which bytes arrived. */
+export const echoEndpoint: Endpoint = async ({ request }) => {
+  const { method = '', headers } = request
+  if (!methods.includes(method)) return problem(405, 'An echo needs a body', { allow: methods.join(', ') })
+  const hash = createHash('sha256')
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    length += chunk.length
+  }
+  return json({
+    method,
+    length,
+    sha256: hash.digest('hex'),
+    contentType: headers['content-type'] ?? null,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => shownFields.has(name))),
+  })
+}

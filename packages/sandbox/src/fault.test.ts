@@ -1,0 +1,55 @@
+import { beforeEach, expect, test } from 'vitest'
+
+import { createFaultSlot, type FaultSlot } from './fault.ts'
+
+let at: number
+let slot: FaultSlot<string>
+
+beforeEach(() => {
+  at = 0
+  slot = createFaultSlot(() => at)
+})
+
+test('without a fault nothing is met', () => {
+  expect(slot.take()).toBeUndefined()
+})
+
+test('a fault without bounds lasts until it is cleared', () => {
+  slot.set('broken', {})
+  at = Number.MAX_SAFE_INTEGER
+  expect(slot.take()).toBe('broken')
+  expect(slot.take()).toBe('broken')
+  slot.clear()
+  expect(slot.take()).toBeUndefined()
+})
+
+test('a fault for 100 ms is met 99 ms later', () => {
+  slot.set('broken', { for: 100 })
+  at = 99
+  expect(slot.take()).toBe('broken')
+})
+
+test('a fault for 100 ms is over 100 ms later', () => {
+  slot.set('broken', { for: 100 })
+  at = 100
+  expect(slot.take()).toBeUndefined()
+})
+
+test('a fault for 2 times meets two requests', () => {
+  slot.set('broken', { times: 2 })
+  expect([slot.take(), slot.take(), slot.take()]).toEqual(['broken', 'broken', undefined])
+})
+
+test('of two bounds the one reached first ends the fault', () => {
+  slot.set('broken', { for: 100, times: 1 })
+  expect([slot.take(), slot.take()]).toEqual(['broken', undefined])
+  slot.set('broken', { for: 100, times: 1 })
+  at = 100
+  expect(slot.take()).toBeUndefined()
+})
+
+test('the fault set last replaces the one before', () => {
+  slot.set('first', { times: 1 })
+  slot.set('second', {})
+  expect([slot.take(), slot.take()]).toEqual(['second', 'second'])
+})

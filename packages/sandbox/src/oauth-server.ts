@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import { exportJWK, generateKeyPair } from 'jose'
+import { errors, Provider, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider'
+
+import { send, type Answer } from './answer.ts'
+import type { ClientRegistration } from './client-registration.ts'
+import { createJwtReader } from './jwt-reader.ts'
+import type { TokenLedger, TokenState } from './token-ledger.ts'
+
+export interface OAuthServerOptions {
+  /** The issuer identifier; the token endpoint is on this origin. */
+  origin: string
+  tokenPath: string
+  /** The one scope that a token request must name; without one, no scope is accepted. */
+  scope: string | undefined
+  tokenFormat: 'jwt' | 'opaque'
+  registration: ClientRegistration
+  ledger: TokenLedger
+}
+
+/** One authorization server that grants client credentials (RFC 6749 §4.4). */
+export interface OAuthServer {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Says whether a token is of this server, and whether it lives. */
+  verify(token: string): Promise<TokenState>
+}
+
+const algorithm = 'ES256'
+
+/** The only file that knows oidc-provider. */
+export async function createOAuthServer(options: OAuthServerOptions): Promise<OAuthServer> {
+  const { origin, ledger, registration, scope, tokenFormat } = options
+  const audience = `${origin}/api`
+  const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true })
+
+  const provider = new Provider(origin, {
+    adapter: () => noStorage,
+    clients: [
+      {
+        client_id: registration.clientId,
+        // never compared: see compareClientSecret below
+        client_secret: registration.credentials().clientSecret,
+        grant_types: ['client_credentials'],
+        response_types: [],
+        redirect_uris: [],
+        token_endpoint_auth_method: 'client_secret_post',
+        ...(scope === undefined ? {} : { scope }),
+      },
+    ],
+    // the algorithm of JWT access tokens too
+    clientDefaults: { id_token_signed_response_alg: algorithm },
+    clientAuthMethods: ['client_secret_post'],
+    clientBasedCORS: () => false,
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => audience,
+        getResourceServerInfo(context, resource) {
+          if (resource !== audience) throw new errors.InvalidTarget()
+          checkScope(context, scope)
+          return {
+            scope: scope ?? '',
+            audience,
+            accessTokenFormat: tokenFormat,
+          }
+        },
+      },
+    },
+    formats: {
+      customizers: {
+        jwt(_context, _token, { payload }) {
+          const issuedAt = Date.now() / 1_000
+          payload['iat'] = issuedAt
+          payload['exp'] = issuedAt + ledger.lifetime / 1_000
+        },
+      },
+    },
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'sandbox', alg: algorithm, use: 'sig' }] },
+    routes: { token: options.tokenPath },
+    scopes: scope === undefined ? [] : [scope],
+    ttl: { ClientCredentials: () => Math.ceil(ledger.lifetime / 1_000) },
+  } satisfies Configuration)
+
+  provider.Client.prototype.compareClientSecret = (secret: string): boolean => registration.accepts(secret)
+  // a JWT is "issued", an opaque token is "saved"
+  const issue = ({ jti }: { jti: string }): void => ledger.issue(jti)
+  provider.on('client_credentials.issued', issue)
+  provider.on('client_credentials.saved', issue)
+  // else Koa prints errors, such as that of a client that left
+  provider.silent = true
+  provider.use(async (context, next) => {
+    await next()
+    const token = (context as Partial<KoaContextWithOIDC>).oidc?.entities.ClientCredentials
+    if (token === undefined || context.status !== 200) return
+    const answer = context.body as { expires_in: number }
+    answer.expires_in = ledger.lifetimeOf(token.jti) / 1_000
+  })
+
+  const handle = provider.callback()
+  const readJwt = createJwtReader({ publicKey, algorithm, issuer: origin, audience })
+  // an opaque token is its own id
+  const idOf = async (token: string) => (tokenFormat === 'jwt' ? readJwt(token) : token)
+  return {
+    async handle(request, response) {
+      // oidc-provider would take client_secret_basic for client_secret_post
+      if (request.headers.authorization !== undefined) return send(response, credentialsOutsideOfForm)
+      // oidc-provider shows errors as HTML to whoever prefers that
+      request.headers.accept = 'application/json'
+      await handle(request, response)
+    },
+    async verify(token) {
+      const id = await idOf(token)
+      return id === undefined ? 'unknown' : ledger.stateOf(id)
+    },
+  }
+}
+
+/** The ledger remembers the tokens, and nothing else has to be kept. */
+const noStorage: Adapter = {
+  upsert: async () => {},
+  find: async () => {},
+  findByUid: async () => {},
+  findByUserCode: async () => {},
+  consume: async () => {},
+  destroy: async () => {},
+  revokeByGrantId: async () => {},
+}
+
+/** oidc-provider by itself drops a scope that it does not know, and grants the rest. */
+function checkScope({ oidc }: KoaContextWithOIDC, required: string | undefined): void {
+  const requested = oidc.params?.['scope']
+  if (requested === required) return
+  const allowed = required === undefined ? 'this issuer has no scopes' : `scope ${required} is required`
+  throw new errors.InvalidScope(allowed, requested as string)
+}
+
+/** RFC 6749 §5.2: credentials that came in an `Authorization` field are refused with a challenge. */
+const credentialsOutsideOfForm: Answer = {
+  status: 401,
+  headers: {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'www-authenticate': 'Basic realm="sandbox"',
+  },
+  body: JSON.stringify({
+    error: 'invalid_client',
+    error_description: 'credentials are only accepted in the form body',
+  }),
+}

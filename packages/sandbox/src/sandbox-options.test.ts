@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+
+import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
+
+test('every option has a default', () => {
+  expect(checkOptions({})).toEqual({
+    tokenLifetime: 3_600_000,
+    records: 5_000,
+    ratePolicies: {},
+    delays: undefined,
+  })
+})
+
+test('what is allowed comes through', () => {
+  const options: SandboxOptions = {
+    tokenLifetime: 1_500.5,
+    records: 0,
+    ratePolicies: { weblink: { limits: [{ quota: 25, window: 1_000 }], retryAfter: false } },
+    delays: { min: 5, max: 5 },
+  }
+  expect(checkOptions(options)).toEqual(options)
+})
+
+const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits: [limit] } } })
+
+test.each<[unknown, string]>([
+  [null, '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, delays, not null'],
+  [{ tokenLifeTime: 1 }, '"options" must be an object with no keys but tokenLifetime, records'],
+  [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],
+  [{ tokenLifetime: Number.NaN }, '"tokenLifetime" must be a number from 1 to 31536000000, not NaN'],
+  [{ tokenLifetime: '3600' }, '"tokenLifetime" must be a number from 1 to 31536000000, not \'3600\''],
+  [{ records: 1.5 }, '"records" must be a whole number from 0 to 9999999, not 1.5'],
+  [{ records: -1 }, '"records" must be a whole number from 0 to 9999999, not -1'],
+  [{ ratePolicies: { other: {} } }, '"ratePolicies" must be an object with no keys but general, weblink'],
+  [{ ratePolicies: { general: {} } }, '"ratePolicies.general.limits" must be an array, not undefined'],
+  [limits({ quota: 0, window: 1 }), '"ratePolicies.weblink.limits[0].quota" must be a whole number from 1'],
+  [limits({ quota: 1, window: 0 }), '"ratePolicies.weblink.limits[0].window" must be a number from 1'],
+  [limits({ quota: 1 }), '"ratePolicies.weblink.limits[0].window" must be a number from 1'],
+  [
+    { ratePolicies: { general: { limits: [], retryAfter: 1 } } },
+    '"ratePolicies.general.retryAfter" must be true or false, not 1',
+  ],
+  [{ delays: 5 }, '"delays" must be an object with no keys but min, max, not 5'],
+  [{ delays: { min: -1, max: 1 } }, '"delays.min" must be a number from 0'],
+  [{ delays: { min: 10, max: 5 } }, '"delays.max" must be a number from 10 to 2147483647, not 5'],
+])('%j is refused', (options, message) => {
+  expect(() => checkOptions(options as SandboxOptions)).toThrow(TypeError)
+  expect(() => checkOptions(options as SandboxOptions)).toThrow(message)
+})

@@ -1,0 +1,112 @@
+// Runs a script of package.json on any machine with npm and Node 18 or newer: node scripts/bootstrap.mjs check
+// The machine's own Node and pnpm are used where they fit. What is missing comes from npm, as packages, into
+// npm's own cache; nothing is installed globally.
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const NODE = '24.21.0'
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const { packageManager, scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const pnpmMajor = /^pnpm@(\d+)\./.exec(packageManager)[1]
+const windows = process.platform === 'win32'
+
+const needs =
+  `Tokenlane needs Node ^22.19, ^24 or >=26, pnpm ${pnpmMajor} and the dependencies of pnpm-lock.yaml, and not all ` +
+  'of them are on this machine: connect it to the npm registry once, and from then on it works offline.'
+const networkError = new RegExp(
+  [
+    'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|EPIPE|ENOTCACHED',
+    'ERR_SOCKET_TIMEOUT|UND_ERR_\\w*TIMEOUT|ERR_PNPM_(META_)?FETCH_FAIL|ERR_PNPM_NO_OFFLINE|network timeout',
+    'fetch failed|socket hang up|error sending request|dns error|connection refused|network is unreachable',
+  ].join('|'),
+  'i',
+)
+
+// npm and pnpm are .cmd files on Windows, which only a shell starts, and the shell wants one quoted line
+const commandLine = (command, args) =>
+  windows ? [[command, ...args.map((arg) => `"${arg.replaceAll('"', '\\"')}"`)].join(' ')] : [command, args]
+const options = (env, more) => ({ cwd: root, shell: windows, env, ...more })
+
+/** Runs a tool without showing it; the process ends with the reason if it fails. */
+function quietly(env, command, args) {
+  const result = spawnSync(
+    ...commandLine(command, args),
+    options(env, { encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', 'pipe'] }),
+  )
+  if (result.status === 0) return result.stdout
+  const output = [result.stdout, result.stderr, result.error?.message].filter(Boolean).join('\n').trim()
+  if (result.signal) process.kill(process.pid, result.signal)
+  console.error(networkError.test(output) ? needs : `${command} ${args[0]} failed:\n${output}`)
+  process.exit(1)
+}
+
+function nodeFits(version) {
+  const [major, minor] = version.replace('v', '').split('.').map(Number)
+  return (major === 22 && minor >= 19) || major === 24 || major >= 26
+}
+
+/** Outside of the workspace, and without corepack's downloads: what counts is what is here already. */
+function pnpmFits(env) {
+  const probe = spawnSync(
+    ...commandLine('pnpm', ['--version']),
+    options({ ...env, COREPACK_ENABLE_NETWORK: '0' }, { cwd: tmpdir(), encoding: 'utf8', timeout: 10_000 }),
+  )
+  return probe.status === 0 && probe.stdout.startsWith(`${pnpmMajor}.`)
+}
+
+const withPath = (env, path) => {
+  const others = Object.entries(env).filter(([name]) => name.toUpperCase() !== 'PATH')
+  return { ...Object.fromEntries(others), PATH: path }
+}
+
+/** The environment in which `node` and `pnpm` are ones that fit. */
+function toolchain() {
+  // the Node that runs this file counts, even if another one comes first on the PATH
+  const own = withPath(process.env, [dirname(process.execPath), process.env.PATH].join(delimiter))
+  const missing = []
+  // for Linux not the package `node`: it gets its binary in an install script, which npm may be told to skip
+  const node = `${process.platform === 'linux' ? `node-linux-${process.arch}` : 'node'}@${NODE}`
+  if (!nodeFits(process.version)) missing.push(node)
+  if (!pnpmFits(own)) missing.push(packageManager)
+  if (missing.length === 0) return own
+
+  console.log(`Node ${process.version}: taking ${missing.join(' and ')} from npm`)
+  const printed = quietly(own, 'npm', [
+    'exec',
+    '--yes',
+    // a missing network is to be told in seconds
+    '--fetch-retries=1',
+    '--fetch-retry-mintimeout=500',
+    '--fetch-retry-maxtimeout=1000',
+    ...missing.map((name) => `--package=${name}`),
+    '--call=node -v && node -p process.env.PATH',
+  ])
+  const [version, path] = printed.trim().split(/\r?\n/).slice(-2)
+  if (!nodeFits(version)) {
+    console.error(`npm installed ${node}, and still \`node\` is ${version}: are install scripts switched off?`)
+    process.exit(1)
+  }
+  return withPath(process.env, path)
+}
+
+const [task, ...rest] = process.argv.slice(2)
+if (!Object.hasOwn(scripts, task ?? '')) {
+  console.error('usage: node scripts/bootstrap.mjs <script of package.json> [argument ...]')
+  process.exit(2)
+}
+
+const env = toolchain()
+quietly(env, 'pnpm', ['install', '--frozen-lockfile'])
+
+const child = spawn(...commandLine('pnpm', ['run', task, ...rest]), options(env, { stdio: 'inherit' }))
+// the child decides when it is over
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+for (const signal of signals) process.on(signal, () => child.kill(signal))
+child.on('exit', (status, signal) => {
+  for (const name of signals) process.removeAllListeners(name)
+  if (signal) process.kill(process.pid, signal)
+  else process.exitCode = status
+})
