@@ -25,6 +25,9 @@ const networkError = new RegExp(
   'i',
 )
 
+// a missing network is to be told in seconds; pnpm waits more than a minute
+const fewRetries = ['fetch-retries=2', 'fetch-retry-mintimeout=500', 'fetch-retry-maxtimeout=1000']
+
 // npm and pnpm are .cmd files on Windows, which only a shell starts, and the shell wants one quoted line
 const commandLine = (command, args) =>
   windows ? [[command, ...args.map((arg) => `"${arg.replaceAll('"', '\\"')}"`)].join(' ')] : [command, args]
@@ -77,10 +80,7 @@ function toolchain() {
   const printed = quietly(own, 'npm', [
     'exec',
     '--yes',
-    // a missing network is to be told in seconds
-    '--fetch-retries=1',
-    '--fetch-retry-mintimeout=500',
-    '--fetch-retry-maxtimeout=1000',
+    ...fewRetries.map((setting) => `--${setting}`),
     ...missing.map((name) => `--package=${name}`),
     '--call=node -v && node -p process.env.PATH',
   ])
@@ -99,12 +99,15 @@ if (!Object.hasOwn(scripts, task ?? '')) {
 }
 
 const env = toolchain()
-quietly(env, 'pnpm', ['install', '--frozen-lockfile'])
+quietly(env, 'pnpm', ['install', '--frozen-lockfile', ...fewRetries.map((setting) => `--config.${setting}`)])
 
-const child = spawn(...commandLine('pnpm', ['run', task, ...rest]), options(env, { stdio: 'inherit' }))
-// the child decides when it is over
+const child = spawn(...commandLine('pnpm', ['--silent', 'run', task, ...rest]), options(env, { stdio: 'inherit' }))
+// The child decides when it is over. A terminal's Ctrl-C reaches it anyway; a second one would cut its end short.
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-for (const signal of signals) process.on(signal, () => child.kill(signal))
+for (const signal of signals)
+  process.on(signal, () => {
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+  })
 child.on('exit', (status, signal) => {
   for (const name of signals) process.removeAllListeners(name)
   if (signal) process.kill(process.pid, signal)

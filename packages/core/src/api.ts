@@ -158,13 +158,13 @@ export class ProtectedApi implements Api {
       return 'final'
     }
     if (!refusesToken(report.wwwAuthenticate)) return 'final'
-    this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
     if (this.#token.isCurrent(token)) {
       // an API that refuses every token must not cost a token request per call
       if (this.#rejections > 0 && performance.now() < this.#renewAgainAt) return 'final'
       this.#rejections += 1
       this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
       this.#token.invalidate(token)
+      this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
     }
     return mayRepeat ? 'again' : 'final'
   }

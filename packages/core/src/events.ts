@@ -25,7 +25,7 @@ export type TokenlaneEvent =
       readonly retryIn: number
       readonly tokenStillValid: boolean
     }
-  /** An API answered 401 to a token of this issuer. */
+  /** An API answered 401 to the token in use, which is dropped. Once per token, however many calls it hit. */
   | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
   /** A call must wait; `queued` calls wait now, this one included. */
   | { readonly type: 'call.queued'; readonly api: string; readonly queued: number }

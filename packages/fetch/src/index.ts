@@ -1,1 +1,103 @@
-export {}
+import { TokenlaneError, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
+
+import { Call, isRequest, withToken } from './call.ts'
+import { discard } from './discard.ts'
+import { followRedirects } from './follow-redirects.ts'
+
+/** Configures `createFetch`. */
+export interface CreateFetchOptions {
+  /**
+   * Sends the calls.
+   *
+   * @defaultValue the runtime's `fetch`, as it is at each call
+   */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
+
+/**
+ * A `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one that
+ * brings its own `Authorization` field, goes to the underlying `fetch` as it is.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. A call rejects as it would with the
+ * underlying `fetch`, or with a TokenlaneError if no token can be had: then nothing was sent.
+ * @example
+ * ```ts
+ * const fetch = createFetch(tokens)
+ * const response = await fetch('https://api.example.com/records')
+ * ```
+ */
+export function createFetch(tokens: TokenManager, options: CreateFetchOptions = {}): typeof globalThis.fetch {
+  if (typeof tokens?.route !== 'function') refuse('tokens', 'what `createTokenManager` returns')
+  if (typeof options !== 'object' || options === null) refuse('options', 'an object with fetch')
+  const given = options.fetch
+  if (given !== undefined && typeof given !== 'function') refuse('options.fetch', 'a fetch function')
+  const atStart = given ?? globalThis.fetch
+  if (managerOf(atStart) === tokens) return atStart
+
+  const base = (): typeof globalThis.fetch => {
+    if (given !== undefined) return given
+    // once a managed fetch stands in for the global one, looking there would lead back to it
+    return managerOf(globalThis.fetch) === undefined ? globalThis.fetch : atStart
+  }
+
+  const managed: typeof globalThis.fetch = async (input, init) => {
+    const fetch = base()
+    const api = tokens.route(isRequest(input) ? input.url : String(input))
+    if (api === undefined) return fetch(input, init)
+    const call = new Call(input, init)
+    if (call.headers.has('authorization')) return fetch(input, init)
+    return send(call, { api, tokens, fetch })
+  }
+  return Object.defineProperty(managed, managedBy, { value: tokens })
+}
+
+interface Lane {
+  readonly api: Api
+  readonly tokens: TokenManager
+  readonly fetch: typeof globalThis.fetch
+}
+
+/** Sends a call to its API, and its redirects with the token for as long as they stay there. */
+async function send(call: Call, { api, tokens, fetch }: Lane): Promise<Response> {
+  const { signal, replayable } = call
+  try {
+    const response = await api.send((token) => exchange(call.send(fetch, token)), { signal, replayable })
+    if (!call.followsRedirects) return response
+    let inside = true
+    return await followRedirects(response, call, async (hop) => {
+      inside &&= tokens.route(hop.url) === api
+      const init = await call.initFor(hop)
+      if (!inside) return fetch(hop.url.href, init)
+      return api.send(
+        (token) => exchange(fetch(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
+        { signal },
+      )
+    })
+  } finally {
+    call.end()
+  }
+}
+
+async function exchange(answer: Promise<Response>): Promise<Exchange<Response>> {
+  const response = await answer
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    wwwAuthenticate: response.headers.get('www-authenticate'),
+    result: response,
+    discard: () => discard(response),
+  }
+}
+
+function managerOf(fetch: typeof globalThis.fetch): unknown {
+  return (fetch as { readonly [managedBy]?: unknown } | undefined)?.[managedBy]
+}
+
+function refuse(name: string, allowed: string): never {
+  throw new TokenlaneError(
+    'INVALID_OPTIONS',
+    `Cannot create fetch: \`${name}\` is wrong; allowed: ${allowed}`,
+  )
+}

@@ -4,18 +4,22 @@ import { refuseToken } from './bearer.ts'
 import type { TokenState } from './token-ledger.ts'
 
 const states: Record<string, TokenState> = { good: 'live', old: 'expired', taken: 'revoked' }
-const judge = (authorization?: string) => refuseToken(authorization, async (token) => states[token] ?? 'unknown')
+const judge = (authorization?: string) =>
+  refuseToken(authorization, async (token) => states[token] ?? 'unknown')
 
 test('a live token is not refused, however the scheme is spelt', async () => {
   expect(await judge('Bearer good')).toBeUndefined()
   expect(await judge('bearer  good')).toBeUndefined()
 })
 
-test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic Z29vZA=='])('%j brings no token', async (authorization) => {
-  const refusal = await judge(authorization)
-  expect(refusal?.status).toBe(401)
-  expect(refusal?.headers?.['www-authenticate']).toBe('Bearer')
-})
+test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic Z29vZA=='])(
+  '%j brings no token',
+  async (authorization) => {
+    const refusal = await judge(authorization)
+    expect(refusal?.status).toBe(401)
+    expect(refusal?.headers?.['www-authenticate']).toBe('Bearer')
+  },
+)
 
 test.each([
   ['Bearer old', 'The access token expired'],

@@ -20,7 +20,7 @@ export interface IssuerCounts {
 }
 
 /** The answer that requests get instead of the OAuth server's, or a cut connection. */
-export type IssuerFault = Answer | 'kill'
+type IssuerFault = Answer | 'kill'
 
 export interface IssuerOptions {
   origin: string

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 
 import type { Certificates } from './certificates.ts'
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 /** An HTTPS server on a free port of 127.0.0.1. */
 export interface LoopbackServer {

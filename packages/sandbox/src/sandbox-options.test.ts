@@ -24,7 +24,10 @@ test('what is allowed comes through', () => {
 const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits: [limit] } } })
 
 test.each<[unknown, string]>([
-  [null, '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, delays, not null'],
+  [
+    null,
+    '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, delays, not null',
+  ],
   [{ tokenLifeTime: 1 }, '"options" must be an object with no keys but tokenLifetime, records'],
   [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],
   [{ tokenLifetime: Number.NaN }, '"tokenLifetime" must be a number from 1 to 31536000000, not NaN'],

@@ -30,8 +30,11 @@ function agentOf(sandbox: Sandbox): Agent {
 
 /** One exchange by plain `node:https`, without redirects or retries. */
 export async function exchange(sandbox: Sandbox, url: string, sent: Sent = {}): Promise<Received> {
-  const { method = 'GET', headers = {}, body, signal, tls } = sent
+  const { method = 'GET', body, signal, tls } = sent
+  const headers = { ...sent.headers }
   return new Promise((resolve, reject) => {
+    // Node frames the body of a DELETE only if it is told the length
+    if (body !== undefined) headers['content-length'] = `${Buffer.byteLength(body)}`
     const options = { agent: agentOf(sandbox), method, headers, ...(signal && { signal }), ...tls }
     const request = httpsRequest(url, options, (response) => {
       const chunks: Buffer[] = []
@@ -64,7 +67,12 @@ export function tokenEndpoint(sandbox: Sandbox, realm: Realm): string {
 }
 
 /** A token request as the issuer documents it, with some form fields changed. */
-export function requestToken(sandbox: Sandbox, realm: Realm, changed: Form = {}, sent: Sent = {}): Promise<Received> {
+export function requestToken(
+  sandbox: Sandbox,
+  realm: Realm,
+  changed: Form = {},
+  sent: Sent = {},
+): Promise<Received> {
   const { clientId, clientSecret } = sandbox.credentials[realm]
   const form: Form = {
     client_id: clientId,

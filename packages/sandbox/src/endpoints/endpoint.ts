@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Answer } from '../answer.ts'
 
 /** A call whose token was accepted. */
-export interface Call {
+interface Call {
   request: IncomingMessage
   /** What follows the endpoint's own name in the path, without slashes around it; `''` if nothing does. */
   rest: string

@@ -1,0 +1,78 @@
+import type { Api, TokenManager } from '@tokenlane/core'
+import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
+
+/** What one attempt is sent with, and how to take the token off what comes of it. */
+export interface Attempt {
+  readonly config: InternalAxiosRequestConfig
+  /** Puts the caller's configuration, without the token, in place of the attempt's. */
+  clean<T>(outcome: T): T
+  /** The status of the redirect after which the call is not to be judged by its end; else `undefined`. */
+  lastAnswerToToken(): number | undefined
+}
+
+/** A copy of the caller's configuration with the token, which goes to the adapter and nowhere else. */
+export function createAttempt(
+  given: InternalAxiosRequestConfig,
+  adapter: AxiosAdapter,
+  { authorization, api, tokens }: { authorization: string; api: Api; tokens: TokenManager },
+): Attempt {
+  let judgedBy: number | undefined
+  const config: InternalAxiosRequestConfig = {
+    ...given,
+    // `concat` makes new headers; setting a field would change the caller's
+    headers: given.headers.concat({ Authorization: authorization }) as InternalAxiosRequestConfig['headers'],
+    beforeRedirect(options, response, request) {
+      const stays = judgedBy === undefined && tokens.route(String(options['href'])) === api
+      if (!stays) dropAuthorization(options['headers'] as Record<string, unknown>)
+      // nor may what a POST did before it was redirected to a GET be done twice
+      if (!stays || options['method'] !== request.method) judgedBy ??= response.statusCode
+      given.beforeRedirect?.(options, response, request)
+    },
+  }
+  // fetch shows no redirect before it follows it
+  if (isFetchAdapter(adapter, given) && followsInFetch(given)) config.maxRedirects = 0
+
+  return {
+    config,
+    lastAnswerToToken: () => judgedBy,
+    clean(outcome) {
+      // also for what holds on to the attempt, such as a stream
+      config.headers = given.headers
+      scrub(outcome)
+      scrub((outcome as Partial<AxiosResponse> & { response?: unknown })?.response)
+      return outcome
+    },
+  }
+
+  function scrub(holder: unknown): void {
+    if (typeof holder !== 'object' || holder === null) return
+    const held = holder as { config?: unknown; data?: unknown }
+    if (held.config === config) held.config = given
+    hide(held, 'request')
+    if (given.responseType === 'stream') for (const name of ['req', 'socket', 'client']) hide(held.data, name)
+  }
+}
+
+function dropAuthorization(headers: Record<string, unknown>): void {
+  for (const name of Object.keys(headers)) if (name.toLowerCase() === 'authorization') delete headers[name]
+}
+
+/** The request that was sent holds the token: keeps it out of what prints or serializes its holder. */
+function hide(holder: unknown, name: string): void {
+  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return
+  Object.defineProperty(holder, name, { enumerable: false })
+}
+
+function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
+  try {
+    return adapter === axios.getAdapter('fetch', config)
+  } catch {
+    // this runtime has none
+    return false
+  }
+}
+
+function followsInFetch({ fetchOptions }: InternalAxiosRequestConfig): boolean {
+  const redirect: unknown = (fetchOptions as { redirect?: unknown } | undefined)?.redirect
+  return redirect === undefined || redirect === 'follow'
+}

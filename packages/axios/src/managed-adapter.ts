@@ -1,0 +1,91 @@
+import type { Api, TokenManager } from '@tokenlane/core'
+import axios, {
+  type AxiosAdapter,
+  type AxiosInstance,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+} from 'axios'
+
+import { createAttempt } from './attempt.ts'
+import { discard } from './discard.ts'
+import { isReplayable } from './replayable.ts'
+import { waitSignal } from './wait-signal.ts'
+
+export const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
+
+type Adapters = InternalAxiosRequestConfig['adapter']
+
+type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
+
+/** Whether calls of this adapter get their tokens from this manager already, as on a repeated call. */
+export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
+  return typeof adapter === 'function' && (adapter as { [managedBy]?: unknown })[managedBy] === tokens
+}
+
+/** The adapter that a call would have had, with the manager's tokens. */
+export function managedAdapter(
+  adapters: Adapters,
+  instance: Pick<AxiosInstance, 'getUri'>,
+  tokens: TokenManager,
+): AxiosAdapter {
+  const managed: AxiosAdapter = async (config) => {
+    const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
+    const api = hasOwnCredentials(config) ? undefined : tokens.route(instance.getUri(config))
+    if (api === undefined) return adapter(config)
+
+    const stopped = waitSignal(config)
+    try {
+      const outcome = await api.send(
+        (authorization) => exchange(adapter, config, { authorization, api, tokens }),
+        { signal: stopped.signal, replayable: isReplayable(config.data) },
+      )
+      if ('error' in outcome) throw outcome.error
+      return outcome.response
+    } finally {
+      stopped.release()
+    }
+  }
+  return Object.defineProperty(managed, managedBy, { value: tokens })
+}
+
+function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boolean {
+  return Boolean(auth) || headers.has('Authorization')
+}
+
+/** One HTTP exchange. A status that axios makes an error of is an answer like any other. */
+async function exchange(
+  adapter: AxiosAdapter,
+  config: InternalAxiosRequestConfig,
+  lane: { authorization: string; api: Api; tokens: TokenManager },
+): Promise<{
+  status: number
+  retryAfter: string | undefined
+  wwwAuthenticate: string | undefined
+  result: Outcome
+  discard: () => Promise<void>
+}> {
+  const attempt = createAttempt(config, adapter, lane)
+  const outcome: Outcome = await adapter(attempt.config).then(
+    (response) => ({ response: attempt.clean(response) }),
+    (error: unknown) => ({ error: attempt.clean(error) }),
+  )
+  const response = 'response' in outcome ? outcome.response : responseOf(outcome.error)
+  if (response === undefined) throw (outcome as { error: unknown }).error
+  return {
+    // where the token did not go, the answer tells nothing of it
+    status: attempt.lastAnswerToToken() ?? response.status,
+    retryAfter: field(response, 'retry-after'),
+    wwwAuthenticate: field(response, 'www-authenticate'),
+    result: outcome,
+    discard: () => discard(response),
+  }
+}
+
+function responseOf(error: unknown): AxiosResponse | undefined {
+  return (error as { response?: AxiosResponse } | undefined)?.response
+}
+
+function field({ headers }: AxiosResponse, name: string): string | undefined {
+  const value: unknown = headers?.[name]
+  return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { refusesToken } from './challenge.ts'
+
+test.each([
+  undefined,
+  null,
+  '',
+  'Bearer',
+  'Bearer realm="api"',
+  'Bearer error="invalid_token"',
+  'bearer realm="a, b", error="invalid_token", error_description="The token expired"',
+  'Basic realm="x", Bearer error=invalid_token',
+])('%j says that the token was refused', (challenge) => {
+  expect(refusesToken(challenge)).toBe(true)
+})
+
+test.each([
+  'Basic realm="api"',
+  'Bearer error="insufficient_scope"',
+  'Bearer error="invalid_request"',
+  'DPoP',
+])('%j says something else', (challenge) => {
+  expect(refusesToken(challenge)).toBe(false)
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { Router } from './router.ts'
+
+const whole = { baseUrl: 'https://api.example.com/' }
+const nested = { baseUrl: 'https://api.example.com/v2/orders' }
+const weblink = { baseUrl: 'https://weblink.example.com/api/' }
+const router = new Router([whole, nested, weblink])
+
+test.each([
+  ['https://api.example.com/', whole],
+  ['https://api.example.com', whole],
+  ['https://API.example.com:443/records?page=2#x', whole],
+  ['https://api.example.com/v2/orders', nested],
+  ['https://api.example.com/v2/orders/7', nested],
+  ['https://api.example.com/v2/orders?x', nested],
+  ['https://api.example.com/v2/ordersX', whole],
+  ['https://api.example.com/v2/orders/../users', whole],
+  ['https://weblink.example.com/api/', weblink],
+  ['https://weblink.example.com/other/../api/x', weblink],
+  ['https://weblink.example.com\\api\\x', weblink],
+])('%s belongs to %o', (url, api) => {
+  expect(router.match(url)).toBe(api)
+  expect(router.match(new URL(url))).toBe(api)
+})
+
+test.each([
+  'http://api.example.com/',
+  'https://api.example.com:8443/',
+  'https://api.example.com./',
+  'https://api.example.com.evil.example/',
+  'https://evil.example/https://api.example.com/',
+  'https://api.example.com@evil.example/',
+  'https://user:pw@api.example.com/',
+  'https://weblink.example.com/',
+  'https://weblink.example.com/api',
+  'https://weblink.example.com/apix/',
+  'https://weblink.example.com/api/../admin',
+  'https://weblink.example.com/api/%2e%2e/admin',
+  '//api.example.com/',
+  '/records',
+  'records',
+  '',
+  'https://',
+])('%j gets no token', (url) => {
+  expect(router.match(url)).toBeUndefined()
+})

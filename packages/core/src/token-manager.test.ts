@@ -1,0 +1,444 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { client, fakeService, refusal, unavailable } from '../test/fake-issuer.ts'
+import {
+  createTokenManager,
+  envCredentials,
+  generalIssuer,
+  isTokenlaneError,
+  weblinkIssuer,
+} from './index.ts'
+import type { ApiOptions, IssuerOptions, TokenManagerOptions } from './index.ts'
+
+const authUrl = 'https://auth.example.com'
+const general = generalIssuer({ authUrl, credentials: client })
+const weblink = weblinkIssuer({ authUrl: 'https://weblink-auth.example.com', credentials: client })
+const api = { baseUrl: 'https://api.example.com/', issuer: 'general' }
+
+afterEach(() => vi.unstubAllEnvs())
+
+/** The error that these options are refused with, as `code message`. */
+function refused(options: unknown): string {
+  try {
+    createTokenManager(options as TokenManagerOptions)
+  } catch (error) {
+    if (!isTokenlaneError(error)) throw error
+    expect(error.message).not.toContain('secret-1')
+    return `${error.code} ${error.message}`
+  }
+  return 'accepted'
+}
+
+const withIssuer = (issuer: unknown): unknown => ({ issuers: { general: issuer }, apis: [] })
+const withApis = (...apis: unknown[]): unknown => ({ issuers: { general, weblink }, apis })
+const withCredentials = (credentials: unknown): unknown =>
+  withIssuer(generalIssuer({ authUrl, credentials: credentials as typeof client }))
+
+test.each<[string, unknown, string, string]>([
+  ['no options', undefined, 'options', 'is missing'],
+  [
+    'an option that does not exist',
+    { issuers: { general }, apis: [], retries: 3 },
+    'options.retries',
+    'issuers, apis',
+  ],
+  ['no issuers', { apis: [] }, 'issuers', 'is missing'],
+  ['issuers without one', { issuers: {}, apis: [] }, 'issuers', 'is empty'],
+  ['no apis', { issuers: { general } }, 'apis', 'is missing'],
+  ['an issuer that is no object', withIssuer('https://auth.example.com'), 'issuers.general', 'a string'],
+  [
+    'an issuer without a URL',
+    withIssuer({ credentials: client }),
+    'issuers.general.tokenEndpoint',
+    'is missing',
+  ],
+  [
+    'an issuer option that does not exist',
+    withIssuer({ ...general, scopes: 'a' }),
+    'issuers.general.scopes',
+    'scope',
+  ],
+  [
+    'an auth URL that is relative',
+    withIssuer({ ...general, authUrl: '/auth' }),
+    'issuers.general.authUrl',
+    'not an absolute URL',
+  ],
+  [
+    'an auth URL without a scheme',
+    withIssuer({ ...general, authUrl: 'auth.example.com' }),
+    'issuers.general.authUrl',
+    'https://',
+  ],
+  [
+    'an ftp: auth URL',
+    withIssuer({ ...general, authUrl: 'ftp://auth.example.com' }),
+    'issuers.general.authUrl',
+    'https:',
+  ],
+  [
+    'an auth URL with credentials',
+    withIssuer({ ...general, authUrl: 'https://a:secret-1@auth.example.com' }),
+    'issuers.general.authUrl',
+    'without user name',
+  ],
+  [
+    'an auth URL with a query',
+    withIssuer({ ...general, authUrl: `${authUrl}?a=secret-1` }),
+    'issuers.general.authUrl',
+    'scheme, host and path',
+  ],
+  [
+    'the general token path in the auth URL',
+    withIssuer({ ...general, authUrl: `${authUrl}/public/security/v1/token` }),
+    'issuers.general.authUrl',
+    '/public/security/v1/token',
+  ],
+  [
+    'a part of it',
+    withIssuer({ ...general, authUrl: `${authUrl}/public/security/` }),
+    'issuers.general.authUrl',
+    'the part before',
+  ],
+  [
+    'the weblink token path in the auth URL',
+    withIssuer({ ...weblink, authUrl: `${authUrl}/IdentityServer/connect/token/` }),
+    'issuers.general.authUrl',
+    '/IdentityServer/connect/token',
+  ],
+  ['no credentials', withCredentials(undefined), 'issuers.general.credentials', 'is missing'],
+  [
+    'no client id',
+    withCredentials({ clientSecret: 'secret-1' }),
+    'issuers.general.credentials.clientId',
+    'is missing',
+  ],
+  [
+    'an empty client id',
+    withCredentials({ ...client, clientId: '' }),
+    'issuers.general.credentials.clientId',
+    'is empty',
+  ],
+  [
+    'no client secret',
+    withCredentials({ clientId: 'a' }),
+    'issuers.general.credentials.clientSecret',
+    'is missing',
+  ],
+  [
+    'an empty client secret',
+    withCredentials({ ...client, clientSecret: '' }),
+    'issuers.general.credentials.clientSecret',
+    'is empty',
+  ],
+  [
+    'a secret with a line break at its end',
+    withCredentials({ ...client, clientSecret: 'secret-1\n' }),
+    'issuers.general.credentials.clientSecret',
+    'white space',
+  ],
+  [
+    'a second secret that is empty',
+    withCredentials([client, { ...client, clientSecret: '' }]),
+    'issuers.general.credentials[1].clientSecret',
+    'is empty',
+  ],
+  ['an empty list of credentials', withCredentials([]), 'issuers.general.credentials', 'an empty array'],
+  [
+    'a wrong date',
+    withCredentials({ ...client, secretIssuedAt: '2026-01-01' }),
+    'issuers.general.credentials.secretIssuedAt',
+    'a valid Date',
+  ],
+  ['a negative number', withIssuer({ ...general, renewBefore: -1 }), 'issuers.general.renewBefore', 'is -1'],
+  ['NaN', withIssuer({ ...general, requestTimeout: Number.NaN }), 'issuers.general.requestTimeout', 'is NaN'],
+  ['a wait of 0', withIssuer({ ...general, maxWait: 0 }), 'issuers.general.maxWait', 'above 0'],
+  ['a number as text', withIssuer({ ...general, maxWait: '5' }), 'issuers.general.maxWait', 'a string'],
+  [
+    'a flag as text',
+    withIssuer({ ...general, allowInsecureLoopback: 'yes' }),
+    'issuers.general.allowInsecureLoopback',
+    'true or false',
+  ],
+  [
+    'an empty scope',
+    withIssuer({ tokenEndpoint: authUrl, scope: '', credentials: client }),
+    'issuers.general.scope',
+    'is empty',
+  ],
+  [
+    'one origin for both issuers',
+    { issuers: { general, weblink: { ...weblink, authUrl: 'https://AUTH.example.com:443/wl' } }, apis: [] },
+    'issuers.weblink.authUrl',
+    'issuers.general.authUrl',
+  ],
+  [
+    'an API of an unknown issuer',
+    withApis({ ...api, issuer: 'generel' }),
+    'apis[0].issuer',
+    'general, weblink',
+  ],
+  ['an API without an issuer', withApis({ baseUrl: api.baseUrl }), 'apis[0].issuer', 'is missing'],
+  ['an API without a base URL', withApis({ issuer: 'general' }), 'apis[0].baseUrl', 'is missing'],
+  ['an API option that does not exist', withApis({ ...api, url: 'x' }), 'apis[0].url', 'baseUrl, issuer'],
+  [
+    'a base URL with credentials',
+    withApis({ ...api, baseUrl: 'https://a:b@api.example.com' }),
+    'apis[0].baseUrl',
+    'without user name',
+  ],
+  [
+    'the same base URL twice',
+    withApis(api, { ...api, issuer: 'weblink' }),
+    'apis[1].baseUrl',
+    'apis[0].baseUrl',
+  ],
+  [
+    'the same base URL in another spelling',
+    withApis(
+      { ...api, baseUrl: 'https://api.example.com/v1' },
+      { ...api, baseUrl: 'https://API.example.com:443/v1/' },
+    ),
+    'apis[1].baseUrl',
+    'apis[0].baseUrl',
+  ],
+  ['an observer that is none', { issuers: { general }, apis: [], observe: 'log' }, 'observe', 'a function'],
+  ['a fetch that is none', { issuers: { general }, apis: [], fetch: {} }, 'fetch', 'a fetch function'],
+  [
+    'URLs by environment without one',
+    withIssuer({ ...general, authUrl: { testing: authUrl } }),
+    'environment',
+    'testing',
+  ],
+  [
+    'an environment without a URL',
+    { environment: 'staging', issuers: { general: { ...general, authUrl: { testing: authUrl } } }, apis: [] },
+    'issuers.general.authUrl.staging',
+    'testing',
+  ],
+  [
+    'an environment that is no name',
+    { environment: 1, issuers: { general }, apis: [] },
+    'environment',
+    'a name',
+  ],
+  [
+    'one origin for two environments',
+    {
+      environment: 'testing',
+      issuers: { general: { ...general, authUrl: { testing: authUrl, production: authUrl } } },
+      apis: [],
+    },
+    'issuers.general.authUrl.production',
+    'issuers.general.authUrl.testing',
+  ],
+])('refuses %s, naming the option and what is allowed', (_what, options, path, allowed) => {
+  const message = refused(options)
+  expect(message).toMatch(/^INVALID_OPTIONS Cannot create token manager: /)
+  expect(message).toContain(`\`${path}\``)
+  expect(message).toContain(allowed)
+})
+
+test.each<[string, unknown, string]>([
+  ['an auth URL', withIssuer({ ...general, authUrl: 'http://auth.example.com' }), 'issuers.general.authUrl'],
+  ['a base URL', withApis({ ...api, baseUrl: 'http://api.example.com' }), 'apis[0].baseUrl'],
+  [
+    'a loopback URL without leave',
+    withIssuer({ ...general, authUrl: 'http://localhost:8080' }),
+    'allowInsecureLoopback',
+  ],
+  [
+    'a host that only looks like loopback',
+    withIssuer({ ...general, authUrl: 'http://127.0.0.1.example.com', allowInsecureLoopback: true }),
+    'issuers.general.authUrl',
+  ],
+])('refuses http: in %s', (_what, options, path) => {
+  expect(refused(options)).toMatch(/^INSECURE_TRANSPORT /)
+  expect(refused(options)).toContain(path)
+})
+
+test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:80', 'http://auth.localhost'])(
+  'takes %s where loopback may be insecure',
+  (url) => {
+    expect(refused(withIssuer({ ...general, authUrl: url, allowInsecureLoopback: true }))).toBe('accepted')
+  },
+)
+
+test('refuses environment variables that are missing or empty at start-up', () => {
+  const options = withCredentials(envCredentials('TOKENLANE_TEST'))
+  expect(refused(options)).toContain('TOKENLANE_TEST_CLIENT_ID is missing')
+  vi.stubEnv('TOKENLANE_TEST_CLIENT_ID', 'client-1')
+  vi.stubEnv('TOKENLANE_TEST_CLIENT_SECRET', ' ')
+  expect(refused(options)).toContain('TOKENLANE_TEST_CLIENT_SECRET is empty')
+  vi.stubEnv('TOKENLANE_TEST_CLIENT_SECRET', 'secret-1')
+  vi.stubEnv('TOKENLANE_TEST_SECRET_ISSUED_AT', 'yesterday')
+  expect(refused(options)).toContain('TOKENLANE_TEST_SECRET_ISSUED_AT is no ISO 8601 date')
+  vi.stubEnv('TOKENLANE_TEST_SECRET_ISSUED_AT', '2026-11-01')
+  expect(refused(options)).toBe('accepted')
+})
+
+test('refuses to start in a browser page', () => {
+  vi.stubGlobal('window', {})
+  vi.stubGlobal('document', {})
+  expect(refused({ issuers: { general }, apis: [] })).toMatch(/^CLIENT_SIDE_FORBIDDEN /)
+  vi.unstubAllGlobals()
+})
+
+test('picks the URLs of its environment', async () => {
+  const { tokens, issuer } = fakeService(
+    {},
+    {
+      environment: 'production',
+      issuers: {
+        general: generalIssuer({
+          authUrl: { testing: 'https://auth.test.example.com', production: 'https://auth.example.com/sso/' },
+          credentials: client,
+        }),
+      },
+      apis: [
+        {
+          baseUrl: { testing: 'https://api.test.example.com/', production: 'https://api.example.com/' },
+          issuer: 'general',
+        },
+      ],
+    },
+  )
+  await tokens.getToken('general')
+  expect(issuer.urls).toEqual(['https://auth.example.com/sso/public/security/v1/token'])
+  expect(tokens.route('https://api.example.com/x')?.baseUrl).toBe('https://api.example.com/')
+  expect(tokens.route('https://api.test.example.com/x')).toBeUndefined()
+})
+
+/** Both issuers of the service, behind one fake. */
+const bothIssuers = (): { issuers: Record<string, IssuerOptions>; apis: ApiOptions[] } => ({
+  issuers: { general, weblink },
+  apis: [api, { baseUrl: 'https://weblink.example.com/api/', issuer: 'weblink' }],
+})
+
+test('10,000 concurrent first calls over both APIs cost one token request per issuer', async () => {
+  const { tokens, issuer } = fakeService({}, bothIssuers())
+  const urls = ['https://api.example.com/records', 'https://weblink.example.com/api/records']
+  const sent = await Promise.all(
+    Array.from({ length: 10_000 }, (_, index) =>
+      tokens
+        .route(urls[index % 2] as string)
+        ?.send(async (authorization) => ({ status: 200, result: authorization, discard() {} })),
+    ),
+  )
+  expect(issuer.urls.toSorted()).toEqual([
+    'https://auth.example.com/public/security/v1/token',
+    'https://weblink-auth.example.com/IdentityServer/connect/token',
+  ])
+  expect(issuer.requests.map(({ scope }) => scope).toSorted()).toEqual(['WebLinkAPI', undefined])
+  expect(new Set(sent).size).toBe(2)
+})
+
+test('one issuer down leaves the calls of the other alone', async () => {
+  const { tokens, issuer } = fakeService(
+    { maxWait: 1 },
+    {
+      ...bothIssuers(),
+      issuers: { general: generalIssuer({ authUrl, credentials: client, maxWait: 1 }), weblink },
+    },
+  )
+  issuer.respondOnceWith(() => unavailable())
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
+  await expect(tokens.getToken('weblink')).resolves.toMatchObject({ issuer: 'weblink' })
+})
+
+test('two managers share nothing', async () => {
+  const [one, other] = [fakeService(), fakeService()]
+  await one.tokens.getToken('general')
+  expect(other.tokens.status().issuers['general']).toEqual({ token: 'none' })
+  await other.tokens.getToken('general')
+  expect([one.issuer.count, other.issuer.count]).toEqual([1, 1])
+})
+
+test('an unknown issuer is named as what it is', async () => {
+  const { tokens } = fakeService()
+  await expect(tokens.getToken('weblink')).rejects.toMatchObject({
+    code: 'INVALID_OPTIONS',
+    message: 'Cannot get token: `issuer` is not an issuer of this manager; allowed: one of general',
+  })
+})
+
+test('an observer that throws or rejects changes nothing', async () => {
+  const seen: string[] = []
+  const { tokens } = fakeService(
+    {},
+    {
+      observe: [
+        () => {
+          throw new Error('observer')
+        },
+        async () => {
+          throw new Error('observer')
+        },
+        ({ type }) => seen.push(type),
+      ],
+    },
+  )
+  await tokens.getToken('general')
+  expect(seen).toEqual(['token.renewed'])
+})
+
+test('status is plain JSON', async () => {
+  const { tokens, issuer } = fakeService({ maxWait: 1 })
+  issuer.respondOnceWith(() => unavailable())
+  await tokens.getToken('general').catch(() => {})
+  expect(tokens.status()).toEqual({
+    issuers: { general: { token: 'none', lastError: 'TOKEN_REQUEST_FAILED' } },
+    apis: [api],
+  })
+  await expect.poll(() => tokens.getToken('general').catch(() => undefined)).toBeDefined()
+  const { expiresAt, ...state } = tokens.status().issuers['general'] ?? {}
+  expect(state).toEqual({ token: 'live' })
+  expect(new Date(expiresAt ?? '').getTime()).toBeGreaterThan(Date.now())
+})
+
+test('warmUp obtains every token, or tells what failed', async () => {
+  const { tokens, issuer } = fakeService({}, bothIssuers())
+  await tokens.warmUp()
+  expect(issuer.count).toBe(2)
+  expect(Object.values(tokens.status().issuers).map(({ token }) => token)).toEqual(['live', 'live'])
+
+  const broken = fakeService()
+  broken.issuer.respondWith(() => refusal())
+  await expect(broken.tokens.warmUp()).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+})
+
+test('close lets the calls under way end, also with a retry, and takes no new ones', async () => {
+  const { tokens, issuer } = fakeService()
+  const protectedApi = tokens.route(api.baseUrl)
+  let answer: (status: number) => void = () => {}
+  let attempts = 0
+  const call = protectedApi?.send(async () => {
+    attempts += 1
+    const status = attempts > 1 ? 200 : await new Promise<number>((resolve) => (answer = resolve))
+    return { status, result: status, discard() {} }
+  })
+  await expect.poll(() => attempts).toBe(1)
+  let closed = false
+  const closing = tokens.close().then(() => (closed = true))
+  await expect(protectedApi?.send(async () => raise())).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+  await expect(protectedApi?.admit()).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+  expect(closed).toBe(false)
+  answer(401)
+  await expect(call).resolves.toBe(200)
+  await closing
+  expect(issuer.count).toBe(2)
+  await tokens.close()
+})
+
+test('await using closes', async () => {
+  const { tokens } = fakeService()
+  {
+    await using scoped = tokens
+    await scoped.getToken('general')
+  }
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+})
+
+function raise(): never {
+  throw new Error('sent after close')
+}

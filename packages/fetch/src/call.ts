@@ -1,0 +1,119 @@
+import type { Hop } from './follow-redirects.ts'
+
+type Input = Parameters<typeof globalThis.fetch>[0]
+
+/** What the Fetch standard reads of `init`, and Node's `dispatcher`; an object of any class may have them. */
+const members = [
+  'body',
+  'cache',
+  'credentials',
+  'dispatcher',
+  'duplex',
+  'headers',
+  'integrity',
+  'keepalive',
+  'method',
+  'mode',
+  'priority',
+  'redirect',
+  'referrer',
+  'referrerPolicy',
+  'signal',
+  'window',
+] as const
+
+/** One call of `fetch`: what was asked, and how to send it more than once. */
+export class Call {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Headers
+  readonly hasBody: boolean
+  /** Whether the body can be sent again; `false` for one that can be read once. */
+  readonly replayable: boolean
+  readonly followsRedirects: boolean
+  readonly signal: AbortSignal | null | undefined
+  readonly #input: Input
+  readonly #init: RequestInit
+  /** All that is asked, whether `init` or the request asks it. */
+  readonly #asked: RequestInit
+  /** A request whose body is sent: always a copy ahead, since sending uses it up. */
+  #copy: Request | undefined
+
+  constructor(input: Input, init: RequestInit | undefined) {
+    const request = isRequest(input) ? input : undefined
+    this.#input = input
+    this.#init = plain(init)
+    this.#asked = { ...plain(request), ...this.#init }
+    const { method = 'GET', redirect = 'follow', headers, signal } = this.#asked
+    this.url = new URL(request?.url ?? String(input))
+    this.method = /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
+    this.headers = new Headers(headers)
+    this.followsRedirects = redirect === 'follow'
+    this.signal = signal
+    const body = this.#init.body ?? undefined
+    if (body === undefined && request?.body) this.#copy = request
+    this.hasBody = body !== undefined || this.#copy !== undefined
+    this.replayable = isReplayable(body)
+  }
+
+  /** Sends the call as it was made, but for the token and for redirects, which are followed elsewhere. */
+  send(fetch: typeof globalThis.fetch, authorization: string): Promise<Response> {
+    const init: RequestInit = { ...this.#init, headers: withToken(this.headers, authorization) }
+    if (this.followsRedirects) init.redirect = 'manual'
+    return fetch(this.#nextCopy() ?? this.#input, init)
+  }
+
+  /** What a redirect of the call is sent with. */
+  async initFor({ method, headers, hasBody }: Hop): Promise<RequestInit> {
+    const init: RequestInit = { ...this.#asked, method, headers, redirect: 'manual' }
+    delete init.body
+    if (!hasBody) return init
+    // read as a whole, so that its length is known, as in the first request
+    const body = (await this.#nextCopy()?.arrayBuffer()) ?? this.#init.body
+    return body === undefined ? init : { ...init, body }
+  }
+
+  /** Lets go of the copy that was not needed. */
+  end(): void {
+    const { body } = this.#copy ?? {}
+    // ends when all copies have ended, so nobody waits for it
+    body?.cancel().catch(() => {})
+  }
+
+  #nextCopy(): Request | undefined {
+    const copy = this.#copy
+    this.#copy = copy?.clone()
+    return copy
+  }
+}
+
+/** Also for a `Request` of another realm or package. */
+export function isRequest(input: Input): input is Request {
+  return typeof input === 'object' && 'url' in input
+}
+
+export function withToken(headers: Headers, authorization: string): Headers {
+  const copy = new Headers(headers)
+  copy.set('authorization', authorization)
+  return copy
+}
+
+function isReplayable(body: unknown): boolean {
+  return (
+    body === undefined ||
+    typeof body === 'string' ||
+    body instanceof ArrayBuffer ||
+    ArrayBuffer.isView(body) ||
+    body instanceof URLSearchParams ||
+    body instanceof Blob ||
+    body instanceof FormData
+  )
+}
+
+/** A copy of `init`, which may be an object with getters, such as a `Request`. */
+function plain(init: RequestInit | Request | undefined): RequestInit {
+  const copy: Record<string, unknown> = { ...init }
+  const given = init as Readonly<Record<string, unknown>> | undefined
+  for (const name of members) if (given?.[name] !== undefined) copy[name] = given[name]
+  return copy
+}

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+import { expect, test } from 'vitest'
+
+import { startSandbox } from '../src/index.ts'
+
+const packageFolder = new URL('..', import.meta.url)
+const readme = await readFile(new URL('README.md', packageFolder), 'utf8')
+
+test('the example runs as it stands', async () => {
+  const example = /```ts\n(.+?)```/s.exec(readme)?.[1] ?? ''
+  const options = { cwd: packageFolder, timeout: 20_000 }
+  const run = promisify(execFile)(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', example],
+    options,
+  )
+  await expect(run).resolves.toMatchObject({ stdout: '' })
+})
+
+test('every function of control is explained', async () => {
+  await using sandbox = await startSandbox()
+  for (const name of Object.keys(sandbox.control)) expect(readme).toContain(`| \`${name}(`)
+})
