@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 const NODE = '24.21.0'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const { packageManager, scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const { packageManager, scripts } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+)
 const pnpmMajor = /^pnpm@(\d+)\./.exec(packageManager)[1]
 const windows = process.platform === 'win32'
 
@@ -43,7 +45,7 @@ function quietly(env, command, args) {
   const output = [result.stdout, result.stderr, result.error?.message].filter(Boolean).join('\n').trim()
   if (result.signal) process.kill(process.pid, result.signal)
   console.error(networkError.test(output) ? needs : `${command} ${args[0]} failed:\n${output}`)
-  process.exit(1)
+  return process.exit(1)
 }
 
 function nodeFits(version) {
@@ -86,7 +88,9 @@ function toolchain() {
   ])
   const [version, path] = printed.trim().split(/\r?\n/).slice(-2)
   if (!nodeFits(version)) {
-    console.error(`npm installed ${node}, and still \`node\` is ${version}: are install scripts switched off?`)
+    console.error(
+      `npm installed ${node}, and still \`node\` is ${version}: are install scripts switched off?`,
+    )
     process.exit(1)
   }
   return withPath(process.env, path)
@@ -101,7 +105,10 @@ if (!Object.hasOwn(scripts, task ?? '')) {
 const env = toolchain()
 quietly(env, 'pnpm', ['install', '--frozen-lockfile', ...fewRetries.map((setting) => `--config.${setting}`)])
 
-const child = spawn(...commandLine('pnpm', ['--silent', 'run', task, ...rest]), options(env, { stdio: 'inherit' }))
+const child = spawn(
+  ...commandLine('pnpm', ['--silent', 'run', task, ...rest]),
+  options(env, { stdio: 'inherit' }),
+)
 // The child decides when it is over. A terminal's Ctrl-C reaches it anyway; a second one would cut its end short.
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 for (const signal of signals)

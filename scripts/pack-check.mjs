@@ -65,7 +65,11 @@ const unexpected = /\.test\.|\.tsbuildinfo$/
 function checkContents({ name, installed }) {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1).replaceAll('\\', '/'))
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(installed.length + 1)
+        .replaceAll('\\', '/'),
+    )
   const odd = files.filter((file) => !expected.test(file) || unexpected.test(file))
   if (odd.length > 0) fail(`${name} holds what it should not: ${odd.join(', ')}`)
   const absent = ['README.md', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts'].filter(
@@ -151,5 +155,6 @@ if ((await run('the build', 'pnpm', ['run', 'build'])) && (await packAndExtract(
     ...packages.map(({ name, tarball }) => run(`publint of ${name}`, 'publint', ['--strict', tarball])),
     useAsStranger(),
   ])
-  if (!process.exitCode) console.log(`${packages.length} packages: packed, imported, required and type-checked`)
+  if (!process.exitCode)
+    console.log(`${packages.length} packages: packed, imported, required and type-checked`)
 }

@@ -33,9 +33,9 @@ const lasting = (lifetime: unknown): (() => Response) =>
   answered({ access_token: 'leaked', token_type: 'Bearer', expires_in: lifetime })
 
 test('asks by POST with a form body, and with no Authorization field', async () => {
-  let sent: [string, RequestInit] | undefined
+  let sent: [string | URL | Request, RequestInit] | undefined
   const fetch = async (to: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    sent = [String(to as string), init ?? {}]
+    sent = [to, init ?? {}]
     return lasting(3_600)()
   }
   await requestToken(

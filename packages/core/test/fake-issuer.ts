@@ -15,9 +15,9 @@ export class FakeIssuer {
   #always: (() => Answer) | undefined
   #issued = 0
 
-  readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    this.urls.push(String(url as string))
-    this.requests.push(Object.fromEntries(new URLSearchParams(String(init?.body as unknown as string))))
+  readonly fetch = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    this.urls.push(url as string)
+    this.requests.push(Object.fromEntries(init.body as URLSearchParams))
     const answer = (this.#next.shift() ?? this.#always ?? (() => this.token()))()
     if (answer instanceof Error) throw answer
     return answer
@@ -49,7 +49,7 @@ export class FakeIssuer {
   }
 }
 
-export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
+function json(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return Response.json(body, { status, headers })
 }
 

@@ -1,0 +1,28 @@
+import type { RenewalReason, TokenlaneEvent } from '@tokenlane/core'
+
+/** What befell one issuer, and which tokens were asked for. Times are in milliseconds, on the monotonic clock. */
+export interface History {
+  /** Token requests that succeeded, in their order. */
+  renewals: { askedAt: number; reason: RenewalReason }[]
+  /** Token requests that failed, as Tokenlane told it. */
+  failures: number
+  revokedAt: number[]
+  secretRotations: number
+  /** How long each outage lasted. */
+  outages: number[]
+}
+
+export const createHistory = (): History => ({
+  renewals: [],
+  failures: 0,
+  revokedAt: [],
+  secretRotations: 0,
+  outages: [],
+})
+
+/** Takes down what Tokenlane tells of an issuer's token requests. */
+export function takeDown(history: History, event: TokenlaneEvent): void {
+  if (event.type === 'token.renewed')
+    history.renewals.push({ askedAt: performance.now() - event.duration, reason: event.reason })
+  if (event.type === 'renewal.failed') history.failures += 1
+}

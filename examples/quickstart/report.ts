@@ -1,0 +1,115 @@
+import type { SandboxCounts } from '@tokenlane/sandbox'
+
+import { needlessRequests } from './explain.ts'
+import type { History } from './history.ts'
+import type { Reading } from './reader.ts'
+import { table } from './table.ts'
+import type { Sent } from './wire.ts'
+
+/** The calls of one client to one API, seen from the application and from the wire. */
+export interface Lane {
+  api: 'general' | 'weblink'
+  client: string
+  reading: Reading
+  sent: Sent
+}
+
+/** Everything that a run left behind. */
+export interface Outcome {
+  lanes: Lane[]
+  histories: Record<'general' | 'weblink', History>
+  /** Lifetime of the tokens, in milliseconds. */
+  lifetime: number
+  /** What the service itself counted. */
+  counts: SandboxCounts
+}
+
+const realms = ['general', 'weblink'] as const
+
+/** What went wrong, one text each; empty if no call was lost and no token was requested needlessly. */
+export function faults({ lanes, histories, lifetime, counts }: Outcome): string[] {
+  const found: string[] = []
+  for (const { api, client, reading, sent } of lanes) {
+    const { calls, answered, lost } = reading
+    const lane = `${api} API, ${client}`
+    if (calls === 0) found.push(`${lane}: no call was made`)
+    if (answered !== calls)
+      found.push(`${lane}: ${calls - answered} of ${calls} calls lost (${lost[0] ?? 'never answered'})`)
+    else if (sent.sends !== calls + sent.rejected)
+      found.push(`${lane}: ${calls} calls and ${sent.rejected} retries were sent as ${sent.sends}`)
+  }
+  for (const realm of realms) {
+    const { calls, rejected } = counts.apis[realm]
+    const own = sum(lanes.filter(({ api }) => api === realm))
+    if (own.sends !== calls || own.rejected !== rejected)
+      found.push(
+        `${realm} API: ${own.sends} sends and ${own.rejected} 401s here, ${calls} and ${rejected} at the API`,
+      )
+    for (const reason of needlessRequests(histories[realm], counts.issuers[realm], lifetime))
+      found.push(`${realm} issuer: ${reason}`)
+  }
+  return found
+}
+
+/** The run as tables and a verdict, for people to read. */
+export function report(outcome: Outcome): string {
+  const { lanes, histories, counts } = outcome
+  const calls = table([
+    ['API', 'client', 'calls', 'sent', 'retried after 401', 'answered', 'records', 'lost'],
+    ...lanes.map(({ api, client, reading, sent }) => [
+      api,
+      client,
+      reading.calls,
+      sent.sends,
+      sent.rejected,
+      reading.answered,
+      reading.records,
+      reading.calls - reading.answered,
+    ]),
+  ])
+  const atApis = table([
+    ['at the API', 'arrived', 'answered', 'answered 401'],
+    ...realms.map((realm) => {
+      const api = counts.apis[realm]
+      return [realm, api.calls, api.answered, api.rejected]
+    }),
+  ])
+  const requests = table([
+    ['issuer', 'tokens', 'startup', 'ahead', 'expired', 'rejected', 'failed tries'],
+    ...realms.map((realm) => {
+      const { renewals, failures } = histories[realm]
+      const because = (reason: string): number => renewals.filter((one) => one.reason === reason).length
+      return [
+        realm,
+        renewals.length,
+        because('startup'),
+        because('ahead'),
+        because('expired'),
+        because('rejected'),
+        failures,
+      ]
+    }),
+  ])
+  const atIssuers = table([
+    ['at the issuer', 'requests', 'issued', 'failed', 'refused'],
+    ...realms.map((realm) => {
+      const issuer = counts.issuers[realm]
+      return [realm, issuer.requests, issuer.issued, issuer.failed, issuer.refused]
+    }),
+  ])
+  return [calls, atApis, requests, atIssuers, verdict(faults(outcome))].join('\n\n')
+}
+
+function verdict(found: string[]): string {
+  if (found.length === 0) return 'OK: no call was lost, and every token request was needed.'
+  return ['FAILED:', ...found.map((fault) => `- ${fault}`)].join('\n')
+}
+
+function sum(lanes: Lane[]): Sent {
+  const total = { sends: 0, rejected: 0 }
+  for (const { sent } of lanes) {
+    total.sends += sent.sends
+    total.rejected += sent.rejected
+  }
+  return total
+}

@@ -1,0 +1,41 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Realm, Sandbox } from '@tokenlane/sandbox'
+
+import type { History } from './history.ts'
+
+/** What the service does to the application while it reads. Times are parts of the whole run. */
+export async function unfold(
+  sandbox: Sandbox,
+  { duration, histories, tell }: Stage,
+): Promise<void> {
+  const { control } = sandbox
+  const start = performance.now()
+  const reach = (part: number): Promise<void> => setTimeout(start + part * duration - performance.now())
+
+  await reach(0.28)
+  tell('--- all tokens are revoked')
+  for (const history of Object.values(histories)) history.revokedAt.push(performance.now())
+  control.revokeTokens()
+
+  await reach(0.4)
+  tell('--- the secret of the general issuer is rotated; the old one is refused from now on')
+  histories.general.secretRotations += 1
+  control.rotateSecret('general')
+
+  await reach(0.56)
+  const outage = 0.2 * duration
+  tell(`--- the weblink issuer is gone for ${(outage / 1_000).toFixed(1)} s`)
+  histories.weblink.outages.push(outage)
+  control.killIssuer('weblink', { for: outage })
+
+  await reach(0.76)
+  tell('--- the weblink issuer is back')
+  await reach(1)
+}
+
+interface Stage {
+  /** How long the run lasts, in milliseconds. */
+  duration: number
+  histories: Record<Realm, History>
+  tell(happening: string): void
+}
