@@ -3,12 +3,11 @@
 // token was requested needlessly.
 import tls from 'node:tls'
 import { parseArgs } from 'node:util'
-import type { TokenlaneEvent } from '@tokenlane/core'
 import { startSandbox, type Realm } from '@tokenlane/sandbox'
 import axios from 'axios'
 
 import { bootstrap } from './bootstrap.ts'
-import { createHistory, takeDown } from './history.ts'
+import { createHistory, inWords, takeDown } from './history.ts'
 import { showProgress } from './progress.ts'
 import { createReading, readRecords, type GetPage, type Page } from './reader.ts'
 import { faults, report, type Lane, type Outcome } from './report.ts'
@@ -24,52 +23,69 @@ const sandbox = await startSandbox({ tokenLifetime: lifetime, delays: { min: 2, 
 // Only for the sandbox, which has a certificate authority of its own.
 tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
 
-// Your clients. These count what they really send, beneath Tokenlane.
+// Your clients. What these really send is counted beneath Tokenlane.
 const realmOf = (url: string): Realm => (url.startsWith(sandbox.weblinkUrl) ? 'weblink' : 'general')
-const wires = { fetch: createWire(realmOf), axios: createWire(realmOf) }
-const client = axios.create({ adapter: countingAdapter(wires.axios) })
+const fetchWire = createWire(realmOf)
+const axiosWire = createWire(realmOf)
+const client = axios.create({ adapter: countingAdapter(axiosWire) })
 
+const progress = showProgress(process.stdout, () => {
+  const pages = (api: Realm): string =>
+    `${api} ${lanes.reduce((sum, lane) => sum + (lane.api === api ? lane.reading.answered : 0), 0)} pages`
+  const lost = lanes.reduce((sum, { reading }) => sum + reading.lost.length, 0)
+  return `${pages('general')}, ${pages('weblink')}, ${lost} calls lost`
+})
 const histories = { general: createHistory(), weblink: createHistory() }
-const observe = (event: TokenlaneEvent): void => {
-  if ('issuer' in event) takeDown(histories[event.issuer as Realm], event)
-  const happening = inWords(event)
-  if (happening !== undefined) progress.tell(happening)
-}
 
 // Tokenlane: from here on, both clients send the right token.
 const { tokens, fetch } = bootstrap({
   service: sandbox,
-  // asked before each token request, as it would be to read a file or a vault
+  // asked before each token request, as a file or a vault would be
   credentials: {
     general: () => sandbox.credentials.general,
     weblink: () => sandbox.credentials.weblink,
   },
-  fetch: countingFetch(wires.fetch),
+  fetch: countingFetch(fetchWire),
   axios: client,
-  observe,
+  observe(event) {
+    if ('issuer' in event) takeDown(histories[event.issuer as Realm], event)
+    const happening = inWords(event)
+    if (happening !== undefined) progress.tell(happening)
+  },
 })
 
 // The application: it knows nothing of tokens.
-const getPage: Record<keyof typeof wires, GetPage> = {
-  async fetch(url) {
-    const response = await fetch(url)
-    if (!response.ok) throw new Error(`status ${response.status}`)
-    return (await response.json()) as Page
-  },
-  async axios(url) {
-    const { data } = await client.get<Page>(url)
-    return data
-  },
+const getWithFetch: GetPage = async (url) => {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`status ${response.status}`)
+  return (await response.json()) as Page
 }
-const lane = (api: Realm, name: keyof typeof wires): Lane => ({
-  api,
-  client: name,
-  reading: createReading(),
-  sent: wires[name].sent[api],
-})
-const lanes = [
-  lane('general', 'fetch'),
-  lane('general', 'axios'),
-  lane('weblink', 'fetch'),
-  lane('weblink', 'axios'),
-]
+const getWithAxios: GetPage = async (url) => {
+  const { data } = await client.get<Page>(url)
+  return data
+}
+const lanes: (Lane & { getPage: GetPage; baseUrl: string })[] = []
+for (const [api, baseUrl] of [
+  ['general', sandbox.apiUrl],
+  ['weblink', sandbox.weblinkUrl],
+] as const) {
+  const lane = { api, baseUrl }
+  lanes.push(
+    { ...lane, client: 'fetch', getPage: getWithFetch, reading: createReading(), sent: fetchWire.sent[api] },
+    { ...lane, client: 'axios', getPage: getWithAxios, reading: createReading(), sent: axiosWire.sent[api] },
+  )
+}
+
+// Everybody reads, and the story takes its course.
+const over = new AbortController()
+const reading = lanes.map((lane) => readRecords(lane.getPage, { ...lane, signal: over.signal }))
+await unfold(sandbox.control, { duration, histories, tell: progress.tell })
+over.abort()
+await Promise.all(reading)
+await tokens.close()
+progress.end()
+
+const outcome: Outcome = { lanes, histories, lifetime, counts: sandbox.control.counts() }
+await sandbox.close()
+console.log(`\n${report(outcome)}`)
+process.exitCode = faults(outcome).length === 0 ? 0 : 1

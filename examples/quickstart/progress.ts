@@ -1,8 +1,8 @@
 /** Tells how the run goes: happenings as lines of their own, the state in one line that is rewritten. */
 export interface Progress {
   /** Something happened, worth a line. */
-  tell(happening: string): void
-  end(): void
+  tell: (happening: string) => void
+  end: () => void
 }
 
 const clearLine = '\r\u001B[2K'

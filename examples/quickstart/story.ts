@@ -1,14 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Realm, Sandbox } from '@tokenlane/sandbox'
+import type { Realm, SandboxControl } from '@tokenlane/sandbox'
 
 import type { History } from './history.ts'
 
-/** What the service does to the application while it reads. Times are parts of the whole run. */
-export async function unfold(
-  sandbox: Sandbox,
-  { duration, histories, tell }: Stage,
-): Promise<void> {
-  const { control } = sandbox
+/** What the service does to the application while it reads; ends when the run is over. */
+export async function unfold(control: SandboxControl, { duration, histories, tell }: Stage): Promise<void> {
   const start = performance.now()
   const reach = (part: number): Promise<void> => setTimeout(start + part * duration - performance.now())
 
@@ -18,7 +14,7 @@ export async function unfold(
   control.revokeTokens()
 
   await reach(0.4)
-  tell('--- the secret of the general issuer is rotated; the old one is refused from now on')
+  tell('--- the secret of the general issuer is rotated, the old one is refused from now on')
   histories.general.secretRotations += 1
   control.rotateSecret('general')
 
@@ -36,6 +32,7 @@ export async function unfold(
 interface Stage {
   /** How long the run lasts, in milliseconds. */
   duration: number
+  /** Where the story notes what explains a token request. */
   histories: Record<Realm, History>
-  tell(happening: string): void
+  tell: (happening: string) => void
 }

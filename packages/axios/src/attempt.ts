@@ -20,7 +20,7 @@ export function createAttempt(
   const config: InternalAxiosRequestConfig = {
     ...given,
     // `concat` makes new headers; setting a field would change the caller's
-    headers: given.headers.concat({ Authorization: authorization }) as InternalAxiosRequestConfig['headers'],
+    headers: given.headers.concat({ Authorization: authorization }),
     beforeRedirect(options, response, request) {
       const stays = judgedBy === undefined && tokens.route(String(options['href'])) === api
       if (!stays) dropAuthorization(options['headers'] as Record<string, unknown>)

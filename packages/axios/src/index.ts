@@ -21,7 +21,7 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
  * attachTokens(client, tokens)
  * ```
  */
-export function attachTokens<T extends AxiosLike>(instance: T, tokens: TokenManager): () => void {
+export function attachTokens(instance: AxiosLike, tokens: TokenManager): () => void {
   if (typeof instance?.interceptors?.request?.use !== 'function' || typeof instance.getUri !== 'function')
     refuse('instance', 'an axios instance')
   if (typeof tokens?.route !== 'function') refuse('tokens', 'what `createTokenManager` returns')

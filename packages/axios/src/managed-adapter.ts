@@ -1,4 +1,4 @@
-import type { Api, TokenManager } from '@tokenlane/core'
+import type { Api, Exchange, TokenManager } from '@tokenlane/core'
 import axios, {
   type AxiosAdapter,
   type AxiosInstance,
@@ -57,13 +57,7 @@ async function exchange(
   adapter: AxiosAdapter,
   config: InternalAxiosRequestConfig,
   lane: { authorization: string; api: Api; tokens: TokenManager },
-): Promise<{
-  status: number
-  retryAfter: string | undefined
-  wwwAuthenticate: string | undefined
-  result: Outcome
-  discard: () => Promise<void>
-}> {
+): Promise<Exchange<Outcome>> {
   const attempt = createAttempt(config, adapter, lane)
   const outcome: Outcome = await adapter(attempt.config).then(
     (response) => ({ response: attempt.clean(response) }),

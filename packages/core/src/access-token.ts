@@ -1,7 +1,7 @@
 import type { Expiry } from './expiry.ts'
 
 const redacted = '[redacted]'
-const inspect: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
+const inspect = Symbol.for('nodejs.util.inspect.custom')
 
 /**
  * A bearer token (RFC 6750). Printing it in any way gives `[redacted]`; only `value` holds the secret.
@@ -56,10 +56,6 @@ export class AccessToken {
     return redacted
   }
 
-  [inspect](): string {
-    return redacted
-  }
-
   /** @internal The `Authorization` header field for this token. */
   static authorization(token: AccessToken): string {
     return token.#authorization
@@ -76,3 +72,5 @@ export class AccessToken {
     return left > 0 ? 'old' : 'expired'
   }
 }
+
+Object.defineProperty(AccessToken.prototype, inspect, { value: (): string => redacted })

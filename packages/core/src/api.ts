@@ -3,7 +3,10 @@ import { backoff } from './backoff.ts'
 import { refusesToken } from './challenge.ts'
 import { TokenlaneError } from './errors.ts'
 import type { Emit } from './events.ts'
+import { Lane, type Turn } from './lane.ts'
+import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
+import { parseRetryAfter } from './retry-after.ts'
 
 /** What an adapter tells of the answer to one attempt, as it stands on the wire. */
 export interface Report {
@@ -30,6 +33,12 @@ export interface Exchange<T> extends Report {
 export interface AdmitOptions {
   /** Ends the waiting. The request itself is the client's to abort. */
   readonly signal?: AbortSignal | null | undefined
+  /**
+   * Goes before calls of a lower one where an API has a rate policy; a whole number.
+   *
+   * @defaultValue 0
+   */
+  readonly priority?: number | undefined
   /** Whether the same request can be sent again; `false` for a body that can be read once. Default `true`. */
   readonly replayable?: boolean | undefined
   /** The pass of the attempt before, when that one's report was `again`. */
@@ -84,36 +93,62 @@ export interface Gate {
   left(): void
 }
 
-/** The send rule: make sure of a live token, send; on a 401 renew once and send once more. */
+/** Pauses of an API that says neither how long, from here to there. */
+const firstPause = 1_000
+const longestPause = 60_000
+/** How often a call goes again because the limit was passed. */
+const mostLimited = 3
+
+export interface ProtectedApiOptions {
+  readonly baseUrl: string
+  readonly issuer: string
+  readonly ratePolicy: CheckedPolicy | undefined
+  readonly token: RenewingToken
+  readonly gate: Gate
+  readonly emit: Emit
+}
+
+/**
+ * The send rule: wait for a slot, make sure of a live token, wait for a permit, send; on a 401 renew once and
+ * send once more.
+ */
 export class ProtectedApi implements Api {
   readonly baseUrl: string
   readonly issuer: string
   readonly #token: RenewingToken
   readonly #gate: Gate
   readonly #emit: Emit
+  readonly #limitedStatuses: readonly number[]
+  /** `undefined` without a rate policy: then nobody queues. */
+  readonly #lane: Lane | undefined
   /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
   #rejections = 0
   #renewAgainAt = 0
+  /** Answers in a row that said that the limit was passed. */
+  #limited = 0
 
-  constructor(options: { baseUrl: string; issuer: string; token: RenewingToken; gate: Gate; emit: Emit }) {
-    this.baseUrl = options.baseUrl
-    this.issuer = options.issuer
-    this.#token = options.token
-    this.#gate = options.gate
-    this.#emit = options.emit
+  constructor({ baseUrl, issuer, ratePolicy, token, gate, emit }: ProtectedApiOptions) {
+    this.baseUrl = baseUrl
+    this.issuer = issuer
+    this.#token = token
+    this.#gate = gate
+    this.#emit = emit
+    this.#limitedStatuses = ratePolicy?.limitedStatuses ?? []
+    this.#lane = ratePolicy && new Lane(baseUrl, ratePolicy, token, emit)
   }
 
   async send<T>(
     attempt: (authorization: string) => Promise<Exchange<T>>,
     options: SendOptions = {},
   ): Promise<T> {
-    let pass = this.#passNow(options) ?? (await this.admit(options))
+    const entering = this.#enter(options)
+    let pass = entering instanceof AttemptPass ? entering : await entering
     try {
       for (;;) {
         const exchange = await attempt(pass.authorization)
         if (pass.report(exchange) === 'final') return exchange.result
         await discard(exchange)
-        pass = await this.admit({ ...options, after: pass })
+        pass = await this.#enter({ ...options, after: pass })
       }
     } finally {
       pass.release()
@@ -121,79 +156,138 @@ export class ProtectedApi implements Api {
   }
 
   async admit(options: AdmitOptions = {}): Promise<Pass> {
-    const pass = this.#passNow(options)
-    if (pass !== undefined) return pass
-    const { after } = options
-    this.#gate.entered()
-    try {
-      const token = await this.#token.wait(options.signal ?? undefined)
-      return this.#pass(token, options)
-    } finally {
-      this.#gate.left()
-      after?.release()
-    }
+    return this.#enter(options)
   }
 
-  /** A pass without waiting, if there is a live token. */
-  #passNow(options: AdmitOptions): Pass | undefined {
+  status(): ApiStatus {
+    return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#lane?.status() }
+  }
+
+  /** Refuses the calls that wait in line. */
+  close(): void {
+    this.#lane?.close(closedError(this.baseUrl))
+  }
+
+  #enter(options: AdmitOptions): AttemptPass | Promise<AttemptPass> {
     options.signal?.throwIfAborted()
+    const after = options.after as AttemptPass | undefined
     // a call that is under way may end, even while the manager closes
-    if (this.#gate.closed && options.after === undefined) throw closedError(this.baseUrl)
-    const token = this.#token.live()
-    return token && this.#pass(token, options)
-  }
-
-  #pass(token: AccessToken, { replayable = true, after }: AdmitOptions): Pass {
+    if (this.#gate.closed && after === undefined) throw closedError(this.baseUrl)
+    const turn = this.#turn(options)
     this.#gate.entered()
-    const pass = new AttemptPass(token, replayable && after === undefined, this, this.#gate)
+    // in line first, or somebody else would take the slot
     after?.release()
-    return pass
+    return turn instanceof Promise ? this.#later(turn, options) : this.#pass(turn, options)
   }
 
-  /** @internal What an answer means for the token, and for the call. */
-  judge(token: AccessToken, mayRepeat: boolean, report: Report): 'final' | 'again' {
-    if (report.status !== 401) {
-      // an error of the server tells nothing of the token
-      if (report.status < 500) this.#rejections = 0
-      return 'final'
+  #turn({ signal, priority = 0, after }: AdmitOptions): Turn | Promise<Turn> {
+    if (this.#lane !== undefined)
+      return this.#lane.enter({ signal: signal ?? undefined, priority, again: after !== undefined })
+    const token = this.#token.live()
+    return token ? { token } : this.#token.wait(signal ?? undefined).then((renewed) => ({ token: renewed }))
+  }
+
+  async #later(turn: Promise<Turn>, options: AdmitOptions): Promise<AttemptPass> {
+    try {
+      return this.#pass(await turn, options)
+    } catch (error) {
+      this.#gate.left()
+      throw error
     }
-    if (!refusesToken(report.wwwAuthenticate)) return 'final'
-    if (this.#token.isCurrent(token)) {
-      // an API that refuses every token must not cost a token request per call
-      if (this.#rejections > 0 && performance.now() < this.#renewAgainAt) return 'final'
-      this.#rejections += 1
-      this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
-      this.#token.invalidate(token)
-      this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
+  }
+
+  #pass(turn: Turn, { replayable = true, after }: AdmitOptions): AttemptPass {
+    const before = after as AttemptPass | undefined
+    return new AttemptPass(this, turn, replayable, before?.repeats ?? { rejected: 0, limited: 0 })
+  }
+
+  /** @internal The attempt ended. */
+  left(): void {
+    this.#lane?.leave()
+    this.#gate.left()
+  }
+
+  /** @internal What an answer means for the token, for the API, and for the call. */
+  judge(token: AccessToken, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
+    this.#lane?.answered()
+    if (report.status === 401)
+      return this.#refuses(token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
+    if (this.#limitedStatuses.includes(report.status)) {
+      this.#pause(report)
+      return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     }
-    return mayRepeat ? 'again' : 'final'
+    // an error of the server tells nothing of the token
+    if (report.status < 500) this.#rejections = 0
+    this.#limited = 0
+    return 'final'
+  }
+
+  /** Whether this 401 is about the token, and a newer one is there or on its way. */
+  #refuses(token: AccessToken, { wwwAuthenticate }: Report): boolean {
+    if (!refusesToken(wwwAuthenticate)) return false
+    if (!this.#token.isCurrent(token)) return true
+    // an API that refuses every token must not cost a token request per call
+    if (this.#rejections > 0 && performance.now() < this.#renewAgainAt) return false
+    this.#rejections += 1
+    this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
+    this.#token.invalidate(token)
+    this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
+    return true
+  }
+
+  #pause({ status, retryAfter }: Report): void {
+    this.#limited += 1
+    const asked = parseRetryAfter(retryAfter, Date.now())
+    this.#lane?.pause(asked ?? backoff(this.#limited, firstPause, longestPause), status)
   }
 }
 
-class AttemptPass implements Pass {
-  readonly #token: AccessToken
-  readonly #mayRepeat: boolean
-  readonly #api: ProtectedApi
-  #gate: Gate | undefined
+/** One API in a snapshot of the manager. */
+export interface ApiStatus {
+  readonly baseUrl: string
+  readonly issuer: string
+  /** Calls that wait, where the API has a rate policy. */
+  readonly queued?: number
+  /** Calls under way, where the API has a rate policy. */
+  readonly running?: number
+  /** ISO 8601, while the API is paused because it said that the limit was passed. */
+  readonly pausedUntil?: string
+}
 
-  constructor(token: AccessToken, mayRepeat: boolean, api: ProtectedApi, gate: Gate) {
-    this.#token = token
-    this.#mayRepeat = mayRepeat
+/** How often a call went again, and why. */
+interface Repeats {
+  rejected: number
+  limited: number
+}
+
+class AttemptPass implements Pass {
+  readonly #api: ProtectedApi
+  readonly #turn: Turn
+  readonly #replayable: boolean
+  readonly repeats: Repeats
+  #released = false
+
+  constructor(api: ProtectedApi, turn: Turn, replayable: boolean, repeats: Repeats) {
     this.#api = api
-    this.#gate = gate
+    this.#turn = turn
+    this.#replayable = replayable
+    this.repeats = repeats
   }
 
   get authorization(): string {
-    return AccessToken.authorization(this.#token)
+    return AccessToken.authorization(this.#turn.token)
   }
 
   report(report: Report): 'final' | 'again' {
-    return this.#api.judge(this.#token, this.#mayRepeat, report)
+    this.#turn.permit?.answered()
+    return this.#api.judge(this.#turn.token, report, this.#replayable, this.repeats)
   }
 
   release(): void {
-    this.#gate?.left()
-    this.#gate = undefined
+    if (this.#released) return
+    this.#released = true
+    this.#turn.permit?.ended()
+    this.#api.left()
   }
 }
 

@@ -36,7 +36,11 @@ export function mustBeText(value: unknown, path: string, allowed: string): strin
 }
 
 /** A time span in milliseconds. */
-export function mustBeDuration(value: unknown, path: string, { positive = false } = {}): number {
+export function mustBeDuration(
+  value: unknown,
+  path: string,
+  { positive = false }: { positive?: boolean } = {},
+): number {
   const fits = typeof value === 'number' && Number.isFinite(value) && (positive ? value > 0 : value >= 0)
   if (!fits) refuse(path, shape(value), `milliseconds, finite, ${positive ? 'above 0' : '0 or more'}`)
   return value

@@ -13,6 +13,7 @@ export {
   type IssuerOptions,
   type IssuerSettings,
 } from './issuer.ts'
+export type { RateLimit, RatePolicy } from './rate-policy.ts'
 export type { PerEnvironment } from './environment.ts'
 export {
   envCredentials,
@@ -22,7 +23,7 @@ export {
   type CredentialsSource,
 } from './credentials.ts'
 export type { AccessToken } from './access-token.ts'
-export type { AdmitOptions, Api, Exchange, Pass, Report, SendOptions } from './api.ts'
+export type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
 export type { Observer, RenewalReason, TokenlaneEvent } from './events.ts'
 export {
   isTokenlaneError,

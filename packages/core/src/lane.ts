@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import type { AccessToken } from './access-token.ts'
+import { shape } from './check.ts'
 import { TokenlaneError } from './errors.ts'
 import type { Emit } from './events.ts'
 import { createRateLimiter, type Permit, type RateLimiter } from './rate-limiter.ts'
@@ -9,7 +10,8 @@ import type { RenewingToken } from './renewing-token.ts'
 /** What a call holds while it may send: a live token, a permit, and a slot until it leaves the lane. */
 export interface Turn {
   readonly token: AccessToken
-  readonly permit: Permit
+  /** `undefined` where the API has no limits to keep. */
+  readonly permit?: Permit
 }
 
 /** How a call wants to wait. */
@@ -20,6 +22,9 @@ export interface LaneOptions {
   /** Whether the call was under way already: then it goes first and is never refused. */
   readonly again: boolean
 }
+
+/** Before every priority that a caller can give. */
+const first = Number.MAX_SAFE_INTEGER
 
 /**
  * The line in front of one API with a rate policy.
@@ -39,6 +44,7 @@ export class Lane {
   #serving = false
   #wake: (() => void) | undefined
   #turn: Turn | TokenlaneError | undefined
+  #closing: TokenlaneError | undefined
 
   constructor(api: string, policy: CheckedPolicy, token: RenewingToken, emit: Emit) {
     this.#api = api
@@ -54,6 +60,11 @@ export class Lane {
    * @throws TokenlaneError `QUEUE_FULL`, `QUEUE_TIMEOUT`, or why there is no token; the signal's reason.
    */
   enter(options: LaneOptions): Turn | Promise<Turn> {
+    if (!Number.isSafeInteger(options.priority) || options.priority >= first)
+      throw new TokenlaneError(
+        'INVALID_OPTIONS',
+        `Cannot queue call: \`priority\` is ${shape(options.priority)}; allowed: a whole number`,
+      )
     const turn = this.#line.size === 0 && !this.#serving ? this.#next() : undefined
     if (isTurn(turn)) {
       this.#emit?.({ type: 'call.sent', api: this.#api, waited: 0, queued: 0 })
@@ -80,9 +91,11 @@ export class Lane {
     this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status })
   }
 
-  /** Refuses everybody who waits. */
-  clear(error: TokenlaneError): void {
-    while (this.#line.size > 0) this.#hand(error)
+  /** Refuses everybody who waits, but for those who were under way already. */
+  close(error: TokenlaneError): void {
+    this.#closing = error
+    for (let left = this.#line.size; left > 0; left -= 1) this.#hand(error)
+    this.#changed()
   }
 
   status(): { queued: number; running: number; pausedUntil?: string } {
@@ -100,25 +113,31 @@ export class Lane {
     const wait = new Wait(signal, tooLate, () => this.#timeout())
     try {
       const turn = await new Promise<Turn>((resolve, reject) => {
+        const line = (): void => {
+          // a turn that was taken counts, even if the signal aborts in the same moment: its owner gives it back
+          this.#line.add(task, { priority: again ? first : priority, signal: wait.signal }).catch(reject)
+        }
         const task = (): void => {
           const handed = this.#turn
           this.#turn = undefined
           this.#line.pause()
           if (isTurn(handed)) resolve(handed)
-          else reject(handed ?? new Error('a task of the line ran without a turn'))
+          else if (again && handed === this.#closing) line()
+          else reject(handed)
         }
-        const order = again ? Number.MAX_SAFE_INTEGER : priority
-        // a turn that was taken counts, even if the signal aborts in the same moment: its owner gives it back
-        this.#line.add(task, { priority: order, signal: wait.signal }).catch(reject)
+        line()
         this.#emit?.({ type: 'call.queued', api: this.#api, queued: this.#line.size })
         void this.#serve()
       })
       const waited = performance.now() - enteredAt
       this.#emit?.({ type: 'call.sent', api: this.#api, waited, queued: this.#line.size })
       return turn
+    } catch (error) {
+      // the line may be empty now
+      this.#changed()
+      throw error
     } finally {
       wait.end()
-      this.#changed()
     }
   }
 
@@ -167,7 +186,7 @@ export class Lane {
     if (this.#turn === undefined) return
     this.#turn = undefined
     if (!isTurn(turn)) return
-    turn.permit.cancel()
+    turn.permit?.cancel()
     this.#running -= 1
   }
 
@@ -211,7 +230,7 @@ export class Lane {
 }
 
 function isTurn(value: unknown): value is Turn {
-  return typeof value === 'object' && value !== null && 'permit' in value
+  return typeof value === 'object' && value !== null && 'token' in value
 }
 
 /** The signal of one wait: the caller's, and the end of the time it may take. */

@@ -72,7 +72,8 @@ export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
     spread: mustBeFlag(spread, `${path}.spread`),
     concurrency: concurrency === undefined ? Infinity : mustBeCount(concurrency, `${path}.concurrency`, 1),
     maxQueued: maxQueued === undefined ? Infinity : mustBeCount(maxQueued, `${path}.maxQueued`, 0),
-    maxWait: maxWait === undefined ? undefined : mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
+    maxWait:
+      maxWait === undefined ? undefined : mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
     limitedStatuses: limitedStatuses.map((status, index) =>
       checkStatus(status, `${path}.limitedStatuses[${index}]`),
     ),

@@ -1,10 +1,11 @@
 import type { AccessToken } from './access-token.ts'
-import { type Api, closedError, ProtectedApi } from './api.ts'
+import { type Api, type ApiStatus, closedError, ProtectedApi } from './api.ts'
 import { mustBeObject, mustBeText, refuse, shape } from './check.ts'
 import { Environment, type PerEnvironment } from './environment.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { createEmit, type Emit, type Observer } from './events.ts'
 import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
+import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './rate-policy.ts'
 import { RenewingToken } from './renewing-token.ts'
 import { RotatingCredentials } from './rotating-credentials.ts'
 import { Router } from './router.ts'
@@ -18,6 +19,8 @@ export interface ApiOptions {
   readonly baseUrl: PerEnvironment
   /** A name from `issuers`. */
   readonly issuer: string
+  /** What the API allows. Without one its calls never queue. */
+  readonly ratePolicy?: RatePolicy | undefined
 }
 
 /** Configures a token manager. */
@@ -45,7 +48,7 @@ export interface TokenManagerOptions {
 export interface ManagerStatus {
   readonly issuers: Readonly<Record<string, IssuerStatus>>
   /** In the order of the options. */
-  readonly apis: readonly { readonly baseUrl: string; readonly issuer: string }[]
+  readonly apis: readonly ApiStatus[]
 }
 
 export interface IssuerStatus {
@@ -115,9 +118,9 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
   const gate = new Gate()
   const managed = new Map<string, ManagedIssuer>()
   for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, emit, fetch))
-  const protectedApis = apis.map(({ baseUrl, issuer }) => {
-    const { token } = managed.get(issuer) as ManagedIssuer
-    return new ProtectedApi({ baseUrl, issuer, token, gate, emit })
+  const protectedApis = apis.map((api) => {
+    const { token } = managed.get(api.issuer) as ManagedIssuer
+    return new ProtectedApi({ ...api, token, gate, emit })
   })
   const router = new Router(protectedApis)
 
@@ -130,7 +133,9 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
   }
 
   const close = async (): Promise<void> => {
-    await gate.close()
+    const underWay = gate.close()
+    for (const api of protectedApis) api.close()
+    await underWay
     await Promise.all(Array.from(managed.values(), ({ token }) => token.close()))
   }
 
@@ -139,7 +144,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     route: (url) => router.match(url),
     status: () => ({
       issuers: Object.fromEntries(Array.from(managed, ([name, issuer]) => [name, statusOf(issuer)])),
-      apis: protectedApis.map(({ baseUrl, issuer }) => ({ baseUrl, issuer })),
+      apis: protectedApis.map((api) => api.status()),
     }),
     async warmUp() {
       const outcomes = await Promise.allSettled(Array.from(managed.keys(), (name) => tokenOf(name)))
@@ -237,12 +242,12 @@ function checkApis(
   value: unknown,
   issuers: ReadonlyMap<string, CheckedIssuer>,
   environment: Environment,
-): { baseUrl: string; issuer: string }[] {
+): { baseUrl: string; issuer: string; ratePolicy: CheckedPolicy | undefined }[] {
   if (!Array.isArray(value)) refuse('apis', shape(value), 'an array, which may be empty')
   const places = new Map<string, string>()
   return value.map((api: unknown, index) => {
     const path = `apis[${index}]`
-    mustBeObject(api, path, ['baseUrl', 'issuer'])
+    mustBeObject(api, path, ['baseUrl', 'issuer', 'ratePolicy'])
     const issuer = mustBeText(api['issuer'], `${path}.issuer`, known(issuers))
     const options = issuers.get(issuer)
     if (options === undefined) refuse(`${path}.issuer`, 'no name from `issuers`', known(issuers))
@@ -252,7 +257,9 @@ function checkApis(
     if (other !== undefined)
       refuse(`${path}.baseUrl`, `the same as \`${other}\``, 'one API for each base URL')
     places.set(place, `${path}.baseUrl`)
-    return { baseUrl, issuer }
+    const policy = api['ratePolicy']
+    const ratePolicy = policy === undefined ? undefined : checkRatePolicy(policy, `${path}.ratePolicy`)
+    return { baseUrl, issuer, ratePolicy }
   })
 }
 

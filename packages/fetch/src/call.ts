@@ -45,7 +45,7 @@ export class Call {
     this.#init = plain(init)
     this.#asked = { ...plain(request), ...this.#init }
     const { method = 'GET', redirect = 'follow', headers, signal } = this.#asked
-    this.url = new URL(request?.url ?? String(input))
+    this.url = new URL(urlOf(input))
     this.method = /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
     this.headers = new Headers(headers)
     this.followsRedirects = redirect === 'follow'
@@ -87,8 +87,15 @@ export class Call {
   }
 }
 
+/** The URL of a call, as text. */
+export function urlOf(input: Input): string {
+  if (isRequest(input)) return input.url
+  // also any other object that turns into text
+  return `${input as string}`
+}
+
 /** Also for a `Request` of another realm or package. */
-export function isRequest(input: Input): input is Request {
+function isRequest(input: Input): input is Request {
   return typeof input === 'object' && 'url' in input
 }
 
@@ -112,7 +119,7 @@ function isReplayable(body: unknown): boolean {
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
 function plain(init: RequestInit | Request | undefined): RequestInit {
-  const copy: Record<string, unknown> = { ...init }
+  const copy: Record<string, unknown> = Object.assign({}, init)
   const given = init as Readonly<Record<string, unknown>> | undefined
   for (const name of members) if (given?.[name] !== undefined) copy[name] = given[name]
   return copy

@@ -8,7 +8,7 @@ export interface Hop {
   readonly hasBody: boolean
 }
 
-const redirectStatuses = [301, 302, 303, 307, 308]
+const redirectStatuses = new Set([301, 302, 303, 307, 308])
 const mostRedirects = 20
 
 /** Fields that describe a body, and go with it. */
@@ -35,7 +35,7 @@ export async function followRedirects(
   let response = answer
   let hop: Hop = call
   for (let redirects = 0; ; redirects += 1) {
-    const location = redirectStatuses.includes(response.status) ? response.headers.get('location') : null
+    const location = redirectStatuses.has(response.status) ? response.headers.get('location') : null
     if (location === null) return redirects === 0 ? response : markRedirected(response)
     await discard(response)
     if (redirects === mostRedirects) throw networkError('redirect count exceeded')
@@ -61,7 +61,7 @@ function becomesGet(status: number, method: string): boolean {
 function targetOf(location: string, base: URL): URL {
   // servers send UTF-8 here, which a header field shows as Latin-1
   const bytes = Uint8Array.from(location, (character) => character.charCodeAt(0))
-  const url = URL.parse(new TextDecoder().decode(bytes), base)
+  const url = URL.parse(new TextDecoder().decode(bytes), base.href)
   if (url === null) throw networkError('invalid redirect URL')
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw networkError('URL scheme must be a HTTP(S) scheme')

@@ -1,6 +1,6 @@
 import { TokenlaneError, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
 
-import { Call, isRequest, withToken } from './call.ts'
+import { Call, urlOf, withToken } from './call.ts'
 import { discard } from './discard.ts'
 import { followRedirects } from './follow-redirects.ts'
 
@@ -44,7 +44,7 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
 
   const managed: typeof globalThis.fetch = async (input, init) => {
     const fetch = base()
-    const api = tokens.route(isRequest(input) ? input.url : String(input))
+    const api = tokens.route(urlOf(input))
     if (api === undefined) return fetch(input, init)
     const call = new Call(input, init)
     if (call.headers.has('authorization')) return fetch(input, init)

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+
+test('the example loses no call and requests no token needlessly', { timeout: 20_000 }, () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, '--seconds', '3'], {
+    encoding: 'utf8',
+  })
+  expect(stderr).toBe('')
+  for (const api of ['general', 'weblink'])
+    for (const client of ['fetch', 'axios'])
+      expect(stdout).toMatch(new RegExp(`^${api}  ${client}( +[\\d,]+){5} +0$`, 'm'))
+  // startup, ahead and expired in any mixture, and one for the revocation
+  expect(stdout).toMatch(/^general +\d +1 +\d +\d +[1-9] +0$/m)
+  expect(stdout).toMatch(/^weblink +\d +1 +\d +\d +[1-9] +[1-4]$/m)
+  expect(stdout).toContain('general: the new secret is in use')
+  expect(stdout).toContain('OK: no call was lost, and every token request was needed.')
+  expect(status).toBe(0)
+})
