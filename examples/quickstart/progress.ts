@@ -12,7 +12,7 @@ export function showProgress(stream: NodeJS.WriteStream, state: () => string): P
   const start = performance.now()
   const stamp = (): string => `${((performance.now() - start) / 1_000).toFixed(1).padStart(5)} s`
   // a line that wraps could not be rewritten
-  const line = (): string => `${stamp()}  ${state()}`.slice(0, (stream.columns ?? 80) - 1)
+  const line = (): string => `${stamp()}  ${state()}`.slice(0, (stream.columns || 80) - 1)
   const show = (): boolean => stream.write(stream.isTTY ? clearLine + line() : `${stamp()}  ${state()}\n`)
   const timer = setInterval(show, stream.isTTY ? 100 : 1_000)
 

@@ -8,6 +8,8 @@ export async function unfold(control: SandboxControl, { duration, histories, tel
   const start = performance.now()
   const reach = (part: number): Promise<void> => setTimeout(start + part * duration - performance.now())
 
+  // In mid-life of both tokens: a call that is under way with an old token while the newer one is revoked too is
+  // refused twice, and nothing is sent a third time.
   await reach(0.28)
   tell('--- all tokens are revoked')
   for (const history of Object.values(histories)) history.revokedAt.push(performance.now())

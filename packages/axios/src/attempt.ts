@@ -1,6 +1,8 @@
 import type { Api, TokenManager } from '@tokenlane/core'
 import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 
+const inspect = Symbol.for('nodejs.util.inspect.custom')
+
 /** What one attempt is sent with, and how to take the token off what comes of it. */
 export interface Attempt {
   readonly config: InternalAxiosRequestConfig
@@ -48,6 +50,7 @@ export function createAttempt(
     if (typeof holder !== 'object' || holder === null) return
     const held = holder as { config?: unknown; data?: unknown }
     if (held.config === config) held.config = given
+    redact((held as { request?: unknown }).request)
     hide(held, 'request')
     if (given.responseType === 'stream') for (const name of ['req', 'socket', 'client']) hide(held.data, name)
   }
@@ -61,6 +64,18 @@ function dropAuthorization(headers: Record<string, unknown>): void {
 function hide(holder: unknown, name: string): void {
   if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return
   Object.defineProperty(holder, name, { enumerable: false })
+}
+
+/** A request, and what follow-redirects wraps it in, is also held by sockets, and these by the caller's agent. */
+function redact(request: unknown): void {
+  if (typeof request !== 'object' || request === null || Object.hasOwn(request, inspect)) return
+  Object.defineProperty(request, inspect, { value: () => '[request]' })
+  hide(request, '_header')
+  const { _redirectable, _currentRequest, _options } = request as Record<string, unknown>
+  // a socket keeps the options of the request that opened it
+  hide((_options as { headers?: unknown } | undefined)?.headers, 'Authorization')
+  redact(_redirectable)
+  redact(_currentRequest)
 }
 
 function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {

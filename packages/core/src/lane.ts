@@ -44,7 +44,8 @@ export class Lane {
   #serving = false
   #wake: (() => void) | undefined
   #turn: Turn | TokenlaneError | undefined
-  #closing: TokenlaneError | undefined
+  /** While the lane closes: how those line up again who may end. */
+  #spared: (() => void)[] | undefined
 
   constructor(api: string, policy: CheckedPolicy, token: RenewingToken, emit: Emit) {
     this.#api = api
@@ -93,8 +94,10 @@ export class Lane {
 
   /** Refuses everybody who waits, but for those who were under way already. */
   close(error: TokenlaneError): void {
-    this.#closing = error
-    for (let left = this.#line.size; left > 0; left -= 1) this.#hand(error)
+    this.#spared = []
+    while (this.#line.size > 0) this.#hand(error)
+    for (const line of this.#spared) line()
+    this.#spared = undefined
     this.#changed()
   }
 
@@ -122,7 +125,7 @@ export class Lane {
           this.#turn = undefined
           this.#line.pause()
           if (isTurn(handed)) resolve(handed)
-          else if (again && handed === this.#closing) line()
+          else if (again && this.#spared !== undefined) this.#spared.push(line)
           else reject(handed)
         }
         line()

@@ -90,8 +90,7 @@ export class Call {
 /** The URL of a call, as text. */
 export function urlOf(input: Input): string {
   if (isRequest(input)) return input.url
-  // also any other object that turns into text
-  return `${input as string}`
+  return typeof input === 'string' ? input : input.href
 }
 
 /** Also for a `Request` of another realm or package. */
@@ -119,7 +118,7 @@ function isReplayable(body: unknown): boolean {
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
 function plain(init: RequestInit | Request | undefined): RequestInit {
-  const copy: Record<string, unknown> = Object.assign({}, init)
+  const copy: Record<string, unknown> = Object.fromEntries(Object.entries(init ?? {}))
   const given = init as Readonly<Record<string, unknown>> | undefined
   for (const name of members) if (given?.[name] !== undefined) copy[name] = given[name]
   return copy
