@@ -10,7 +10,8 @@ const checks = {
   packages: 'node scripts/pack-check.mjs',
 }
 
-const shell = (command, env = process.env) => spawnSync(command, { shell: true, stdio: 'inherit', env }).status
+const shell = (command, env = process.env) =>
+  spawnSync(command, { shell: true, stdio: 'inherit', env }).status
 
 let failed = 0
 for (const [name, command] of Object.entries(checks)) {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 import { generate } from 'selfsigned'
 
 /** What a TLS server on this machine needs, and what its clients must trust. All PEM. */
@@ -12,7 +14,9 @@ const ellipticCurve = { keyType: 'ec', algorithm: 'sha256' } as const
 
 /** Makes an authority and one certificate of it for `localhost`, `127.0.0.1` and `::1`. */
 export async function makeCertificates(): Promise<Certificates> {
-  const authority = await generate([{ name: 'commonName', value: 'Tokenlane sandbox CA' }], {
+  // two authorities of one name confuse a client that trusts both
+  const name = `Tokenlane sandbox CA ${randomUUID()}`
+  const authority = await generate([{ name: 'commonName', value: name }], {
     ...ellipticCurve,
     extensions: [
       { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },

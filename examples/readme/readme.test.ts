@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
+
+// Every `ts` block of every README is compiled, and run against the sandbox.
+
+const root = new URL('../../', import.meta.url)
+const folder = new URL('generated/', import.meta.url)
+
+const readmes = [
+  'README.md',
+  ...readdirSync(new URL('packages/', root)).map((name) => `packages/${name}/README.md`),
+]
+const blocks = readmes.flatMap((readme) => {
+  const text = readFileSync(new URL(readme, root), 'utf8')
+  return Array.from(text.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = ''], index) => ({
+    name: `${readme.replaceAll(/\W+/g, '-')}-${index + 1}`,
+    code,
+  }))
+})
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(new URL('ca.pem', folder), sandbox.ca)
+  for (const { name, code } of blocks) writeFileSync(new URL(`${name}.ts`, folder), here(code))
+  // what the README calls the bootstrap
+  const bootstrap = blocks.find(({ code }) => code.includes('export const tokens'))
+  writeFileSync(new URL('tokens.ts', folder), here(bootstrap?.code ?? ''))
+})
+afterAll(async () => {
+  await sandbox.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The sandbox in the place of the hosts that the READMEs make up. */
+function here(code: string): string {
+  return code
+    .replaceAll('https://weblink-auth.example.com', sandbox.weblinkAuthUrl)
+    .replaceAll('https://weblink.example.com/api/', sandbox.weblinkUrl)
+    .replaceAll('https://auth.example.com', sandbox.authUrl)
+    .replaceAll('https://api.example.com/', sandbox.apiUrl)
+}
+
+/** Runs Node without blocking this process, which serves the sandbox. */
+const node = (
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ status: unknown; output: string }> => {
+  const { promise, resolve } = Promise.withResolvers<{ status: unknown; output: string }>()
+  execFile(process.execPath, args, { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+    resolve({ status: error === null ? 0 : error.code, output: stdout + stderr }),
+  )
+  return promise
+}
+
+test('the blocks compile', async () => {
+  const tsc = new URL('node_modules/typescript/bin/tsc', root).pathname
+  writeFileSync(
+    new URL('tsconfig.json', folder),
+    JSON.stringify({
+      extends: '../../../tsconfig.base.json',
+      compilerOptions: { noEmit: true },
+      include: ['*.ts'],
+    }),
+  )
+  expect(await node([tsc, '-p', new URL('tsconfig.json', folder).pathname])).toEqual({
+    status: 0,
+    output: '',
+  })
+})
+
+test.each(blocks)('$name runs', async ({ name }) => {
+  const { general, weblink } = sandbox.credentials
+  const { status, output } = await node([new URL(`${name}.ts`, folder).pathname], {
+    NODE_EXTRA_CA_CERTS: new URL('ca.pem', folder).pathname,
+    GENERAL_CLIENT_ID: general.clientId,
+    GENERAL_CLIENT_SECRET: general.clientSecret,
+    WEBLINK_CLIENT_ID: weblink.clientId,
+    WEBLINK_CLIENT_SECRET: weblink.clientSecret,
+  })
+  expect({ status, output }).toMatchObject({ status: 0 })
+  for (const secret of [general.clientSecret, weblink.clientSecret]) expect(output).not.toContain(secret)
+})
