@@ -227,7 +227,8 @@ export class RenewingToken {
     if (!isTokenlaneError(error) || error.code === 'TOKEN_REQUEST_REFUSED') return undefined
     if (flight.waiting === 0 || this.#closed) return undefined
     const pause = spacingAfter(error, backoff(tries, firstRetry, longestRetry))
-    return performance.now() + pause < flight.deadline ? pause : undefined
+    // a try with hardly any time left would only hide the reason behind a timeout
+    return performance.now() + pause + firstRetry < flight.deadline ? pause : undefined
   }
 
   /** Remembers a flight's failure, so that what comes next is spaced. */

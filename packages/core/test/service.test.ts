@@ -83,7 +83,7 @@ test('an issuer that cuts the connection twice loses no call', async () => {
 })
 
 test('the errors of a real transport tell their code', async () => {
-  await using tokens = manager(200)
+  await using tokens = manager(1_000)
   sandbox.control.killIssuer('general')
   await expect(tokens.getToken('general')).rejects.toMatchObject({
     code: 'TOKEN_REQUEST_FAILED',
