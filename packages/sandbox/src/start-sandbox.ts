@@ -42,7 +42,7 @@ const now = (): number => performance.now()
  * @throws TypeError if an option is wrong, naming it, what is allowed and what was given.
  * @example
  * ```ts
- * await using sandbox = await startSandbox({ records: 250 })
+ * const sandbox = await startSandbox({ records: 250 })
  * sandbox.control.expireTokens('weblink')
  * ```
  */
