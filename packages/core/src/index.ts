@@ -1,11 +1,10 @@
 export {
   createTokenManager,
-  type ApiOptions,
   type IssuerStatus,
   type ManagerStatus,
   type TokenManager,
-  type TokenManagerOptions,
 } from './token-manager.ts'
+export type { ApiOptions, TokenManagerOptions } from './manager-options.ts'
 export {
   generalIssuer,
   weblinkIssuer,

@@ -1,48 +1,15 @@
 import type { AccessToken } from './access-token.ts'
-import { type Api, type ApiStatus, closedError, ProtectedApi } from './api.ts'
-import { mustBeObject, mustBeText, refuse, shape } from './check.ts'
-import { Environment, type PerEnvironment } from './environment.ts'
+import type { Api, ApiStatus } from './api.ts'
+import { shape } from './check.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
-import { createEmit, type Emit, type Observer } from './events.ts'
-import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
-import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './rate-policy.ts'
+import { createEmit, type Emit } from './events.ts'
+import { closedError, Gate } from './gate.ts'
+import type { CheckedIssuer } from './issuer.ts'
+import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
+import { ProtectedApi } from './protected-api.ts'
 import { RenewingToken } from './renewing-token.ts'
 import { RotatingCredentials } from './rotating-credentials.ts'
 import { Router } from './router.ts'
-
-/** A protected API and the issuer whose tokens it takes. */
-export interface ApiOptions {
-  /**
-   * Origin and path prefix, one for all environments or one for each. A URL belongs to the API with the same
-   * origin and the longest `baseUrl` path that is its prefix on a segment boundary.
-   */
-  readonly baseUrl: PerEnvironment
-  /** A name from `issuers`. */
-  readonly issuer: string
-  /** What the API allows. Without one its calls never queue. */
-  readonly ratePolicy?: RatePolicy | undefined
-}
-
-/** Configures a token manager. */
-export interface TokenManagerOptions {
-  /** Token issuers, by names of your choice. */
-  readonly issuers: Readonly<Record<string, IssuerOptions>>
-  /** The APIs that get tokens. A URL of none of them is sent exactly as it would be without us. */
-  readonly apis: readonly ApiOptions[]
-  /**
-   * Which environment this process is in, such as `testing` or `production`. Needed where a URL is given by
-   * environment.
-   */
-  readonly environment?: string | undefined
-  /** Receives every event; what an observer throws is ignored. */
-  readonly observe?: Observer | readonly Observer[] | undefined
-  /**
-   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into.
-   *
-   * @defaultValue the runtime's `fetch`
-   */
-  readonly fetch?: typeof globalThis.fetch | undefined
-}
 
 /** A plain snapshot for a health endpoint. Holds no secret. */
 export interface ManagerStatus {
@@ -108,12 +75,8 @@ export interface TokenManager extends AsyncDisposable {
  */
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
   mustNotBeInBrowser()
-  mustBeObject(options, 'options', ['issuers', 'apis', 'environment', 'observe', 'fetch'])
-  const environment = new Environment(options.environment)
-  const issuers = checkIssuers(options.issuers, environment)
-  const apis = checkApis(options.apis, issuers, environment)
-  const emit = createEmit(checkObservers(options.observe))
-  const fetch = checkFetch(options.fetch)
+  const { issuers, apis, observers, fetch } = checkOptions(options)
+  const emit = createEmit(observers)
 
   const gate = new Gate()
   const managed = new Map<string, ManagedIssuer>()
@@ -182,102 +145,6 @@ function statusOf({ token, credentials }: ManagedIssuer): IssuerStatus {
     ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
     ...(daysLeft !== undefined && { daysLeft }),
   }
-}
-
-/** Counts the calls under way, so that closing can wait for them. */
-class Gate {
-  closed = false
-  #underWay = 0
-  #lastLeft: (() => void) | undefined
-
-  entered(): void {
-    this.#underWay += 1
-  }
-
-  left(): void {
-    this.#underWay -= 1
-    if (this.#underWay === 0) this.#lastLeft?.()
-  }
-
-  async close(): Promise<void> {
-    this.closed = true
-    if (this.#underWay === 0) return
-    await new Promise<void>((resolve) => {
-      const before = this.#lastLeft
-      this.#lastLeft = () => {
-        before?.()
-        resolve()
-      }
-    })
-  }
-}
-
-function checkIssuers(value: unknown, environment: Environment): Map<string, CheckedIssuer> {
-  mustBeObject(value, 'issuers')
-  const issuers = new Map<string, CheckedIssuer>()
-  for (const [name, options] of Object.entries(value)) {
-    const path = `issuers.${name}`
-    const issuer = checkIssuer(options, path, environment)
-    for (const [other, { tokenEndpoint, tokenPath }] of issuers) {
-      // the service's issuers are different servers; two of them on one origin are a copy-paste
-      const bothOfService = tokenPath !== undefined && issuer.tokenPath !== undefined
-      if (
-        bothOfService &&
-        tokenPath !== issuer.tokenPath &&
-        tokenEndpoint.origin === issuer.tokenEndpoint.origin
-      )
-        refuse(
-          `${path}.authUrl`,
-          `on the same origin as \`issuers.${other}.authUrl\` (${tokenEndpoint.origin})`,
-          'an origin for each of the two issuers',
-        )
-    }
-    issuers.set(name, issuer)
-  }
-  if (issuers.size === 0) refuse('issuers', 'empty', 'one issuer or more, by name')
-  return issuers
-}
-
-function checkApis(
-  value: unknown,
-  issuers: ReadonlyMap<string, CheckedIssuer>,
-  environment: Environment,
-): { baseUrl: string; issuer: string; ratePolicy: CheckedPolicy | undefined }[] {
-  if (!Array.isArray(value)) refuse('apis', shape(value), 'an array, which may be empty')
-  const places = new Map<string, string>()
-  return value.map((api: unknown, index) => {
-    const path = `apis[${index}]`
-    mustBeObject(api, path, ['baseUrl', 'issuer', 'ratePolicy'])
-    const issuer = mustBeText(api['issuer'], `${path}.issuer`, known(issuers))
-    const options = issuers.get(issuer)
-    if (options === undefined) refuse(`${path}.issuer`, 'no name from `issuers`', known(issuers))
-    const baseUrl = environment.url(api['baseUrl'], `${path}.baseUrl`, options.allowInsecureLoopback).href
-    const place = baseUrl.replace(/\/+$/, '')
-    const other = places.get(place)
-    if (other !== undefined)
-      refuse(`${path}.baseUrl`, `the same as \`${other}\``, 'one API for each base URL')
-    places.set(place, `${path}.baseUrl`)
-    const policy = api['ratePolicy']
-    const ratePolicy = policy === undefined ? undefined : checkRatePolicy(policy, `${path}.ratePolicy`)
-    return { baseUrl, issuer, ratePolicy }
-  })
-}
-
-function checkObservers(value: unknown): readonly Observer[] {
-  const observers: readonly unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value]
-  for (const observer of observers)
-    if (typeof observer !== 'function')
-      refuse('observe', shape(observer), 'a function or an array of functions')
-  return observers as readonly Observer[]
-}
-
-function checkFetch(value: unknown): typeof globalThis.fetch | undefined {
-  if (value !== undefined && typeof value !== 'function') refuse('fetch', shape(value), 'a fetch function')
-  return value as typeof globalThis.fetch | undefined
-}
-
-function known(issuers: ReadonlyMap<string, unknown>): string {
-  return `one of ${[...issuers.keys()].join(', ')}`
 }
 
 function unknownIssuer(name: unknown, issuers: ReadonlyMap<string, unknown>): TokenlaneError {

@@ -1,0 +1,132 @@
+import { mustBeObject, mustBeText, refuse, shape } from './check.ts'
+import { Environment, type PerEnvironment } from './environment.ts'
+import type { Observer } from './events.ts'
+import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
+import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './rate-policy.ts'
+
+/** A protected API and the issuer whose tokens it takes. */
+export interface ApiOptions {
+  /**
+   * Origin and path prefix, one for all environments or one for each. A URL belongs to the API with the same
+   * origin and the longest `baseUrl` path that is its prefix on a segment boundary.
+   */
+  readonly baseUrl: PerEnvironment
+  /** A name from `issuers`. */
+  readonly issuer: string
+  /** What the API allows. Without one its calls never queue. */
+  readonly ratePolicy?: RatePolicy | undefined
+}
+
+/** Configures a token manager. */
+export interface TokenManagerOptions {
+  /** Token issuers, by names of your choice. */
+  readonly issuers: Readonly<Record<string, IssuerOptions>>
+  /** The APIs that get tokens. A URL of none of them is sent exactly as it would be without us. */
+  readonly apis: readonly ApiOptions[]
+  /**
+   * Which environment this process is in, such as `testing` or `production`. Needed where a URL is given by
+   * environment.
+   */
+  readonly environment?: string | undefined
+  /** Receives every event; what an observer throws is ignored. */
+  readonly observe?: Observer | readonly Observer[] | undefined
+  /**
+   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into.
+   *
+   * @defaultValue the runtime's `fetch`
+   */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+/** A manager's options, in order. */
+export interface CheckedOptions {
+  readonly issuers: ReadonlyMap<string, CheckedIssuer>
+  readonly apis: readonly {
+    readonly baseUrl: string
+    readonly issuer: string
+    readonly ratePolicy: CheckedPolicy | undefined
+  }[]
+  readonly observers: readonly Observer[]
+  readonly fetch: typeof globalThis.fetch | undefined
+}
+
+export function checkOptions(options: TokenManagerOptions): CheckedOptions {
+  mustBeObject(options, 'options', ['issuers', 'apis', 'environment', 'observe', 'fetch'])
+  const environment = new Environment(options.environment)
+  const issuers = checkIssuers(options.issuers, environment)
+  return {
+    issuers,
+    apis: checkApis(options.apis, issuers, environment),
+    observers: checkObservers(options.observe),
+    fetch: checkFetch(options.fetch),
+  }
+}
+
+function checkIssuers(value: unknown, environment: Environment): Map<string, CheckedIssuer> {
+  mustBeObject(value, 'issuers')
+  const issuers = new Map<string, CheckedIssuer>()
+  for (const [name, options] of Object.entries(value)) {
+    const path = `issuers.${name}`
+    const issuer = checkIssuer(options, path, environment)
+    for (const [other, { tokenEndpoint, tokenPath }] of issuers) {
+      // the service's issuers are different servers; two of them on one origin are a copy-paste
+      const bothOfService = tokenPath !== undefined && issuer.tokenPath !== undefined
+      if (
+        bothOfService &&
+        tokenPath !== issuer.tokenPath &&
+        tokenEndpoint.origin === issuer.tokenEndpoint.origin
+      )
+        refuse(
+          `${path}.authUrl`,
+          `on the same origin as \`issuers.${other}.authUrl\` (${tokenEndpoint.origin})`,
+          'an origin for each of the two issuers',
+        )
+    }
+    issuers.set(name, issuer)
+  }
+  if (issuers.size === 0) refuse('issuers', 'empty', 'one issuer or more, by name')
+  return issuers
+}
+
+function checkApis(
+  value: unknown,
+  issuers: ReadonlyMap<string, CheckedIssuer>,
+  environment: Environment,
+): CheckedOptions['apis'] {
+  if (!Array.isArray(value)) refuse('apis', shape(value), 'an array, which may be empty')
+  const places = new Map<string, string>()
+  return value.map((api: unknown, index) => {
+    const path = `apis[${index}]`
+    mustBeObject(api, path, ['baseUrl', 'issuer', 'ratePolicy'])
+    const issuer = mustBeText(api['issuer'], `${path}.issuer`, known(issuers))
+    const options = issuers.get(issuer)
+    if (options === undefined) refuse(`${path}.issuer`, 'no name from `issuers`', known(issuers))
+    const baseUrl = environment.url(api['baseUrl'], `${path}.baseUrl`, options.allowInsecureLoopback).href
+    const place = baseUrl.replace(/\/+$/, '')
+    const other = places.get(place)
+    if (other !== undefined)
+      refuse(`${path}.baseUrl`, `the same as \`${other}\``, 'one API for each base URL')
+    places.set(place, `${path}.baseUrl`)
+    const policy = api['ratePolicy']
+    const ratePolicy = policy === undefined ? undefined : checkRatePolicy(policy, `${path}.ratePolicy`)
+    return { baseUrl, issuer, ratePolicy }
+  })
+}
+
+function checkObservers(value: unknown): readonly Observer[] {
+  const observers: readonly unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value]
+  for (const observer of observers)
+    if (typeof observer !== 'function')
+      refuse('observe', shape(observer), 'a function or an array of functions')
+  return observers as readonly Observer[]
+}
+
+function checkFetch(value: unknown): typeof globalThis.fetch | undefined {
+  if (value !== undefined && typeof value !== 'function') refuse('fetch', shape(value), 'a fetch function')
+  return value as typeof globalThis.fetch | undefined
+}
+
+/** What is allowed where an issuer is named. */
+export function known(issuers: ReadonlyMap<string, unknown>): string {
+  return `one of ${[...issuers.keys()].join(', ')}`
+}

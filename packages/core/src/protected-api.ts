@@ -1,0 +1,208 @@
+import { AccessToken } from './access-token.ts'
+import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
+import { backoff } from './backoff.ts'
+import { refusesToken } from './challenge.ts'
+import type { Emit } from './events.ts'
+import { closedError, type Gate } from './gate.ts'
+import { Lane, type Turn } from './lane.ts'
+import type { CheckedPolicy } from './rate-policy.ts'
+import type { RenewingToken } from './renewing-token.ts'
+import { parseRetryAfter } from './retry-after.ts'
+
+/** Renewals that an API's 401s force are spaced, from here to there. */
+const firstRejection = 1_000
+const longestRejection = 60_000
+
+/** Pauses of an API that says neither how long, from here to there. */
+const firstPause = 1_000
+const longestPause = 60_000
+/** How often a call goes again because the limit was passed. */
+const mostLimited = 3
+
+export interface ProtectedApiOptions {
+  readonly baseUrl: string
+  readonly issuer: string
+  readonly ratePolicy: CheckedPolicy | undefined
+  readonly token: RenewingToken
+  readonly gate: Gate
+  readonly emit: Emit
+}
+
+/**
+ * The send rule: wait for a slot, make sure of a live token, wait for a permit, send; on a 401 renew once and
+ * send once more.
+ */
+export class ProtectedApi implements Api {
+  readonly baseUrl: string
+  readonly issuer: string
+  readonly #token: RenewingToken
+  readonly #gate: Gate
+  readonly #emit: Emit
+  readonly #limitedStatuses: readonly number[]
+  /** `undefined` without a rate policy: then nobody queues. */
+  readonly #lane: Lane | undefined
+  /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
+  #rejections = 0
+  #renewAgainAt = 0
+  /** Answers in a row that said that the limit was passed. */
+  #limited = 0
+
+  constructor({ baseUrl, issuer, ratePolicy, token, gate, emit }: ProtectedApiOptions) {
+    this.baseUrl = baseUrl
+    this.issuer = issuer
+    this.#token = token
+    this.#gate = gate
+    this.#emit = emit
+    this.#limitedStatuses = ratePolicy?.limitedStatuses ?? []
+    this.#lane = ratePolicy && new Lane(baseUrl, ratePolicy, token, emit)
+  }
+
+  async send<T>(
+    attempt: (authorization: string) => Promise<Exchange<T>>,
+    options: SendOptions = {},
+  ): Promise<T> {
+    const entering = this.#enter(options)
+    let pass = entering instanceof AttemptPass ? entering : await entering
+    try {
+      for (;;) {
+        const exchange = await attempt(pass.authorization)
+        if (pass.report(exchange) === 'final') return exchange.result
+        await discard(exchange)
+        pass = await this.#enter({ ...options, after: pass })
+      }
+    } finally {
+      pass.release()
+    }
+  }
+
+  async admit(options: AdmitOptions = {}): Promise<Pass> {
+    return this.#enter(options)
+  }
+
+  status(): ApiStatus {
+    return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#lane?.status() }
+  }
+
+  /** Refuses the calls that wait in line. */
+  close(): void {
+    this.#lane?.close(closedError(this.baseUrl))
+  }
+
+  #enter(options: AdmitOptions): AttemptPass | Promise<AttemptPass> {
+    options.signal?.throwIfAborted()
+    const after = options.after as AttemptPass | undefined
+    // a call that is under way may end, even while the manager closes
+    if (this.#gate.closed && after === undefined) throw closedError(this.baseUrl)
+    const turn = this.#turn(options)
+    this.#gate.entered()
+    // in line first, or somebody else would take the slot
+    after?.release()
+    return turn instanceof Promise ? this.#later(turn, options) : this.#pass(turn, options)
+  }
+
+  #turn({ signal, priority = 0, after }: AdmitOptions): Turn | Promise<Turn> {
+    if (this.#lane !== undefined)
+      return this.#lane.enter({ signal: signal ?? undefined, priority, again: after !== undefined })
+    const token = this.#token.live()
+    return token ? { token } : this.#token.wait(signal ?? undefined).then((renewed) => ({ token: renewed }))
+  }
+
+  async #later(turn: Promise<Turn>, options: AdmitOptions): Promise<AttemptPass> {
+    try {
+      return this.#pass(await turn, options)
+    } catch (error) {
+      this.#gate.left()
+      throw error
+    }
+  }
+
+  #pass(turn: Turn, { replayable = true, after }: AdmitOptions): AttemptPass {
+    const before = after as AttemptPass | undefined
+    return new AttemptPass(this, turn, replayable, before?.repeats ?? { rejected: 0, limited: 0 })
+  }
+
+  /** @internal The attempt ended. */
+  left(): void {
+    this.#lane?.leave()
+    this.#gate.left()
+  }
+
+  /** @internal What an answer means for the token, for the API, and for the call. */
+  judge(token: AccessToken, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
+    this.#lane?.answered()
+    if (report.status === 401)
+      return this.#refuses(token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
+    if (this.#limitedStatuses.includes(report.status)) {
+      this.#pause(report)
+      return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
+    }
+    // an error of the server tells nothing of the token
+    if (report.status < 500) this.#rejections = 0
+    this.#limited = 0
+    return 'final'
+  }
+
+  /** Whether this 401 is about the token, and a newer one is there or on its way. */
+  #refuses(token: AccessToken, { wwwAuthenticate }: Report): boolean {
+    if (!refusesToken(wwwAuthenticate)) return false
+    if (!this.#token.isCurrent(token)) return true
+    // an API that refuses every token must not cost a token request per call
+    if (this.#rejections > 0 && performance.now() < this.#renewAgainAt) return false
+    this.#rejections += 1
+    this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
+    this.#token.invalidate(token)
+    this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
+    return true
+  }
+
+  #pause({ status, retryAfter }: Report): void {
+    this.#limited += 1
+    const asked = parseRetryAfter(retryAfter, Date.now())
+    this.#lane?.pause(asked ?? backoff(this.#limited, firstPause, longestPause), status)
+  }
+}
+
+/** How often a call went again, and why. */
+interface Repeats {
+  rejected: number
+  limited: number
+}
+
+class AttemptPass implements Pass {
+  readonly #api: ProtectedApi
+  readonly #turn: Turn
+  readonly #replayable: boolean
+  readonly repeats: Repeats
+  #released = false
+
+  constructor(api: ProtectedApi, turn: Turn, replayable: boolean, repeats: Repeats) {
+    this.#api = api
+    this.#turn = turn
+    this.#replayable = replayable
+    this.repeats = repeats
+  }
+
+  get authorization(): string {
+    return AccessToken.authorization(this.#turn.token)
+  }
+
+  report(report: Report): 'final' | 'again' {
+    this.#turn.permit?.answered()
+    return this.#api.judge(this.#turn.token, report, this.#replayable, this.repeats)
+  }
+
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.#turn.permit?.ended()
+    this.#api.left()
+  }
+}
+
+async function discard(exchange: Exchange<unknown>): Promise<void> {
+  try {
+    await exchange.discard()
+  } catch {
+    // the answer is unwanted, and so is its failure
+  }
+}
