@@ -1,4 +1,4 @@
-import type { Api, Exchange, TokenManager } from '@tokenlane/core'
+import { checkCallOptions, isReplayable, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
 import axios, {
   type AxiosAdapter,
   type AxiosInstance,
@@ -8,7 +8,6 @@ import axios, {
 
 import { createAttempt } from './attempt.ts'
 import { discard } from './discard.ts'
-import { isReplayable } from './replayable.ts'
 import { waitSignal } from './wait-signal.ts'
 
 export const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
@@ -33,11 +32,12 @@ export function managedAdapter(
     const api = hasOwnCredentials(config) ? undefined : tokens.route(instance.getUri(config))
     if (api === undefined) return adapter(config)
 
+    const { priority } = checkCallOptions(config.tokenlane)
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
         (authorization) => exchange(adapter, config, { authorization, api, tokens }),
-        { signal: stopped.signal, replayable: isReplayable(config.data) },
+        { signal: stopped.signal, priority, replayable: isReplayable(config.data) },
       )
       if ('error' in outcome) throw outcome.error
       return outcome.response

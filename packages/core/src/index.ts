@@ -22,6 +22,9 @@ export {
   type CredentialsSource,
 } from './credentials.ts'
 export type { AccessToken } from './access-token.ts'
+export { checkCallOptions, type CallOptions } from './call-options.ts'
+export { discardBody } from './discard-body.ts'
+export { isReplayable } from './request-body.ts'
 export type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
 export type { Observer, RenewalReason, TokenlaneEvent } from './events.ts'
 export {

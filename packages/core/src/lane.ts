@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { AccessToken } from './access-token.ts'
-import { shape } from './check.ts'
+import { checkPriority } from './call-options.ts'
 import { TokenlaneError } from './errors.ts'
 import type { Emit } from './events.ts'
 import { createRateLimiter, type Permit, type RateLimiter } from './rate-limiter.ts'
@@ -61,11 +61,7 @@ export class Lane {
    * @throws TokenlaneError `QUEUE_FULL`, `QUEUE_TIMEOUT`, or why there is no token; the signal's reason.
    */
   enter(options: LaneOptions): Turn | Promise<Turn> {
-    if (!Number.isSafeInteger(options.priority) || options.priority >= first)
-      throw new TokenlaneError(
-        'INVALID_OPTIONS',
-        `Cannot queue call: \`priority\` is ${shape(options.priority)}; allowed: a whole number`,
-      )
+    checkPriority(options.priority, 'priority')
     const turn = this.#line.size === 0 && !this.#serving ? this.#next() : undefined
     if (isTurn(turn)) {
       this.#emit?.({ type: 'call.sent', api: this.#api, waited: 0, queued: 0 })

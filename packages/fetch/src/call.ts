@@ -1,6 +1,13 @@
+import { checkCallOptions, isReplayable, type CallOptions } from '@tokenlane/core'
+
 import type { Hop } from './follow-redirects.ts'
 
 type Input = Parameters<typeof globalThis.fetch>[0]
+
+/** What `fetch` takes, and how this call wants to be treated. */
+export interface TokenlaneRequestInit extends RequestInit {
+  readonly tokenlane?: CallOptions | undefined
+}
 
 /** What the Fetch standard reads of `init`, and Node's `dispatcher`; an object of any class may have them. */
 const members = [
@@ -32,6 +39,7 @@ export class Call {
   readonly replayable: boolean
   readonly followsRedirects: boolean
   readonly signal: AbortSignal | null | undefined
+  readonly priority: number | undefined
   readonly #input: Input
   readonly #init: RequestInit
   /** All that is asked, whether `init` or the request asks it. */
@@ -39,10 +47,12 @@ export class Call {
   /** A request whose body is sent: always a copy ahead, since sending uses it up. */
   #copy: Request | undefined
 
-  constructor(input: Input, init: RequestInit | undefined) {
+  constructor(input: Input, init: TokenlaneRequestInit | undefined) {
     const request = isRequest(input) ? input : undefined
     this.#input = input
-    this.#init = plain(init)
+    const { tokenlane, ...rest } = plain(init)
+    this.priority = checkCallOptions(tokenlane).priority
+    this.#init = rest
     this.#asked = { ...plain(request), ...this.#init }
     const { method = 'GET', redirect = 'follow', headers, signal } = this.#asked
     this.url = new URL(urlOf(input))
@@ -104,20 +114,8 @@ export function withToken(headers: Headers, authorization: string): Headers {
   return copy
 }
 
-function isReplayable(body: unknown): boolean {
-  return (
-    body === undefined ||
-    typeof body === 'string' ||
-    body instanceof ArrayBuffer ||
-    ArrayBuffer.isView(body) ||
-    body instanceof URLSearchParams ||
-    body instanceof Blob ||
-    body instanceof FormData
-  )
-}
-
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
-function plain(init: RequestInit | Request | undefined): RequestInit {
+function plain(init: TokenlaneRequestInit | Request | undefined): TokenlaneRequestInit {
   const copy: Record<string, unknown> = Object.fromEntries(Object.entries(init ?? {}))
   const given = init as Readonly<Record<string, unknown>> | undefined
   for (const name of members) if (given?.[name] !== undefined) copy[name] = given[name]

@@ -1,4 +1,4 @@
-import { discard } from './discard.ts'
+import { discardBody } from '@tokenlane/core'
 
 /** One request of a chain of redirects. */
 export interface Hop {
@@ -37,7 +37,7 @@ export async function followRedirects(
   for (let redirects = 0; ; redirects += 1) {
     const location = redirectStatuses.has(response.status) ? response.headers.get('location') : null
     if (location === null) return redirects === 0 ? response : markRedirected(response)
-    await discard(response)
+    await discardBody(response.body)
     if (redirects === mostRedirects) throw networkError('redirect count exceeded')
     hop = nextHop(hop, response.status, targetOf(location, hop.url))
     if (hop.hasBody && !call.replayable) throw networkError('the body cannot be sent again')

@@ -1,7 +1,7 @@
-import { TokenlaneError, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
+import { discardBody, TokenlaneError, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
 
-import { Call, urlOf, withToken } from './call.ts'
-import { discard } from './discard.ts'
+export type { TokenlaneRequestInit } from './call.ts'
+import { Call, urlOf, withToken, type TokenlaneRequestInit } from './call.ts'
 import { followRedirects } from './follow-redirects.ts'
 
 /** Configures `createFetch`. */
@@ -13,6 +13,12 @@ export interface CreateFetchOptions {
    */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
+
+/** `fetch`, and with `tokenlane` in its `init` how a call wants to be treated. */
+export type TokenlaneFetch = (
+  input: Parameters<typeof globalThis.fetch>[0],
+  init?: TokenlaneRequestInit,
+) => Promise<Response>
 
 const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
 
@@ -28,7 +34,7 @@ const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
  * const response = await fetch('https://api.example.com/records')
  * ```
  */
-export function createFetch(tokens: TokenManager, options: CreateFetchOptions = {}): typeof globalThis.fetch {
+export function createFetch(tokens: TokenManager, options: CreateFetchOptions = {}): TokenlaneFetch {
   if (typeof tokens?.route !== 'function') refuse('tokens', 'what `createTokenManager` returns')
   if (typeof options !== 'object' || options === null) refuse('options', 'an object with fetch')
   const given = options.fetch
@@ -42,7 +48,7 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
     return managerOf(globalThis.fetch) === undefined ? globalThis.fetch : atStart
   }
 
-  const managed: typeof globalThis.fetch = async (input, init) => {
+  const managed: TokenlaneFetch = async (input, init) => {
     const fetch = base()
     const api = tokens.route(urlOf(input))
     if (api === undefined) return fetch(input, init)
@@ -61,9 +67,13 @@ interface Lane {
 
 /** Sends a call to its API, and its redirects with the token for as long as they stay there. */
 async function send(call: Call, { api, tokens, fetch }: Lane): Promise<Response> {
-  const { signal, replayable } = call
+  const { signal, priority, replayable } = call
   try {
-    const response = await api.send((token) => exchange(call.send(fetch, token)), { signal, replayable })
+    const response = await api.send((token) => exchange(call.send(fetch, token)), {
+      signal,
+      priority,
+      replayable,
+    })
     if (!call.followsRedirects) return response
     let inside = true
     return await followRedirects(response, call, async (hop) => {
@@ -72,7 +82,7 @@ async function send(call: Call, { api, tokens, fetch }: Lane): Promise<Response>
       if (!inside) return fetch(hop.url.href, init)
       return api.send(
         (token) => exchange(fetch(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
-        { signal },
+        { signal, priority },
       )
     })
   } finally {
@@ -87,7 +97,7 @@ async function exchange(answer: Promise<Response>): Promise<Exchange<Response>> 
     retryAfter: response.headers.get('retry-after'),
     wwwAuthenticate: response.headers.get('www-authenticate'),
     result: response,
-    discard: () => discard(response),
+    discard: () => discardBody(response.body),
   }
 }
 

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+
+import { checkCallOptions } from './call-options.ts'
+
+test('a call may have a priority, or nothing to say', () => {
+  for (const options of [{}, { priority: 0 }, { priority: -3 }, { priority: undefined }])
+    expect(checkCallOptions(options)).toBe(options)
+  expect(checkCallOptions(undefined)).toEqual({})
+})
+
+test.each([
+  [5, '`tokenlane` is 5; allowed: an object with priority'],
+  [null, '`tokenlane` is null; allowed: an object with priority'],
+  [[], '`tokenlane` is an array; allowed: an object with priority'],
+  [{ prio: 1 }, '`tokenlane.prio` is no option; allowed: priority'],
+  [{ priority: 1.5 }, '`tokenlane.priority` is 1.5; allowed: a whole number'],
+  [{ priority: '1' }, '`tokenlane.priority` is a string; allowed: a whole number'],
+  [
+    { priority: Number.MAX_SAFE_INTEGER },
+    '`tokenlane.priority` is 9007199254740991; allowed: a whole number',
+  ],
+])('%j is refused', (options, message) => {
+  expect(() => checkCallOptions(options)).toThrow(
+    expect.objectContaining({ code: 'INVALID_OPTIONS', message: `Cannot send call: ${message}` }),
+  )
+})
