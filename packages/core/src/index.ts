@@ -24,6 +24,7 @@ export {
 export type { AccessToken } from './access-token.ts'
 export { checkCallOptions, type CallOptions } from './call-options.ts'
 export { discardBody } from './discard-body.ts'
+export { followRedirects, type Hop } from './follow-redirects.ts'
 export { isReplayable } from './request-body.ts'
 export type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
 export type { Observer, RenewalReason, TokenlaneEvent } from './events.ts'

@@ -1,6 +1,4 @@
-import { checkCallOptions, isReplayable, type CallOptions } from '@tokenlane/core'
-
-import type { Hop } from './follow-redirects.ts'
+import { checkCallOptions, isReplayable, type CallOptions, type Hop } from '@tokenlane/core'
 
 type Input = Parameters<typeof globalThis.fetch>[0]
 

@@ -1,8 +1,14 @@
-import { discardBody, TokenlaneError, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
+import {
+  discardBody,
+  followRedirects,
+  TokenlaneError,
+  type Api,
+  type Exchange,
+  type TokenManager,
+} from '@tokenlane/core'
 
 export type { TokenlaneRequestInit } from './call.ts'
 import { Call, urlOf, withToken, type TokenlaneRequestInit } from './call.ts'
-import { followRedirects } from './follow-redirects.ts'
 
 /** Configures `createFetch`. */
 export interface CreateFetchOptions {

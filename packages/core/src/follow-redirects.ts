@@ -1,4 +1,4 @@
-import { discardBody } from '@tokenlane/core'
+import { discardBody } from './discard-body.ts'
 
 /** One request of a chain of redirects. */
 export interface Hop {
@@ -24,7 +24,9 @@ const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 
 /**
  * Follows the redirects of an answer, as `fetch` would, so that each hop can be asked whether it gets the token.
+ * `send` sends a hop with `redirect: 'manual'`; what it throws is passed on.
  *
+ * @throws TypeError in the form of Node's own `fetch` for a redirect that cannot be followed.
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
  */
 export async function followRedirects(
