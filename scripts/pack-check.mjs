@@ -107,17 +107,20 @@ export const answer: Promise<Response> = fetchWithTokens('https://api.example.co
 const http = axios.create()
 attachTokens(http, tokens)
 export const orders: Promise<{ data: unknown }> = http.get('https://api.example.com/orders')
+const client = ky.extend(kyTokens(tokens))
+export const order: Promise<unknown> = client('https://api.example.com/7', { tokenlane: { priority: 1 } }).json()
 `
 const imports = `import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import { attachTokens } from '@tokenlane/axios'
+import { kyTokens } from '@tokenlane/ky'
 `
 const consumers = {
   'package.json': '{ "private": true }',
   'run.mjs': `for (const name of ${list}) {\n  const exported = await import(name)\n  ${complain}\n}\n`,
   'run.cjs': `for (const name of ${list}) {\n  const exported = require(name)\n  ${complain}\n}\n`,
-  'types.mts': `${imports}import axios from 'axios'\n${use}`,
-  'types.cts': `${imports}import axios = require('axios')\n${use}`,
+  'types.mts': `${imports}import axios from 'axios'\nimport ky from 'ky'\n${use}`,
+  'types.cts': `${imports}import axios = require('axios')\nimport { default as ky } from 'ky'\n${use}`,
 }
 
 async function useAsStranger() {

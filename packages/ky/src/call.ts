@@ -1,0 +1,72 @@
+import {
+  checkCallOptions,
+  followRedirects,
+  isReplayable,
+  type Api,
+  type SendOptions,
+  type TokenManager,
+} from '@tokenlane/core'
+import type { Options } from 'ky'
+
+import { exchange, type Way } from './exchange.ts'
+import { HeldPass } from './held-pass.ts'
+import { Outgoing } from './outgoing.ts'
+
+/** One call of ky: it waits in ky's hooks, where no `timeout` runs, and sends in ky's `fetch`. */
+export class Call {
+  readonly #options: Options
+  readonly #tokens: TokenManager
+  readonly #fetch: Options['fetch']
+  readonly #held = new HeldPass()
+
+  constructor(options: Options, tokens: TokenManager) {
+    this.#options = options
+    this.#tokens = tokens
+    this.#fetch = options.fetch
+  }
+
+  /** Waits until the request may go out. */
+  async wait(request: Request): Promise<void> {
+    this.#held.release()
+    const api = this.#apiOf(request)
+    // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
+    if (api === undefined || request.signal.aborted) return
+    this.#held.hold(await api.admit(this.#asks(request)), api)
+  }
+
+  /** Sends the request, and its redirects with the token for as long as they stay in the API. */
+  async send(request: Request, init: RequestInit = {}): Promise<Response> {
+    const fetch = this.#fetch ?? globalThis.fetch
+    const api = this.#apiOf(request)
+    if (api === undefined) {
+      this.#held.release()
+      return fetch(request, init)
+    }
+
+    const { tokenlane: _, ...rest } = init as Options & RequestInit
+    const asks = this.#asks(request)
+    const way: Way = { ...asks, api, fetch: (attempt) => fetch(attempt, rest) }
+    const outgoing = new Outgoing(request, asks.replayable)
+    try {
+      const response = await exchange((token) => outgoing.next(token), way, this.#held.take(api))
+      if (!outgoing.followsRedirects) return response
+      let inside = true
+      return await followRedirects(response, outgoing, async (hop) => {
+        inside &&= this.#tokens.route(hop.url) === api
+        const next = await outgoing.hop(hop)
+        return inside ? exchange(next, { ...way, replayable: true }) : way.fetch(next())
+      })
+    } finally {
+      outgoing.end()
+    }
+  }
+
+  #apiOf({ url, headers }: Request): Api | undefined {
+    return headers.has('authorization') ? undefined : this.#tokens.route(url)
+  }
+
+  #asks({ signal }: Request): SendOptions {
+    const { tokenlane, body } = this.#options
+    return { signal, priority: checkCallOptions(tokenlane).priority, replayable: isReplayable(body) }
+  }
+}

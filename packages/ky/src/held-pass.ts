@@ -1,0 +1,38 @@
+import type { Api, Pass } from '@tokenlane/core'
+
+/**
+ * The pass of a call between ky's hooks, which wait for it, and ky's `fetch`, which uses it.
+ *
+ * In between ky awaits nothing but promises that are settled, so `fetch` comes before any timer can fire. If one
+ * fires, ky ended the call otherwise, and the pass is given back.
+ */
+export class HeldPass {
+  #held: { readonly api: Api; readonly pass: Pass } | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  hold(pass: Pass, api: Api): void {
+    this.#held = { api, pass }
+    this.#timer = setTimeout(() => this.release(), 0)
+  }
+
+  /** The pass, if it is for this API. Another one is given back. */
+  take(api: Api): Pass | undefined {
+    const held = this.#held
+    if (held === undefined || held.api !== api) {
+      this.release()
+      return undefined
+    }
+    this.#forget()
+    return held.pass
+  }
+
+  release(): void {
+    this.#held?.pass.release()
+    this.#forget()
+  }
+
+  #forget(): void {
+    clearTimeout(this.#timer)
+    this.#held = undefined
+  }
+}

@@ -1,0 +1,62 @@
+import { TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
+import type { BeforeRetryHook, Hooks, Options } from 'ky'
+
+import { Call } from './call.ts'
+
+declare module 'ky' {
+  interface Options {
+    /** How Tokenlane treats this call. */
+    readonly tokenlane?: CallOptions | undefined
+  }
+}
+
+const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
+
+/**
+ * Options for ky that send each call to one of the manager's APIs with a live token. Every other call, and one
+ * that brings its own `Authorization` field, is sent as it is. Extending again changes nothing.
+ *
+ * A call rejects as it would with ky alone, or with a TokenlaneError if no token can be had: then nothing was
+ * sent.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @example
+ * ```ts
+ * const client = ky.extend(kyTokens(tokens))
+ * const record = await client.get('https://api.example.com/records/7').json()
+ * ```
+ */
+export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
+  if (typeof tokens?.route !== 'function')
+    throw new TokenlaneError(
+      'INVALID_OPTIONS',
+      'Cannot make options for ky: `tokens` is wrong; allowed: what `createTokenManager` returns',
+    )
+  return { hooks: { init: [(options) => manage(options, tokens)] } }
+}
+
+/** Puts a call's options under management, which are its own copy while its `init` hooks run. */
+function manage(options: Options, tokens: TokenManager): void {
+  const { beforeRequest = [], beforeRetry = [], ...others } = options.hooks ?? {}
+  if (beforeRequest.some((hook) => managedBy in hook && hook[managedBy] === tokens)) return
+
+  const call = new Call(options, tokens)
+  const wait = ({ request }: { request: Request }): Promise<void> => call.wait(request)
+  Object.defineProperty(wait, managedBy, { value: tokens })
+  options.fetch = (request, init) => call.send(request as Request, init)
+  // last, so that what the caller's hooks change is known, and that nothing comes between waiting and sending
+  options.hooks = {
+    ...others,
+    beforeRequest: [...beforeRequest, wait],
+    beforeRetry: [...beforeRetry.map((hook) => waitingFor(hook, call)), wait],
+  }
+}
+
+/** A hook that returns a request is the last one that ky runs. */
+function waitingFor(hook: BeforeRetryHook, call: Call): BeforeRetryHook {
+  return async (state) => {
+    const result = await hook(state)
+    if (result instanceof Request) await call.wait(result)
+    return result
+  }
+}
