@@ -27,7 +27,6 @@ export class Call {
 
   /** Waits until the request may go out. */
   async wait(request: Request): Promise<void> {
-    this.#held.release()
     const api = this.#apiOf(request)
     // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
     if (api === undefined || request.signal.aborted) return
