@@ -1,66 +1,45 @@
-import {
-  checkCallOptions,
-  isReplayable,
-  isTokenlaneError,
-  type Api,
-  type Pass,
-  type TokenManager,
-} from '@tokenlane/core'
-import type {
-  AfterResponseHook,
-  BeforeErrorHook,
-  BeforeRequestHook,
-  NormalizedOptions,
-  Options,
-  PlainResponse,
-} from 'got'
+import { checkCallOptions, isReplayable, type Api, type Pass, type TokenManager } from '@tokenlane/core'
+import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
-import { hideToken, redact, type SentHeaders } from './hide-token.ts'
+import { hideToken, redact, type SentFields } from './hide-token.ts'
+import { ownError } from './own-error.ts'
 
 const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
 
-type Request = NonNullable<Options['request']>
-
-interface Sent {
-  readonly headers: SentHeaders
-  readonly href: string
-}
-
 /**
  * One call of got, with all its attempts and redirects: each waits for a pass in a hook, and gives it back when
- * its exchange is over. What belongs to a call is kept here, for got's options are open to everybody.
+ * its exchange is over. What belongs to a call is kept here, for everybody can read got's options.
  */
 export class Call {
   readonly #tokens: TokenManager
-  /** got sends a form as a stream, but makes a new one for each attempt. */
+  /** got sends a form as a stream, and makes a new one for each attempt. */
   readonly #hasForm: boolean
   readonly #over = new AbortController()
   #attempt: number | undefined
   #api: Api | undefined
-  /** Whether a redirect has led out of the API: no later one gets a token. */
+  /** Whether a redirect has led out of the API: nothing after it gets a token. */
   #outside = false
   #pass: Pass | undefined
-  /** The fields that are sent, while they hold the token. */
-  #headers: SentHeaders | undefined
   #verdict: 'final' | 'again' | undefined
-  /** The caller's, while an attempt is repeated for us. */
-  #calculateDelay: Options['retry']['calculateDelay'] | undefined
+  /** What is sent, for as long as it holds the token. */
+  #fields: SentFields | undefined
 
   constructor(tokens: TokenManager, { hooks, body }: Options) {
     this.#tokens = tokens
     this.#hasForm = body instanceof FormData
-    const beforeRequest: BeforeRequestHook = (options, { retryCount }) => this.#admit(options, retryCount)
-    // last, so that it sees what the caller's hooks made of the request
-    hooks.beforeRequest = [...this.#withoutOurs(hooks.beforeRequest), this.#mark(beforeRequest)]
+    for (const hook of [this.#beforeRequest, this.#afterResponse])
+      Object.defineProperty(hook, managedBy, { value: tokens })
+    // last, so that it sees what the caller's hooks make of the request
+    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), this.#beforeRequest]
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
   }
 
-  /** The native request was made, with the token among its fields or without. */
+  /** A native request was made, with the token or without. */
   sent(request: NodeJS.EventEmitter): void {
     const pass = this.#pass
-    if (pass === undefined || this.#headers === undefined) return
-    hideToken(request, this.#headers)
-    this.#headers = undefined
+    if (pass === undefined || this.#fields === undefined) return
+    this.#forgetFields()
+    hideToken(request)
     request.once('response', ({ statusCode, headers }: PlainResponse) => {
       this.#verdict = pass.report({
         status: statusCode,
@@ -71,47 +50,53 @@ export class Call {
     request.once('close', () => pass.release())
   }
 
-  /** No more attempts. */
+  /** There will be no more attempts. */
   end(): void {
     this.#over.abort()
     this.#pass?.release()
-    this.#forgetToken()
+    this.#forgetFields()
   }
 
-  async #admit(options: NormalizedOptions, retryCount: number): Promise<void> {
-    const after = this.#repeated(options)
-    if (after === undefined) this.#pass?.release()
+  /** Outside of the clock of `timeout.request`, unlike got's `request` function. */
+  readonly #beforeRequest: BeforeRequestHook = async (options, { retryCount }) => {
+    const after = this.#verdict === 'again' ? this.#pass : undefined
     this.#verdict = undefined
+    this.#forgetFields()
+    if (after === undefined) this.#pass?.release()
     this.#api = this.#route(options, retryCount)
     if (this.#api === undefined) return
 
-    // each time, for a retry that a hook of the caller's asks for has none of the hooks
-    const { hooks } = options
-    const afterResponse: AfterResponseHook = (response, retry) => this.#judged(response, retry)
-    hooks.afterResponse = [this.#mark(afterResponse), ...this.#withoutOurs(hooks.afterResponse)]
-    const { priority } = checkCallOptions(options.context['tokenlane'])
+    const { context, hooks, isStream, body } = options
+    const { priority } = checkCallOptions(context['tokenlane'])
+    // each time, for a hook of the caller's that retries may drop them
+    hooks.afterResponse = [this.#afterResponse, ...this.#others(hooks.afterResponse)]
     const { signal } = this.#over
     this.#pass = await this.#api.admit({
-      // after its end only a stream goes on, in a request of its own that `createRetryStream` made
+      // the stream that `createRetryStream` makes goes on after the end
       signal: signal.aborted ? options.signal : signal,
       priority,
-      replayable: !options.isStream && (this.#hasForm || isReplayable(options.body)),
+      replayable: !isStream && (this.#hasForm || isReplayable(body)),
       after,
     })
     if (signal.aborted) this.#pass.release()
-    options.request = this.#withToken(options)
+    this.#addToken(options)
   }
 
-  /** The pass to go on with, if this attempt repeats the last one for us. */
-  #repeated({ retry }: NormalizedOptions): Pass | undefined {
-    this.#forgetToken()
-    if (this.#calculateDelay === undefined) return undefined
-    retry.calculateDelay = this.#calculateDelay
-    this.#calculateDelay = undefined
-    return this.#pass
+  readonly #afterResponse: AfterResponseHook = (response, retry) => {
+    if (this.#verdict !== 'again') return response
+    // beyond the limit and the delay, which are for the caller's own retries
+    const { limit = 0, calculateDelay } = response.request.options.retry
+    return retry({
+      preserveHooks: true,
+      retry: {
+        limit: limit + 1,
+        calculateDelay: (failed) =>
+          this.#verdict === 'again' ? 1 : (calculateDelay?.(failed) ?? failed.computedValue),
+      },
+    })
   }
 
-  /** The API whose token goes along. Only a redirect comes without a new attempt. */
+  /** The API whose token goes along. What comes without a new attempt is a redirect. */
   #route({ url, headers }: NormalizedOptions, attempt: number): Api | undefined {
     const isOwn = headers['authorization'] !== undefined
     const api = isOwn || url === undefined ? undefined : this.#tokens.route(url)
@@ -120,47 +105,29 @@ export class Call {
     return this.#outside ? undefined : api
   }
 
-  /** got's function of the caller's, or its own, with the token among the fields that it sends. */
-  #withToken(options: NormalizedOptions): Request {
+  /** Once, in what got hands to Node: its own options stay without a token. */
+  #addToken(options: NormalizedOptions): void {
     const given = options.request
-    return (url, native, callback) => {
+    options.request = (url, native, callback) => {
       options.request = given
-      // with got's `cache`, the options come first
-      const { headers, href } = (typeof native === 'function' ? url : { ...native, href: url.href }) as Sent
-      if (this.#tokens.route(href) === this.#api && headers['authorization'] === undefined) {
-        headers['authorization'] = this.#pass?.authorization
-        this.#headers = headers
+      // with a `cache`, got has its options in the place of the URL
+      const { headers: fields } = (typeof native === 'function' ? url : native) as { headers: SentFields }
+      const isElsewhere = this.#tokens.route(url.href) !== this.#api
+      if (!isElsewhere && fields['authorization'] === undefined) {
+        fields['authorization'] = this.#pass?.authorization
+        this.#fields = fields
       }
       return given?.(url, native, callback)
     }
   }
 
-  #judged(...[response, retry]: Parameters<AfterResponseHook>): ReturnType<AfterResponseHook> {
-    if (this.#verdict !== 'again') return response
-    const { limit = 0, calculateDelay } = response.request.options.retry
-    this.#calculateDelay = calculateDelay
-    // beyond the caller's limit and delay, which are for the caller's own retries
-    const once = { limit: limit + 1, calculateDelay: () => 1 }
-    return retry({ preserveHooks: true, retry: once })
+  #forgetFields(): void {
+    if (this.#fields !== undefined) redact(this.#fields)
+    this.#fields = undefined
   }
 
-  #forgetToken(): void {
-    if (this.#headers !== undefined) redact(this.#headers)
-    this.#headers = undefined
-  }
-
-  #mark<T extends object>(hook: T): T {
-    return Object.defineProperty(hook, managedBy, { value: this.#tokens })
-  }
-
-  /** Options may have been through a call before: another handler's, or one whose options are used again. */
-  #withoutOurs<T extends object>(hooks: readonly T[]): T[] {
+  /** Another handler may have been here for the same manager, or another call whose options are used again. */
+  #others<T extends object>(hooks: readonly T[]): T[] {
     return hooks.filter((hook) => (hook as { [managedBy]?: unknown })[managedBy] !== this.#tokens)
   }
-}
-
-/** A failure of ours as it is, not in got's wrapping. */
-const ownError: BeforeErrorHook = (error) => {
-  const { name, cause } = error
-  return name === 'RequestError' && isTokenlaneError(cause) ? cause : error
 }
