@@ -107,10 +107,14 @@ export const answer: Promise<Response> = fetchWithTokens('https://api.example.co
 const http = axios.create()
 attachTokens(http, tokens)
 export const orders: Promise<{ data: unknown }> = http.get('https://api.example.com/orders')
+const client = got.extend(gotTokens(tokens))
+export const invoices: Promise<unknown[]> = client('https://api.example.com/invoices').json<unknown[]>()
 `
 const imports = `import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import { attachTokens } from '@tokenlane/axios'
+import { gotTokens } from '@tokenlane/got'
+import got from 'got'
 `
 const consumers = {
   'package.json': '{ "private": true }',

@@ -597,11 +597,16 @@ test('hooks that fail leave nothing behind', async () => {
   expect(await failure(client('status/503').json())).toBeInstanceOf(HTTPError)
 })
 
-test("the caller's request function still runs", async () => {
+test("the caller's request function still runs, and may fail", async () => {
   await holdRevokedToken()
-  const request = vi.fn<() => undefined>(() => undefined)
-  expect((await client('records', { request })).statusCode).toBe(200)
-  expect(request).toHaveBeenCalledTimes(2)
+  const broken = Object.assign(new Error('broken'), { code: 'ECONNRESET' })
+  const request = vi
+    .fn<() => undefined>(() => undefined)
+    .mockImplementationOnce(() => {
+      throw broken
+    })
+  expect((await client('records', { request, retry })).statusCode).toBe(200)
+  expect([request.mock.calls.length, calls()]).toEqual([3, 2])
 })
 
 test('twice is once, and a second manager is another', async () => {
