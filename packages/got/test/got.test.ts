@@ -285,13 +285,7 @@ describe('a 401', () => {
   const readOnce: [string, () => NonNullable<StreamOptions['body']>][] = [
     ['Node stream', () => Readable.from([bytes])],
     ['web stream', () => new Blob([bytes]).stream()],
-    [
-      'generator',
-      () =>
-        (function* () {
-          yield bytes
-        })(),
-    ],
+    ['generator', () => [bytes].values()],
   ]
   test.each(readOnce)('surfaces at once for a %s', async (_, body) => {
     await holdRevokedToken()
@@ -380,8 +374,14 @@ describe("an abort is got's own error", () => {
 })
 
 test('the wait is outside of timeout.request', async () => {
-  sandbox.control.slowIssuer('weblink', 400)
-  expect((await client('records', { timeout: { request: 300 } })).statusCode).toBe(200)
+  const release = await occupy()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const call = client('records', { timeout: { request: 30_000 } })
+  await vi.waitFor(() => expect(line()?.queued).toBe(1))
+  vi.advanceTimersByTime(60_000)
+  vi.useRealTimers()
+  release()
+  expect((await call).statusCode).toBe(200)
 })
 
 test('timeout.request ends the wait after a redirect', async () => {
