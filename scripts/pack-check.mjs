@@ -103,17 +103,23 @@ const tokens = createTokenManager({
   apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }],
 })
 const fetchWithTokens = createFetch(tokens)
-export const answer: Promise<Response> = fetchWithTokens('https://api.example.com/orders')
+export const answer: Promise<Response> = fetchWithTokens('https://api.example.com/orders', { tokenlane: { priority: 1 } })
 const http = axios.create()
 attachTokens(http, tokens)
-export const orders: Promise<{ data: unknown }> = http.get('https://api.example.com/orders')
-const client = ky.extend(kyTokens(tokens))
-export const order: Promise<unknown> = client('https://api.example.com/7', { tokenlane: { priority: 1 } }).json()
+export const orders: Promise<{ data: unknown }> = http.get('https://api.example.com/orders', { tokenlane: { priority: 1 } })
+// @ts-expect-error a priority is a number
+export const wrong: Promise<unknown> = http.get('/', { tokenlane: { priority: 'high' } })
+const kyClient = ky.extend(kyTokens(tokens))
+export const order: Promise<unknown> = kyClient('https://api.example.com/7', { tokenlane: { priority: 1 } }).json()
+const gotClient = got.extend(gotTokens(tokens))
+export const invoices: Promise<unknown[]> = gotClient('https://api.example.com/invoices').json<unknown[]>()
 `
 const imports = `import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import { attachTokens } from '@tokenlane/axios'
 import { kyTokens } from '@tokenlane/ky'
+import { gotTokens } from '@tokenlane/got'
+import got from 'got'
 `
 const consumers = {
   'package.json': '{ "private": true }',

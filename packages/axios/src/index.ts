@@ -1,14 +1,11 @@
-import { TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
+import { TokenlaneError, type TokenManager } from '@tokenlane/core'
 import type { AxiosInstance } from 'axios'
 
+import type { RequestOption } from './request-option.cts'
 import { isManaged, managedAdapter, managedBy } from './managed-adapter.ts'
 
 declare module 'axios' {
-  // one parameter: merges with the types of every 1.x
-  interface AxiosRequestConfig<D> {
-    /** How Tokenlane treats this call. */
-    readonly tokenlane?: CallOptions | undefined
-  }
+  interface AxiosRequestConfig<D> extends RequestOption {}
 }
 
 /** What is needed of an axios instance; ESM and CommonJS types of axios both fit. */

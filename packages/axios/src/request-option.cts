@@ -1,0 +1,13 @@
+/// <reference types="axios" resolution-mode="require" preserve="true" />
+import type { CallOptions } from '@tokenlane/core' with { 'resolution-mode': 'import' }
+
+/** What a request's config may say to Tokenlane. */
+export interface RequestOption {
+  /** How Tokenlane treats this call. */
+  readonly tokenlane?: CallOptions | undefined
+}
+
+// axios has types of its own for CommonJS, which only a CommonJS file reaches; one parameter merges with every 1.x
+declare module 'axios' {
+  interface AxiosRequestConfig<D> extends RequestOption {}
+}

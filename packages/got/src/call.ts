@@ -1,0 +1,133 @@
+import { checkCallOptions, isReplayable, type Api, type Pass, type TokenManager } from '@tokenlane/core'
+import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
+
+import { hideToken, redact, type SentFields } from './hide-token.ts'
+import { ownError } from './own-error.ts'
+
+const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
+
+/**
+ * One call of got, with all its attempts and redirects: each waits for a pass in a hook, and gives it back when
+ * its exchange is over. What belongs to a call is kept here, for everybody can read got's options.
+ */
+export class Call {
+  readonly #tokens: TokenManager
+  /** got sends a form as a stream, and makes a new one for each attempt. */
+  readonly #hasForm: boolean
+  readonly #over = new AbortController()
+  #attempt: number | undefined
+  #api: Api | undefined
+  /** Whether a redirect has led out of the API: nothing after it gets a token. */
+  #outside = false
+  #pass: Pass | undefined
+  #verdict: 'final' | 'again' | undefined
+  /** What is sent, for as long as it holds the token. */
+  #fields: SentFields | undefined
+
+  constructor(tokens: TokenManager, { hooks, body }: Options) {
+    this.#tokens = tokens
+    this.#hasForm = body instanceof FormData
+    for (const hook of [this.#beforeRequest, this.#afterResponse])
+      Object.defineProperty(hook, managedBy, { value: tokens })
+    // last, so that it sees what the caller's hooks make of the request
+    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), this.#beforeRequest]
+    if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
+  }
+
+  /** A native request was made, with the token or without. */
+  sent(request: NodeJS.EventEmitter): void {
+    const pass = this.#pass
+    if (pass === undefined || this.#fields === undefined) return
+    this.#forgetFields()
+    hideToken(request)
+    request.once('response', ({ statusCode, headers }: PlainResponse) => {
+      this.#verdict = pass.report({
+        status: statusCode,
+        retryAfter: headers['retry-after'],
+        wwwAuthenticate: headers['www-authenticate'],
+      })
+    })
+    request.once('close', () => pass.release())
+  }
+
+  /** There will be no more attempts. */
+  end(): void {
+    this.#over.abort()
+    this.#pass?.release()
+    this.#forgetFields()
+  }
+
+  /** Outside of the clock of `timeout.request`, unlike got's `request` function. */
+  readonly #beforeRequest: BeforeRequestHook = async (options, { retryCount }) => {
+    const after = this.#verdict === 'again' ? this.#pass : undefined
+    this.#verdict = undefined
+    this.#forgetFields()
+    if (after === undefined) this.#pass?.release()
+    this.#api = this.#route(options, retryCount)
+    if (this.#api === undefined) return
+
+    const { context, hooks, isStream, body } = options
+    const { priority } = checkCallOptions(context['tokenlane'])
+    // each time, for a hook of the caller's that retries may drop them
+    hooks.afterResponse = [this.#afterResponse, ...this.#others(hooks.afterResponse)]
+    const { signal } = this.#over
+    this.#pass = await this.#api.admit({
+      // the stream that `createRetryStream` makes goes on after the end
+      signal: signal.aborted ? options.signal : signal,
+      priority,
+      replayable: !isStream && (this.#hasForm || isReplayable(body)),
+      after,
+    })
+    if (signal.aborted) this.#pass.release()
+    this.#addToken(options)
+  }
+
+  readonly #afterResponse: AfterResponseHook = (response, retry) => {
+    if (this.#verdict !== 'again') return response
+    // beyond the limit and the delay, which are for the caller's own retries
+    const { limit = 0, calculateDelay } = response.request.options.retry
+    return retry({
+      preserveHooks: true,
+      retry: {
+        limit: limit + 1,
+        calculateDelay: (failed) =>
+          this.#verdict === 'again' ? 1 : (calculateDelay?.(failed) ?? failed.computedValue),
+      },
+    })
+  }
+
+  /** The API whose token goes along. What comes without a new attempt is a redirect. */
+  #route({ url, headers }: NormalizedOptions, attempt: number): Api | undefined {
+    const isOwn = headers['authorization'] !== undefined
+    const api = isOwn || url === undefined ? undefined : this.#tokens.route(url)
+    if (attempt === this.#attempt && api !== this.#api) this.#outside = true
+    this.#attempt = attempt
+    return this.#outside ? undefined : api
+  }
+
+  /** Once, in what got hands to Node: its own options stay without a token. */
+  #addToken(options: NormalizedOptions): void {
+    const given = options.request
+    options.request = (url, native, callback) => {
+      options.request = given
+      // with a `cache`, got has its options in the place of the URL
+      const { headers: fields } = (typeof native === 'function' ? url : native) as { headers: SentFields }
+      const isElsewhere = this.#tokens.route(url.href) !== this.#api
+      if (!isElsewhere && fields['authorization'] === undefined) {
+        fields['authorization'] = this.#pass?.authorization
+        this.#fields = fields
+      }
+      return given?.(url, native, callback)
+    }
+  }
+
+  #forgetFields(): void {
+    if (this.#fields !== undefined) redact(this.#fields)
+    this.#fields = undefined
+  }
+
+  /** Another handler may have been here for the same manager, or another call whose options are used again. */
+  #others<T extends object>(hooks: readonly T[]): T[] {
+    return hooks.filter((hook) => (hook as { [managedBy]?: unknown })[managedBy] !== this.#tokens)
+  }
+}

@@ -1,0 +1,47 @@
+import { TokenlaneError, type TokenManager } from '@tokenlane/core'
+import type { HandlerFunction, Request } from 'got'
+
+import { Call } from './call.ts'
+
+/** What `got.extend` takes. */
+export interface GotTokens {
+  readonly handlers: HandlerFunction[]
+}
+
+/**
+ * Makes a got instance send each call to one of the manager's APIs with a live token. Every other call, and one
+ * that brings its own `Authorization` field or `username`, is sent as it is. Extending again changes nothing.
+ *
+ * A call rejects as it would with got alone, or with a TokenlaneError if no token can be had: then nothing was
+ * sent.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @example
+ * ```ts
+ * const client = got.extend(gotTokens(tokens))
+ * const records = await client('https://api.example.com/records').json()
+ * ```
+ */
+export function gotTokens(tokens: TokenManager): GotTokens {
+  if (typeof tokens?.route !== 'function')
+    throw new TokenlaneError(
+      'INVALID_OPTIONS',
+      'Cannot create got tokens: `tokens` is wrong; allowed: what `createTokenManager` returns',
+    )
+
+  const handler: HandlerFunction = (options, next) => {
+    const given = options as typeof options | undefined
+    // got found the options wrong, and is about to say so
+    if (given?.hooks === undefined) return next(options)
+    const call = new Call(tokens, options)
+    const going = next(options)
+    const request = going as unknown as Request
+    request.on('request', (sent) => call.sent(sent))
+    if (options.isStream) {
+      request.once('end', () => call.end()).once('close', () => call.end())
+      return going
+    }
+    return (going as Promise<unknown>).finally(() => call.end()) as Promise<typeof going>
+  }
+  return { handlers: [handler] }
+}
