@@ -92,13 +92,13 @@ function linkDependencies({ name, folder, installed }) {
   }
 }
 
-const list = JSON.stringify(names)
+const list = JSON.stringify([...names, '@tokenlane/core/node'])
 const complain = "if (Object.keys(exported).length === 0) throw new Error(name + ' exports nothing')"
 const use = `
 const tokens = createTokenManager({
   issuers: {
     general: generalIssuer({ authUrl: 'https://auth.example.com', credentials: envCredentials('GENERAL') }),
-    weblink: weblinkIssuer({ authUrl: 'https://weblink.example.com', credentials: envCredentials('WEBLINK') }),
+    weblink: weblinkIssuer({ authUrl: 'https://weblink.example.com', credentials: fileCredentials('/run/secrets/weblink') }),
   },
   apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }],
 })
@@ -109,6 +109,7 @@ attachTokens(http, tokens)
 export const orders: Promise<{ data: unknown }> = http.get('https://api.example.com/orders')
 `
 const imports = `import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
+import { fileCredentials } from '@tokenlane/core/node'
 import { createFetch } from '@tokenlane/fetch'
 import { attachTokens } from '@tokenlane/axios'
 `

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { client, type FakeIssuer, fakeService, refusal } from '../test/fake-issuer.ts'
+import { acceptOnly, client, fakeService, refusal, secretsOf } from '../test/fake-issuer.ts'
 import { type Credentials, type CredentialsContext, envCredentials } from './index.ts'
 
 const day = 86_400_000
@@ -13,16 +13,6 @@ afterEach(() => {
 })
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
-
-/** Takes only this secret from now on. */
-function acceptOnly(issuer: FakeIssuer, secret: string): void {
-  issuer.respondWith(() =>
-    issuer.requests.at(-1)?.['client_secret'] === secret ? issuer.token() : refusal('invalid_client'),
-  )
-}
-
-const secretsOf = (issuer: FakeIssuer): (string | undefined)[] =>
-  issuer.requests.map(({ client_secret: secret }) => secret)
 
 test('of two secrets the second is tried in the same flight, and the working one is remembered', async () => {
   const { tokens, issuer, eventsOf } = fakeService({ credentials: [client, other] })

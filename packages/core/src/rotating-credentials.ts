@@ -93,7 +93,6 @@ export class RotatingCredentials {
     try {
       given = await abortable(Promise.resolve(this.#source(context)), context.signal)
     } catch (error) {
-      if (isTokenlaneError(error)) throw error
       throw unavailable(
         this.#issuer,
         context.signal.aborted ? 'the provider did not answer in time' : why(error),
@@ -146,6 +145,7 @@ function isAboutClient({ oauthError }: TokenlaneError): boolean {
 
 /** Providers read files and vaults, whose errors may quote what they read: only a code is passed on. */
 function why(error: unknown): string {
+  if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return error.message
   const code = (error as { code?: unknown } | null)?.code
   const known = typeof code === 'string' && /^[\w.-]{1,64}$/.test(code)
   return known ? `the provider failed (${code})` : 'the provider failed'
