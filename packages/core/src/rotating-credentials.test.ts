@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { acceptOnly, client, fakeService, refusal, secretsOf } from '../test/fake-issuer.ts'
-import { type Credentials, type CredentialsContext, envCredentials } from './index.ts'
+import { type Credentials, type CredentialsContext, envCredentials, TokenlaneError } from './index.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 21)
@@ -75,6 +75,28 @@ test('a changed secret ends the memory of a refusal at once', async () => {
   current = other
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
   expect(issuer.count).toBe(2)
+})
+
+test('two refused secrets are one failure, however often calls ask while both are remembered', async () => {
+  const { tokens, issuer, eventsOf } = fakeService({ credentials: () => [client, other] })
+  issuer.respondWith(() => refusal())
+  for (let call = 0; call < 100; call += 1) {
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+    await pass(100)
+  }
+  expect(issuer.count).toBe(2)
+  expect(eventsOf('renewal.failed')).toHaveLength(1)
+})
+
+test('a failure of the provider\u2019s own dependencies is no refusal by the issuer', async () => {
+  const { tokens } = fakeService({
+    credentials: () => raise(new TokenlaneError('TOKEN_REQUEST_REFUSED', 'secret-1')),
+    maxWait: 1,
+  })
+  await expect(tokens.getToken('general')).rejects.toMatchObject({
+    code: 'CREDENTIALS_UNAVAILABLE',
+    message: expect.stringMatching(/the provider failed \(TOKEN_REQUEST_REFUSED\)$/),
+  })
 })
 
 test('an unchanged secret is tried again after 30 s', async () => {
