@@ -32,6 +32,8 @@ const documentedLifetime = 3_600_000
 const longestLifetime = 365 * 86_400_000
 /** A token answer is a few KiB. */
 const largestAnswer = 1_048_576
+/** How OpenSSL and BoringSSL say that there is no TLS version that both sides allow. */
+const tlsTooOld = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
@@ -40,7 +42,7 @@ const headerSafe = /^[\x21-\x7e]+$/
  *
  * The only place that knows the wire: form fields, snake_case, seconds, and what an answer means.
  *
- * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if trying again is of no use, else
+ * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if trying again is of no use, else
  * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` (when `signal` aborts) or `TOKEN_RESPONSE_INVALID`.
  */
 export async function requestToken(
@@ -77,6 +79,10 @@ export async function requestToken(
       throw failed('TOKEN_RESPONSE_INVALID', 'answered with more than 1 MiB')
     if (signal.aborted) throw failed('TOKEN_REQUEST_TIMEOUT', 'did not answer in time')
     const code = transportCode(error)
+    if (code !== undefined && tlsTooOld.test(code))
+      throw failed('INSECURE_TRANSPORT', `offers no TLS 1.2 or later (${code})`, {
+        cause: bareCause(error, code),
+      })
     throw failed('TOKEN_REQUEST_FAILED', `could not be reached${code ? ` (${code})` : ''}`, {
       cause: bareCause(error, code),
     })
