@@ -99,11 +99,13 @@ export async function requestToken(
     if (token_type !== 'bearer' || !headerSafe.test(access_token)) throw new TypeError('no bearer token')
     return { token: access_token, lifetime }
   } catch (error) {
-    if (isDefinite(error))
-      throw failed('TOKEN_REQUEST_REFUSED', `refused: ${printable(error.error)} (status ${status})`, {
+    if (isDefinite(error)) {
+      const oauthError = printable(error.error, clientSecret)
+      throw failed('TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})`, {
         status,
-        oauthError: printable(error.error),
+        oauthError,
       })
+    }
     if (status >= 400)
       throw failed('TOKEN_REQUEST_FAILED', `answered with status ${status}`, { status, retryAfter })
     throw failed('TOKEN_RESPONSE_INVALID', `answered with no token response (status ${status})`, {
@@ -168,8 +170,10 @@ function isDefinite(error: unknown): error is ResponseBodyError {
 }
 
 /** RFC 6749 §5.2 allows few characters in `error`, and whoever sends others must not write our messages. */
-function printable(error: string): string {
-  return /^[\w.:/-]{1,64}$/.test(error) ? error : 'an error code that RFC 6749 does not allow'
+function printable(error: string, secret: string): string {
+  return /^[\w.:/-]{1,64}$/.test(error) && !error.includes(secret)
+    ? error
+    : 'an error code that RFC 6749 does not allow'
 }
 
 /** The code of the innermost cause, such as ECONNREFUSED: what an operator searches for. */
