@@ -49,6 +49,15 @@ test('a fresh token is reused up to 1 ms before its renewal is due', async () =>
   expect((await tokens.getToken('general')).value).toBe('token-2')
 })
 
+test('a token that ended while nobody called is renewed for the next call', async () => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  await tokens.warmUp()
+  await pass(10 * hour)
+  expect(issuer.count).toBe(1)
+  expect((await tokens.getToken('general')).value).toBe('token-2')
+  expect(eventsOf('token.renewed').map(({ reason }) => reason)).toEqual(['startup', 'expired'])
+})
+
 test('an aging token serves while its renewal runs in the background', async () => {
   const { tokens, issuer, eventsOf } = fakeService({ renewBefore: 5 * minute })
   await tokens.warmUp()

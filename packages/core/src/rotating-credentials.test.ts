@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { acceptOnly, client, fakeService, refusal, secretsOf } from '../test/fake-issuer.ts'
-import { type Credentials, type CredentialsContext, envCredentials, TokenlaneError } from './index.ts'
+import { type Credentials, type CredentialsContext, TokenlaneError } from './index.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 21)
 const other: Credentials = { clientId: 'client-1', clientSecret: 'secret-2' }
 
 beforeEach(() => vi.useFakeTimers({ now }))
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllEnvs()
-})
+afterEach(() => vi.useRealTimers())
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 
@@ -141,19 +138,6 @@ test('a provider that fails for a moment loses no call', async () => {
   const token = tokens.getToken('general')
   await pass(2_000)
   await expect(token).resolves.toMatchObject({ value: 'token-1' })
-})
-
-test('environment variables are read anew before each token request', async () => {
-  vi.stubEnv('ROTATION_CLIENT_ID', 'client-1')
-  vi.stubEnv('ROTATION_CLIENT_SECRET', 'secret-1')
-  const { tokens, issuer } = fakeService({ credentials: envCredentials('ROTATION') })
-  await tokens.warmUp()
-  vi.stubEnv('ROTATION_CLIENT_SECRET', 'secret-2')
-  vi.stubEnv('ROTATION_CLIENT_SECRET_NEXT', 'secret-3')
-  acceptOnly(issuer, 'secret-3')
-  await pass(3_600_000)
-  await tokens.getToken('general')
-  expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-2', 'secret-3'])
 })
 
 test('a secret\u2019s end is told once at 10 days, at 5 days and at the end', async () => {
