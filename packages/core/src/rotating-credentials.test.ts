@@ -96,6 +96,20 @@ test('a failure of the provider\u2019s own dependencies is no refusal by the iss
   })
 })
 
+test('a provider that makes up a new secret each time does not make every call a token request', async () => {
+  let made = 0
+  const { tokens, issuer } = fakeService({
+    credentials: () => ({ clientId: 'client-1', clientSecret: `made-up-${(made += 1)}` }),
+  })
+  issuer.respondWith(() => refusal())
+  for (let call = 0; call < 1_000; call += 1)
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+  expect(issuer.count).toBe(8)
+  issuer.respondWith(undefined)
+  await pass(30_000)
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+})
+
 test('an unchanged secret is tried again after 30 s', async () => {
   const { tokens, issuer } = fakeService({ credentials: () => client })
   issuer.respondOnceWith(() => refusal())

@@ -12,6 +12,8 @@ import { SecretClock } from './secret-clock.ts'
 
 /** How long a refused client is not tried again, in milliseconds. */
 export const refusalMemory = 30_000
+/** So many refused clients in that time, and no other is tried: a provider may make up a new secret each time. */
+const mostRefused = 8
 
 /**
  * Which credentials one issuer is asked with: the ones that worked last before the others, none that were
@@ -97,15 +99,14 @@ export class RotatingCredentials {
   }
 
   #remember(credentials: Credentials, error: TokenlaneError): void {
-    const now = performance.now()
-    for (const [key, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(key)
-    this.#refusedUntil.set(keyOf(credentials), now + refusalMemory)
+    this.#refusedUntil.set(keyOf(credentials), performance.now() + refusalMemory)
     this.#lastRefusal = error
   }
 
   #isRefused(credentials: Credentials): boolean {
-    const until = this.#refusedUntil.get(keyOf(credentials))
-    return until !== undefined && performance.now() < until
+    const now = performance.now()
+    for (const [key, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(key)
+    return this.#refusedUntil.has(keyOf(credentials)) || this.#refusedUntil.size >= mostRefused
   }
 
   #worked(credentials: Credentials): void {
