@@ -92,13 +92,13 @@ function linkDependencies({ name, folder, installed }) {
   }
 }
 
-const list = JSON.stringify(names)
+const list = JSON.stringify([...names, '@tokenlane/core/node'])
 const complain = "if (Object.keys(exported).length === 0) throw new Error(name + ' exports nothing')"
 const use = `
 const tokens = createTokenManager({
   issuers: {
     general: generalIssuer({ authUrl: 'https://auth.example.com', credentials: envCredentials('GENERAL') }),
-    weblink: weblinkIssuer({ authUrl: 'https://weblink.example.com', credentials: envCredentials('WEBLINK') }),
+    weblink: weblinkIssuer({ authUrl: 'https://weblink.example.com', credentials: fileCredentials('/run/secrets/weblink') }),
   },
   apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }],
 })
@@ -115,6 +115,7 @@ const gotClient = got.extend(gotTokens(tokens))
 export const invoices: Promise<unknown[]> = gotClient('https://api.example.com/invoices').json<unknown[]>()
 `
 const imports = `import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
+import { fileCredentials } from '@tokenlane/core/node'
 import { createFetch } from '@tokenlane/fetch'
 import { attachTokens } from '@tokenlane/axios'
 import { kyTokens } from '@tokenlane/ky'

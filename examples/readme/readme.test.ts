@@ -7,6 +7,7 @@ import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 
 const root = new URL('../../', import.meta.url)
 const folder = new URL('generated/', import.meta.url)
+const secrets = new URL('secrets/', folder)
 
 const readmes = [
   'README.md',
@@ -26,6 +27,9 @@ beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(new URL('ca.pem', folder), sandbox.ca)
+  mkdirSync(secrets)
+  for (const [field, text] of Object.entries(sandbox.credentials.general))
+    writeFileSync(new URL(field, secrets), `${text}\n`)
   for (const { name, code } of blocks) writeFileSync(new URL(`${name}.ts`, folder), here(code))
   // what the README calls the bootstrap
   const bootstrap = blocks.find(({ code }) => code.includes('export const tokens'))
@@ -36,13 +40,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The sandbox in the place of the hosts that the READMEs make up. */
+/** The sandbox in the place of the hosts and secrets that the READMEs make up. */
 function here(code: string): string {
   return code
     .replaceAll('https://weblink-auth.example.com', sandbox.weblinkAuthUrl)
     .replaceAll('https://weblink.example.com/api/', sandbox.weblinkUrl)
     .replaceAll('https://auth.example.com', sandbox.authUrl)
     .replaceAll('https://api.example.com/', sandbox.apiUrl)
+    .replaceAll('/run/secrets/general', secrets.pathname)
 }
 
 /** Runs Node without blocking this process, which serves the sandbox. */

@@ -134,6 +134,29 @@ test('a transport failure keeps the code that an operator searches for, and noth
   expect(error.cause).toMatchObject({ name: 'TypeError', code: 'ECONNREFUSED' })
 })
 
+test.each([
+  ['ENOTFOUND', 'TOKEN_REQUEST_FAILED', 'could not be reached (ENOTFOUND)'],
+  ['ECONNRESET', 'TOKEN_REQUEST_FAILED', 'could not be reached (ECONNRESET)'],
+  ['CERT_HAS_EXPIRED', 'TOKEN_REQUEST_FAILED', 'could not be reached (CERT_HAS_EXPIRED)'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
+])('a transport that fails with %s is %s', async (inner, code, reason) => {
+  const error = await failure(() => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('leaked'), { code: inner }) })
+  })
+  expect(error).toMatchObject({ code, cause: { code: inner } })
+  expect(error.message).toContain(reason)
+})
+
+test.each(['Sat, 21 Nov 2026 00:01:30 GMT', 'Fri, 20 Nov 2026 22:00:00 GMT', 'soon'])(
+  'a lifetime is relative: a Date field of %s changes nothing',
+  async (date) => {
+    const answer = lasting(3_600)()
+    answer.headers.set('date', date)
+    await expect(ask(() => answer)).resolves.toMatchObject({ lifetime: 3_600_000 })
+  },
+)
+
 test('an answer of more than 1 MiB is cut off', async () => {
   const large = JSON.stringify({ access_token: 'leaked', token_type: 'Bearer', junk: ' '.repeat(1_048_576) })
   expect((await failure(() => new Response(large))).message).toContain('more than 1 MiB')

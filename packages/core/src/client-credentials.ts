@@ -32,6 +32,8 @@ const documentedLifetime = 3_600_000
 const longestLifetime = 365 * 86_400_000
 /** A token answer is a few KiB. */
 const largestAnswer = 1_048_576
+/** How OpenSSL and BoringSSL say that there is no TLS version that both sides allow. */
+const tlsTooOld = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
@@ -40,7 +42,7 @@ const headerSafe = /^[\x21-\x7e]+$/
  *
  * The only place that knows the wire: form fields, snake_case, seconds, and what an answer means.
  *
- * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if trying again is of no use, else
+ * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if trying again is of no use, else
  * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` (when `signal` aborts) or `TOKEN_RESPONSE_INVALID`.
  */
 export async function requestToken(
@@ -77,6 +79,10 @@ export async function requestToken(
       throw failed('TOKEN_RESPONSE_INVALID', 'answered with more than 1 MiB')
     if (signal.aborted) throw failed('TOKEN_REQUEST_TIMEOUT', 'did not answer in time')
     const code = transportCode(error)
+    if (code !== undefined && tlsTooOld.test(code))
+      throw failed('INSECURE_TRANSPORT', `offers no TLS 1.2 or later (${code})`, {
+        cause: bareCause(error, code),
+      })
     throw failed('TOKEN_REQUEST_FAILED', `could not be reached${code ? ` (${code})` : ''}`, {
       cause: bareCause(error, code),
     })
@@ -93,11 +99,13 @@ export async function requestToken(
     if (token_type !== 'bearer' || !headerSafe.test(access_token)) throw new TypeError('no bearer token')
     return { token: access_token, lifetime }
   } catch (error) {
-    if (isDefinite(error))
-      throw failed('TOKEN_REQUEST_REFUSED', `refused: ${printable(error.error)} (status ${status})`, {
+    if (isDefinite(error)) {
+      const oauthError = printable(error.error, clientSecret)
+      throw failed('TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})`, {
         status,
-        oauthError: printable(error.error),
+        oauthError,
       })
+    }
     if (status >= 400)
       throw failed('TOKEN_REQUEST_FAILED', `answered with status ${status}`, { status, retryAfter })
     throw failed('TOKEN_RESPONSE_INVALID', `answered with no token response (status ${status})`, {
@@ -162,8 +170,10 @@ function isDefinite(error: unknown): error is ResponseBodyError {
 }
 
 /** RFC 6749 §5.2 allows few characters in `error`, and whoever sends others must not write our messages. */
-function printable(error: string): string {
-  return /^[\w.:/-]{1,64}$/.test(error) ? error : 'an error code that RFC 6749 does not allow'
+function printable(error: string, secret: string): string {
+  return /^[\w.:/-]{1,64}$/.test(error) && !error.includes(secret)
+    ? error
+    : 'an error code that RFC 6749 does not allow'
 }
 
 /** The code of the innermost cause, such as ECONNREFUSED: what an operator searches for. */

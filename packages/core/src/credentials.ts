@@ -89,7 +89,8 @@ export function unavailable(issuer: string, reason: string): TokenlaneError {
   )
 }
 
-function faultOf(
+/** What is wrong with the credentials of one client, without quoting it. */
+export function faultOf(
   client: Record<string, unknown>,
 ): { key: string; given: string; allowed: string } | undefined {
   for (const key of ['clientId', 'clientSecret']) {
@@ -105,49 +106,7 @@ function faultOf(
   return { key: 'secretIssuedAt', given: shape(issuedAt), allowed: 'a valid Date' }
 }
 
-/**
- * Credentials from environment variables, read anew before each token request:
- * `<PREFIX>_CLIENT_ID`, `<PREFIX>_CLIENT_SECRET`, and where there are any `<PREFIX>_CLIENT_SECRET_NEXT` (tried
- * when the first is refused) and `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
- *
- * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if a variable is missing or empty then.
- * @example
- * ```ts
- * generalIssuer({ authUrl: 'https://auth.example.com', credentials: envCredentials('GENERAL') })
- * ```
- */
-export function envCredentials(prefix: string): CredentialsProvider {
-  const read = (): Credentials[] => {
-    const env = globalThis.process?.env ?? {}
-    const need = (name: string): string => {
-      const value = env[name]?.trim()
-      if (!value)
-        throw unreadable(
-          `the environment variable ${name} is ${env[name] === undefined ? 'missing' : 'empty'}`,
-        )
-      return value
-    }
-    const clientId = need(`${prefix}_CLIENT_ID`)
-    const current = {
-      clientId,
-      clientSecret: need(`${prefix}_CLIENT_SECRET`),
-      secretIssuedAt: dateFrom(env, `${prefix}_SECRET_ISSUED_AT`),
-    }
-    const next = env[`${prefix}_CLIENT_SECRET_NEXT`]?.trim()
-    return next ? [current, { clientId, clientSecret: next }] : [current]
-  }
-  return Object.assign(() => read(), { check: () => void read() })
-}
-
-function dateFrom(env: Readonly<Record<string, string | undefined>>, name: string): Date | undefined {
-  const text = env[name]?.trim()
-  if (!text) return undefined
-  const date = new Date(text)
-  if (Number.isNaN(date.getTime()))
-    throw unreadable(`the environment variable ${name} is no ISO 8601 date, such as 2026-11-21`)
-  return date
-}
-
-function unreadable(reason: string): TokenlaneError {
+/** Where the credentials are kept, there are none that can be used; `reason` quotes nothing of them. */
+export function unreadable(reason: string): TokenlaneError {
   return new TokenlaneError('CREDENTIALS_UNAVAILABLE', `Cannot read credentials: ${reason}`)
 }

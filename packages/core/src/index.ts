@@ -14,13 +14,13 @@ export {
 } from './issuer.ts'
 export type { RateLimit, RatePolicy } from './rate-policy.ts'
 export type { PerEnvironment } from './environment.ts'
-export {
-  envCredentials,
-  type Credentials,
-  type CredentialsContext,
-  type CredentialsProvider,
-  type CredentialsSource,
+export type {
+  Credentials,
+  CredentialsContext,
+  CredentialsProvider,
+  CredentialsSource,
 } from './credentials.ts'
+export { envCredentials } from './env-credentials.ts'
 export type { AccessToken } from './access-token.ts'
 export { checkCallOptions, type CallOptions } from './call-options.ts'
 export { discardBody } from './discard-body.ts'

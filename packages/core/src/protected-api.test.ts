@@ -90,6 +90,72 @@ test('1,000 calls in flight when the token is revoked cost one renewal, and none
   expect(sends).toBe(2_000)
 })
 
+test('50 calls that get their 401 one after the other cost one renewal, however long that takes', async () => {
+  const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
+  const sent: string[] = []
+  const calls = Array.from({ length: 50 }, (_, index) =>
+    apiOf(tokens).send(async (authorization) => {
+      sent.push(authorization)
+      if (authorization === 'Bearer token-1')
+        await new Promise((resolve) => setTimeout(resolve, 5 + (index * 108) / 49))
+      return answer(authorization === 'Bearer token-1' ? 401 : 200, authorization)
+    }),
+  )
+  issuer.respondOnceWith(() => issuer.after(20))
+  const results = Promise.all(calls)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(new Set(await results)).toEqual(new Set(['Bearer token-2']))
+  expect(issuer.count).toBe(2)
+  expect(sent).toHaveLength(100)
+})
+
+test('with a live token the attempt is made at once, without a promise before it', async () => {
+  const { tokens } = fakeService()
+  await tokens.warmUp()
+  let sent = false
+  const call = apiOf(tokens).send(async () => {
+    sent = true
+    return answer(200, 'ok')
+  })
+  expect(sent).toBe(true)
+  await expect(call).resolves.toBe('ok')
+})
+
+test('1,000 calls at once against an API that refuses everything cost two token requests', async () => {
+  const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
+  let sends = 0
+  const calls = Array.from({ length: 1_000 }, (_, index) =>
+    apiOf(tokens).send(async () => {
+      sends += 1
+      await new Promise((resolve) => setTimeout(resolve, index % 100))
+      return answer(401, 401)
+    }),
+  )
+  const results = Promise.all(calls)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(new Set(await results)).toEqual(new Set([401]))
+  expect(issuer.count).toBe(2)
+  expect(sends).toBeLessThanOrEqual(2_000)
+})
+
+test('a token that is refused is not sent again, also when no other can be had', async () => {
+  const { tokens, issuer } = fakeService({ maxWait: 1 })
+  await tokens.warmUp()
+  issuer.respondWith(() => unavailable())
+  const sent: string[] = []
+  for (let call = 0; call < 10; call += 1) {
+    const outcome = apiOf(tokens).send(async (authorization) => {
+      sent.push(authorization)
+      return answer(401, undefined)
+    })
+    await expect(outcome).rejects.toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
+  }
+  expect(sent).toEqual(['Bearer token-1'])
+  expect(issuer.count).toBe(2)
+})
+
 test('a straggling 401 reuses the newer token', async () => {
   const { tokens, issuer } = fakeService()
   await tokens.warmUp()

@@ -1,5 +1,8 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fakeService, refusal, unavailable } from '../test/fake-issuer.ts'
+import { client, fakeService, refusal, unavailable } from '../test/fake-issuer.ts'
+import { generalIssuer, weblinkIssuer } from './issuer.ts'
+import { Pause } from './pause.ts'
 
 const start = Date.UTC(2026, 10, 21)
 const second = 1_000
@@ -44,6 +47,15 @@ test('a fresh token is reused up to 1 ms before its renewal is due', async () =>
   await pass(0)
   expect(issuer.count).toBe(2)
   expect((await tokens.getToken('general')).value).toBe('token-2')
+})
+
+test('a token that ended while nobody called is renewed for the next call', async () => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  await tokens.warmUp()
+  await pass(10 * hour)
+  expect(issuer.count).toBe(1)
+  expect((await tokens.getToken('general')).value).toBe('token-2')
+  expect(eventsOf('token.renewed').map(({ reason }) => reason)).toEqual(['startup', 'expired'])
 })
 
 test('an aging token serves while its renewal runs in the background', async () => {
@@ -331,4 +343,339 @@ test('a rejected flight is never remembered as an answer', async () => {
   await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_RESPONSE_INVALID' })
   await pass(2 * second)
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test.each([1, 2, 5, 10, 30, 60, 120, 200, 300, 400, 3_600])(
+  'of a lifetime of %i s there is always time to renew ahead of the calls that would wait',
+  async (lifetime) => {
+    for (const random of [0, 0.5, 0.999_999]) {
+      vi.spyOn(Math, 'random').mockReturnValue(random)
+      const { tokens, issuer, eventsOf } = fakeService()
+      issuer.lifetime = lifetime
+      await tokens.warmUp()
+      // 200 calls per lifetime, spread evenly
+      for (let call = 0; call < 1_000; call += 1) {
+        await tokens.getToken('general')
+        await pass(lifetime * 5)
+      }
+      const renewals = eventsOf('token.renewed').slice(1)
+      expect(new Set(renewals.map(({ reason, joiners }) => `${reason} ${joiners}`))).toEqual(
+        new Set(['ahead 0']),
+      )
+      // five lifetimes, each cut short by a tenth at most
+      expect(renewals.length).toBeGreaterThanOrEqual(4)
+      expect(renewals.length).toBeLessThanOrEqual(6)
+    }
+  },
+)
+
+test('the floor is a fortieth of a short lifetime: calls wait from there on, and 1 ms earlier they do not', async () => {
+  const { tokens, issuer } = fakeService({ renewBefore: 0 })
+  issuer.lifetime = 60
+  await tokens.warmUp()
+  await pass(58_500 - 1)
+  expect((await tokens.getToken('general')).value).toBe('token-1')
+  await pass(1)
+  expect((await tokens.getToken('general')).value).toBe('token-2')
+})
+
+test('a token that lives no longer than its request is used once, and asked for once per call at most', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.lifetime = 1
+  issuer.respondWith(() => issuer.after(2 * second))
+  for (let round = 1; round <= 3; round += 1) {
+    const calls = Promise.all(Array.from({ length: 50 }, () => tokens.getToken('general')))
+    await pass(2 * second)
+    expect(new Set((await calls).map(({ value }) => value))).toEqual(new Set([`token-${round}`]))
+    expect(issuer.count).toBe(round)
+  }
+})
+
+test('expires_in 0 is a failure like any other: 1,000 calls in 10 s cost a handful of requests', async () => {
+  const { tokens, issuer } = fakeService({ maxWait: 1 })
+  issuer.lifetime = 0
+  for (let call = 0; call < 1_000; call += 1) {
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_RESPONSE_INVALID' })
+    await pass(10)
+  }
+  expect(issuer.count).toBeLessThanOrEqual(6)
+})
+
+test('general and weblink tokens that end together cost one request each, and neither call gets the other\u2019s', async () => {
+  const { tokens, issuer } = fakeService(
+    {},
+    {
+      issuers: {
+        general: generalIssuer({ authUrl: 'https://auth.example.com', credentials: client }),
+        weblink: weblinkIssuer({ authUrl: 'https://weblink-auth.example.com', credentials: client }),
+      },
+    },
+  )
+  issuer.respondWith(() => {
+    const { scope = 'general' } = issuer.requests.at(-1) ?? {}
+    return Response.json({
+      access_token: `${scope}-${issuer.count}`,
+      token_type: 'Bearer',
+      expires_in: 3_600,
+    })
+  })
+  await tokens.warmUp()
+  await pass(hour)
+  const names = Array.from({ length: 100 }, (_, call) => (call % 2 ? 'general' : 'weblink'))
+  const values = await Promise.all(names.map(async (name) => (await tokens.getToken(name)).value))
+  expect(issuer.count).toBe(4)
+  for (const [call, value] of values.entries()) expect(value).toMatch(call % 2 ? /^general-/ : /^WebLinkAPI-/)
+})
+
+test('two clients of one token endpoint have a token each', async () => {
+  const tokenEndpoint = 'https://auth.example.com/token'
+  const { tokens, issuer } = fakeService(
+    {},
+    {
+      issuers: {
+        general: { tokenEndpoint, credentials: client },
+        reports: { tokenEndpoint, scope: 'reports', credentials: client },
+        other: { tokenEndpoint, credentials: { clientId: 'client-2', clientSecret: 'secret-2' } },
+      },
+    },
+  )
+  const names = ['general', 'reports', 'other', 'general', 'reports', 'other']
+  const values = await Promise.all(names.map(async (name) => (await tokens.getToken(name)).value))
+  expect(new Set(values).size).toBe(3)
+  expect(values.slice(0, 3)).toEqual(values.slice(3))
+  expect(issuer.requests.map(({ client_id, scope }) => [client_id, scope])).toEqual([
+    ['client-1', undefined],
+    ['client-1', 'reports'],
+    ['client-2', undefined],
+  ])
+})
+
+test('an issuer that hangs delays no call of another', async () => {
+  const issuers = {
+    general: generalIssuer({ authUrl: 'https://auth.example.com', credentials: client }),
+    weblink: weblinkIssuer({ authUrl: 'https://weblink-auth.example.com', credentials: client }),
+  }
+  const { tokens, issuer } = fakeService({}, { issuers })
+  issuer.respondWith(() => (issuer.requests.at(-1)?.['scope'] ? issuer.token() : new Promise(() => {})))
+  const hanging = tokens.getToken('general').catch((error: unknown) => error)
+  // no time passes for these
+  for (let call = 0; call < 100; call += 1)
+    await expect(tokens.getToken('weblink')).resolves.toMatchObject({ issuer: 'weblink' })
+  await pass(15 * second)
+  await expect(hanging).resolves.toMatchObject({ code: 'TOKEN_REQUEST_TIMEOUT', issuer: 'general' })
+})
+
+test('near its end the old token serves as soon as one try has failed, and tries are spaced', async () => {
+  const { tokens, issuer } = fakeService({ renewBefore: 0 })
+  await tokens.warmUp()
+  issuer.respondWith(() => unavailable())
+  await pass(hour - 8 * second)
+  // 7 s of calls, none of which takes any time
+  for (let call = 0; call < 70; call += 1) {
+    await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+    await pass(100)
+  }
+  expect(issuer.count - 1).toBeLessThanOrEqual(5)
+})
+
+test('failed tries near the end of a token do not make the calls after it fail fast', async () => {
+  const { tokens, issuer } = fakeService({ renewBefore: 0 })
+  await tokens.warmUp()
+  issuer.respondWith(() => unavailable())
+  await pass(hour - 8 * second)
+  for (let call = 0; call < 79; call += 1) {
+    await tokens.getToken('general')
+    await pass(100)
+  }
+  await pass(100)
+  const after = tokens.getToken('general')
+  await pass(second)
+  issuer.respondWith(undefined)
+  await pass(2 * second)
+  await expect(after).resolves.toMatchObject({ value: 'token-2' })
+})
+
+test('a background renewal that fails once is tried again well before expiry', async () => {
+  const { tokens, issuer } = fakeService({ renewBefore: 5 * minute })
+  await tokens.warmUp()
+  await pass(55 * minute)
+  issuer.respondOnceWith(() => new TypeError('fetch failed'))
+  await tokens.getToken('general')
+  await pass(30 * second)
+  expect((await tokens.getToken('general')).value).toBe('token-1')
+  await pass(0)
+  expect((await tokens.getToken('general')).value).toBe('token-2')
+  expect(issuer.count).toBe(3)
+})
+
+test('background tries come 1 s, 2 s, 4 s … 60 s apart, and half of that at least', async () => {
+  for (const [random, shortest] of [
+    [0, 0.5],
+    [0.999_999, 1],
+  ] as const) {
+    vi.spyOn(Math, 'random').mockReturnValue(random)
+    const { tokens, issuer, eventsOf } = fakeService({ renewBefore: 30 * minute })
+    await tokens.warmUp()
+    issuer.respondWith(() => unavailable())
+    await pass(31 * minute)
+    for (let call = 0; call < 600; call += 1) {
+      await tokens.getToken('general')
+      await pass(second)
+    }
+    const spacings = eventsOf('renewal.failed').map(({ retryIn }) => Math.round(retryIn / second / shortest))
+    expect(spacings.slice(0, 9)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+  }
+})
+
+test.each<[string, () => Response]>([
+  ['503 and seconds', () => unavailable('120')],
+  ['503 and a date', () => unavailable(new Date(Date.now() + 2 * minute).toUTCString())],
+  ['429', () => new Response('', { status: 429, headers: { 'retry-after': '120' } })],
+])(
+  'a background renewal heeds the Retry-After of %s, while calls keep the old token',
+  async (_what, answer) => {
+    const { tokens, issuer } = fakeService({ renewBefore: 5 * minute })
+    await tokens.warmUp()
+    await pass(55 * minute)
+    issuer.respondOnceWith(answer)
+    const askedAt: number[] = []
+    for (let call = 0; call < 130; call += 1) {
+      const before = issuer.count
+      expect((await tokens.getToken('general')).value).toBe(issuer.count > 2 ? 'token-2' : 'token-1')
+      await pass(0)
+      if (issuer.count > before) askedAt.push(call)
+      await pass(second)
+    }
+    expect(askedAt).toEqual([0, 120])
+  },
+)
+
+test('429 and Retry-After are heeded by calls that wait, too', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(() => new Response('', { status: 429, headers: { 'retry-after': '30' } }))
+  for (let call = 0; call < 30; call += 1)
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 429, retryAfter: 30 * second })
+  await pass(30 * second - 1)
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 429 })
+  expect(issuer.count).toBe(1)
+  await pass(1)
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('Retry-After is heeded for 5 minutes at most', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(() => unavailable('999999'))
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
+  await pass(5 * minute - 1)
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
+  await pass(1)
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('Retry-After: 0 in a lasting outage leaves the spacing as it is', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(() => unavailable('0'))
+  for (let call = 0; call < 60; call += 1) {
+    tokens.getToken('general').catch(() => {})
+    await pass(second)
+  }
+  // four flights of 15 s; a try every 250 ms would be 240
+  expect(issuer.count).toBeLessThanOrEqual(70)
+})
+
+test.each<[string, () => Response]>([
+  ['403 with HTML', () => new Response('<h1>blocked</h1>', { status: 403 })],
+  ['502 with HTML', () => new Response('<h1>bad gateway</h1>', { status: 502 })],
+  ['200 with HTML', () => new Response('<h1>sign in</h1>')],
+  ['200 without a token', () => Response.json({ token_type: 'Bearer' })],
+  ['200 with an error', () => Response.json({ error: 'invalid_client' })],
+])('%s passes: the same flight tries again, and no call is lost', async (_what, answer) => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  issuer.respondOnceWith(answer)
+  const calls = Promise.all(Array.from({ length: 50 }, () => tokens.getToken('general')))
+  await pass(second)
+  expect(new Set((await calls).map(({ value }) => value))).toEqual(new Set(['token-1']))
+  expect(issuer.count).toBe(2)
+  expect(eventsOf('renewal.failed')).toMatchObject([
+    { code: expect.stringMatching(/^TOKEN_RE(?:QUEST_FAILED|SPONSE_INVALID)$/), tokenStillValid: false },
+  ])
+})
+
+test('an issuer without TLS 1.2 is not asked twice by the same flight', async () => {
+  const { tokens, issuer } = fakeService()
+  const tooOld = Object.assign(new Error('ssl'), { code: 'ERR_SSL_UNSUPPORTED_PROTOCOL' })
+  issuer.respondWith(() => new TypeError('fetch failed', { cause: tooOld }))
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'INSECURE_TRANSPORT' })
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'INSECURE_TRANSPORT' })
+  expect(issuer.count).toBe(1)
+})
+
+test('a call that joins late and aborts ends at once', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(() => issuer.after(300))
+  const first = tokens.getToken('general')
+  const controller = new AbortController()
+  const joiner = tokens.getToken('general', { signal: controller.signal })
+  await pass(20)
+  controller.abort(new Error('enough'))
+  // without any time passing
+  await expect(joiner).rejects.toThrow('enough')
+  await pass(280)
+  await expect(first).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('a background renewal goes on though the call that started it is aborted', async () => {
+  const { tokens, issuer } = fakeService({ renewBefore: 5 * minute })
+  await tokens.warmUp()
+  await pass(56 * minute)
+  issuer.respondOnceWith(() => issuer.after(second))
+  const controller = new AbortController()
+  await tokens.getToken('general', { signal: controller.signal })
+  controller.abort()
+  await pass(second)
+  expect((await tokens.getToken('general')).value).toBe('token-2')
+  expect(issuer.count).toBe(2)
+})
+
+test('a signal that lives long keeps nothing of the calls that it was given to', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(() => issuer.after(100))
+  const { signal } = new AbortController()
+  const calls = Promise.all(Array.from({ length: 50 }, () => tokens.getToken('general', { signal })))
+  await pass(0)
+  expect(getEventListeners(signal, 'abort')).toHaveLength(50)
+  await pass(100)
+  await calls
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+})
+
+test('the pause between two tries keeps the process alive only while somebody waits', async () => {
+  const unref = vi.spyOn(Pause.prototype, 'letGo')
+  const ref = vi.spyOn(Pause.prototype, 'hold')
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(() => unavailable('3'))
+  const controller = new AbortController()
+  const aborted = tokens.getToken('general', { signal: controller.signal })
+  await pass(second)
+  controller.abort()
+  await expect(aborted).rejects.toMatchObject({ name: 'AbortError' })
+  expect([unref, ref].map(({ mock }) => mock.calls.length)).toEqual([1, 0])
+  const joiner = tokens.getToken('general')
+  await pass(0)
+  expect([unref, ref].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+  await pass(2 * second)
+  await expect(joiner).resolves.toMatchObject({ value: 'token-1' })
+  expect(issuer.count).toBe(2)
+})
+
+test('close does not wait for the next try', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(() => unavailable('10'))
+  const waiting = expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
+  await pass(0)
+  await tokens.close()
+  await waiting
+  expect(issuer.count).toBe(1)
+  expect(vi.getTimerCount()).toBe(0)
 })

@@ -1,11 +1,13 @@
 import { abortable } from './abortable.ts'
 import { AccessToken } from './access-token.ts'
 import { backoff, betweenHalfAndWhole } from './backoff.ts'
-import { requestToken, type TokenEndpoint } from './client-credentials.ts'
+import { requestToken, type TokenAnswer, type TokenEndpoint } from './client-credentials.ts'
 import { type TokenlaneError, isTokenlaneError } from './errors.ts'
 import type { Emit, RenewalReason } from './events.ts'
-import { Expiry, moment } from './expiry.ts'
+import { Expiry, type Moment, moment } from './expiry.ts'
+import { Pause } from './pause.ts'
 import { refusalMemory, type RotatingCredentials } from './rotating-credentials.ts'
+import { StepTimeout } from './step-timeout.ts'
 
 /** What the life of one issuer's token is governed by; times in milliseconds. */
 export interface RenewalOptions {
@@ -26,6 +28,8 @@ const firstSpacing = 1_000
 const longestSpacing = 60_000
 /** A server's Retry-After is heeded up to here. */
 const longestRetryAfter = 300_000
+/** With less than this left, or less than a fortieth of the lifetime, calls wait for the renewal. */
+const longestFloor = 10_000
 
 /** One renewal under way, which every call that needs it shares. */
 interface Flight {
@@ -36,6 +40,8 @@ interface Flight {
   joiners: number
   /** When the first of them gives up, on the monotonic clock. */
   deadline: number
+  /** Before the next try, if it has come to that. */
+  pause: Pause | undefined
 }
 
 /** What is known of the last renewal if it failed; `until` is on the monotonic clock. */
@@ -83,13 +89,17 @@ export class RenewingToken {
    * @throws TokenlaneError why there is none, after `maxWait` at the latest; the signal's reason if it aborts.
    */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
-    const failure = this.#failure
-    const held = failure?.failFast === true && performance.now() < failure.until
-    // who was refused may have a new secret by now: only the provider knows
-    const worthAsking = failure?.error.code === 'TOKEN_REQUEST_REFUSED' && this.#options.credentials.mayChange
-    if (held && !worthAsking && this.#flight === undefined) return this.#unexpired() ?? raise(failure.error)
+    if (this.#flight === undefined) {
+      const failure = this.#spacing()
+      const old = failure && this.#unexpired()
+      if (old !== undefined) return old
+      if (failure?.failFast === true) throw failure.error
+    }
     const flight = (this.#flight ??= this.#takeOff())
-    if (flight.waiting === 0) flight.deadline = performance.now() + this.#options.maxWait
+    if (flight.waiting === 0) {
+      flight.deadline = performance.now() + this.#options.maxWait
+      flight.pause?.hold()
+    }
     flight.waiting += 1
     flight.joiners += 1
     try {
@@ -100,6 +110,7 @@ export class RenewingToken {
       return this.#unexpired() ?? raise(error)
     } finally {
       flight.waiting -= 1
+      if (flight.waiting === 0) flight.pause?.letGo()
     }
   }
 
@@ -127,7 +138,17 @@ export class RenewingToken {
   /** No further tries; ends when the request under way has ended. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#flight?.pause?.end()
     await this.#flight?.promise.catch(() => {})
+  }
+
+  /** The last failure, if it says that it is too early for another try. */
+  #spacing(): Failure | undefined {
+    const failure = this.#failure
+    if (failure === undefined || performance.now() >= failure.until) return undefined
+    // who was refused may have a new secret by now: only the provider knows
+    const worthAsking = failure.error.code === 'TOKEN_REQUEST_REFUSED' && this.#options.credentials.mayChange
+    return worthAsking ? undefined : failure
   }
 
   #unexpired(): AccessToken | undefined {
@@ -148,6 +169,7 @@ export class RenewingToken {
       waiting: 0,
       joiners: 0,
       deadline: Number.POSITIVE_INFINITY,
+      pause: undefined,
     }
     // a renewal that nobody waits for may fail without anybody to tell but the observers
     flight.promise.catch(() => {})
@@ -164,7 +186,8 @@ export class RenewingToken {
           const pause = this.#pauseAfter(error, tries, flight)
           if (pause === undefined) throw this.#fail(error, flight)
           this.#tell(error as TokenlaneError, pause)
-          await new Promise((resolve) => setTimeout(resolve, pause))
+          flight.pause = new Pause(pause)
+          await flight.pause.over
           if (flight.waiting === 0 || this.#closed) throw this.#fail(error, flight)
         }
       }
@@ -182,15 +205,15 @@ export class RenewingToken {
 
   /** One token request, with each of the credentials that may be worth a try. */
   async #renew(flight: Flight, reason: RenewalReason): Promise<AccessToken> {
-    const { endpoint, credentials, emit } = this.#options
-    const start = moment()
-    const timer = new Timeout(() => this.#requestTime(flight))
+    const { endpoint, emit } = this.#options
+    const timer = new StepTimeout(() => this.#requestTime(flight))
     try {
-      const answer = await credentials.use(
-        (client) => requestToken(endpoint, client, timer.signal()),
-        this.#everHad ? 'renewal' : 'startup',
-        () => timer.signal(),
-      )
+      let start = moment()
+      let answer = await this.#request(timer)
+      if (isOverslept(answer, start)) {
+        start = moment()
+        answer = await this.#request(timer)
+      }
       const expiry = Expiry.of(answer.lifetime, start)
       const token = new AccessToken(answer.token, endpoint.issuer, expiry, this.#margins(answer.lifetime))
       this.#current = token
@@ -212,6 +235,15 @@ export class RenewingToken {
     }
   }
 
+  #request(timer: StepTimeout): Promise<TokenAnswer> {
+    const { endpoint, credentials } = this.#options
+    return credentials.use(
+      (client) => requestToken(endpoint, client, timer.signal()),
+      this.#everHad ? 'renewal' : 'startup',
+      () => timer.signal(),
+    )
+  }
+
   #requestTime({ deadline }: Flight): number {
     return Math.min(this.#options.requestTimeout, Math.max(1, deadline - performance.now()))
   }
@@ -219,13 +251,17 @@ export class RenewingToken {
   #margins(lifetime: number): { renewBefore: number; floor: number } {
     const { renewBefore = betweenHalfAndWhole(lifetime / 10) } = this.#options
     // at most half of the lifetime, or a short token would be renewed on every call
-    return { renewBefore: Math.min(renewBefore, lifetime / 2), floor: Math.min(10_000, lifetime / 20) }
+    // and the floor at most half of the least margin that is drawn, or some calls would wait for what could
+    // have been renewed ahead of them
+    return { renewBefore: Math.min(renewBefore, lifetime / 2), floor: Math.min(longestFloor, lifetime / 40) }
   }
 
   /** How long to wait before the same flight tries again; `undefined` if it shall not. */
   #pauseAfter(error: unknown, tries: number, flight: Flight): number | undefined {
-    if (!isTokenlaneError(error) || error.code === 'TOKEN_REQUEST_REFUSED') return undefined
+    if (!isTokenlaneError(error) || isPermanent(error)) return undefined
     if (flight.waiting === 0 || this.#closed) return undefined
+    // those who wait are better served with the old token now than with a new one later
+    if (this.#unexpired() !== undefined) return undefined
     const pause = spacingAfter(error, backoff(tries, firstRetry, longestRetry))
     // a try with hardly any time left would only hide the reason behind a timeout
     return performance.now() + pause + firstRetry < flight.deadline ? pause : undefined
@@ -243,10 +279,15 @@ export class RenewingToken {
     this.#failure = {
       error,
       until: performance.now() + spacing,
-      failFast: refused || flight.joiners > 0 || error.retryAfter !== undefined,
+      failFast: isPermanent(error) || error.retryAfter !== undefined || this.#waitedInVain(flight),
     }
     this.#tell(error, spacing)
     return error
+  }
+
+  /** Whether calls have just waited for as long as they may, and have nothing to show for it. */
+  #waitedInVain(flight: Flight): boolean {
+    return flight.joiners > 0 && this.#unexpired() === undefined
   }
 
   #tell({ code }: TokenlaneError, retryIn: number): void {
@@ -258,32 +299,23 @@ export class RenewingToken {
 
 /** What the server asks for goes before our own spacing; it may not ask for none, nor for ever. */
 function spacingAfter({ retryAfter }: TokenlaneError, spacing: number): number {
-  return retryAfter === undefined ? spacing : Math.min(Math.max(retryAfter, firstRetry), longestRetryAfter)
+  if (retryAfter === undefined) return spacing
+  // 0, or a date that is past: no more than a hint that this outage is short
+  if (retryAfter < firstRetry) return Math.max(spacing, firstRetry)
+  return Math.min(retryAfter, longestRetryAfter)
 }
 
-/** One time span per request, with a signal for each. */
-class Timeout {
-  readonly #span: () => number
-  #timer: ReturnType<typeof setTimeout> | undefined
+/** Whether another try would only hear the same. */
+function isPermanent({ code }: TokenlaneError): boolean {
+  return code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
+}
 
-  constructor(span: () => number) {
-    this.#span = span
-  }
-
-  /** A signal for the next step; ends the one before. */
-  signal(): AbortSignal {
-    this.clear()
-    const controller = new AbortController()
-    this.#timer = setTimeout(
-      () => controller.abort(new DOMException('The time is over', 'TimeoutError')),
-      this.#span(),
-    )
-    return controller.signal
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer)
-  }
+/**
+ * Whether only the wall clock says that the token is dead on arrival: the machine slept while the answer was
+ * on its way, or somebody set the clock forward, and nobody can say how old the token is.
+ */
+function isOverslept({ lifetime }: TokenAnswer, start: Moment): boolean {
+  return Date.now() - start.wall >= lifetime && performance.now() - start.monotonic < lifetime
 }
 
 function raise(error: unknown): never {

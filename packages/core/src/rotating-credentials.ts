@@ -12,11 +12,8 @@ import { SecretClock } from './secret-clock.ts'
 
 /** How long a refused client is not tried again, in milliseconds. */
 export const refusalMemory = 30_000
-
-interface Refusal {
-  readonly error: TokenlaneError
-  readonly until: number
-}
+/** So many refused clients in that time, and no other is tried: a provider may make up a new secret each time. */
+const mostRefused = 8
 
 /**
  * Which credentials one issuer is asked with: the ones that worked last before the others, none that were
@@ -26,9 +23,11 @@ export class RotatingCredentials {
   readonly #issuer: string
   readonly #source: CredentialsSource
   readonly #emit: Emit
-  readonly #refusals = new Map<string, Refusal>()
+  /** By client, on the monotonic clock. */
+  readonly #refusedUntil = new Map<string, number>()
   readonly #clock: SecretClock
   #working: string | undefined
+  #lastRefusal: TokenlaneError | undefined
 
   constructor(issuer: string, source: CredentialsSource, emit: Emit) {
     this.#issuer = issuer
@@ -51,7 +50,7 @@ export class RotatingCredentials {
   /**
    * Calls `request` with one client after the other until one is not refused.
    *
-   * @throws TokenlaneError the refusal if all were refused, now or in the last 30 s, `CREDENTIALS_UNAVAILABLE`,
+   * @throws TokenlaneError the last refusal if all were refused, now or in the last 30 s, `CREDENTIALS_UNAVAILABLE`,
    * or at once what `request` throws for another reason.
    */
   async use<T>(
@@ -65,11 +64,7 @@ export class RotatingCredentials {
       // nothing was refused just now, so there is nothing to ask again for
       if (ask === 'rejected' && !asked) break
       for (const credentials of await this.#ask({ reason: ask, signal: signal() })) {
-        const known = this.#refused(credentials)
-        if (known !== undefined) {
-          refusal ??= known
-          continue
-        }
+        if (this.#isRefused(credentials)) continue
         asked = true
         try {
           const answer = await request(credentials)
@@ -84,7 +79,7 @@ export class RotatingCredentials {
         }
       }
     }
-    throw refusal ?? unavailable(this.#issuer, 'the provider gave none')
+    throw refusal ?? this.#lastRefusal ?? unavailable(this.#issuer, 'the provider gave none')
   }
 
   async #ask(context: CredentialsContext): Promise<readonly Credentials[]> {
@@ -93,7 +88,6 @@ export class RotatingCredentials {
     try {
       given = await abortable(Promise.resolve(this.#source(context)), context.signal)
     } catch (error) {
-      if (isTokenlaneError(error)) throw error
       throw unavailable(
         this.#issuer,
         context.signal.aborted ? 'the provider did not answer in time' : why(error),
@@ -105,19 +99,19 @@ export class RotatingCredentials {
   }
 
   #remember(credentials: Credentials, error: TokenlaneError): void {
-    const now = performance.now()
-    for (const [key, { until }] of this.#refusals) if (until <= now) this.#refusals.delete(key)
-    this.#refusals.set(keyOf(credentials), { error, until: now + refusalMemory })
+    this.#refusedUntil.set(keyOf(credentials), performance.now() + refusalMemory)
+    this.#lastRefusal = error
   }
 
-  #refused(credentials: Credentials): TokenlaneError | undefined {
-    const refusal = this.#refusals.get(keyOf(credentials))
-    return refusal !== undefined && performance.now() < refusal.until ? refusal.error : undefined
+  #isRefused(credentials: Credentials): boolean {
+    const now = performance.now()
+    for (const [key, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(key)
+    return this.#refusedUntil.has(keyOf(credentials)) || this.#refusedUntil.size >= mostRefused
   }
 
   #worked(credentials: Credentials): void {
     const key = keyOf(credentials)
-    this.#refusals.delete(key)
+    this.#refusedUntil.delete(key)
     this.#clock.watch(credentials)
     const rotated = this.#working !== undefined && this.#working !== key
     this.#working = key
@@ -146,6 +140,7 @@ function isAboutClient({ oauthError }: TokenlaneError): boolean {
 
 /** Providers read files and vaults, whose errors may quote what they read: only a code is passed on. */
 function why(error: unknown): string {
+  if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return error.message
   const code = (error as { code?: unknown } | null)?.code
   const known = typeof code === 'string' && /^[\w.-]{1,64}$/.test(code)
   return known ? `the provider failed (${code})` : 'the provider failed'

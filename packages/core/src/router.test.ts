@@ -44,3 +44,10 @@ test.each([
 ])('%j gets no token', (url) => {
   expect(router.match(url)).toBeUndefined()
 })
+
+test('a token endpoint gets no token, also where an API lies around it', () => {
+  const around = new Router([whole], [new URL('https://api.example.com/connect/token')])
+  expect(around.match('https://api.example.com/connect/token')).toBeUndefined()
+  expect(around.match('https://api.example.com/connect/token?x')).toBeUndefined()
+  expect(around.match('https://api.example.com/connect/tokens')).toBe(whole)
+})

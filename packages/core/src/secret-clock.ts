@@ -11,16 +11,16 @@ export class SecretClock {
   readonly #issuer: string
   readonly #emit: Emit
   #watched: Credentials | undefined
-  #noticed = Number.POSITIVE_INFINITY
+  /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
+  readonly #noticed = new Map<string, number>()
 
   constructor(issuer: string, emit: Emit) {
     this.#issuer = issuer
     this.#emit = emit
   }
 
-  /** Follows these credentials from now on; a new secret starts anew. */
+  /** Follows these credentials from now on. */
   watch(credentials: Credentials | undefined): void {
-    if (credentials?.clientSecret !== this.#watched?.clientSecret) this.#noticed = Number.POSITIVE_INFINITY
     this.#watched = credentials
     this.daysLeft()
   }
@@ -32,9 +32,12 @@ export class SecretClock {
     const left = issuedAt.getTime() + validity - Date.now()
     const daysLeft = Math.max(0, Math.ceil(left / day))
     const threshold = thresholds.find((days) => left <= days * day)
-    if (threshold !== undefined && threshold < this.#noticed) {
-      this.#noticed = threshold
-      const { clientId } = this.#watched
+    const { clientId, clientSecret } = this.#watched
+    if (
+      threshold !== undefined &&
+      threshold < (this.#noticed.get(clientSecret) ?? Number.POSITIVE_INFINITY)
+    ) {
+      this.#noticed.set(clientSecret, threshold)
       this.#emit?.({ type: 'secret.expiring', issuer: this.#issuer, clientId, daysLeft, threshold })
     }
     return daysLeft

@@ -1,12 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { client, fakeService, refusal, unavailable } from '../test/fake-issuer.ts'
-import {
-  createTokenManager,
-  envCredentials,
-  generalIssuer,
-  isTokenlaneError,
-  weblinkIssuer,
-} from './index.ts'
+import { createTokenManager, generalIssuer, isTokenlaneError, weblinkIssuer } from './index.ts'
 import type { Api, ApiOptions, IssuerOptions, TokenManager, TokenManagerOptions } from './index.ts'
 
 const authUrl = 'https://auth.example.com'
@@ -15,7 +9,7 @@ const weblink = weblinkIssuer({ authUrl: 'https://weblink-auth.example.com', cre
 const api = { baseUrl: 'https://api.example.com/', issuer: 'general' }
 
 afterEach(() => {
-  vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
   vi.useRealTimers()
 })
 
@@ -266,24 +260,10 @@ test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:80', 'http
   },
 )
 
-test('refuses environment variables that are missing or empty at start-up', () => {
-  const options = withCredentials(envCredentials('TOKENLANE_TEST'))
-  expect(refused(options)).toContain('TOKENLANE_TEST_CLIENT_ID is missing')
-  vi.stubEnv('TOKENLANE_TEST_CLIENT_ID', 'client-1')
-  vi.stubEnv('TOKENLANE_TEST_CLIENT_SECRET', ' ')
-  expect(refused(options)).toContain('TOKENLANE_TEST_CLIENT_SECRET is empty')
-  vi.stubEnv('TOKENLANE_TEST_CLIENT_SECRET', 'secret-1')
-  vi.stubEnv('TOKENLANE_TEST_SECRET_ISSUED_AT', 'yesterday')
-  expect(refused(options)).toContain('TOKENLANE_TEST_SECRET_ISSUED_AT is no ISO 8601 date')
-  vi.stubEnv('TOKENLANE_TEST_SECRET_ISSUED_AT', '2026-11-01')
-  expect(refused(options)).toBe('accepted')
-})
-
 test('refuses to start in a browser page', () => {
   vi.stubGlobal('window', {})
   vi.stubGlobal('document', {})
   expect(refused({ issuers: { general }, apis: [] })).toMatch(/^CLIENT_SIDE_FORBIDDEN /)
-  vi.unstubAllGlobals()
 })
 
 test('picks the URLs of its environment', async () => {
@@ -350,6 +330,46 @@ test('one issuer down leaves the calls of the other alone', async () => {
   await expect(tokens.getToken('weblink')).resolves.toMatchObject({ issuer: 'weblink' })
 })
 
+test('a token request never waits for its own token, also where every fetch gets tokens and the API lies around the issuer', async () => {
+  const { tokens, issuer } = fakeService(
+    {},
+    {
+      fetch: undefined,
+      issuers: { general: generalIssuer({ authUrl: 'https://example.com/auth', credentials: client }) },
+      apis: [{ baseUrl: 'https://example.com/', issuer: 'general' }],
+    },
+  )
+  const exchange = async (
+    url: string,
+    init: RequestInit,
+  ): Promise<{ response: Response; sent: Headers }> => ({
+    response: url.includes('/token') ? await issuer.fetch(url, init) : new Response(),
+    sent: new Headers(init.headers),
+  })
+  const seen: [string, string | null][] = []
+  const everyFetch = async (url: string, init: RequestInit = {}): Promise<Response> => {
+    const attempt = async (authorization?: string): Promise<Response> => {
+      const headers = new Headers(init.headers)
+      if (authorization !== undefined) headers.set('authorization', authorization)
+      const { response, sent } = await exchange(url, { ...init, headers })
+      seen.push([new URL(url).pathname, sent.get('authorization')])
+      return response
+    }
+    const found = tokens.route(url)
+    if (found === undefined) return attempt()
+    return found.send(async (authorization) => {
+      const result = await attempt(authorization)
+      return { status: result.status, result, discard() {} }
+    })
+  }
+  vi.stubGlobal('fetch', everyFetch)
+  await everyFetch('https://example.com/records')
+  expect(seen).toEqual([
+    ['/auth/public/security/v1/token', null],
+    ['/records', 'Bearer token-1'],
+  ])
+})
+
 test('two managers share nothing', async () => {
   const [one, other] = [fakeService(), fakeService()]
   await one.tokens.getToken('general')
@@ -400,6 +420,26 @@ test('status is plain JSON', async () => {
   const { expiresAt, ...state } = tokens.status().issuers['general'] ?? {}
   expect(state).toEqual({ token: 'live' })
   expect(new Date(expiresAt ?? '').getTime()).toBeGreaterThan(Date.now())
+})
+
+test('status tells when a token has expired, how many days the secret has left, and nothing of an error that is over', async () => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) })
+  const secretIssuedAt = new Date(Date.UTC(2026, 10, 1))
+  const { tokens, issuer } = fakeService({ credentials: { ...client, secretIssuedAt }, maxWait: 1 })
+  await tokens.warmUp()
+  const state = (): unknown => tokens.status().issuers['general']
+  expect(state()).toEqual({ token: 'live', expiresAt: '2026-11-21T01:00:00.000Z', daysLeft: 345 })
+  vi.advanceTimersByTime(3_600_000 - 1)
+  expect(state()).toMatchObject({ token: 'live' })
+  vi.advanceTimersByTime(1)
+  expect(state()).toMatchObject({ token: 'expired' })
+  issuer.respondOnceWith(() => refusal())
+  await tokens.getToken('general').catch(() => {})
+  expect(state()).toMatchObject({ token: 'expired', lastError: 'TOKEN_REQUEST_REFUSED' })
+  vi.advanceTimersByTime(30_000)
+  await tokens.getToken('general')
+  expect(state()).toEqual({ token: 'live', expiresAt: '2026-11-21T02:00:30.000Z', daysLeft: 345 })
+  expect(JSON.parse(JSON.stringify(tokens.status()))).toEqual(tokens.status())
 })
 
 test('warmUp obtains every token, or tells what failed', async () => {

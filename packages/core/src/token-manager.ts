@@ -85,7 +85,8 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     const { token } = managed.get(api.issuer) as ManagedIssuer
     return new ProtectedApi({ ...api, token, gate, emit })
   })
-  const router = new Router(protectedApis)
+  const tokenEndpoints = Array.from(issuers.values(), ({ tokenEndpoint }) => tokenEndpoint)
+  const router = new Router(protectedApis, tokenEndpoints)
 
   const tokenOf = async (name: string, signal?: AbortSignal): Promise<AccessToken> => {
     const issuer = managed.get(name)

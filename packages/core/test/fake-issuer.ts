@@ -60,6 +60,17 @@ export const refusal = (error = 'invalid_client'): Response => json({ error }, 4
 
 export const client: Credentials = { clientId: 'client-1', clientSecret: 'secret-1' }
 
+/** Takes only this secret from now on. */
+export function acceptOnly(issuer: FakeIssuer, secret: string): void {
+  issuer.respondWith(() =>
+    issuer.requests.at(-1)?.['client_secret'] === secret ? issuer.token() : refusal('invalid_client'),
+  )
+}
+
+/** The secret of every token request. */
+export const secretsOf = (issuer: FakeIssuer): (string | undefined)[] =>
+  issuer.requests.map(({ client_secret: secret }) => secret)
+
 export interface FakeService {
   readonly issuer: FakeIssuer
   readonly tokens: TokenManager

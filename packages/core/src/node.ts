@@ -1,0 +1,1 @@
+export { fileCredentials } from './node/file-credentials.ts'

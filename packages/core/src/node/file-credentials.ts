@@ -1,0 +1,48 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { shape } from '../check.ts'
+import { type Credentials, type CredentialsProvider, unreadable } from '../credentials.ts'
+import { TokenlaneError } from '../errors.ts'
+import { codeOf } from './read-text.ts'
+import { readFolder } from './secret-folder.ts'
+import { readJson } from './secret-json.ts'
+
+/**
+ * Credentials from a JSON file or a mounted folder, read anew before each token request and again when the
+ * issuer refuses them: a rotated secret is used without a restart.
+ *
+ * - A JSON file holds `{ "clientId", "clientSecret", "secretIssuedAt"? }`, or an array of these in the order in
+ *   which to try them (current, next); `secretIssuedAt` is an ISO 8601 date. Replace it by a rename: a
+ *   half-written file counts as unavailable until it is whole.
+ * - A folder holds one file per field: `clientId`, `clientSecret`, and where there are any `clientSecretNext`
+ *   (tried when the first is refused) and `secretIssuedAt`. White space around the text is ignored, and so are
+ *   other files. Where the folder is swapped by a symbolic link, as Kubernetes does, all fields are of one version.
+ *
+ * @param path Of the file or folder; a relative one starts at the working directory of now.
+ * @throws TokenlaneError `INVALID_OPTIONS` for a path that is none, and from `createTokenManager` if there are
+ * no usable credentials then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal.
+ * Both name the path and the field, never what is there.
+ * @example
+ * ```ts
+ * generalIssuer({ authUrl: 'https://auth.example.com', credentials: fileCredentials('/run/secrets/general') })
+ * ```
+ */
+export function fileCredentials(path: string): CredentialsProvider {
+  if (typeof path !== 'string' || path === '')
+    throw new TokenlaneError(
+      'INVALID_OPTIONS',
+      `Cannot create credentials provider: \`path\` is ${shape(path)}; allowed: the path of a JSON file or of a folder`,
+    )
+  const place = resolve(path)
+  // not async: some hundred bytes, at most once per token request, and the check at start-up is the same code
+  const read = (): readonly Credentials[] => (isFolder(place) ? readFolder(place) : readJson(place))
+  return Object.assign(() => read(), { check: () => void read() })
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch (error) {
+    throw unreadable(`${path}: ${codeOf(error)}`)
+  }
+}

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { unreadable } from '../credentials.ts'
+
+/** The text of a file without the white space around it, `undefined` if there is no such file. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw unreadable(`${path}: ${codeOf(error)}`)
+  }
+}
+
+/** What the file system said, such as EACCES. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'cannot be read'
+}

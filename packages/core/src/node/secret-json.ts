@@ -1,0 +1,44 @@
+import { shape } from '../check.ts'
+import { type Credentials, faultOf, unreadable } from '../credentials.ts'
+import { parseIsoDate } from '../iso-date.ts'
+import { readText } from './read-text.ts'
+
+const fields = ['clientId', 'clientSecret', 'secretIssuedAt']
+
+/** Credentials from a JSON file: one client, or an array of them in the order in which to try them. */
+export function readJson(path: string): readonly Credentials[] {
+  const text = readText(path)
+  if (!text) throw unreadable(`the file ${path} is ${text === undefined ? 'missing' : 'empty'}`)
+  const content = parse(text)
+  if (content === undefined) throw unreadable(`the file ${path} is no JSON`)
+  if (!Array.isArray(content)) return [clientIn(content, path, '')]
+  if (content.length === 0) throw unreadable(`the file ${path} is an empty array`)
+  return content.map((client, index) => clientIn(client, path, `[${index}]`))
+}
+
+/** Without the reason, which quotes the text. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function clientIn(value: unknown, path: string, place: string): Credentials {
+  const refuse = (key: string, fault: string): never => {
+    const what = [place, key].filter(Boolean).join('.')
+    throw unreadable(`the file ${path}${what && `: \`${what}\``} ${fault}`)
+  }
+  if (typeof value !== 'object' || value === null) return refuse('', `is ${shape(value)}, not an object`)
+  // not named: a key is content, too
+  if (Object.keys(value).some((key) => !fields.includes(key)))
+    return refuse('', `has another field than ${fields.join(', ')}`)
+  const { secretIssuedAt: issuedAt, ...client } = value as Record<string, unknown>
+  const fault = faultOf(client)
+  if (fault !== undefined) return refuse(fault.key, `is ${fault.given}`)
+  const secretIssuedAt = typeof issuedAt === 'string' ? parseIsoDate(issuedAt) : undefined
+  if (issuedAt !== undefined && secretIssuedAt === undefined)
+    return refuse('secretIssuedAt', 'is no ISO 8601 date, such as 2026-11-21')
+  return { ...(client as unknown as Credentials), secretIssuedAt }
+}
