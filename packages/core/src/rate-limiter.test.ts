@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createRateLimiter, type Permit } from './rate-limiter.ts'
+import { createRateLimiter, type Permit, type RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+import type { RateLimit } from './rate-policy.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -9,8 +10,12 @@ const pass = (ms: number): unknown => vi.advanceTimersByTime(ms)
 /** 1 ms for the readings of two clocks, and a ten-thousandth for their pace. */
 const guard = 1.1
 
+function limiterOf(limits: RateLimit[], options: Partial<RateLimiterOptions> = {}): RateLimiter {
+  return createRateLimiter({ limits, spread: false, accounting: 'response', ...options })
+}
+
 test('a unit comes free one window after its response, not after its send', () => {
-  const limiter = createRateLimiter([{ quota: 2, window: 1_000 }], false)
+  const limiter = limiterOf([{ quota: 2, window: 1_000 }])
   const [first, second] = [limiter.take(), limiter.take()] as [Permit, Permit]
   expect(limiter.take()).toBe(Infinity)
   pass(300)
@@ -26,31 +31,18 @@ test('a unit comes free one window after its response, not after its send', () =
 })
 
 test('an attempt without a response keeps its unit a second longer, since it may still be on its way', () => {
-  const limiter = createRateLimiter([{ quota: 1, window: 1_000 }], false)
+  const limiter = limiterOf([{ quota: 1, window: 1_000 }])
   const permit = limiter.take() as Permit
   permit.ended()
   permit.answered()
   expect(limiter.take()).toBeCloseTo(2_000 + guard)
 })
 
-test('a permit that was not used is free at once, and only once', () => {
-  const limiter = createRateLimiter([{ quota: 1, window: 1_000 }], false)
-  const permit = limiter.take() as Permit
-  permit.cancel()
-  permit.cancel()
-  permit.answered()
-  expect(typeof limiter.take()).toBe('object')
-  expect(limiter.take()).toBe(Infinity)
-})
-
 test('every limit holds at once', () => {
-  const limiter = createRateLimiter(
-    [
-      { quota: 3, window: 1_000 },
-      { quota: 4, window: 60_000 },
-    ],
-    false,
-  )
+  const limiter = limiterOf([
+    { quota: 3, window: 1_000 },
+    { quota: 4, window: 60_000 },
+  ])
   let sent = 0
   for (let at = 0; at < 59_000; at += 100) {
     const permit = limiter.take()
@@ -64,7 +56,7 @@ test('every limit holds at once', () => {
 })
 
 test('spread keeps sends a fraction of the window apart', () => {
-  const limiter = createRateLimiter([{ quota: 25, window: 1_000 }], true)
+  const limiter = limiterOf([{ quota: 25, window: 1_000 }], { spread: true })
   expect(typeof limiter.take()).toBe('object')
   expect(limiter.take()).toBe(40)
   pass(39)
@@ -74,12 +66,12 @@ test('spread keeps sends a fraction of the window apart', () => {
 })
 
 test('the least wait of the n-th call is what the limits alone make it', () => {
-  const limiter = createRateLimiter([{ quota: 10, window: 1_000 }], false)
-  expect(limiter.leastWait(10)).toBe(0)
-  expect(limiter.leastWait(11)).toBeCloseTo(1_000 + guard)
-  expect(limiter.leastWait(20)).toBeCloseTo(1_000 + guard)
-  expect(limiter.leastWait(21)).toBeCloseTo(2 * (1_000 + guard))
-  expect(createRateLimiter([{ quota: 10, window: 1_000 }], true).leastWait(11)).toBeCloseTo(1_001.1)
+  const limiter = limiterOf([{ quota: 10, window: 1_000 }])
+  expect(limiter.forecast(10, 0)).toBe(0)
+  expect(limiter.forecast(11, 0)).toBeCloseTo(1_000 + guard)
+  expect(limiter.forecast(20, 0)).toBeCloseTo(1_000 + guard)
+  expect(limiter.forecast(21, 0)).toBeCloseTo(2 * (1_000 + guard))
+  expect(limiterOf([{ quota: 10, window: 1_000 }], { spread: true }).forecast(11, 0)).toBeCloseTo(1_001.1)
 })
 
 test('whatever the policy and the network, no window of the server holds more than the quota', () => {
@@ -94,7 +86,7 @@ test('whatever the policy and the network, no window of the server holds more th
   )
   const run = fc.check(
     fc.property(limits, fc.boolean(), travels, (policy, spread, calls) => {
-      const limiter = createRateLimiter(policy, spread)
+      const limiter = limiterOf(policy, { spread })
       const arrivals: number[] = []
       for (const { there, back, answered, pause } of calls) {
         let permit = limiter.take()
