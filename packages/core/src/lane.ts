@@ -147,9 +147,10 @@ export class Lane {
 
   #waitFor(next: 'token' | number): void {
     if (next === 'token') void this.#renew()
-    // a timer may fire early: then this finds out, and waits again; without an end, an answer serves on
+    // a timer that fires early finds out and waits again; rounded, since one rounded up is late by a millisecond,
+    // which with `spread` is a tenth of 100 calls a second. Without an end, an answer or a leave serves on
     else if (next < Infinity)
-      this.#timer = setTimeout(() => this.serve(), Math.min(Math.ceil(next), longestTimer))
+      this.#timer = setTimeout(() => this.serve(), Math.min(Math.round(next), longestTimer))
   }
 
   /** The next turn, or what it waits for: a token, or a change within so many milliseconds. */
