@@ -1,7 +1,7 @@
 // What it costs to queue a call and to let it go, beside the queues that people use, and to take calls out again.
 import { startChild, tellOf } from './support/child.ts'
 import { median } from './support/median.ts'
-import type { QueueFigures, QueueOrder } from './support/queue-contender.ts'
+import type { QueueFigures, QueueOrder } from './children/queue-contender.ts'
 import { printTable } from './support/table.ts'
 
 const rounds = process.argv.includes('--quick') ? 3 : 9
@@ -54,7 +54,7 @@ async function medians(cases: readonly Case[]): Promise<QueueFigures[]> {
   const seen: QueueFigures[][] = cases.map(() => [])
   for (let round = 0; round < rounds; round += 1)
     for (const [index, { name: _name, ...order }] of cases.entries())
-      seen[index]?.push(await tellOf<QueueFigures>(startChild('./queue-contender.ts', order)))
+      seen[index]?.push(await tellOf<QueueFigures>(startChild('queue-contender.ts', order)))
   return seen.map((figures) => {
     const middle = (key: keyof QueueFigures): number => median(figures.map((each) => each[key]))
     return {

@@ -6,7 +6,7 @@ import PQueue from 'p-queue'
 import pThrottle from 'p-throttle'
 
 import { startChild, tellOf } from './support/child.ts'
-import type { Service } from './support/strict-service.ts'
+import type { Service } from './children/strict-service.ts'
 import { printTable } from './support/table.ts'
 
 const quick = process.argv.includes('--quick')
@@ -19,6 +19,8 @@ type Send = (attempt: () => Promise<void>) => Promise<unknown>
 interface Case {
   readonly name: string
   readonly limits: readonly RateLimit[]
+  /** The server counts, but answers 429 only to ten times the quota: what is accounted from the send may be over. */
+  readonly lenient?: true
   /** Through Tokenlane, with this besides the limits; else through a peer. */
   readonly through: Omit<RatePolicy, 'limits'> | (() => Send)
 }
@@ -55,8 +57,9 @@ const ours: readonly Setting[] = [
     cases: {
       general: { name: '25/1 s, spread, no delay', limits: persecond(25), through: { spread: true } },
       weblink: {
-        name: '100/1 s, from the send, no delay',
+        name: '100/1 s, from the send, no delay, no 429',
         limits: persecond(100),
+        lenient: true,
         through: { accounting: 'send' },
       },
     },
@@ -98,8 +101,8 @@ async function measured(services: readonly Setting[], ms: number): Promise<Recor
 
 async function measureBoth({ cases, delays }: Setting, ms: number): Promise<Record<string, string>[]> {
   const { general, weblink } = cases
-  const child = startChild('./strict-service.ts', {
-    ratePolicies: { general: { limits: general.limits }, weblink: { limits: weblink.limits } },
+  const child = startChild('strict-service.ts', {
+    ratePolicies: { general: { limits: enforced(general) }, weblink: { limits: enforced(weblink) } },
     delays,
   })
   const service = await tellOf<Service>(child)
@@ -125,6 +128,10 @@ async function measureBoth({ cases, delays }: Setting, ms: number): Promise<Reco
   const { apis } = await tellOf<SandboxCounts>(child)
   child.kill()
   return [rowOf(general, generalSends, apis.general), rowOf(weblink, weblinkSends, apis.weblink)]
+}
+
+function enforced({ limits, lenient }: Case): readonly RateLimit[] {
+  return lenient ? limits.map(({ quota, window }) => ({ quota: quota * 10, window })) : limits
 }
 
 /** By paths outside of the API, which its rate policy does not count. */

@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Starts a file of `support/` in a process of its own and tells it what to do. */
+/** Starts a file of `children/` in a process of its own and tells it what to do. */
 export function startChild(file: string, order: unknown): ChildProcess {
-  const child = fork(new URL(file, import.meta.url), { execArgv: ['--expose-gc'] })
+  const child = fork(new URL(`../children/${file}`, import.meta.url), { execArgv: ['--expose-gc'] })
   child.send(order as object)
   return child
 }
