@@ -1,6 +1,6 @@
 import tls from 'node:tls'
 import { startSandbox, type Sandbox, type SandboxOptions } from '@tokenlane/sandbox'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import {
   createTokenManager,
   generalIssuer,
@@ -15,9 +15,6 @@ const trusted = tls.getCACertificates('default')
 const delays = { min: 0, max: 200 }
 let sandbox: Sandbox
 let tokens: TokenManager
-// on a machine that is busy the answers take their time
-vi.setConfig({ testTimeout: 60_000 })
-
 afterEach(async () => {
   await tokens.close()
   await sandbox.close()
@@ -52,35 +49,42 @@ async function statusesOf(count: number, baseUrl: string): Promise<(number | und
   return Promise.all(Array.from({ length: count }, call))
 }
 
+// on a machine that is busy the answers take their time
+const timeout = 60_000
+
 const all = (count: number): number[] => Array.from({ length: count }, () => 200)
 
-test('two policies at the same time: the server never counts too many, and answers no 429', async () => {
-  const general = [{ quota: 25, window: 400 }]
-  const weblink = [
-    { quota: 3, window: 200 },
-    { quota: 8, window: 900 },
-  ]
-  await start(
-    { delays, ratePolicies: { general: { limits: general }, weblink: { limits: weblink } } },
-    { limits: general },
-    { limits: weblink, spread: true, concurrency: 3 },
-  )
-  const [ofGeneral, ofWeblink] = await Promise.all([
-    statusesOf(100, sandbox.apiUrl),
-    statusesOf(16, sandbox.weblinkUrl),
-  ])
-  expect(ofGeneral).toEqual(all(100))
-  expect(ofWeblink).toEqual(all(16))
-  const { apis } = sandbox.control.counts()
-  expect(apis.general).toMatchObject({ calls: 100, limited: 0 })
-  expect(apis.weblink).toMatchObject({ calls: 16, limited: 0 })
-  expect(apis.general.maxInWindow[0]).toBeLessThanOrEqual(25)
-  expect(apis.weblink.maxInWindow[0]).toBeLessThanOrEqual(3)
-  expect(apis.weblink.maxInWindow[1]).toBeLessThanOrEqual(8)
-  expect(apis.weblink.maxConcurrent).toBeLessThanOrEqual(3)
-})
+test(
+  'two policies at the same time: the server never counts too many, and answers no 429',
+  { timeout },
+  async () => {
+    const general = [{ quota: 25, window: 400 }]
+    const weblink = [
+      { quota: 3, window: 200 },
+      { quota: 8, window: 900 },
+    ]
+    await start(
+      { delays, ratePolicies: { general: { limits: general }, weblink: { limits: weblink } } },
+      { limits: general },
+      { limits: weblink, spread: true, concurrency: 3 },
+    )
+    const [ofGeneral, ofWeblink] = await Promise.all([
+      statusesOf(100, sandbox.apiUrl),
+      statusesOf(16, sandbox.weblinkUrl),
+    ])
+    expect(ofGeneral).toEqual(all(100))
+    expect(ofWeblink).toEqual(all(16))
+    const { apis } = sandbox.control.counts()
+    expect(apis.general).toMatchObject({ calls: 100, limited: 0 })
+    expect(apis.weblink).toMatchObject({ calls: 16, limited: 0 })
+    expect(apis.general.maxInWindow[0]).toBeLessThanOrEqual(25)
+    expect(apis.weblink.maxInWindow[0]).toBeLessThanOrEqual(3)
+    expect(apis.weblink.maxInWindow[1]).toBeLessThanOrEqual(8)
+    expect(apis.weblink.maxConcurrent).toBeLessThanOrEqual(3)
+  },
+)
 
-test('a server that answers 429, with Retry-After and without: nothing is lost', async () => {
+test('a server that answers 429, with Retry-After and without: nothing is lost', { timeout }, async () => {
   await start({ delays }, { limits: [], concurrency: 5 }, { limits: [], concurrency: 5 })
   await tokens.warmUp()
   sandbox.control.failApi('general', { status: 429, retryAfter: 1, times: 4 })
