@@ -82,4 +82,9 @@ export interface ApiStatus {
   readonly running?: number
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
+  /**
+   * ISO 8601, while calls wait: when the last of them goes out, as far as the rate policy and the calls until now
+   * tell. Calls that come later, pauses that the API has yet to ask for, and slower answers move it.
+   */
+  readonly emptyAt?: string
 }

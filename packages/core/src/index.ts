@@ -12,7 +12,7 @@ export {
   type IssuerOptions,
   type IssuerSettings,
 } from './issuer.ts'
-export type { RateLimit, RatePolicy } from './rate-policy.ts'
+export type { Accounting, RateLimit, RatePolicy } from './rate-policy.ts'
 export type { PerEnvironment } from './environment.ts'
 export type {
   Credentials,

@@ -5,6 +5,7 @@ import { refusesToken } from './challenge.ts'
 import type { Emit } from './events.ts'
 import { closedError, type Gate } from './gate.ts'
 import { Lane, type Turn } from './lane.ts'
+import type { Permit } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
@@ -18,6 +19,9 @@ const firstPause = 1_000
 const longestPause = 60_000
 /** How often a call goes again because the limit was passed. */
 const mostLimited = 3
+
+/** Of an API without a rate policy. */
+const unlimited: Permit = { answered() {}, ended() {} }
 
 export interface ProtectedApiOptions {
   readonly baseUrl: string
@@ -44,8 +48,9 @@ export class ProtectedApi implements Api {
   /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
   #rejections = 0
   #renewAgainAt = 0
-  /** Answers in a row that said that the limit was passed. */
-  #limited = 0
+  /** Pauses in a row, and when the last began. */
+  #pauses = 0
+  #pausedAt = Number.NEGATIVE_INFINITY
 
   constructor({ baseUrl, issuer, ratePolicy, token, gate, emit }: ProtectedApiOptions) {
     this.baseUrl = baseUrl
@@ -104,7 +109,7 @@ export class ProtectedApi implements Api {
     if (this.#lane !== undefined)
       return this.#lane.enter({ signal: signal ?? undefined, priority, again: after !== undefined })
     const token = this.#token.live()
-    return token ? { token } : this.#token.wait(signal ?? undefined).then((renewed) => ({ token: renewed }))
+    return token ? freeTurn(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
   }
 
   async #later(turn: Promise<Turn>, options: AdmitOptions): Promise<AttemptPass> {
@@ -122,23 +127,30 @@ export class ProtectedApi implements Api {
   }
 
   /** @internal The attempt ended. */
-  left(): void {
-    this.#lane?.leave()
+  left(turn: Turn): void {
+    this.#lane?.leave(turn)
     this.#gate.left()
   }
 
   /** @internal What an answer means for the token, for the API, and for the call. */
-  judge(token: AccessToken, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
-    this.#lane?.answered()
+  judge(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
+    this.#lane?.answered(turn)
+    const verdict = this.#verdict(turn, report, replayable, repeats)
+    // only now: the next must not get a token that was refused, nor slip out before a pause
+    this.#lane?.serve()
+    return verdict
+  }
+
+  #verdict(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
     if (report.status === 401)
-      return this.#refuses(token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
+      return this.#refuses(turn.token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
     if (this.#limitedStatuses.includes(report.status)) {
-      this.#pause(report)
+      this.#pause(turn, report)
       return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     }
     // an error of the server tells nothing of the token
     if (report.status < 500) this.#rejections = 0
-    this.#limited = 0
+    if (turn.takenAt > this.#pausedAt) this.#pauses = 0
     return 'final'
   }
 
@@ -155,11 +167,19 @@ export class ProtectedApi implements Api {
     return true
   }
 
-  #pause({ status, retryAfter }: Report): void {
-    this.#limited += 1
-    const asked = parseRetryAfter(retryAfter, Date.now())
-    this.#lane?.pause(asked ?? backoff(this.#limited, firstPause, longestPause), status)
+  #pause({ takenAt }: Turn, { status, retryAfter }: Report): void {
+    // calls that were under way together pass the limit together: that is one pause, not ten
+    if (takenAt > this.#pausedAt) {
+      this.#pauses += 1
+      this.#pausedAt = performance.now()
+    }
+    const unasked = Math.min(longestPause, firstPause * 2 ** (this.#pauses - 1))
+    this.#lane?.pause(parseRetryAfter(retryAfter, Date.now()) ?? unasked, status)
   }
+}
+
+function freeTurn(token: AccessToken): Turn {
+  return { token, permit: unlimited, takenAt: 0 }
 }
 
 /** How often a call went again, and why. */
@@ -187,15 +207,13 @@ class AttemptPass implements Pass {
   }
 
   report(report: Report): 'final' | 'again' {
-    this.#turn.permit?.answered()
-    return this.#api.judge(this.#turn.token, report, this.#replayable, this.repeats)
+    return this.#api.judge(this.#turn, report, this.#replayable, this.repeats)
   }
 
   release(): void {
     if (this.#released) return
     this.#released = true
-    this.#turn.permit?.ended()
-    this.#api.left()
+    this.#api.left(this.#turn)
   }
 }
 
