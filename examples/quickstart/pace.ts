@@ -7,6 +7,9 @@ export interface Pace {
   pages: Record<Realm, number>
 }
 
+/** About how long a call takes here, in milliseconds. */
+const roundTrip = 40
+
 /**
  * Weblink allows 25 calls a second, evenly spread. The general API allows 3 a second and 180 a minute, here with a
  * minute that is as long as the run.
@@ -25,7 +28,10 @@ export function paceOf(duration: number): Pace {
       },
       weblink: { limits: [{ quota: 25, window: 1_000 }], spread: true },
     },
-    // what fits into the run with the time that an outage costs
-    pages: { general: Math.floor(duration / 80), weblink: Math.floor(duration / 55) },
+    // about what fits: a unit comes free one window after the answer, and an outage takes its time
+    pages: {
+      general: Math.floor((0.85 * duration) / ((second + roundTrip) / 3)),
+      weblink: Math.floor((0.75 * duration) / ((1_000 + roundTrip) / 25)),
+    },
   }
 }
