@@ -1,0 +1,11 @@
+export type {
+  Answer,
+  Attached,
+  BodyKind,
+  ClientErrors,
+  Driver,
+  Feature,
+  Limit,
+  RequestBody,
+  ScenarioRequest,
+} from './driver.ts'
