@@ -9,3 +9,4 @@ export type {
   RequestBody,
   ScenarioRequest,
 } from './driver.ts'
+export { conformance, type ConformanceCell } from './conformance.ts'
