@@ -10,7 +10,7 @@ export const tokens: ScenarioGroup = {
   subject: 'The token',
   scenarios: [
     {
-      name: 'two APIs each get the token of their own issuer, in one token request each',
+      name: 'of each API is that of its own issuer, asked for once',
       async run(stage) {
         const { client } = stage.open()
         for (const url of ['records', `${stage.sandbox.apiUrl}records`, 'records?page=2'])
@@ -22,7 +22,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: '50 first calls at once share one token request',
+      name: 'of 50 first calls at once costs 1 token request',
       async run(stage) {
         const { client } = stage.open()
         const calls = Array.from({ length: 50 }, () => client.status({ url: 'records?size=1' }))
@@ -31,7 +31,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'it is all that a call gains: method, query, fields and body are those of the bare client',
+      name: 'is all that a call gains: method, query, fields and body are those of the bare client',
       async run(stage) {
         const api = await stage.scripted()
         const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
@@ -44,7 +44,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'a URL of no API sees the request of the bare client, and costs no token request',
+      name: 'stays away from a URL of no API, which sees the request of the bare client: no token request',
       async run(stage) {
         const elsewhere = await stage.scripted()
         const { client } = stage.open()
@@ -57,7 +57,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: "the caller's own Authorization field is sent as it is: no token request, no queue, no second try",
+      name: "gives way to the caller's own Authorization field, sent as it is: no token request, queue or second try",
       async run(stage) {
         const { client } = stage.open({ ratePolicy: oneByOne })
         const headers = { authorization: 'Bearer mine' }
@@ -74,7 +74,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'token requests through a managed client carry no token, and do not wait for themselves',
+      name: 'is not on token requests through a managed client, which do not wait for themselves',
       async run(stage) {
         const server = await stage.scripted(({ url }) => ({
           status: 200,
@@ -105,7 +105,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'a token endpoint inside of its own API fails in time, and does not hang',
+      name: 'of an issuer inside of its own API is refused in time: its request does not wait for itself',
       async run(stage) {
         const server = await stage.scripted()
         const managed: { client?: TestClient } = {}
@@ -129,7 +129,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'no answer and no error shows it, nor the secret, in print or as JSON',
+      name: 'shows in no answer and no error, nor does the secret, in print or as JSON',
       needs: {
         feature: 'cleanAnswers',
         async instead(stage) {
