@@ -23,8 +23,9 @@ export function conformanceTable(cells: readonly ConformanceCell[]): string {
     const inSection = cells.filter((cell) => cell.subject === subject)
     const rows = namesOf(inSection, 'scenario').map((scenario) => {
       const inRow = inSection.filter((cell) => cell.scenario === scenario)
-      const marks = clients.map((name) => mark(inRow.find(({ client }) => client === name)))
-      return [`… ${scenario}`, ...marks]
+      return [`… ${scenario}`].concat(
+        clients.map((name) => mark(inRow.find(({ client }) => client === name))),
+      )
     })
     return `## ${subject} …\n\n${table([['', ...clients], ...rows])}`
   })

@@ -10,3 +10,11 @@ export type {
   ScenarioRequest,
 } from './driver.ts'
 export { conformance, type ConformanceCell } from './conformance.ts'
+export {
+  openScriptedApi,
+  rejection,
+  type Script,
+  type ScriptedAnswer,
+  type ScriptedApi,
+  type SeenRequest,
+} from './scripted-api.ts'

@@ -17,6 +17,8 @@ export interface ScriptedAnswer {
   readonly status: number
   readonly headers?: Record<string, string>
   readonly body?: string
+  /** The body goes on after `body`, and never ends. */
+  readonly endless?: boolean
 }
 
 /** Answers the `number`-th request, from 1; `cut` ends its connection instead. */
@@ -30,6 +32,8 @@ export interface ScriptedApi {
   /** Ends in `/`. */
   readonly url: string
   readonly requests: readonly SeenRequest[]
+  /** Answers that are neither sent whole nor let go of. */
+  unfinished(): number
   close(): Promise<void>
 }
 
@@ -40,7 +44,10 @@ export const rejection: ScriptedAnswer = {
 
 export async function openScriptedApi(script: Script = () => ({ status: 200 })): Promise<ScriptedApi> {
   const requests: SeenRequest[] = []
+  let unfinished = 0
   const server = createServer((request, response) => {
+    unfinished += 1
+    response.once('close', () => (unfinished -= 1))
     // a client that is gone gets no answer
     answer(request, response).catch(() => response.destroy())
   })
@@ -51,8 +58,10 @@ export async function openScriptedApi(script: Script = () => ({ status: 200 })):
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const seen = { method, url, headers, rawHeaders, body: Buffer.concat(chunks) }
     const scripted = await script(seen, requests.push(seen))
-    if (scripted === 'cut') request.socket.destroy()
-    else response.writeHead(scripted.status, scripted.headers).end(scripted.body)
+    if (scripted === 'cut') return void request.socket.destroy()
+    response.writeHead(scripted.status, scripted.headers)
+    if (scripted.endless !== true) response.end(scripted.body)
+    else response.write(scripted.body ?? '')
   }
 
   server.listen(0, '127.0.0.1')
@@ -61,6 +70,7 @@ export async function openScriptedApi(script: Script = () => ({ status: 200 })):
   return {
     url: `http://127.0.0.1:${port}/`,
     requests,
+    unfinished: () => unfinished,
     async close() {
       if (!server.listening) return
       const closed = once(server, 'close')

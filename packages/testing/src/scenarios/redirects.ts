@@ -59,16 +59,14 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: 'out of the API and back carries no token on the way back',
+      name: 'out of the API and back carries no token on the way back, and its 401 costs no token request',
       async run(stage) {
-        const api = await stage.scripted()
-        const elsewhere = await stage.scripted(() => ({
-          status: 302,
-          headers: { location: `${api.url}api/` },
-        }))
-        const { client } = stage.open({ apis: [{ baseUrl: `${api.url}api/` }] })
-        await client.send({ url: redirectTo(elsewhere.url) })
-        expect(api.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
+        const back = { status: 302, headers: { location: `${stage.sandbox.weblinkUrl}records` } }
+        const elsewhere = await stage.scripted(() => back)
+        const { client } = stage.open()
+        expect(await client.status({ url: redirectTo(elsewhere.url) })).toBe(401)
+        expect(elsewhere.requests.length).toBe(1)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 1])
       },
     },
   ],

@@ -100,6 +100,7 @@ export const rejections: ScenarioGroup = {
         )
         const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
         expect((await client.send({ url: api.url })).text).toBe('short')
+        await vi.waitFor(() => expect(api.unfinished()).toBe(0), patiently)
         expect(api.requests.length).toBe(2)
       },
     },

@@ -1,8 +1,8 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
-import { rejection } from '../scripted-api.ts'
-import { oneByOne } from '../stage.ts'
+import { rejection, type ScriptedApi } from '../scripted-api.ts'
+import { oneByOne, patiently, type Stage } from '../stage.ts'
 import type { TestClient } from '../test-client.ts'
 
 const size = 1_000_000
@@ -20,15 +20,11 @@ export const streams: ScenarioGroup = {
       },
     },
     {
-      name: 'of a call that met a 401 with a body of 1 MB is the second one',
+      name: 'of a call that met a 401 without an end is the second one, and the first is let go of',
       needs: {
         feature: 'streamRetry',
         async instead(stage) {
-          const api = await stage.scripted((_, number) => ({
-            ...(number === 1 ? rejection : { status: 200 }),
-            body: long,
-          }))
-          const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url }] })
+          const { tokens, client, api } = await openRejecting(stage)
           await stage.revoke(tokens)
           expect(await client.status({ url: api.url, stream: true })).toBe(401)
           expect(api.requests.length).toBe(1)
@@ -37,14 +33,11 @@ export const streams: ScenarioGroup = {
         },
       },
       async run(stage) {
-        const api = await stage.scripted((_, number) => ({
-          ...(number === 1 ? rejection : { status: 200 }),
-          body: long,
-        }))
-        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        const { tokens, client, api } = await openRejecting(stage, { endless: true })
         await stage.revoke(tokens)
         expect(await lengthOf(client, api.url)).toBe(size)
         expect([api.requests.length, stage.tokenRequests()]).toEqual([2, 1])
+        await vi.waitFor(() => expect(api.unfinished()).toBe(0), patiently)
       },
     },
     {
@@ -55,11 +48,23 @@ export const streams: ScenarioGroup = {
         expect(await lengthOf(client, api.url)).toBe(size)
         const { stream } = await client.send({ url: api.url, stream: true })
         for await (const chunk of stream!) if (chunk.length > 0) break
+        await vi.waitFor(() => expect(api.unfinished()).toBe(0), patiently)
         expect(await lengthOf(client, api.url)).toBe(size)
         expect(api.requests.length).toBe(3)
       },
     },
   ],
+}
+
+/** An API whose first answer is a 401 with a long body. */
+async function openRejecting(
+  stage: Stage,
+  { endless = false } = {},
+): Promise<ReturnType<Stage['open']> & { api: ScriptedApi }> {
+  const api = await stage.scripted((_, number) =>
+    number === 1 ? { ...rejection, body: long, endless } : { status: 200, body: long },
+  )
+  return { api, ...stage.open({ apis: [{ baseUrl: api.url }] }) }
 }
 
 async function lengthOf(client: TestClient, url: string): Promise<number> {
