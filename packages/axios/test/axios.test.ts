@@ -141,10 +141,10 @@ describe('a 401', () => {
 })
 
 test('a cancelToken ends the wait with a CanceledError, and nothing is sent', async () => {
-  sandbox.control.slowIssuer('weblink', 300)
+  sandbox.control.slowIssuer('weblink', 60_000)
   const source = axios.CancelToken.source()
   const call = failure(client.get('records', { cancelToken: source.token }))
-  await vi.waitFor(() => expect(tokenRequests()).toBe(1))
+  await vi.waitFor(() => expect(tokenRequests()).toBe(1), { timeout: 15_000 })
   source.cancel()
   expect(await call).toMatchObject({ name: 'CanceledError', code: 'ERR_CANCELED' })
   expect(calls()).toBe(0)

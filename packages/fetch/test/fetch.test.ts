@@ -108,10 +108,10 @@ test.each(bodies)('a 401 re-sends a Request with a body of type %s as it was', a
 })
 
 test('the signal of a Request ends its wait: AbortError, nothing sent', async () => {
-  sandbox.control.slowIssuer('weblink', 300)
+  sandbox.control.slowIssuer('weblink', 60_000)
   const controller = new AbortController()
   const call = fetch(new Request(weblink('records'), { signal: controller.signal }))
-  await vi.waitFor(() => expect(tokenRequests()).toBe(1))
+  await vi.waitFor(() => expect(tokenRequests()).toBe(1), { timeout: 15_000 })
   controller.abort()
   await expect(call).rejects.toMatchObject({ name: 'AbortError' })
   expect(calls()).toBe(0)

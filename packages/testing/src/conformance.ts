@@ -8,6 +8,9 @@ import type { Scenario } from './scenario.ts'
 import { groups } from './scenarios/index.ts'
 import { SandboxStage } from './stage.ts'
 
+/** For what hangs; a busy machine may take its time. */
+const longest = 60_000
+
 /** One cell of the conformance table. */
 export interface ConformanceCell {
   readonly client: string
@@ -31,17 +34,17 @@ export function conformance<Client>(driver: Driver<Client>): void {
   beforeAll(async () => {
     sandbox = await startSandbox({ records: 30 })
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
-  })
+  }, longest)
   afterAll(() => sandbox?.close())
   beforeEach(() => {
     stage = new SandboxStage(driver, sandbox)
   })
-  afterEach(({ task }) => stage.end({ failed: task.result?.state === 'fail' }))
+  afterEach(({ task }) => stage.end({ failed: task.result?.state === 'fail' }), longest)
 
   for (const { subject, scenarios } of groups)
     describe(subject, () => {
       for (const scenario of scenarios)
-        test(scenario.name, ({ task }) => {
+        test(scenario.name, { timeout: longest }, ({ task }) => {
           const { limit, run } = fit(scenario, driver)
           task.meta.conformance = {
             client: driver.name,

@@ -23,6 +23,8 @@ export interface OpenOptions {
   /** Further APIs, by default of the weblink issuer. */
   readonly apis?: readonly (Omit<ApiOptions, 'issuer'> & { readonly issuer?: string })[]
   readonly observe?: TokenManagerOptions['observe']
+  /** Until then the issuer's answers are on their way. */
+  readonly tokensCome?: Promise<void>
 }
 
 /** One call at a time; nothing else is limited. */
@@ -77,7 +79,10 @@ export class SandboxStage<Client> implements Stage {
     sandbox.control.resetCounts()
   }
 
-  open({ ratePolicy, apis = [], observe }: OpenOptions = {}): { tokens: TokenManager; client: TestClient } {
+  open({ ratePolicy, apis = [], observe, tokensCome }: OpenOptions = {}): {
+    tokens: TokenManager
+    client: TestClient
+  } {
     const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials } = this.sandbox
     const tokens = this.keep(
       createTokenManager({
@@ -95,7 +100,11 @@ export class SandboxStage<Client> implements Stage {
           ...apis.map((api) => ({ issuer: 'weblink', ...api })),
         ],
         observe,
-        fetch: (input, init) => this.#requestToken(input, init),
+        fetch: async (input, init) => {
+          const response = await this.#requestToken(input, init)
+          await tokensCome
+          return response
+        },
       }),
     )
     return { tokens, client: this.client(tokens) }
@@ -201,7 +210,7 @@ export class SandboxStage<Client> implements Stage {
 }
 
 /** For a machine that is busy. */
-export const patiently = { timeout: 5_000, interval: 5 }
+export const patiently = { timeout: 10_000, interval: 5 }
 
 function heldBy(tokens: TokenManager): unknown[] {
   return tokens

@@ -37,8 +37,8 @@ export const aborts: ScenarioGroup = {
     {
       name: 'during a renewal ends this wait only, and sends nothing',
       async run(stage) {
-        const { client } = stage.open()
-        stage.sandbox.control.slowIssuer('weblink', 300)
+        const renewed = Promise.withResolvers<void>()
+        const { client } = stage.open({ tokensCome: renewed.promise })
         const controller = stage.controller()
         const aborted = client.failure({ url: 'records', signal: controller.signal })
         const other = client.status({ url: 'records', signal: stage.controller().signal })
@@ -46,6 +46,7 @@ export const aborts: ScenarioGroup = {
         controller.abort()
         await mustBeOwnAbort(stage, await aborted)
         expect(stage.calls()).toBe(0)
+        renewed.resolve()
         expect(await other).toBe(200)
         expect([stage.calls(), stage.tokenRequests()]).toEqual([1, 1])
       },

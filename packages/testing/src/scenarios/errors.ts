@@ -57,7 +57,8 @@ export const errors: ScenarioGroup = {
     {
       name: 'of a wait that is too long is QUEUE_TIMEOUT, and nothing is sent',
       async run(stage) {
-        const { client } = stage.open({ ratePolicy: { ...oneByOne, maxWait: 50 } })
+        const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxWait: 50 } })
+        await tokens.getToken('weblink')
         const held = await stage.hold(client)
         expect(await client.refusal({ url: 'records' })).toMatchObject({ code: 'QUEUE_TIMEOUT' })
         expect(stage.calls()).toBe(1)
