@@ -33,7 +33,7 @@ export default class ClosingLine implements Reporter {
     if (table === 'outdated') {
       count.failed += 1
       process.exitCode = 1
-      console.error('docs/conformance.md is not what this run found; `pnpm unit -u` writes it')
+      console.error('docs/conformance.md is not what this run found; `pnpm conformance` writes it')
     }
     const skipped = count.skipped + count.pending
     const line = `${count.passed} passed, ${count.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`
