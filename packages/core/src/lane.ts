@@ -145,10 +145,12 @@ export class Lane {
     if (this.#serving) return
     this.#serving = true
     try {
+      let waitedFor: AccessToken | undefined
       while (this.#line.size > 0) {
-        const next = this.#next()
+        const next = this.#next(waitedFor)
+        waitedFor = undefined
         if (isTurn(next)) this.#hand(next)
-        else if (next === 'token') await this.#renew()
+        else if (next === 'token') waitedFor = await this.#renew()
         else await this.#change(next)
       }
     } finally {
@@ -156,12 +158,15 @@ export class Lane {
     }
   }
 
-  /** The next turn, or what it waits for: a token, or a change within so many milliseconds. */
-  #next(): Turn | 'token' | number {
+  /**
+   * The next turn, or what it waits for: a token, or a change within so many milliseconds. Who waited for a token
+   * may be given an old one, and uses it: it is the best there is.
+   */
+  #next(waitedFor?: AccessToken): Turn | 'token' | number {
     if (this.#running >= this.#policy.concurrency) return Infinity
     const pause = this.#pausedUntil - performance.now()
     if (pause > 0) return pause
-    const token = this.#token.live()
+    const token = this.#token.live() ?? waitedFor
     if (token === undefined) return 'token'
     const permit = this.#limiter.take()
     if (typeof permit === 'number') return permit
@@ -169,11 +174,12 @@ export class Lane {
     return { token, permit }
   }
 
-  async #renew(): Promise<void> {
+  async #renew(): Promise<AccessToken | undefined> {
     try {
-      await this.#token.wait(undefined)
+      return await this.#token.wait(undefined)
     } catch (error) {
       this.#hand(error as TokenlaneError)
+      return undefined
     }
   }
 
