@@ -2,7 +2,7 @@ import { abortable } from './abortable.ts'
 import { AccessToken } from './access-token.ts'
 import { backoff, betweenHalfAndWhole } from './backoff.ts'
 import { requestToken, type TokenEndpoint } from './client-credentials.ts'
-import { type TokenlaneError, isTokenlaneError } from './errors.ts'
+import { TokenlaneError, isTokenlaneError } from './errors.ts'
 import type { Emit, RenewalReason } from './events.ts'
 import { Expiry, moment } from './expiry.ts'
 import { refusalMemory, type RotatingCredentials } from './rotating-credentials.ts'
@@ -193,6 +193,8 @@ export class RenewingToken {
       )
       const expiry = Expiry.of(answer.lifetime, start)
       const token = new AccessToken(answer.token, endpoint.issuer, expiry, this.#margins(answer.lifetime))
+      // a slow answer to a short token, or one that was read after the machine slept
+      if (AccessToken.age(token) === 'expired') throw tooLate(endpoint)
       this.#current = token
       this.#everHad = true
       this.#rejected = false
@@ -258,7 +260,10 @@ export class RenewingToken {
 
 /** What the server asks for goes before our own spacing; it may not ask for none, nor for ever. */
 function spacingAfter({ retryAfter }: TokenlaneError, spacing: number): number {
-  return retryAfter === undefined ? spacing : Math.min(Math.max(retryAfter, firstRetry), longestRetryAfter)
+  if (retryAfter === undefined) return spacing
+  // who asks for none, again and again, must not be asked four times a second
+  if (retryAfter < firstRetry) return Math.max(firstRetry, spacing)
+  return Math.min(retryAfter, longestRetryAfter)
 }
 
 /** One time span per request, with a signal for each. */
@@ -284,6 +289,14 @@ class Timeout {
   clear(): void {
     clearTimeout(this.#timer)
   }
+}
+
+function tooLate({ issuer, url }: TokenEndpoint): TokenlaneError {
+  return new TokenlaneError(
+    'TOKEN_REQUEST_TIMEOUT',
+    `Cannot obtain token: issuer "${issuer}" (${url.origin}) answered after the token's lifetime`,
+    { issuer },
+  )
 }
 
 function raise(error: unknown): never {
