@@ -15,6 +15,8 @@ interface Held {
   readonly issued: Issued
   readonly wallEnd: number
   readonly monotonicEnd: number
+  /** When it arrived, on the monotonic clock. */
+  readonly since: number
   /** Sticky: it was due at some time, so that a renewal may be under way even if a clock was set back since. */
   wasDue: boolean
 }
@@ -146,6 +148,9 @@ export class TokenModel {
     const current = this.#current
     if (current?.issued === token) {
       if (this.#left(current) <= 0) this.#violated('invariant 2: an expired token was sent')
+      // one that may end on the way is only for those who cannot have a better one
+      else if (this.#mustWait() && !this.failing && current.since < now)
+        this.#violated('invariant 2: an old token was sent, though nothing kept it from being renewed')
     } else if (this.#former?.token !== token || this.#former.until < now)
       this.#violated('invariant 2: a token was sent that is not the current one')
   }
@@ -153,16 +158,16 @@ export class TokenModel {
   #renewed({ duration, expiresAt }: Extract<TokenlaneEvent, { type: 'token.renewed' }>, now: number): void {
     const issued = this.#issued
     if (issued === undefined) return this.#violated('invariant 2: a token from nowhere')
-    const since = now - duration
+    const start = now - duration
     const wallEnd = expiresAt.getTime()
     const { wall, monotonic } = issued.requested
     if (
-      since > monotonic + 0.001 ||
-      wallEnd > wall + this.#clock.setBackSince(since) + issued.lifetime + 0.001
+      start > monotonic + 0.001 ||
+      wallEnd > wall + this.#clock.setBackSince(start) + issued.lifetime + 0.001
     )
       this.#violated('invariant 2: the lifetime is not counted from the start of the request')
     this.#drop()
-    this.#current = { issued, wallEnd, monotonicEnd: since + issued.lifetime, wasDue: false }
+    this.#current = { issued, wallEnd, monotonicEnd: start + issued.lifetime, since: now, wasDue: false }
     this.#failure = undefined
     this.#failures = []
     this.#hurried = false

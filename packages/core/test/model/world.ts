@@ -24,7 +24,7 @@ export interface Settings {
   readonly secrets: 1 | 2
 }
 
-export const policy: RatePolicy = { limits: [{ quota: 5, window: 1_000 }], concurrency: 3 }
+const policy: RatePolicy = { limits: [{ quota: 5, window: 1_000 }], concurrency: 3 }
 
 /** Longer than whatever may be remembered of a failure: Retry-After is heeded up to 5 minutes. */
 const untilForgotten = 301_000
