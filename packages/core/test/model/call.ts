@@ -153,6 +153,7 @@ export class Call {
     if (error.code === 'MANAGER_CLOSED') return this.#world.closing ? undefined : 'met a closed manager'
     figures.lost += 1
     if (this.#refusedAsClosed) return `failed with ${error.code}, though the manager was closed`
+    if (this.api.issuer.model.usable) return `failed with ${error.code}, though a token lives`
     return this.mayFail ? undefined : `failed with ${error.code} without a reason`
   }
 }

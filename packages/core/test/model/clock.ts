@@ -14,6 +14,7 @@ export class Clock {
   #slept = 0
   #thawed = 0
   #readings = 0
+  #halted = false
   readonly #setBack: { readonly at: number; readonly by: number }[] = []
 
   /** @param stuck what to do about a loop that never lets go, before it is broken. */
@@ -62,7 +63,7 @@ export class Clock {
     setTimeout(() => {
       span.over = true
     }, ms)
-    while (!span.over) {
+    while (!span.over && !this.#halted) {
       vi.advanceTimersToNextTimer()
       await this.settle()
     }
@@ -91,6 +92,11 @@ export class Clock {
     this.#thawed += ms
     vi.advanceTimersByTime(ms)
     await this.settle()
+  }
+
+  /** Time passes no more: something is wrong, and might go on for ever. */
+  halt(): void {
+    this.#halted = true
   }
 
   get timers(): number {

@@ -165,18 +165,14 @@ const apis: fc.Arbitrary<Command>[] = [
     .tuple(
       fc.nat(2),
       fc.constantFrom<Manner>('right', 'refuses every token', 'forbids', 'fails', 'drops connections'),
+      fc.constantFrom(0, 1, 100, 600, 1_000),
     )
-    .map(([which, manner]) =>
-      command(`API ${which}: ${manner}`, (world) => {
+    .map(([which, manner, delay]) =>
+      command(`API ${which}: ${manner}, after ${delay} ms`, (world) => {
         world.disturb((api) => api === world.apis[which])
-        Object.assign(world.apis[which] ?? {}, { manner })
+        Object.assign(world.apis[which] ?? {}, { manner, delay })
       }),
     ),
-  fc.tuple(fc.nat(2), fc.constantFrom(0, 1, 100, 1_000)).map(([which, delay]) =>
-    command(`API ${which} takes ${delay} ms`, (world) => {
-      Object.assign(world.apis[which] ?? {}, { delay })
-    }),
-  ),
 ]
 
 const closing = fc.constant(
@@ -202,8 +198,8 @@ export const commands: fc.Arbitrary<Command[]> = fc
     ),
     fc.option(
       fc
-        .tuple(closing, fc.array(fc.oneof(...calls, ...time), { maxLength: 4 }))
-        .map(([close, after]) => [close].concat(after)),
+        .tuple(fc.oneof(...calls), closing, fc.array(fc.oneof(...calls, ...time), { maxLength: 4 }))
+        .map(([last, close, after]) => [last, close].concat(after)),
       { nil: [], freq: 1 },
     ),
   )

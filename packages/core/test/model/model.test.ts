@@ -6,7 +6,7 @@ import { World } from './world.ts'
 
 // `SOAK_RUNS` runs more sequences than anybody wants to wait for; `MODEL_SEED` and `MODEL_PATH` run one again.
 const { SOAK_RUNS, MODEL_SEED, MODEL_PATH } = process.env
-const runs = Number(SOAK_RUNS ?? 1_000)
+const runs = Number(SOAK_RUNS ?? 2_000)
 const round = 5_000
 
 const unhandled: unknown[] = []

@@ -82,6 +82,11 @@ export class TokenModel {
     return this.#left(this.#current) > 0 ? 'live' : 'expired'
   }
 
+  /** Whether there has been a token to send, for longer than this moment. */
+  get usable(): boolean {
+    return this.state === 'live' && (this.#current?.since ?? Infinity) < this.#clock.monotonic
+  }
+
   /** Milliseconds until the token is over, by the clock that leaves less. */
   get left(): number {
     return this.#current === undefined ? 0 : Math.max(0, this.#left(this.#current))

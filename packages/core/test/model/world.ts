@@ -83,6 +83,7 @@ export class World {
 
   readonly violated = (what: string): void => {
     this.#violations.push(what)
+    this.clock.halt()
   }
 
   call(plan: CallPlan): void {
