@@ -200,7 +200,7 @@ export const commands: fc.Arbitrary<Command[]> = fc
       fc
         .tuple(fc.oneof(...calls), closing, fc.array(fc.oneof(...calls, ...time), { maxLength: 4 }))
         .map(([last, close, after]) => [last, close].concat(after)),
-      { nil: [], freq: 1 },
+      { nil: [], freq: 2 },
     ),
   )
   .map(([before, end]) => before.concat(end))
