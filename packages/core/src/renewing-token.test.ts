@@ -269,6 +269,17 @@ test('a token that is over when its answer comes is given to nobody, and asked f
   expect(eventsOf('renewal.failed')).toMatchObject([{ code: 'TOKEN_REQUEST_TIMEOUT' }])
 })
 
+test('closing ends the pause between two tries, and tells those who wait why they have no token', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(() => unavailable('10'))
+  const outcome = expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
+  await pass(second)
+  await tokens.close()
+  await outcome
+  expect(issuer.count).toBe(1)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
 test('a refused client fails fast for 30 s, and not longer', async () => {
   const { tokens, issuer } = fakeService()
   issuer.respondOnceWith(() => refusal())

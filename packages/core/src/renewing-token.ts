@@ -61,6 +61,8 @@ export class RenewingToken {
   #failure: Failure | undefined
   #failures = 0
   #closed = false
+  /** Ends the pause between two tries. */
+  #endPause: (() => void) | undefined
 
   constructor(options: RenewalOptions) {
     this.#options = options
@@ -127,6 +129,7 @@ export class RenewingToken {
   /** No further tries; ends when the request under way has ended. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#endPause?.()
     await this.#flight?.promise.catch(() => {})
   }
 
@@ -164,13 +167,23 @@ export class RenewingToken {
           const pause = this.#pauseAfter(error, tries, flight)
           if (pause === undefined) throw this.#fail(error, flight)
           this.#tell(error as TokenlaneError, pause)
-          await new Promise((resolve) => setTimeout(resolve, pause))
+          await this.#pause(pause)
           if (flight.waiting === 0 || this.#closed) throw this.#fail(error, flight)
         }
       }
     } finally {
       this.#flight = undefined
     }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   #reason(): RenewalReason {

@@ -39,7 +39,9 @@ export class ScriptedIssuer {
   /** How the provider, where there is one, behaves. */
   vault: 'open' | 'sealed' | 'silent' = 'open'
   readonly #clock: Clock
-  #secrets = 1
+  /** How often the provider is being asked now. */
+  #asked = 0
+  #secrets: number
 
   constructor(model: TokenModel, clock: Clock, secrets: number) {
     this.model = model
@@ -59,6 +61,11 @@ export class ScriptedIssuer {
       this.offered.every((secret) => this.accepted.includes(secret)) &&
       !this.model.failing
     )
+  }
+
+  /** Whether a token request is under way, or the provider was asked for what to send with it. */
+  get busy(): boolean {
+    return this.model.busy || this.#asked > 0
   }
 
   recover(): void {
@@ -89,10 +96,15 @@ export class ScriptedIssuer {
     this.offered.map((clientSecret) => ({ clientId: this.model.name, clientSecret }))
 
   readonly provider = async ({ signal }: { signal: AbortSignal }): Promise<Credentials[]> => {
-    if (this.vault === 'sealed') throw new Error(`sealed: ${this.offered.join()}`)
-    if (this.vault === 'silent') await aborted(signal)
-    if (this.delay > 0) await this.#wait(this.delay / 2, signal)
-    return this.credentials()
+    this.#asked += 1
+    try {
+      if (this.vault === 'sealed') throw new Error(`sealed: ${this.offered.join()}`)
+      if (this.vault === 'silent') await aborted(signal)
+      if (this.delay > 0) await this.#wait(this.delay / 2, signal)
+      return this.credentials()
+    } finally {
+      this.#asked -= 1
+    }
   }
 
   readonly fetch = async (secret: string, signal: AbortSignal): Promise<Response> => {

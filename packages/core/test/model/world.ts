@@ -117,10 +117,13 @@ export class World {
     await this.clock.settle()
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    const idle = this.calls.size === 0 && this.issuers.every(({ busy }) => !busy)
     this.closing = true
     for (const issuer of this.issuers) this.trouble(issuer)
     void this.#closing()
+    await this.clock.settle()
+    if (idle && !this.#closed) this.violated('invariant 5: close waits for nothing')
   }
 
   /** What must hold between any two commands. */
@@ -149,7 +152,7 @@ export class World {
     if (!this.closing) {
       for (const api of this.apis) this.call({ api: this.apis.indexOf(api), healed: true })
       await this.clock.pass(this.settings.requestTimeout)
-      this.close()
+      await this.close()
       await this.clock.settle()
     }
     if (!this.#closed) this.violated('invariant 5: close never ends')
