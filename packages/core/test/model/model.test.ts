@@ -4,7 +4,17 @@ import { commands, settings } from './commands.ts'
 import { figures } from './figures.ts'
 import { World } from './world.ts'
 
-// `SOAK_RUNS` runs more sequences than anybody wants to wait for; `MODEL_SEED` and `MODEL_PATH` run one again.
+// Random sequences of calls, time, clocks that part, and issuers and APIs that misbehave. What must hold:
+// 1. an issuer never has two token requests of this process at once;
+// 2. a call is sent only with its own issuer's current token, live by both clocks, and never after its abort;
+// 3. token requests stay within the bound that token-model.ts writes down;
+// 4. every call ends in time, with a result or a reason, after two sends at most; none fails for want of a token
+//    while the issuer is well or a token lives;
+// 5. nothing rejects unhandled; an idle or closed manager has no timer, and closing waits for nothing but work;
+// 6. no event, error or status holds a secret or a token.
+//
+// A failure prints the seed, the path and the shrunk sequence: `MODEL_SEED` and `MODEL_PATH` run it again.
+// `SOAK_RUNS` runs more sequences than anybody wants to wait for (`pnpm soak`).
 const { SOAK_RUNS, MODEL_SEED, MODEL_PATH } = process.env
 const runs = Number(SOAK_RUNS ?? 2_000)
 const round = 5_000
