@@ -1,11 +1,14 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { client, fakeService, type FakeService } from '../test/fake-issuer.ts'
+import { client, fakeService, type FakeService, unavailable } from '../test/fake-issuer.ts'
 import type { Api, Exchange, RatePolicy } from './index.ts'
 import { createTokenManager, generalIssuer } from './index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 
@@ -358,4 +361,21 @@ test.each<[string, unknown, string]>([
 test('a priority that is no whole number is refused', async () => {
   const { call } = limitedApi({ limits: [] })
   await expect(call({ priority: Number.NaN })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
+})
+
+test('an old token serves the line while the issuer is down', async () => {
+  const { call, issuer, tokens } = limitedApi({ limits: [{ quota: 25, window: 1_000 }] })
+  await tokens.warmUp()
+  issuer.respondWith(() => unavailable('60'))
+  await pass(3_600_000 - 5_000)
+  const now = performance.now.bind(performance)
+  let readings = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    if ((readings += 1) > 10_000) throw new Error('a loop that never lets go')
+    return now()
+  })
+  const calls = Promise.all([call(), call(), call()])
+  await pass(10)
+  await expect(calls).resolves.toEqual(Array(3).fill('Bearer token-1'))
+  expect(issuer.count).toBe(2)
 })

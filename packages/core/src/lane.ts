@@ -113,10 +113,10 @@ export class Lane {
   }
 
   /** Gives turns to the line for as long as there are any, and sees to it that this goes on. */
-  serve(): void {
+  serve(waitedFor?: AccessToken): void {
     clearTimeout(this.#timer)
     while (this.#line.size > 0) {
-      const next = this.#next()
+      const next = this.#next(waitedFor)
       if (!isTurn(next)) return this.#waitFor(next)
       this.#hand(next)
     }
@@ -153,12 +153,15 @@ export class Lane {
       this.#timer = setTimeout(() => this.serve(), Math.min(Math.round(next), longestTimer))
   }
 
-  /** The next turn, or what it waits for: a token, or a change within so many milliseconds. */
-  #next(): Turn | 'token' | number {
+  /**
+   * The next turn, or what it waits for: a token, or a change within so many milliseconds. Who waited for a token
+   * may be given an old one, and uses it: it is the best there is.
+   */
+  #next(waitedFor?: AccessToken): Turn | 'token' | number {
     if (this.#running >= this.#policy.concurrency) return Infinity
     const now = performance.now()
     if (this.#pausedUntil > now) return this.#pausedUntil - now
-    const token = this.#token.live()
+    const token = this.#token.live() ?? waitedFor
     if (token === undefined) return 'token'
     const permit = this.#limiter.take()
     if (typeof permit === 'number') return permit
@@ -181,14 +184,15 @@ export class Lane {
   async #renew(): Promise<void> {
     if (this.#renewing) return
     this.#renewing = true
+    let token: AccessToken | undefined
     try {
-      await this.#token.wait(undefined)
+      token = await this.#token.wait(undefined)
     } catch (error) {
       const call = this.#line.next()
       if (call) this.#end(call, error)
     }
     this.#renewing = false
-    this.serve()
+    this.serve(token)
   }
 
   /** Takes a call out of the line. */

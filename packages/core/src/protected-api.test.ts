@@ -266,6 +266,21 @@ test('an abort while the token is renewed ends this call at once, and no other',
   expect(issuer.count).toBe(1)
 })
 
+test('an abort between the arrival of the token and the send sends nothing, and holds nothing', async () => {
+  for (let microtasks = 0; microtasks < 20; microtasks += 1) {
+    const controller = new AbortController()
+    const abort = async (): Promise<void> => {
+      for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve()
+      controller.abort()
+    }
+    const { tokens } = fakeService({}, { observe: ({ type }) => void (type === 'token.renewed' && abort()) })
+    const attempt = async (): Promise<Exchange<boolean>> => answer(200, controller.signal.aborted)
+    const sentAfterAbort = apiOf(tokens).send(attempt, { signal: controller.signal })
+    expect(await sentAfterAbort.catch(() => false)).toBe(false)
+    await tokens.close()
+  }
+})
+
 test('admit gives a pass for each attempt, and the report says whether one more is due', async () => {
   const { tokens, issuer } = fakeService()
   const first = await apiOf(tokens).admit()

@@ -70,6 +70,8 @@ export class ProtectedApi implements Api {
     let pass = entering instanceof AttemptPass ? entering : await entering
     try {
       for (;;) {
+        // the signal may have aborted between the token's arrival and our turn
+        options.signal?.throwIfAborted()
         const exchange = await attempt(pass.authorization)
         if (pass.report(exchange) === 'final') return exchange.result
         await discard(exchange)
@@ -81,7 +83,10 @@ export class ProtectedApi implements Api {
   }
 
   async admit(options: AdmitOptions = {}): Promise<Pass> {
-    return this.#enter(options)
+    const pass = await this.#enter(options)
+    if (options.signal?.aborted !== true) return pass
+    pass.release()
+    throw options.signal.reason as Error
   }
 
   status(): ApiStatus {
