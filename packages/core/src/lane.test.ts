@@ -178,6 +178,22 @@ test('who would have to wait longer than maxWait by the limits alone is refused 
   expect(refused[0]).toMatchObject({ reason: { code: 'QUEUE_TIMEOUT' } })
 })
 
+test('a pause counts for maxWait, and so does the wait that the limits add to it', async () => {
+  const { call, answers, tokens } = limitedApi({
+    limits: [{ quota: 1, window: 1_000 }],
+    spread: true,
+    maxWait: 6_500,
+  })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '5' })
+  const first = call()
+  await pass(20)
+  const second = call()
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  await pass(7_000)
+  await Promise.all([first, second])
+})
+
 test('an abort while queued ends the wait at once and leaves nothing behind', async () => {
   const { call, tokens, sentAt } = limitedApi({ limits: [{ quota: 1, window: 60_000 }] })
   await tokens.warmUp()
