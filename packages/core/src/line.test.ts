@@ -37,6 +37,13 @@ test('whatever joins and leaves, the next is the first of the highest priority',
   )
 })
 
+test('who joins has those of the same priority ahead, and higher ones', () => {
+  const line = new Line<Waiter>()
+  const waiters = [2, 0, 0, -1].map((priority) => ({ priority, gone: false }))
+  for (const waiter of waiters) line.add(waiter)
+  expect([3, 2, 1, 0, -1].map((priority) => line.ahead(priority))).toEqual([0, 1, 1, 3, 4])
+})
+
 test('who left or was next cannot leave again', () => {
   const line = new Line<Waiter>()
   const [first, second, third] = [0, 0, 0].map((priority) => ({ priority, gone: false }))
