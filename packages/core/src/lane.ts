@@ -203,6 +203,7 @@ export class Lane {
   #end(call: Call, reason: unknown): void {
     this.#forget(call)
     call.reject(reason)
+    call.clear()
   }
 
   #forget(call: Call): void {
@@ -250,9 +251,9 @@ export class Lane {
 class Call {
   readonly priority: number
   readonly again: boolean
-  readonly signal: AbortSignal | undefined
-  readonly resolve: (turn: Turn) => void
-  readonly reject: (reason: unknown) => void
+  signal: AbortSignal | undefined
+  resolve: (turn: Turn) => void
+  reject: (reason: unknown) => void
   readonly enteredAt: number = performance.now()
   timer: ReturnType<typeof setTimeout> | undefined
   gone = false
@@ -270,6 +271,13 @@ class Call {
     this.resolve = resolve
     this.reject = reject
   }
+
+  /** Holds nothing any more: its place in the line may outlast it. */
+  clear(): void {
+    this.signal = undefined
+    this.resolve = nobody
+    this.reject = nobody
+  }
 }
 
 /** The mean of what was seen lately, 0 before anything was. */
@@ -282,6 +290,8 @@ class Mean {
     this.#seen = true
   }
 }
+
+function nobody(): void {}
 
 function isTurn(value: unknown): value is Turn {
   return typeof value === 'object'
