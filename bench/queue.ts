@@ -4,7 +4,7 @@ import { median } from './support/median.ts'
 import type { QueueFigures, QueueOrder } from './children/queue-contender.ts'
 import { printTable } from './support/table.ts'
 
-const rounds = process.argv.includes('--quick') ? 3 : 9
+const rounds = process.argv.includes('--quick') ? 3 : 5
 
 interface Case extends QueueOrder {
   readonly name: string

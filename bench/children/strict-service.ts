@@ -14,3 +14,4 @@ const sandbox = await startSandbox(options as SandboxOptions)
 const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, ca, credentials } = sandbox
 process.send?.({ authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, ca, credentials } satisfies Service)
 process.on('message', () => process.send?.(sandbox.control.counts()))
+process.on('disconnect', () => process.exit())

@@ -181,6 +181,55 @@ test('who would have to wait longer than maxWait by the limits alone is refused 
   expect(refused[0]).toMatchObject({ reason: { code: 'QUEUE_TIMEOUT' } })
 })
 
+test('who goes before those who wait is not refused for them', async () => {
+  const { call, tokens, order } = limitedApi({ limits: [{ quota: 1, window: 1_000 }], maxWait: 3_500 })
+  await tokens.warmUp()
+  const background = Promise.allSettled(
+    Array.from({ length: 4 }, (_, index) => call({ priority: -1, name: `${index}` })),
+  )
+  await expect(call({ priority: -1 })).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  const urgent = call({ name: 'urgent' })
+  await pass(5_000)
+  await urgent
+  expect(order).toEqual(['0', 'urgent', '1', '2'])
+  // whom the urgent one passed waited too long
+  expect(await background).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { code: 'QUEUE_TIMEOUT' } },
+  ])
+})
+
+test('a pause of any length can be told, and a maxWait of any length waited', async () => {
+  const { call, answers, tokens } = limitedApi({ limits: [], concurrency: 1, maxWait: 1e12 })
+  await tokens.warmUp()
+  const calls = Promise.all([call(), call()])
+  await pass(20)
+  await calls
+  answers.push({ status: 429, retryAfter: '9'.repeat(30) })
+  void call()
+  await pass(20)
+  const end = '+275760-09-13T00:00:00.000Z'
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 1, pausedUntil: end, emptyAt: end })
+})
+
+test('a pause counts for maxWait, and so does the wait that the limits add to it', async () => {
+  const { call, answers, tokens } = limitedApi({
+    limits: [{ quota: 1, window: 1_000 }],
+    spread: true,
+    maxWait: 6_500,
+  })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '5' })
+  const first = call()
+  await pass(20)
+  const second = call()
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  await pass(7_000)
+  await Promise.all([first, second])
+})
+
 test('an abort while queued ends the wait at once and leaves nothing behind', async () => {
   const { call, tokens, sentAt } = limitedApi({ limits: [{ quota: 1, window: 60_000 }] })
   await tokens.warmUp()

@@ -37,6 +37,8 @@ export interface LaneStatus {
 const first = Number.MAX_SAFE_INTEGER
 /** What a timer takes at most. */
 const longestTimer = 2_147_483_647
+/** What a date can say at most: an API may ask for any pause. */
+const longestDate = 8_640_000_000_000_000
 
 /**
  * The line in front of one API with a rate policy.
@@ -139,7 +141,7 @@ export class Lane {
       this.#line.add(call)
       if (signal) this.#aborts.watch(signal, call)
       if (maxWait !== undefined && !again)
-        call.timer = setTimeout(() => this.#giveUp(call, this.#timeout()), maxWait)
+        call.timer = setTimeout(() => this.#giveUp(call, this.#timeout()), delayOf(maxWait))
       this.#emit?.({ type: 'call.queued', api: this.#api, ...this.#progress() })
       this.serve()
     })
@@ -149,8 +151,7 @@ export class Lane {
     if (next === 'token') void this.#renew()
     // a timer that fires early finds out and waits again; rounded, since one rounded up is late by a millisecond,
     // which with `spread` is a tenth of 100 calls a second. Without an end, an answer or a leave serves on
-    else if (next < Infinity)
-      this.#timer = setTimeout(() => this.serve(), Math.min(Math.round(next), longestTimer))
+    else if (next < Infinity) this.#timer = setTimeout(() => this.serve(), delayOf(next))
   }
 
   /**
@@ -206,6 +207,7 @@ export class Lane {
   #end(call: Call, reason: unknown): void {
     this.#forget(call)
     call.reject(reason)
+    call.clear()
   }
 
   #forget(call: Call): void {
@@ -221,9 +223,8 @@ export class Lane {
         `Cannot queue call: ${maxQueued} calls wait for ${this.#api} already (\`maxQueued\`)`,
       )
     if (maxWait === undefined) return
-    // a call that goes before others may not have to wait for them
-    const ahead = priority > 0 ? 1 : this.#line.size + 1
-    if (this.#limiter.forecast(ahead, 0, this.#pausedUntil) > maxWait) throw this.#timeout()
+    const place = this.#line.ahead(priority) + 1
+    if (this.#limiter.forecast(place, 0, this.#pausedUntil) > maxWait) throw this.#timeout()
   }
 
   #progress(): { queued: number; emptyIn: number } {
@@ -254,9 +255,9 @@ export class Lane {
 class Call {
   readonly priority: number
   readonly again: boolean
-  readonly signal: AbortSignal | undefined
-  readonly resolve: (turn: Turn) => void
-  readonly reject: (reason: unknown) => void
+  signal: AbortSignal | undefined
+  resolve: (turn: Turn) => void
+  reject: (reason: unknown) => void
   readonly enteredAt: number = performance.now()
   timer: ReturnType<typeof setTimeout> | undefined
   gone = false
@@ -274,6 +275,13 @@ class Call {
     this.resolve = resolve
     this.reject = reject
   }
+
+  /** Holds nothing any more: its place in the line may outlast it. */
+  clear(): void {
+    this.signal = undefined
+    this.resolve = nobody
+    this.reject = nobody
+  }
 }
 
 /** The mean of what was seen lately, 0 before anything was. */
@@ -287,10 +295,16 @@ class Mean {
   }
 }
 
+function nobody(): void {}
+
 function isTurn(value: unknown): value is Turn {
   return typeof value === 'object'
 }
 
+function delayOf(ms: number): number {
+  return Math.min(Math.max(1, Math.round(ms)), longestTimer)
+}
+
 function fromNow(ms: number): string {
-  return new Date(Date.now() + ms).toISOString()
+  return new Date(Math.min(Date.now() + ms, longestDate)).toISOString()
 }

@@ -29,6 +29,16 @@ export class Line<T extends Waiter> {
     return this.#people
   }
 
+  /** How many go before somebody who joins now, at least. */
+  ahead(priority: number): number {
+    let places = 0
+    for (const level of this.#levels) {
+      if (level.priority < priority) break
+      places += level.places.size
+    }
+    return Math.max(0, places - this.#empty)
+  }
+
   add(waiter: T): void {
     waiter.gone = false
     this.#people += 1
