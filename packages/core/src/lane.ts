@@ -117,8 +117,11 @@ export class Lane {
   /** Gives turns to the line for as long as there are any, and sees to it that this goes on. */
   serve(waitedFor?: AccessToken): void {
     clearTimeout(this.#timer)
+    let token = waitedFor
     while (this.#line.size > 0) {
-      const next = this.#next(waitedFor)
+      const next = this.#next(token)
+      // the one who waited for it: the others may get a new one
+      token = undefined
       if (!isTurn(next)) return this.#waitFor(next)
       this.#hand(next)
     }

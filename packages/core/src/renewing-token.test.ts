@@ -410,18 +410,6 @@ test('the floor is a fortieth of a short lifetime: calls wait from there on, and
   expect((await tokens.getToken('general')).value).toBe('token-2')
 })
 
-test('a token that lives no longer than its request is used once, and asked for once per call at most', async () => {
-  const { tokens, issuer } = fakeService()
-  issuer.lifetime = 1
-  issuer.respondWith(() => issuer.after(2 * second))
-  for (let round = 1; round <= 3; round += 1) {
-    const calls = Promise.all(Array.from({ length: 50 }, () => tokens.getToken('general')))
-    await pass(2 * second)
-    expect(new Set((await calls).map(({ value }) => value))).toEqual(new Set([`token-${round}`]))
-    expect(issuer.count).toBe(round)
-  }
-})
-
 test('expires_in 0 is a failure like any other: 1,000 calls in 10 s cost a handful of requests', async () => {
   const { tokens, issuer } = fakeService({ maxWait: 1 })
   issuer.lifetime = 0

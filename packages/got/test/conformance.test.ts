@@ -20,7 +20,7 @@ const driver: Driver<Got> = {
   attach: (client, tokens) => ({ client: client.extend(gotTokens(tokens)) }),
   async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane }) {
     const options: OptionsInit = {
-      method: (method ?? 'GET') as 'GET',
+      method: method ?? 'GET',
       ...(headers && { headers }),
       ...(body?.kind === 'JSON' ? { json: body.value } : body && { body: body.value as string }),
       ...(signal && { signal }),

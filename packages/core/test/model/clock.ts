@@ -15,11 +15,15 @@ export class Clock {
   #thawed = 0
   #readings = 0
   #halted = false
+  #frozen = false
+  /** Timers that came due while the process stood still. */
+  readonly #late = new Map<ReturnType<typeof setTimeout>, () => void>()
   readonly #setBack: { readonly at: number; readonly by: number }[] = []
 
   /** @param stuck what to do about a loop that never lets go, before it is broken. */
   constructor(stuck: () => void) {
     vi.useFakeTimers({ now: start, toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+    this.#holdTimersWhileFrozen()
     const now = performance.now.bind(performance)
     performance.now = () => {
       if ((this.#readings += 1) <= mostReadings) return now()
@@ -87,10 +91,17 @@ export class Clock {
     vi.setSystemTime(Date.now() + ms)
   }
 
-  /** The process stands still while both clocks go on; all timers are late. */
+  /** The process stands still while both clocks go on; what came due meanwhile happens after it, in its turn. */
   async freeze(ms: number): Promise<void> {
     this.#thawed += ms
+    this.#frozen = true
     vi.advanceTimersByTime(ms)
+    this.#frozen = false
+    for (const [timer, callback] of this.#late) {
+      this.#late.delete(timer)
+      callback()
+      await this.settle()
+    }
     await this.settle()
   }
 
@@ -105,5 +116,22 @@ export class Clock {
 
   stop(): void {
     vi.useRealTimers()
+  }
+
+  /** Until the real timers are back. */
+  #holdTimersWhileFrozen(): void {
+    const { setTimeout: set, clearTimeout: clear } = globalThis
+    const held = (callback: () => void, ms?: number): ReturnType<typeof setTimeout> => {
+      const timer = set(() => {
+        if (this.#frozen) this.#late.set(timer, callback)
+        else callback()
+      }, ms)
+      return timer
+    }
+    globalThis.setTimeout = held as typeof setTimeout
+    globalThis.clearTimeout = ((timer: ReturnType<typeof setTimeout>) => {
+      this.#late.delete(timer)
+      clear(timer)
+    }) as typeof clearTimeout
   }
 }

@@ -216,5 +216,5 @@ export class TokenModel {
 }
 
 function floorOf({ issued }: Held): number {
-  return Math.min(10_000, issued.lifetime / 20)
+  return Math.min(10_000, issued.lifetime / 40)
 }
