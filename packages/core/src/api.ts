@@ -36,7 +36,10 @@ export interface AdmitOptions {
 }
 
 /** How `send` treats a call. */
-export type SendOptions = Omit<AdmitOptions, 'after'>
+export interface SendOptions extends Omit<AdmitOptions, 'after'> {
+  /** A pass for the first attempt, from `admit`, where a client has to wait elsewhere than it sends. */
+  readonly pass?: Pass | undefined
+}
 
 /** The right to send one attempt. */
 export interface Pass {

@@ -147,9 +147,11 @@ test('a 429 of an API without a policy is the caller\u2019s', async () => {
   await expect(call).resolves.toBe(429)
 })
 
-test('one more than maxQueued is refused at once', async () => {
+test('one more than maxQueued is refused at once, with a token or without', async () => {
   const { call } = limitedApi({ limits: [], concurrency: 1, maxQueued: 2 })
-  const calls = Promise.all([call(), call()])
+  const calls = Promise.all([call(), call(), call()])
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(1)
   await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
   await pass(100)
   await calls
@@ -427,4 +429,22 @@ test('an old token serves the line while the issuer is down', async () => {
   await pass(10)
   await expect(calls).resolves.toEqual(Array(3).fill('Bearer token-1'))
   expect(issuer.count).toBe(2)
+})
+
+test('a pass that nothing was sent with gives its unit back at once', async () => {
+  const { api, call, tokens } = limitedApi({ limits: [{ quota: 1, window: 60_000 }] })
+  await tokens.warmUp()
+  const unused = await api.admit()
+  unused.release()
+  const answer = call()
+  await pass(10)
+  await expect(answer).resolves.toBe('Bearer token-1')
+})
+
+test('with `maxQueued: 0` the first calls may wait for their token', async () => {
+  const { call } = limitedApi({ limits: [{ quota: 2, window: 1_000 }], maxQueued: 0 })
+  const calls = Promise.all([call(), call()])
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(10)
+  await expect(calls).resolves.toEqual(['Bearer token-1', 'Bearer token-1'])
 })

@@ -91,9 +91,10 @@ export class Lane {
     this.#roundTrip.add(performance.now() - turn.takenAt)
   }
 
-  /** Gives the slot back. */
-  leave(turn: Turn): void {
-    turn.permit.ended()
+  /** Gives the slot back, and the unit too if nothing was sent. */
+  leave(turn: Turn, sent: boolean): void {
+    if (sent) turn.permit.ended()
+    else turn.permit.cancel()
     this.#slotTime.add(performance.now() - turn.takenAt)
     this.#running -= 1
     this.serve()
@@ -220,7 +221,9 @@ export class Lane {
 
   #mustHaveRoom(priority: number): void {
     const { maxQueued, maxWait } = this.#policy
-    if (this.#line.size >= maxQueued)
+    const tooMany = this.#line.size + 1 - maxQueued
+    // who could go if there were a token does not count
+    if (tooMany > 0 && !this.#couldGo(tooMany))
       throw new TokenlaneError(
         'QUEUE_FULL',
         `Cannot queue call: ${maxQueued} calls wait for ${this.#api} already (\`maxQueued\`)`,
@@ -228,6 +231,12 @@ export class Lane {
     if (maxWait === undefined) return
     const place = this.#line.ahead(priority) + 1
     if (this.#limiter.forecast(place, 0, this.#pausedUntil) > maxWait) throw this.#timeout()
+  }
+
+  /** Whether limits and slots have room for so many calls now. */
+  #couldGo(calls: number): boolean {
+    if (calls > this.#policy.concurrency - this.#running) return false
+    return this.#limiter.forecast(calls, 0, this.#pausedUntil) === 0
   }
 
   #progress(): { queued: number; emptyIn: number } {

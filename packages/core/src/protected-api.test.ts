@@ -208,6 +208,31 @@ test('a success ends the spacing, so that the next revocation costs its call not
   expect(issuer.count).toBe(3)
 })
 
+test('one endpoint that always answers 401, beside good ones, does not cost a token request per call', async () => {
+  const { tokens, issuer } = fakeService()
+  for (let call = 0; call < 1_000; call += 1) {
+    await apiOf(tokens).send(async () => answer(call % 2 === 0 ? 401 : 200, undefined))
+    await vi.advanceTimersByTimeAsync(10)
+  }
+  // one a second at most, for 10 s
+  expect(issuer.count).toBeGreaterThan(2)
+  expect(issuer.count).toBeLessThanOrEqual(21)
+})
+
+test('a pass from `admit` serves the first attempt, and the rule goes on from there', async () => {
+  const { tokens, issuer } = fakeService()
+  const pass = await apiOf(tokens).admit()
+  const sent: string[] = []
+  const attempt = async (authorization: string): Promise<Exchange<number>> => {
+    sent.push(authorization)
+    return answer(sent.length === 1 ? 401 : 200, sent.length)
+  }
+  await expect(apiOf(tokens).send(attempt, { pass })).resolves.toBe(2)
+  expect(sent).toEqual(['Bearer token-1', 'Bearer token-2'])
+  expect(issuer.count).toBe(2)
+  await tokens.close()
+})
+
 test('a body that can be read once is not sent again: the 401 is the caller\u2019s, the token is renewed', async () => {
   const { tokens, issuer } = fakeService()
   const once = { replayable: false }

@@ -21,7 +21,7 @@ const longestPause = 60_000
 const mostLimited = 3
 
 /** Of an API without a rate policy. */
-const unlimited: Permit = { answered() {}, ended() {} }
+const unlimited: Permit = { answered() {}, ended() {}, cancel() {} }
 
 export interface ProtectedApiOptions {
   readonly baseUrl: string
@@ -47,7 +47,7 @@ export class ProtectedApi implements Api {
   readonly #lane: Lane | undefined
   /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
   #rejections = 0
-  #renewAgainAt = 0
+  #renewAgainAt = Number.NEGATIVE_INFINITY
   /** Pauses in a row, and when the last began. */
   #pauses = 0
   #pausedAt = Number.NEGATIVE_INFINITY
@@ -66,8 +66,8 @@ export class ProtectedApi implements Api {
     attempt: (authorization: string) => Promise<Exchange<T>>,
     options: SendOptions = {},
   ): Promise<T> {
-    const entering = this.#enter(options)
-    let pass = entering instanceof AttemptPass ? entering : await entering
+    const entering = options.pass ?? this.#enter(options)
+    let pass = entering instanceof Promise ? await entering : entering
     try {
       for (;;) {
         // the signal may have aborted between the token's arrival and our turn
@@ -133,9 +133,9 @@ export class ProtectedApi implements Api {
     return new AttemptPass(this, turn, replayable, before?.repeats ?? { rejected: 0, limited: 0 })
   }
 
-  /** @internal The attempt ended. */
-  left(turn: Turn): void {
-    this.#lane?.leave(turn)
+  /** @internal The attempt ended, or was never made. */
+  left(turn: Turn, sent: boolean): void {
+    this.#lane?.leave(turn, sent)
     this.#gate.left()
   }
 
@@ -156,7 +156,11 @@ export class ProtectedApi implements Api {
       return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     }
     // an error of the server tells nothing of the token
-    if (report.status < 500) this.#rejections = 0
+    if (report.status < 500) {
+      this.#rejections = 0
+      // the renewal was of use to a call that was refused, so the next one may come at once
+      if (repeats.rejected > 0) this.#renewAgainAt = Number.NEGATIVE_INFINITY
+    }
     if (turn.takenAt > this.#pausedAt) this.#pauses = 0
     return 'final'
   }
@@ -166,7 +170,7 @@ export class ProtectedApi implements Api {
     if (!refusesToken(wwwAuthenticate)) return false
     if (!this.#token.isCurrent(token)) return true
     // an API that refuses every token must not cost a token request per call
-    if (this.#rejections > 0 && performance.now() < this.#renewAgainAt) return false
+    if (performance.now() < this.#renewAgainAt) return false
     this.#rejections += 1
     this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
     this.#token.invalidate(token)
@@ -200,6 +204,7 @@ class AttemptPass implements Pass {
   readonly #turn: Turn
   readonly #replayable: boolean
   readonly repeats: Repeats
+  #sent = false
   #released = false
 
   constructor(api: ProtectedApi, turn: Turn, replayable: boolean, repeats: Repeats) {
@@ -210,6 +215,8 @@ class AttemptPass implements Pass {
   }
 
   get authorization(): string {
+    // whoever takes it sends it
+    this.#sent = true
     return AccessToken.authorization(this.#turn.token)
   }
 
@@ -220,7 +227,7 @@ class AttemptPass implements Pass {
   release(): void {
     if (this.#released) return
     this.#released = true
-    this.#api.left(this.#turn)
+    this.#api.left(this.#turn, this.#sent)
   }
 }
 

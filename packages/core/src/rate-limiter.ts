@@ -6,6 +6,8 @@ export interface Permit {
   answered(): void
   /** The attempt ended. Without a response its request may still be on the way, so the unit comes free later. */
   ended(): void
+  /** The attempt was never made: the unit is free at once. */
+  cancel(): void
 }
 
 /** Says when the next attempt may go out; who goes is not its business. */
@@ -79,6 +81,11 @@ class WindowPermit implements Permit {
     this.#settle(stray)
   }
 
+  cancel(): void {
+    for (const window of this.#windows) window.giveBack()
+    this.#windows = []
+  }
+
   #settle(lag: number): void {
     const at = performance.now() + lag
     for (const window of this.#windows) window.settle(at)
@@ -103,6 +110,10 @@ class SlidingWindow {
 
   take(): void {
     this.#underWay += 1
+  }
+
+  giveBack(): void {
+    this.#underWay -= 1
   }
 
   settle(at: number): void {

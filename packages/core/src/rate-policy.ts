@@ -43,7 +43,8 @@ export interface RatePolicy {
    */
   readonly concurrency?: number | undefined
   /**
-   * Calls that may wait, 0 or more; one more is refused with `QUEUE_FULL`.
+   * Calls that may wait, 0 or more; one more is refused with `QUEUE_FULL`. Calls that only wait for a token are not
+   * counted.
    *
    * @defaultValue no limit
    */

@@ -8,7 +8,7 @@ import {
 } from '@tokenlane/core'
 import type { Options } from 'ky'
 
-import { exchange, type Way } from './exchange.ts'
+import { exchange } from './exchange.ts'
 import { HeldPass } from './held-pass.ts'
 import { Outgoing } from './outgoing.ts'
 
@@ -44,16 +44,18 @@ export class Call {
 
     const { tokenlane: _, ...rest } = init as Options & RequestInit
     const asks = this.#asks(request)
-    const way: Way = { ...asks, api, fetch: (attempt) => fetch(attempt, rest) }
     const outgoing = new Outgoing(request, asks.replayable)
     try {
-      const response = await exchange((token) => outgoing.next(token), way, this.#held.take(api))
+      const pass = this.#held.take(api)
+      const attempt = (token: string) => exchange(fetch(outgoing.next(token), rest))
+      const response = await api.send(attempt, { ...asks, pass })
       if (!outgoing.followsRedirects) return response
       let inside = true
       return await followRedirects(response, outgoing, async (hop) => {
         inside &&= this.#tokens.route(hop.url) === api
         const next = await outgoing.hop(hop)
-        return inside ? exchange(next, { ...way, replayable: true }) : way.fetch(next())
+        if (!inside) return fetch(next(), rest)
+        return api.send((token) => exchange(fetch(next(token), rest)), { ...asks, replayable: true })
       })
     } finally {
       outgoing.end()

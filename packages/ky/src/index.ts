@@ -1,5 +1,5 @@
 import { TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
-import type { BeforeRetryHook, Hooks, Options } from 'ky'
+import type { BeforeRequestHook, BeforeRetryHook, Hooks, Options } from 'ky'
 
 import { Call } from './call.ts'
 
@@ -41,7 +41,12 @@ function manage(options: Options, tokens: TokenManager): void {
   if (beforeRequest.some((hook) => managedBy in hook && hook[managedBy] === tokens)) return
 
   const call = new Call(options, tokens)
-  const wait = ({ request }: { request: Request }): Promise<void> => call.wait(request)
+  // a request that a hook returns makes ky forget the options that it keeps for hooks, whose `signal` a timeout ends
+  const wait: BeforeRequestHook & BeforeRetryHook = async ({ request }: { request: Request }) => {
+    await call.wait(request)
+    // after it, ky runs no other `beforeRetry` hook
+    return options.hooks?.beforeRetry?.at(-1) === wait ? request : undefined
+  }
   Object.defineProperty(wait, managedBy, { value: tokens })
   options.fetch = (request, init) => call.send(request as Request, init)
   // last, so that what the caller's hooks change is known, and that nothing comes between waiting and sending
