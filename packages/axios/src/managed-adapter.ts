@@ -29,7 +29,8 @@ export function managedAdapter(
 ): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
-    const api = hasOwnCredentials(config) ? undefined : tokens.route(instance.getUri(config))
+    const url = hasOwnCredentials(config) ? undefined : urlOf(config, instance)
+    const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return adapter(config)
 
     const { priority } = checkCallOptions(config.tokenlane)
@@ -46,6 +47,18 @@ export function managedAdapter(
     }
   }
   return Object.defineProperty(managed, managedBy, { value: tokens })
+}
+
+/** `undefined` where there is none: then axios fails in its own way, or the adapter needs no URL. */
+function urlOf(
+  config: InternalAxiosRequestConfig,
+  instance: Pick<AxiosInstance, 'getUri'>,
+): string | undefined {
+  try {
+    return instance.getUri(config)
+  } catch {
+    return undefined
+  }
 }
 
 function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boolean {

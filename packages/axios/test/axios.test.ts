@@ -7,7 +7,12 @@ import { inspect } from 'node:util'
 import { createTokenManager, generalIssuer, weblinkIssuer, type TokenManager } from '@tokenlane/core'
 import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
 import { openScriptedApi, rejection } from '@tokenlane/testing'
-import axios, { AxiosError, type AxiosInstance } from 'axios'
+import axios, {
+  AxiosError,
+  type AxiosInstance,
+  type AxiosResponse,
+  type InternalAxiosRequestConfig,
+} from 'axios'
 import axiosRetry from 'axios-retry'
 import PackageFormData from 'form-data'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -227,5 +232,37 @@ describe('attachTokens', () => {
     const refused = expect.objectContaining({ code: 'INVALID_OPTIONS' })
     expect(() => attachTokens(undefined as never, tokens)).toThrow(refused)
     expect(() => attachTokens(client, {} as never)).toThrow(refused)
+  })
+})
+
+describe('as with axios alone', () => {
+  test('a call starts in the turn that it is made in', async () => {
+    let sent = 0
+    const adapter = async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> => {
+      sent += 1
+      return { data: '', status: 200, statusText: '', headers: {}, config }
+    }
+    const call = client.get('https://elsewhere.example/', { adapter })
+    expect(sent).toBe(1)
+    await call
+  })
+
+  test('parameters that make no URL are an error of axios', async () => {
+    const at = { at: new Date(Number.NaN) }
+    const error = await failure(client.get('http://localhost/', { params: at }))
+    expect(error).toBeInstanceOf(AxiosError)
+    expect(error.code).toBe('ERR_BAD_REQUEST')
+  })
+
+  test('an adapter that needs no URL gets calls that have none', async () => {
+    const at = { at: new Date(Number.NaN) }
+    const adapter = async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> => ({
+      data: '',
+      status: 200,
+      statusText: '',
+      headers: {},
+      config,
+    })
+    expect((await client.get('', { params: at, adapter })).status).toBe(200)
   })
 })

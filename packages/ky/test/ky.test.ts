@@ -711,7 +711,7 @@ test('a `beforeError` hook sees the signal of the last attempt, not the one that
     hooks: {
       beforeError: [
         ({ error, options }) => {
-          aborted.push(options.signal.aborted)
+          aborted.push(options.signal?.aborted)
           return error
         },
       ],
