@@ -27,9 +27,11 @@ interface DispatcherOptions {
   readonly tls?: unknown
 }
 
-/** Where the undici that the runtime was built with looks; another one may be loaded beside it. */
-const isLater = Number.parseInt(globalThis.process?.versions?.['undici'] ?? '', 10) >= 8
-const place: symbol = Symbol.for(`undici.globalDispatcher.${isLater ? 2 : 1}`)
+/** Where undici looks for the global dispatcher, up to version 7 and from version 8 on. */
+const before8: symbol = Symbol.for('undici.globalDispatcher.1')
+const from8: symbol = Symbol.for('undici.globalDispatcher.2')
+/** Where the one that the runtime was built with looks; another one may be loaded beside it. */
+const place = Number.parseInt(globalThis.process?.versions?.['undici'] ?? '', 10) >= 8 ? from8 : before8
 
 const globalOption = 'the global dispatcher'
 const setting = `connect: { minVersion: '${lowestTls}' }`
@@ -96,6 +98,7 @@ function isOpen(dispatcher: Dispatcher | undefined): boolean {
 /** With what the dispatcher, and those that it is made of, connect to APIs. */
 function settingsOf(dispatcher: Dispatcher | undefined, depth = 0): readonly unknown[] {
   if (typeof dispatcher !== 'object' || dispatcher === null || depth > 3) return []
+  if (isGlobalWrapper(dispatcher)) return settingsOf(globalDispatchers[from8], depth + 1)
   const symbols = Object.getOwnPropertySymbols(dispatcher)
   const named = (name: string): symbol | undefined => symbols.find(({ description }) => description === name)
   // of a ProxyAgent: the TLS inside of the tunnel
@@ -115,13 +118,25 @@ function settingsOf(dispatcher: Dispatcher | undefined, depth = 0): readonly unk
 /** The dispatcher of the runtime's `fetch`; `setGlobalDispatcher` replaces it. */
 function globalDispatcher(): Dispatcher | undefined {
   // the first look at any of fetch's classes makes it
-  if (typeof globalThis.Response !== 'function') return undefined
-  return (globalThis as unknown as Readonly<Record<symbol, Dispatcher | undefined>>)[place]
+  return typeof globalThis.Response === 'function' ? globalDispatchers[place] : undefined
+}
+
+const globalDispatchers = globalThis as unknown as Readonly<Record<symbol, Dispatcher | undefined>>
+
+/** undici 8 replaces the dispatcher of an older one by its own in this wrapping, and shows it beside. */
+function isGlobalWrapper(dispatcher: Dispatcher): boolean {
+  return (
+    dispatcher.constructor.name === 'Dispatcher1Wrapper' &&
+    dispatcher === globalDispatchers[before8] &&
+    dispatcher !== globalDispatchers[from8]
+  )
 }
 
 /** The runtime's own `Agent` cannot be imported: another one is made after the global one, with the floor. */
 function makeDispatcher(after: Dispatcher | undefined, refuse: RefuseTls): unknown {
   const Agent = after?.constructor as (new (options: object) => Dispatcher) | undefined
+  if (Agent && after && isGlobalWrapper(after))
+    return new Agent(makeDispatcher(globalDispatchers[from8], refuse) as Dispatcher)
   const symbol =
     after && Object.getOwnPropertySymbols(after).find(({ description }) => description === 'options')
   const options = symbol && (after[symbol] as DispatcherOptions)

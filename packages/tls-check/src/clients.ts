@@ -16,8 +16,7 @@ type Client = (url: string, tokens: TokenManager | undefined) => Promise<unknown
 export const clients: Readonly<Record<string, Client>> = {
   fetch: async (url, tokens) => (await (tokens ? createFetch(tokens) : fetch)(url)).text(),
   'fetch, one of your own': async (url, tokens) => {
-    const own: typeof fetch = (input, init) => fetch(input, init)
-    return (await (tokens ? createFetch(tokens, { fetch: own }) : own)(url)).text()
+    return (await (tokens ? createFetch(tokens, { fetch: ownFetch }) : ownFetch)(url)).text()
   },
   ky: async (url, tokens) => {
     const bare = ky.extend({ retry: 0 })
@@ -31,6 +30,10 @@ export const clients: Readonly<Record<string, Client>> = {
   'got, `timeout`': gotWith({ timeout: { request: 10_000 } }),
   'got, `http2: true`': gotWith({ http2: true }),
   'got, an agent that names no version': gotWith({ agent: { https: new Agent() } }),
+}
+
+function ownFetch(...call: Parameters<typeof fetch>): Promise<Response> {
+  return fetch(...call)
 }
 
 function axiosWith(options: CreateAxiosDefaults): Client {
