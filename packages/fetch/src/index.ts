@@ -15,7 +15,7 @@ import { Call, urlOf, withToken, type TokenlaneRequestInit } from './call.ts'
 /** Configures `createFetch`. */
 export interface CreateFetchOptions {
   /**
-   * Sends the calls.
+   * Sends the calls. Passes on the `dispatcher` that it gets where the process allows TLS 1.0.
    *
    * @defaultValue the runtime's `fetch`, as it is at each call
    */

@@ -173,7 +173,7 @@ describe('with a global dispatcher that allows TLS 1.0', () => {
     expect(asked).toBe(0)
   })
 
-  test('a token request is refused, and not tried again', async () => {
+  test('a token request is refused', async () => {
     const { urls } = servers
     const message = await refusedBy(managerWith(undefined, urls['TLSv1.3']).getToken('general'))
     expect(message).toContain(
