@@ -7,6 +7,7 @@ import {
   refuseOpen,
   weakness,
 } from './tls-floor.ts'
+import { type Dispatcher, globalDispatcher, likeDispatcher, tlsSettingsOf } from './undici-dispatcher.ts'
 
 /** A call of `fetch`, as far as its connection goes. */
 export interface FetchCall {
@@ -19,19 +20,13 @@ export interface FetchCall {
   readonly refuse?: RefuseTls | undefined
 }
 
-/** What counts of undici's dispatchers, which keep the options they were made with under symbols. */
-type Dispatcher = Readonly<Record<symbol, unknown>> & { readonly dispatch?: unknown }
-
-interface DispatcherOptions {
-  readonly connect?: unknown
-  readonly tls?: unknown
+/** In place of what may have been there. */
+const onlyFloor = {
+  minVersion: lowestTls,
+  maxVersion: undefined,
+  secureProtocol: undefined,
+  secureContext: undefined,
 }
-
-/** Where undici looks for the global dispatcher, up to version 7 and from version 8 on. */
-const before8: symbol = Symbol.for('undici.globalDispatcher.1')
-const from8: symbol = Symbol.for('undici.globalDispatcher.2')
-/** Where the one that the runtime was built with looks; another one may be loaded beside it. */
-const place = Number.parseInt(globalThis.process?.versions?.['undici'] ?? '', 10) >= 8 ? from8 : before8
 
 const globalOption = 'the global dispatcher'
 const setting = `connect: { minVersion: '${lowestTls}' }`
@@ -46,7 +41,7 @@ const setting = `connect: { minVersion: '${lowestTls}' }`
  */
 export function secureDispatchers(): (call: FetchCall) => unknown {
   let fine: Dispatcher | undefined
-  let made: { readonly after: Dispatcher | undefined; readonly dispatcher: unknown } | undefined
+  let made: { readonly after: Dispatcher | undefined; readonly dispatcher: Dispatcher } | undefined
 
   return ({ url, dispatcher: given, ownFetch = false, refuse = refuseCall }) => {
     if (!url.startsWith('https:')) return undefined
@@ -81,7 +76,7 @@ function mustKeepFloor(dispatcher: Dispatcher | undefined, option: string, refus
 }
 
 function weaknessOf(dispatcher: Dispatcher | undefined): string | undefined {
-  for (const settings of settingsOf(dispatcher)) {
+  for (const settings of tlsSettingsOf(dispatcher)) {
     const weak = weakness(settings)
     if (weak !== undefined) return weak
   }
@@ -91,61 +86,14 @@ function weaknessOf(dispatcher: Dispatcher | undefined): string | undefined {
 /** Whether the process decides the lowest version, and decides wrongly. */
 function isOpen(dispatcher: Dispatcher | undefined): boolean {
   if (processFloor() === undefined) return false
-  const settings = settingsOf(dispatcher)
+  const settings = tlsSettingsOf(dispatcher)
   return settings.length === 0 || !settings.every(namesFloor)
 }
 
-/** With what the dispatcher, and those that it is made of, connect to APIs. */
-function settingsOf(dispatcher: Dispatcher | undefined, depth = 0): readonly unknown[] {
-  if (typeof dispatcher !== 'object' || dispatcher === null || depth > 3) return []
-  if (isGlobalWrapper(dispatcher)) return settingsOf(globalDispatchers[from8], depth + 1)
-  const symbols = Object.getOwnPropertySymbols(dispatcher)
-  const named = (name: string): symbol | undefined => symbols.find(({ description }) => description === name)
-  // of a ProxyAgent: the TLS inside of the tunnel
-  const tunnel = named('request tls settings')
-  if (tunnel !== undefined) return [dispatcher[tunnel]]
-  const options = named('options')
-  if (options !== undefined) {
-    const { connect, tls } = (dispatcher[options] ?? {}) as DispatcherOptions
-    // a function of the caller's connects as it likes
-    return [typeof connect === 'function' ? {} : { ...(tls as object), ...(connect as object) }]
-  }
-  return symbols
-    .filter(({ description }) => description?.endsWith('agent'))
-    .flatMap((agent) => settingsOf(dispatcher[agent] as Dispatcher, depth + 1))
-}
-
-/** The dispatcher of the runtime's `fetch`; `setGlobalDispatcher` replaces it. */
-function globalDispatcher(): Dispatcher | undefined {
-  // the first look at any of fetch's classes makes it
-  return typeof globalThis.Response === 'function' ? globalDispatchers[place] : undefined
-}
-
-const globalDispatchers = globalThis as unknown as Readonly<Record<symbol, Dispatcher | undefined>>
-
-/** undici 8 replaces the dispatcher of an older one by its own in this wrapping, and shows it beside. */
-function isGlobalWrapper(dispatcher: Dispatcher): boolean {
-  return (
-    dispatcher.constructor.name === 'Dispatcher1Wrapper' &&
-    dispatcher === globalDispatchers[before8] &&
-    dispatcher !== globalDispatchers[from8]
-  )
-}
-
-/** The runtime's own `Agent` cannot be imported: another one is made after the global one, with the floor. */
-function makeDispatcher(after: Dispatcher | undefined, refuse: RefuseTls): unknown {
-  const Agent = after?.constructor as (new (options: object) => Dispatcher) | undefined
-  if (Agent && after && isGlobalWrapper(after))
-    return new Agent(makeDispatcher(globalDispatchers[from8], refuse) as Dispatcher)
-  const symbol =
-    after && Object.getOwnPropertySymbols(after).find(({ description }) => description === 'options')
-  const options = symbol && (after[symbol] as DispatcherOptions)
-  // another class, or one with interceptors, does more than its options tell
-  const isPlain = Agent?.name === 'Agent' && after?.dispatch === (Agent.prototype as Dispatcher).dispatch
-  if (Agent === undefined || !isPlain || typeof options?.connect === 'function') {
-    mustKeepFloor(after, globalOption, refuse)
-    return refuseOpen(globalOption, setting, refuse)
-  }
-  const connect = { ...(options?.connect as object), maxVersion: undefined, secureProtocol: undefined }
-  return new Agent({ ...options, connect: { ...connect, minVersion: lowestTls } })
+/** Another one after the global one, with the floor. */
+function makeDispatcher(after: Dispatcher | undefined, refuse: RefuseTls): Dispatcher {
+  const dispatcher = likeDispatcher(after, onlyFloor)
+  if (dispatcher !== undefined) return dispatcher
+  mustKeepFloor(after, globalOption, refuse)
+  return refuseOpen(globalOption, setting, refuse)
 }
