@@ -1,4 +1,4 @@
-import { checkCallOptions, isReplayable, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
+import { checkCallOptions, isReplayable, type Exchange, type TokenManager } from '@tokenlane/core'
 import axios, {
   type AxiosAdapter,
   type AxiosInstance,
@@ -6,8 +6,9 @@ import axios, {
   type InternalAxiosRequestConfig,
 } from 'axios'
 
-import { createAttempt } from './attempt.ts'
+import { createAttempt, type Lane } from './attempt.ts'
 import { discard } from './discard.ts'
+import type { SecureConfig } from './secure-config.ts'
 import { waitSignal } from './wait-signal.ts'
 
 export const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
@@ -16,17 +17,20 @@ type Adapters = InternalAxiosRequestConfig['adapter']
 
 type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
 
+/** What is attached to an instance. */
+export interface Manager {
+  readonly instance: Pick<AxiosInstance, 'getUri'>
+  readonly tokens: TokenManager
+  readonly secure: SecureConfig
+}
+
 /** Whether calls of this adapter get their tokens from this manager already, as on a repeated call. */
 export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
   return typeof adapter === 'function' && (adapter as { [managedBy]?: unknown })[managedBy] === tokens
 }
 
 /** The adapter that a call would have had, with the manager's tokens. */
-export function managedAdapter(
-  adapters: Adapters,
-  instance: Pick<AxiosInstance, 'getUri'>,
-  tokens: TokenManager,
-): AxiosAdapter {
+export function managedAdapter(adapters: Adapters, { instance, tokens, secure }: Manager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
     const url = hasOwnCredentials(config) ? undefined : urlOf(config, instance)
@@ -34,10 +38,12 @@ export function managedAdapter(
     if (api === undefined) return adapter(config)
 
     const { priority } = checkCallOptions(config.tokenlane)
+    const viaFetch = isFetchAdapter(adapter, config)
+    const lane = { api, tokens, viaFetch, secured: secure(config, { url: api.baseUrl, viaFetch }) }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
-        (authorization) => exchange(adapter, config, { authorization, api, tokens }),
+        (authorization) => exchange(adapter, config, { ...lane, authorization }),
         { signal: stopped.signal, priority, replayable: isReplayable(config.data) },
       )
       if ('error' in outcome) throw outcome.error
@@ -65,13 +71,22 @@ function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boole
   return Boolean(auth) || headers.has('Authorization')
 }
 
+function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
+  try {
+    return adapter === axios.getAdapter('fetch', config)
+  } catch {
+    // this runtime has none
+    return false
+  }
+}
+
 /** One HTTP exchange. A status that axios makes an error of is an answer like any other. */
 async function exchange(
   adapter: AxiosAdapter,
   config: InternalAxiosRequestConfig,
-  lane: { authorization: string; api: Api; tokens: TokenManager },
+  lane: Lane,
 ): Promise<Exchange<Outcome>> {
-  const attempt = createAttempt(config, adapter, lane)
+  const attempt = createAttempt(config, lane)
   const outcome: Outcome = await adapter(attempt.config).then(
     (response) => ({ response: attempt.clean(response) }),
     (error: unknown) => ({ error: attempt.clean(error) }),

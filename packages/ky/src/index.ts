@@ -1,7 +1,7 @@
-import { TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
+import { secureDispatchers, TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
 import type { BeforeRequestHook, BeforeRetryHook, Hooks, Options } from 'ky'
 
-import { Call } from './call.ts'
+import { Call, type Manager } from './call.ts'
 
 declare module 'ky' {
   interface Options {
@@ -32,15 +32,17 @@ export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
       'INVALID_OPTIONS',
       'Cannot make options for ky: `tokens` is wrong; allowed: what `createTokenManager` returns',
     )
-  return { hooks: { init: [(options) => manage(options, tokens)] } }
+  const dispatcherFor = secureDispatchers()
+  return { hooks: { init: [(options) => manage(options, { tokens, dispatcherFor })] } }
 }
 
 /** Puts a call's options under management, which are its own copy while its `init` hooks run. */
-function manage(options: Options, tokens: TokenManager): void {
+function manage(options: Options, manager: Manager): void {
+  const { tokens } = manager
   const { beforeRequest = [], beforeRetry = [], ...others } = options.hooks ?? {}
   if (beforeRequest.some((hook) => managedBy in hook && hook[managedBy] === tokens)) return
 
-  const call = new Call(options, tokens)
+  const call = new Call(options, manager)
   // a request that a hook returns makes ky forget the options that it keeps for hooks, whose `signal` a timeout ends
   const wait: BeforeRequestHook & BeforeRetryHook = async ({ request }: { request: Request }) => {
     await call.wait(request)
