@@ -54,6 +54,8 @@ export class TokenModel {
   #retryAfter: number | undefined
   #failure: { readonly until: number; readonly refused: boolean; readonly asked: boolean } | undefined
   #hurried = false
+  /** The last request was refused: the next one may be the same flight's, with another secret. */
+  #wasRefused = false
   #failures: number[] = []
   readonly #refusedUntil = new Map<string, number>()
   requests = 0
@@ -101,7 +103,8 @@ export class TokenModel {
     if (!this.#isDue()) this.#violated('invariant 3: a token request without a need')
     if (now < (this.#refusedUntil.get(secret) ?? 0))
       this.#violated('invariant 3: a refused secret was tried again')
-    this.#mustBeSpaced(now)
+    if (!this.#wasRefused) this.#mustBeSpaced(now)
+    this.#wasRefused = false
     this.#failures = this.#failures.filter((at) => at > now - mostFailures.within)
     if (this.#failures.length > mostFailures.number) this.#violated('invariant 3: a storm of failures')
     this.#issued = undefined
@@ -124,6 +127,7 @@ export class TokenModel {
   }
 
   refused(secret: string): void {
+    this.#wasRefused = true
     this.#refusedUntil.set(secret, this.#clock.monotonic + refusalMemory)
   }
 
