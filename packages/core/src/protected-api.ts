@@ -48,8 +48,8 @@ export class ProtectedApi implements Api {
   /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
   #rejections = 0
   #renewAgainAt = Number.NEGATIVE_INFINITY
-  /** Whether the success of any call tells that the last forced renewal was of use, or only that of one refused. */
-  #anyProves = false
+  /** Whether a call was refused again, with the token that its first refusal had brought about. */
+  #inVain = false
   /** Pauses in a row, and when the last began. */
   #pauses = 0
   #pausedAt = Number.NEGATIVE_INFINITY
@@ -152,7 +152,7 @@ export class ProtectedApi implements Api {
 
   #verdict(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
     if (report.status === 401)
-      return this.#refuses(turn.token, report, replayable) && replayable && repeats.rejected++ === 0
+      return this.#refuses(turn.token, report, repeats) && replayable && repeats.rejected++ === 0
         ? 'again'
         : 'final'
     if (this.#limitedStatuses.includes(report.status)) {
@@ -162,23 +162,24 @@ export class ProtectedApi implements Api {
     // an error of the server tells nothing of the token
     if (report.status < 500) {
       this.#rejections = 0
-      // the renewal was of use, so the next one may come at once
-      if (this.#anyProves || repeats.rejected > 0) this.#renewAgainAt = Number.NEGATIVE_INFINITY
+      // the renewal was of use, so the next one may come at once; where it was in vain, what others get tells nothing
+      if (!this.#inVain || repeats.rejected > 0) this.#renewAgainAt = Number.NEGATIVE_INFINITY
     }
     if (turn.takenAt > this.#pausedAt) this.#pauses = 0
     return 'final'
   }
 
   /** Whether this 401 is about the token, and a newer one is there or on its way. */
-  #refuses(token: AccessToken, { wwwAuthenticate }: Report, replayable: boolean): boolean {
+  #refuses(token: AccessToken, { wwwAuthenticate }: Report, repeats: Repeats): boolean {
     if (!refusesToken(wwwAuthenticate)) return false
     if (!this.#token.isCurrent(token)) return true
-    // an API that refuses every token must not cost a token request per call
-    if (performance.now() < this.#renewAgainAt) return false
+    // an API, or one endpoint of it, that refuses every token must not cost a token request per call
+    if (repeats.rejected > 0) this.#inVain = true
+    else if (performance.now() < this.#renewAgainAt) return false
     this.#rejections += 1
-    // one endpoint may refuse every token that others take: only the repeat tells
-    this.#anyProves = !replayable
     this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
+    if (repeats.rejected > 0) return false
+    this.#inVain = false
     this.#token.invalidate(token)
     this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
     return true

@@ -19,6 +19,8 @@ interface Held {
   readonly since: number
   /** Sticky: it was due at some time, so that a renewal may be under way even if a clock was set back since. */
   wasDue: boolean
+  /** Sticky likewise: calls had to wait at some time. */
+  hadToWait: boolean
 }
 
 /** Half of what the design has, for that is the least that jitter leaves; a timer fires up to 1 ms early. */
@@ -133,7 +135,9 @@ export class TokenModel {
 
   /** Before a clock is set: what is due now stays so. */
   note(): void {
-    if (this.#current !== undefined) this.#current.wasDue = this.#isDue()
+    if (this.#current === undefined) return
+    this.#current.wasDue = this.#isDue()
+    this.#current.hadToWait ||= this.#mustWait()
   }
 
   observed(event: TokenlaneEvent): void {
@@ -176,7 +180,14 @@ export class TokenModel {
     )
       this.#violated('invariant 2: the lifetime is not counted from the start of the request')
     this.#drop()
-    this.#current = { issued, wallEnd, monotonicEnd: start + issued.lifetime, since: now, wasDue: false }
+    this.#current = {
+      issued,
+      wallEnd,
+      monotonicEnd: start + issued.lifetime,
+      since: now,
+      wasDue: false,
+      hadToWait: false,
+    }
     this.#failure = undefined
     this.#failures = []
     this.#hurried = false
@@ -196,8 +207,8 @@ export class TokenModel {
     }
     // another secret: that it is not the refused one was seen to above
     if (failure.refused) return
-    if (this.#hurried || failure.asked || !this.#mustWait())
-      this.#violated('invariant 3: failures not spaced')
+    const waits = this.#mustWait() || this.#current?.hadToWait === true
+    if (this.#hurried || failure.asked || !waits) this.#violated('invariant 3: failures not spaced')
     this.#hurried = true
   }
 
