@@ -227,9 +227,9 @@ test('a refused call that aborts before its repeat does not hold back the renewa
   const controller = new AbortController()
   const aborted = apiOf(tokens).send(
     async (authorization) => {
-      const refusal = await attempt(authorization)
+      const refused = await attempt(authorization)
       controller.abort()
-      return refusal
+      return refused
     },
     { signal: controller.signal },
   )
