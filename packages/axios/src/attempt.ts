@@ -12,23 +12,38 @@ export interface Attempt {
   lastAnswerToToken(): number | undefined
 }
 
+/** What says where a call goes. */
+export type Target = Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>
+
+/** The API that a call goes to, and its token. */
+export interface Lane {
+  readonly authorization: string
+  readonly api: Api
+  readonly tokens: TokenManager
+  readonly target: Target
+}
+
 /** A copy of the caller's configuration with the token, which goes to the adapter and nowhere else. */
 export function createAttempt(
   given: InternalAxiosRequestConfig,
   adapter: AxiosAdapter,
-  { authorization, api, tokens }: { authorization: string; api: Api; tokens: TokenManager },
+  { authorization, api, tokens, target }: Lane,
 ): Attempt {
   let judgedBy: number | undefined
   const config: InternalAxiosRequestConfig = {
     ...given,
+    ...target,
     // `concat` makes new headers; setting a field would change the caller's
     headers: given.headers.concat({ Authorization: authorization }),
     beforeRedirect(options, response, request) {
-      const stays = judgedBy === undefined && tokens.route(String(options['href'])) === api
-      if (!stays) dropAuthorization(options['headers'] as Record<string, unknown>)
+      const place = placeOf(options)
+      given.beforeRedirect?.(options, response, request)
+      // where the caller sends it instead is not what `href` says
+      const asTold = placeOf(options) === place
+      const stays = judgedBy === undefined && asTold && tokens.route(String(options['href'])) === api
+      if (!stays) drop(authorization, options['headers'] as Record<string, unknown>)
       // nor may what a POST did before it was redirected to a GET be done twice
       if (!stays || options['method'] !== request.method) judgedBy ??= response.statusCode
-      given.beforeRedirect?.(options, response, request)
     },
   }
   // fetch shows no redirect before it follows it
@@ -56,8 +71,15 @@ export function createAttempt(
   }
 }
 
-function dropAuthorization(headers: Record<string, unknown>): void {
-  for (const name of Object.keys(headers)) if (name.toLowerCase() === 'authorization') delete headers[name]
+function placeOf(options: Record<string, unknown>): string {
+  return ['href', 'protocol', 'hostname', 'host', 'port', 'path', 'socketPath']
+    .map((name) => String(options[name]))
+    .join(' ')
+}
+
+/** Not what the caller's own hook may have put in its place. */
+function drop(authorization: string, headers: Record<string, unknown>): void {
+  for (const name of Object.keys(headers)) if (headers[name] === authorization) delete headers[name]
 }
 
 /** The request that was sent holds the token: keeps it out of what prints or serializes its holder. */

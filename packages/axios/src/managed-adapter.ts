@@ -1,4 +1,4 @@
-import { checkCallOptions, isReplayable, type Api, type Exchange, type TokenManager } from '@tokenlane/core'
+import { checkCallOptions, isReplayable, type Exchange, type TokenManager } from '@tokenlane/core'
 import axios, {
   type AxiosAdapter,
   type AxiosInstance,
@@ -6,7 +6,7 @@ import axios, {
   type InternalAxiosRequestConfig,
 } from 'axios'
 
-import { createAttempt } from './attempt.ts'
+import { createAttempt, type Lane, type Target } from './attempt.ts'
 import { discard } from './discard.ts'
 import { waitSignal } from './wait-signal.ts'
 
@@ -29,14 +29,17 @@ export function managedAdapter(
 ): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
-    const api = hasOwnCredentials(config) ? undefined : tokens.route(instance.getUri(config))
+    const target = targetOf(config)
+    const uri = instance.getUri(target)
+    const getsToken = !hasOwnCredentials(config) && !isAmbiguous(uri, config)
+    const api = getsToken ? tokens.route(uri) : undefined
     if (api === undefined) return adapter(config)
 
     const { priority } = checkCallOptions(config.tokenlane)
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
-        (authorization) => exchange(adapter, config, { authorization, api, tokens }),
+        (authorization) => exchange(adapter, config, { authorization, api, tokens, target }),
         { signal: stopped.signal, priority, replayable: isReplayable(config.data) },
       )
       if ('error' in outcome) throw outcome.error
@@ -52,11 +55,30 @@ function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boole
   return Boolean(auth) || headers.has('Authorization')
 }
 
+/**
+ * Where an adapter sends a call: to what its config says, while `getUri` falls back to the instance's defaults.
+ * Kept, since others hold the config and its URL object too, and the call may wait.
+ */
+function targetOf({ url, baseURL = '', allowAbsoluteUrls = true }: InternalAxiosRequestConfig): Target {
+  // axios takes a URL object too, whatever its types say
+  const given: unknown = url ?? ''
+  return { url: String(given), baseURL, allowAbsoluteUrls }
+}
+
+/**
+ * White space after a path is taken off by the URL parser, but not by an adapter that puts the query behind it
+ * first: nobody can tell which path gets the call, and so whose token.
+ */
+function isAmbiguous(uri: string, { params }: InternalAxiosRequestConfig): boolean {
+  const last = uri.at(-1)
+  return Boolean(params) && last !== undefined && last <= ' '
+}
+
 /** One HTTP exchange. A status that axios makes an error of is an answer like any other. */
 async function exchange(
   adapter: AxiosAdapter,
   config: InternalAxiosRequestConfig,
-  lane: { authorization: string; api: Api; tokens: TokenManager },
+  lane: Lane,
 ): Promise<Exchange<Outcome>> {
   const attempt = createAttempt(config, adapter, lane)
   const outcome: Outcome = await adapter(attempt.config).then(
