@@ -1,0 +1,24 @@
+import type { TokenManager } from '@tokenlane/core'
+import { followRedirectsEverywhere, redirectStatuses } from '@tokenlane/testing/redirects'
+import ky from 'ky'
+import { expect, test } from 'vitest'
+
+import { kyTokens } from '../src/index.ts'
+
+type Send = (url: string) => Promise<unknown>
+
+const attach = (tokens: TokenManager): Send => {
+  const client = ky.create({ retry: 0, throwHttpErrors: false }).extend(kyTokens(tokens))
+  return async (url) => (await client(url)).text()
+}
+
+test.each(redirectStatuses)('%i takes the token to its API, and nowhere else', async (status) => {
+  const { astray, kept, outside } = await followRedirectsEverywhere(status, attach)
+  expect(astray).toEqual([])
+  // a client has to follow five of them
+  const least = [301, 302, 303, 307, 308].includes(status)
+    ? { kept: 6, outside: 15 }
+    : { kept: 0, outside: 0 }
+  expect(kept).toBeGreaterThanOrEqual(least.kept)
+  expect(outside).toBeGreaterThanOrEqual(least.outside)
+})
