@@ -63,7 +63,7 @@ export interface TokenManager extends AsyncDisposable {
  * Creates the token manager of an application. Nothing is requested before the first call.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming the option and what is allowed;
- * `CLIENT_SIDE_FORBIDDEN` in a browser page.
+ * `CLIENT_SIDE_FORBIDDEN` in a browser's page or worker.
  * @example
  * ```ts
  * const tokens = createTokenManager({
