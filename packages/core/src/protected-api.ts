@@ -9,6 +9,8 @@ import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
+const inspect = Symbol.for('nodejs.util.inspect.custom')
+
 /** Renewals that an API's 401s force are spaced, from here to there. */
 const firstRejection = 1_000
 const longestRejection = 60_000
@@ -198,6 +200,9 @@ class AttemptPass implements Pass {
     this.#api.left()
   }
 }
+
+// the field is for the wire, and for no log
+Object.defineProperty(AttemptPass.prototype, inspect, { value: (): string => '[pass]' })
 
 async function discard(exchange: Exchange<unknown>): Promise<void> {
   try {
