@@ -46,8 +46,8 @@ test('a page in Chromium, and its worker, get no manager and make no token reque
     server.close()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  await using _ = await openInChromium(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  expect(JSON.parse(await told.promise)).toEqual({
+  await using browser = await openInChromium(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  expect(JSON.parse(await Promise.race([told.promise, browser.crashed]))).toEqual({
     page: 'CLIENT_SIDE_FORBIDDEN',
     worker: 'CLIENT_SIDE_FORBIDDEN',
   })

@@ -19,9 +19,16 @@ const quiet = [
   '--disable-sync',
 ]
 
-/** Opens a page in a real browser, with a profile of its own, until it is disposed of. */
-export async function openInChromium(url: string): Promise<AsyncDisposable> {
+/** A browser that shows a page, until it is disposed of. */
+export interface OpenBrowser extends AsyncDisposable {
+  /** Rejects if the browser ends by itself. */
+  readonly crashed: Promise<never>
+}
+
+/** Opens a page in a real browser, with a profile of its own. */
+export async function openInChromium(url: string): Promise<OpenBrowser> {
   const profile = await mkdtemp(join(tmpdir(), 'tokenlane-chromium-'))
+  const forget = (): Promise<void> => rm(profile, { recursive: true, force: true, maxRetries: 10 })
   const command = process.env['CHROMIUM_PATH'] ?? 'chromium'
   const browser = spawn(command, [...quiet, `--user-data-dir=${profile}`, url], {
     stdio: 'ignore',
@@ -30,12 +37,18 @@ export async function openInChromium(url: string): Promise<AsyncDisposable> {
   try {
     await once(browser, 'spawn')
   } catch (error) {
+    await forget()
     throw new Error(missing, { cause: error })
   }
+  const crashed = once(browser, 'exit').then(([code]) => {
+    throw new Error(`${command} ended by itself, with status ${code}`)
+  })
+  crashed.catch(() => {})
   return {
+    crashed,
     async [Symbol.asyncDispose]() {
       await end(browser)
-      await rm(profile, { recursive: true, force: true, maxRetries: 10 })
+      await forget()
     },
   }
 }
