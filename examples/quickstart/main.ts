@@ -1,52 +1,63 @@
-// Reads thousands of records from two APIs through two clients, while tokens expire and are revoked, a secret
-// is rotated and an issuer is gone for a while. Ends with status 0 only if not one call was lost and not one
-// token was requested needlessly.
+// Reads tens of thousands of records from two APIs through four clients, as fast as each API allows, while tokens
+// expire and are revoked, a secret is rotated and an issuer is gone for a while. Ends with status 0 only if not
+// one call was lost, not one token was requested needlessly, and no API was called too fast.
 import tls from 'node:tls'
 import { parseArgs } from 'node:util'
 import { startSandbox, type Realm } from '@tokenlane/sandbox'
 import axios from 'axios'
+import got from 'got'
+import ky from 'ky'
 
-import { bootstrap } from './bootstrap.ts'
+import { bootstrap, type Clients } from './bootstrap.ts'
 import { createHistory, inWords, takeDown } from './history.ts'
-import { showProgress } from './progress.ts'
-import { createReading, readRecords, type GetPage, type Page } from './reader.ts'
+import { paceOf } from './pace.ts'
+import { bar, showProgress } from './progress.ts'
+import { createReading, readers, readPages } from './reader.ts'
 import { faults, report, type Lane, type Outcome } from './report.ts'
 import { unfold } from './story.ts'
-import { countingAdapter, countingFetch, createWire } from './wire.ts'
+import { countingAdapter, countingFetch, countingRequest, createWire } from './wire.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '10' } } })
 const duration = Number(values.seconds) * 1_000
 const lifetime = duration / 5
+const { ratePolicies, pages } = paceOf(duration)
+const realms = ['general', 'weblink'] as const
 
 // The business service, on this machine; yours is elsewhere.
-const sandbox = await startSandbox({ tokenLifetime: lifetime, delays: { min: 2, max: 30 } })
+const sandbox = await startSandbox({
+  tokenLifetime: lifetime,
+  records: 20_000,
+  delays: { min: 2, max: 30 },
+  // it counts on its own how fast it is called
+  ratePolicies: {
+    general: { limits: ratePolicies.general.limits },
+    weblink: { limits: ratePolicies.weblink.limits },
+  },
+})
 // Only for the sandbox, which has a certificate authority of its own.
 tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
 
 // Your clients. What these really send is counted beneath Tokenlane.
-const realmOf = (url: string): Realm => (url.startsWith(sandbox.weblinkUrl) ? 'weblink' : 'general')
-const fetchWire = createWire(realmOf)
-const axiosWire = createWire(realmOf)
-const client = axios.create({ adapter: countingAdapter(axiosWire) })
+const wire = () => createWire((url) => (url.startsWith(sandbox.weblinkUrl) ? 'weblink' : 'general'))
+const wires = { fetch: wire(), axios: wire(), got: wire(), ky: wire() }
+const bare: Clients = {
+  fetch: countingFetch(wires.fetch),
+  axios: axios.create({ adapter: countingAdapter(wires.axios) }),
+  got: got.extend({ request: countingRequest(wires.got) }),
+  ky: ky.create({ fetch: countingFetch(wires.ky) }),
+}
 
-const progress = showProgress(process.stdout, () => {
-  const pages = (api: Realm): string =>
-    `${api} ${lanes.reduce((sum, lane) => sum + (lane.api === api ? lane.reading.answered : 0), 0)} pages`
-  const lost = lanes.reduce((sum, { reading }) => sum + reading.lost.length, 0)
-  return `${pages('general')}, ${pages('weblink')}, ${lost} calls lost`
-})
+// Tokenlane: from here on, all clients send the right token.
 const histories = { general: createHistory(), weblink: createHistory() }
-
-// Tokenlane: from here on, both clients send the right token.
-const { tokens, fetch } = bootstrap({
+const { tokens, clients } = bootstrap({
   service: sandbox,
   // asked before each token request, as a file or a vault would be
   credentials: {
     general: () => sandbox.credentials.general,
     weblink: () => sandbox.credentials.weblink,
   },
-  fetch: countingFetch(fetchWire),
-  axios: client,
+  ratePolicies,
+  clients: bare,
   observe(event) {
     if ('issuer' in event) takeDown(histories[event.issuer as Realm], event)
     const happening = inWords(event)
@@ -54,33 +65,32 @@ const { tokens, fetch } = bootstrap({
   },
 })
 
-// The application: it knows nothing of tokens.
-const getWithFetch: GetPage = async (url) => {
-  const response = await fetch(url)
-  if (!response.ok) throw new Error(`status ${response.status}`)
-  return (await response.json()) as Page
-}
-const getWithAxios: GetPage = async (url) => {
-  const { data } = await client.get<Page>(url)
-  return data
-}
-const lanes: (Lane & { getPage: GetPage; baseUrl: string })[] = []
-for (const [api, baseUrl] of [
-  ['general', sandbox.apiUrl],
-  ['weblink', sandbox.weblinkUrl],
-] as const) {
-  const lane = { api, baseUrl }
-  lanes.push(
-    { ...lane, client: 'fetch', getPage: getWithFetch, reading: createReading(), sent: fetchWire.sent[api] },
-    { ...lane, client: 'axios', getPage: getWithAxios, reading: createReading(), sent: axiosWire.sent[api] },
+// The application: each client reads its share of the pages of both APIs.
+const getPage = readers(clients)
+const names = ['fetch', 'axios', 'got', 'ky'] as const
+const lanes: Lane[] = realms.flatMap((api) =>
+  names.map((client) => ({ api, client, reading: createReading(), sent: wires[client].sent[api] })),
+)
+const share = (api: Realm, client: string): number[] =>
+  Array.from({ length: pages[api] }, (_, index) => index + 1).filter(
+    (page) => names[page % names.length] === client,
   )
-}
+
+const progress = showProgress(process.stdout, () => {
+  const queues = tokens.status().apis
+  const bars = realms.map((api, index) => {
+    const done = lanes.reduce((sum, lane) => sum + (lane.api === api ? lane.reading.answered : 0), 0)
+    return bar(api, done, pages[api], queues[index]?.emptyAt)
+  })
+  return bars.join('  ')
+})
 
 // Everybody reads, and the story takes its course.
-const over = new AbortController()
-const reading = lanes.map((lane) => readRecords(lane.getPage, { ...lane, signal: over.signal }))
+const baseUrls = { general: sandbox.apiUrl, weblink: sandbox.weblinkUrl }
+const reading = lanes.map(({ api, client, reading: own }) =>
+  readPages(getPage[client], { baseUrl: baseUrls[api], pages: share(api, client), reading: own }),
+)
 await unfold(sandbox.control, { duration, histories, tell: progress.tell })
-over.abort()
 await Promise.all(reading)
 await tokens.close()
 progress.end()

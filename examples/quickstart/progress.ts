@@ -27,3 +27,11 @@ export function showProgress(stream: NodeJS.WriteStream, state: () => string): P
     },
   }
 }
+
+/** One batch as a bar: how much is done, and when its queue will be empty. */
+export function bar(name: string, done: number, total: number, emptyAt: string | undefined): string {
+  const width = 10
+  const full = Math.floor((done / total) * width)
+  const left = emptyAt === undefined ? 0 : Math.max(0, Date.parse(emptyAt) - Date.now()) / 1_000
+  return `${name} ${'█'.repeat(full)}${'░'.repeat(width - full)} ${done}/${total} ${left.toFixed(1)} s left`
+}

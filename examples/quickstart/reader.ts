@@ -1,13 +1,31 @@
+import type { Clients } from './bootstrap.ts'
+
 /** One page of records, as both APIs answer it. */
-export interface Page {
+interface Page {
   page: number
-  pages: number
   total: number
   records: { id: string }[]
 }
 
-/** Reads one page with a client of the application's choice; rejects if there is no page. */
+/** Reads one page with one client; rejects if there is no page. */
 export type GetPage = (url: string) => Promise<Page>
+
+/** How an application reads with each client: it knows nothing of tokens. */
+export function readers({ fetch, axios, got, ky }: Clients): Record<keyof Clients, GetPage> {
+  return {
+    async fetch(url) {
+      const response = await fetch(url)
+      if (!response.ok) throw new Error(`status ${response.status}`)
+      return (await response.json()) as Page
+    },
+    async axios(url) {
+      const { data } = await axios.get<Page>(url)
+      return data
+    },
+    got: (url) => got(url).json<Page>(),
+    ky: (url) => ky(url).json<Page>(),
+  }
+}
 
 /** What the application itself saw of its calls. */
 export interface Reading {
@@ -21,34 +39,24 @@ export interface Reading {
 export const createReading = (): Reading => ({ calls: 0, answered: 0, records: 0, lost: [] })
 
 const pageSize = 100
-const pagesAtOnce = 4
 
-/** Reads all records page by page, a few pages at once, again and again until `signal` aborts. */
-export async function readRecords(
+/** Reads pages of records, all at once: that each goes out when it may is not the application's business. */
+export async function readPages(
   getPage: GetPage,
-  { baseUrl, signal, reading }: { baseUrl: string; signal: AbortSignal; reading: Reading },
+  { baseUrl, pages, reading }: { baseUrl: string; pages: readonly number[]; reading: Reading },
 ): Promise<void> {
-  let turn = 0
-  let pages = Number.POSITIVE_INFINITY
-
-  const readOn = async (): Promise<void> => {
-    while (!signal.aborted) {
-      const page = (turn++ % pages) + 1
-      reading.calls += 1
-      try {
-        const answer = await getPage(`${baseUrl}records?page=${page}&size=${pageSize}`)
-        mustBeWhole(answer, page)
-        pages = answer.pages
-        reading.answered += 1
-        reading.records += answer.records.length
-      } catch (error) {
-        reading.lost.push(error instanceof Error ? error.message : String(error))
-        // the run has failed already, and calls that fail at once must not spin
-        return
-      }
+  const read = async (page: number): Promise<void> => {
+    reading.calls += 1
+    try {
+      const answer = await getPage(`${baseUrl}records?page=${page}&size=${pageSize}`)
+      mustBeWhole(answer, page)
+      reading.answered += 1
+      reading.records += answer.records.length
+    } catch (error) {
+      reading.lost.push(error instanceof Error ? error.message : String(error))
     }
   }
-  await Promise.all(Array.from({ length: pagesAtOnce }, readOn))
+  await Promise.all(pages.map(read))
 }
 
 function mustBeWhole({ page, total, records }: Page, asked: number): void {

@@ -10,7 +10,7 @@ const atIssuer = { requests: 1, issued: 1, failed: 0, refused: 0 }
 function outcome(): Outcome {
   const lane = (api: 'general' | 'weblink') => ({
     api,
-    client: 'fetch',
+    client: 'fetch' as const,
     reading: { calls: 3, answered: 3, records: 300, lost: [] as string[] },
     sent: { sends: 4, rejected: 1 },
   })
@@ -68,4 +68,10 @@ test('counts that differ from those of the service fail the run', () => {
   const run = outcome()
   run.counts.apis.general.calls = 9
   expect(faults(run)).toEqual(['general API: 4 sends and 1 401s here, 9 and 1 at the API'])
+})
+
+test('a call that came too fast fails the run', () => {
+  const run = outcome()
+  run.counts.apis.general.limited = 1
+  expect(faults(run)).toEqual(['general API: 1 calls came too fast and were answered 429'])
 })

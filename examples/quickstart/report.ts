@@ -1,5 +1,6 @@
 import type { SandboxCounts } from '@tokenlane/sandbox'
 
+import type { Clients } from './bootstrap.ts'
 import { needlessRequests } from './explain.ts'
 import type { History } from './history.ts'
 import type { Reading } from './reader.ts'
@@ -9,7 +10,7 @@ import type { Sent } from './wire.ts'
 /** The calls of one client to one API, seen from the application and from the wire. */
 export interface Lane {
   api: 'general' | 'weblink'
-  client: string
+  client: keyof Clients
   reading: Reading
   sent: Sent
 }
@@ -39,12 +40,13 @@ export function faults({ lanes, histories, lifetime, counts }: Outcome): string[
       found.push(`${lane}: ${calls} calls and ${sent.rejected} retries were sent as ${sent.sends}`)
   }
   for (const realm of realms) {
-    const { calls, rejected } = counts.apis[realm]
+    const { calls, rejected, limited } = counts.apis[realm]
     const own = sum(lanes.filter(({ api }) => api === realm))
     if (own.sends !== calls || own.rejected !== rejected)
       found.push(
         `${realm} API: ${own.sends} sends and ${own.rejected} 401s here, ${calls} and ${rejected} at the API`,
       )
+    if (limited > 0) found.push(`${realm} API: ${limited} calls came too fast and were answered 429`)
     for (const reason of needlessRequests(histories[realm], counts.issuers[realm], lifetime))
       found.push(`${realm} issuer: ${reason}`)
   }
@@ -68,10 +70,10 @@ export function report(outcome: Outcome): string {
     ]),
   ])
   const atApis = table([
-    ['at the API', 'arrived', 'answered', 'answered 401'],
+    ['at the API', 'arrived', 'answered', 'answered 401', 'answered 429', 'most in a window'],
     ...realms.map((realm) => {
       const api = counts.apis[realm]
-      return [realm, api.calls, api.answered, api.rejected]
+      return [realm, api.calls, api.answered, api.rejected, api.limited, api.maxInWindow.join(' and ')]
     }),
   ])
   const requests = table([
@@ -101,7 +103,8 @@ export function report(outcome: Outcome): string {
 }
 
 function verdict(found: string[]): string {
-  if (found.length === 0) return 'OK: no call was lost, and every token request was needed.'
+  if (found.length === 0)
+    return 'OK: no call was lost, none came too fast, and every token request was needed.'
   return ['FAILED:', ...found.map((fault) => `- ${fault}`)].join('\n')
 }
 

@@ -1,5 +1,7 @@
+import https from 'node:https'
 import type { Realm } from '@tokenlane/sandbox'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
+import type { RequestFunction } from 'got'
 
 /** What one client sent to one API, counted beneath Tokenlane: a call that is sent twice counts twice. */
 export interface Sent {
@@ -29,7 +31,7 @@ export function createWire(realmOf: (url: string) => Realm): Wire {
   }
 }
 
-/** The runtime's `fetch`, counted. */
+/** The runtime's `fetch`, counted: for whoever calls `fetch`, and for ky. */
 export function countingFetch(wire: Wire): typeof globalThis.fetch {
   return async (input, init) => {
     const answered = wire.send(input instanceof Request ? input.url : String(input))
@@ -52,5 +54,14 @@ export function countingAdapter(wire: Wire): AxiosAdapter {
       answered(isAxiosError(error) ? error.response?.status : undefined)
       throw error
     }
+  }
+}
+
+/** The request that got would make by itself, counted. */
+export function countingRequest(wire: Wire): RequestFunction {
+  return (url, options, callback) => {
+    const answered = wire.send(url.href)
+    const request = https.request(url, options, callback)
+    return request.once('response', ({ statusCode }) => answered(statusCode))
   }
 }

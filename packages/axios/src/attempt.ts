@@ -1,7 +1,21 @@
 import type { Api, TokenManager } from '@tokenlane/core'
-import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
+import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+
+import type { Target } from './target.ts'
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
+
+/** Where an attempt goes, and with what beside the caller's configuration. */
+export interface Lane {
+  readonly authorization: string
+  readonly api: Api
+  readonly tokens: TokenManager
+  readonly target: Target
+  /** Whether axios sends it with `fetch`. */
+  readonly viaFetch: boolean
+  /** What keeps it at TLS 1.2 or later. */
+  readonly secured: Partial<InternalAxiosRequestConfig>
+}
 
 /** What one attempt is sent with, and how to take the token off what comes of it. */
 export interface Attempt {
@@ -12,26 +26,15 @@ export interface Attempt {
   lastAnswerToToken(): number | undefined
 }
 
-/** What says where a call goes. */
-export type Target = Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>
-
-/** The API that a call goes to, and its token. */
-export interface Lane {
-  readonly authorization: string
-  readonly api: Api
-  readonly tokens: TokenManager
-  readonly target: Target
-}
-
 /** A copy of the caller's configuration with the token, which goes to the adapter and nowhere else. */
 export function createAttempt(
   given: InternalAxiosRequestConfig,
-  adapter: AxiosAdapter,
-  { authorization, api, tokens, target }: Lane,
+  { authorization, api, tokens, target, viaFetch, secured }: Lane,
 ): Attempt {
   let judgedBy: number | undefined
   const config: InternalAxiosRequestConfig = {
     ...given,
+    ...secured,
     ...target,
     // `concat` makes new headers; setting a field would change the caller's
     headers: given.headers.concat({ Authorization: authorization }),
@@ -47,7 +50,7 @@ export function createAttempt(
     },
   }
   // fetch shows no redirect before it follows it
-  if (isFetchAdapter(adapter, given) && followsInFetch(given)) config.maxRedirects = 0
+  if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
 
   return {
     config,
@@ -98,15 +101,6 @@ function redact(request: unknown): void {
   hide((_options as { headers?: unknown } | undefined)?.headers, 'Authorization')
   redact(_redirectable)
   redact(_currentRequest)
-}
-
-function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
-  try {
-    return adapter === axios.getAdapter('fetch', config)
-  } catch {
-    // this runtime has none
-    return false
-  }
 }
 
 function followsInFetch({ fetchOptions }: InternalAxiosRequestConfig): boolean {

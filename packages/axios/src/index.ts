@@ -1,8 +1,9 @@
 import { TokenlaneError, type TokenManager } from '@tokenlane/core'
-import type { AxiosInstance } from 'axios'
+import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
 
 import type { RequestOption } from './request-option.cts'
 import { isManaged, managedAdapter, managedBy } from './managed-adapter.ts'
+import { secureConfigs } from './secure-config.ts'
 
 declare module 'axios' {
   interface AxiosRequestConfig<D> extends RequestOption {}
@@ -35,10 +36,13 @@ export function attachTokens(instance: AxiosLike, tokens: TokenManager): () => v
   const before = attached.get(tokens)
   if (before !== undefined) return before
 
-  const id = instance.interceptors.request.use((config) => {
-    if (!isManaged(config.adapter, tokens)) config.adapter = managedAdapter(config.adapter, instance, tokens)
+  const manager = { instance, tokens, secure: secureConfigs() }
+  const manage = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
+    if (!isManaged(config.adapter, tokens)) config.adapter = managedAdapter(config.adapter, manager)
     return config
-  })
+  }
+  // otherwise axios would not start a call in the turn that it is made in
+  const id = instance.interceptors.request.use(manage, undefined, { synchronous: true })
   const detach = (): void => {
     if (attached.get(tokens) !== detach) return
     attached.delete(tokens)

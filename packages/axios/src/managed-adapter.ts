@@ -6,8 +6,10 @@ import axios, {
   type InternalAxiosRequestConfig,
 } from 'axios'
 
-import { createAttempt, type Lane, type Target } from './attempt.ts'
+import { createAttempt, type Lane } from './attempt.ts'
 import { discard } from './discard.ts'
+import type { SecureConfig } from './secure-config.ts'
+import { targetOf, urlOf } from './target.ts'
 import { waitSignal } from './wait-signal.ts'
 
 export const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
@@ -16,30 +18,34 @@ type Adapters = InternalAxiosRequestConfig['adapter']
 
 type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
 
+/** What is attached to an instance. */
+export interface Manager {
+  readonly instance: Pick<AxiosInstance, 'getUri'>
+  readonly tokens: TokenManager
+  readonly secure: SecureConfig
+}
+
 /** Whether calls of this adapter get their tokens from this manager already, as on a repeated call. */
 export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
   return typeof adapter === 'function' && (adapter as { [managedBy]?: unknown })[managedBy] === tokens
 }
 
 /** The adapter that a call would have had, with the manager's tokens. */
-export function managedAdapter(
-  adapters: Adapters,
-  instance: Pick<AxiosInstance, 'getUri'>,
-  tokens: TokenManager,
-): AxiosAdapter {
+export function managedAdapter(adapters: Adapters, { instance, tokens, secure }: Manager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
     const target = targetOf(config)
-    const uri = instance.getUri(target)
-    const getsToken = !hasOwnCredentials(config) && !isAmbiguous(uri, config)
-    const api = getsToken ? tokens.route(uri) : undefined
+    const url = hasOwnCredentials(config) ? undefined : urlOf(target, config, instance)
+    const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return adapter(config)
 
     const { priority } = checkCallOptions(config.tokenlane)
+    const viaFetch = isFetchAdapter(adapter, config)
+    const lane = { api, tokens, target, viaFetch, secured: secure(config, { url: api.baseUrl, viaFetch }) }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
-        (authorization) => exchange(adapter, config, { authorization, api, tokens, target }),
+        (authorization) => exchange(adapter, config, { ...lane, authorization }),
         { signal: stopped.signal, priority, replayable: isReplayable(config.data) },
       )
       if ('error' in outcome) throw outcome.error
@@ -55,23 +61,13 @@ function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boole
   return Boolean(auth) || headers.has('Authorization')
 }
 
-/**
- * Where an adapter sends a call: to what its config says, while `getUri` falls back to the instance's defaults.
- * Kept, since others hold the config and its URL object too, and the call may wait.
- */
-function targetOf({ url, baseURL = '', allowAbsoluteUrls = true }: InternalAxiosRequestConfig): Target {
-  // axios takes a URL object too, whatever its types say
-  const given: unknown = url ?? ''
-  return { url: String(given), baseURL, allowAbsoluteUrls }
-}
-
-/**
- * White space after a path is taken off by the URL parser, but not by an adapter that puts the query behind it
- * first: nobody can tell which path gets the call, and so whose token.
- */
-function isAmbiguous(uri: string, { params }: InternalAxiosRequestConfig): boolean {
-  const last = uri.at(-1)
-  return Boolean(params) && last !== undefined && last <= ' '
+function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
+  try {
+    return adapter === axios.getAdapter('fetch', config)
+  } catch {
+    // this runtime has none
+    return false
+  }
 }
 
 /** One HTTP exchange. A status that axios makes an error of is an answer like any other. */
@@ -80,7 +76,7 @@ async function exchange(
   config: InternalAxiosRequestConfig,
   lane: Lane,
 ): Promise<Exchange<Outcome>> {
-  const attempt = createAttempt(config, adapter, lane)
+  const attempt = createAttempt(config, lane)
   const outcome: Outcome = await adapter(attempt.config).then(
     (response) => ({ response: attempt.clean(response) }),
     (error: unknown) => ({ error: attempt.clean(error) }),

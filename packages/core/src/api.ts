@@ -36,7 +36,10 @@ export interface AdmitOptions {
 }
 
 /** How `send` treats a call. */
-export type SendOptions = Omit<AdmitOptions, 'after'>
+export interface SendOptions extends Omit<AdmitOptions, 'after'> {
+  /** A pass for the first attempt, from `admit`, where a client has to wait elsewhere than it sends. */
+  readonly pass?: Pass | undefined
+}
 
 /** The right to send one attempt. */
 export interface Pass {
@@ -82,4 +85,9 @@ export interface ApiStatus {
   readonly running?: number
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
+  /**
+   * ISO 8601, while calls wait: when the last of them goes out, as far as the rate policy and the calls until now
+   * tell. Calls that come later, pauses that the API has yet to ask for, and slower answers move it.
+   */
+  readonly emptyAt?: string
 }

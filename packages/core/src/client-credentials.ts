@@ -10,6 +10,8 @@ import { abortable } from './abortable.ts'
 import type { Credentials } from './credentials.ts'
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from './errors.ts'
 import { parseRetryAfter } from './retry-after.ts'
+import { type FetchCall, withDispatcher } from './tls-dispatcher.ts'
+import type { RefuseTls } from './tls-floor.ts'
 
 /** Where and how one issuer is asked for a token. */
 export interface TokenEndpoint {
@@ -18,6 +20,8 @@ export interface TokenEndpoint {
   readonly scope: string | undefined
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
   readonly fetch: typeof globalThis.fetch | undefined
+  /** What keeps `fetch` at TLS 1.2 or later. */
+  readonly dispatcherFor: (call: FetchCall) => unknown
 }
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
@@ -64,13 +68,17 @@ export async function requestToken(
   const client = { client_id: clientId }
   const form = new URLSearchParams(endpoint.scope === undefined ? {} : { scope: endpoint.scope })
 
+  const fetch = secureFetch(endpoint, (reason) => {
+    throw failed('INSECURE_TRANSPORT', `is not asked: ${reason}`)
+  })
+
   let answer: Answer
   try {
     const request = clientCredentialsGrantRequest(server, client, ClientSecretPost(clientSecret), form, {
       signal,
       // https: was made sure of at start-up, with the exception for loopback
       [allowInsecureRequests]: true,
-      ...(endpoint.fetch && { [customFetch]: endpoint.fetch }),
+      ...(fetch && { [customFetch]: fetch }),
     })
     // a `fetch` that does not heed the signal must not hold up those who wait
     answer = await abortable(request.then(read), signal)
@@ -113,6 +121,15 @@ export async function requestToken(
       retryAfter,
     })
   }
+}
+
+/** The `fetch` to ask with, `undefined` for the runtime's as it is. */
+function secureFetch(
+  { url, fetch, dispatcherFor }: TokenEndpoint,
+  refuse: RefuseTls,
+): typeof globalThis.fetch | undefined {
+  const dispatcher = dispatcherFor({ url: url.href, ownFetch: fetch !== undefined, refuse })
+  return dispatcher === undefined ? fetch : withDispatcher(fetch ?? globalThis.fetch, dispatcher)
 }
 
 interface Answer {

@@ -2,7 +2,8 @@
  * What went wrong, stable across releases: test `code`, not the message.
  *
  * - `INVALID_OPTIONS`: an option is wrong; the message names it, what was given and what is allowed.
- * - `INSECURE_TRANSPORT`: a URL, the process or the issuer's TLS would let a secret or a token travel unprotected.
+ * - `INSECURE_TRANSPORT`: a URL, an agent, a dispatcher or the issuer's TLS would let a secret or a token travel
+ *   unprotected; the message names the option.
  * - `CREDENTIALS_UNAVAILABLE`: the credentials provider failed, or gave nothing usable.
  * - `TOKEN_REQUEST_REFUSED`: the issuer said no (RFC 6749 §5.2); see `oauthError` and `status`.
  * - `TOKEN_REQUEST_FAILED`: the issuer could not be reached, or answered with an error that may pass.

@@ -27,14 +27,20 @@ export type TokenlaneEvent =
     }
   /** An API answered 401 to the token in use, which is dropped. Once per token, however many calls it hit. */
   | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
-  /** A call must wait; `queued` calls wait now, this one included. */
-  | { readonly type: 'call.queued'; readonly api: string; readonly queued: number }
-  /** A call that had `waited` goes out; `queued` calls still wait. */
+  /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in about `emptyIn`. */
+  | {
+      readonly type: 'call.queued'
+      readonly api: string
+      readonly queued: number
+      readonly emptyIn: number
+    }
+  /** A call that had `waited` goes out; `queued` calls still wait, and the last of them goes in about `emptyIn`. */
   | {
       readonly type: 'call.sent'
       readonly api: string
       readonly waited: number
       readonly queued: number
+      readonly emptyIn: number
     }
   /** The API said that the limit is passed: no call goes out `for` so long. */
   | {

@@ -12,7 +12,7 @@ export {
   type IssuerOptions,
   type IssuerSettings,
 } from './issuer.ts'
-export type { RateLimit, RatePolicy } from './rate-policy.ts'
+export type { Accounting, RateLimit, RatePolicy } from './rate-policy.ts'
 export type { PerEnvironment } from './environment.ts'
 export type {
   Credentials,
@@ -26,6 +26,9 @@ export { checkCallOptions, type CallOptions } from './call-options.ts'
 export { discardBody } from './discard-body.ts'
 export { followRedirects, type Hop } from './follow-redirects.ts'
 export { isReplayable } from './request-body.ts'
+export { agentFloor, secureAgents } from './tls-agent.ts'
+export { secureDispatchers, withDispatcher, type FetchCall } from './tls-dispatcher.ts'
+export { tlsFloor, type RefuseTls } from './tls-floor.ts'
 export type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
 export type { Observer, RenewalReason, TokenlaneEvent } from './events.ts'
 export {

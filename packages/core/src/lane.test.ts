@@ -1,10 +1,14 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { client, fakeService, type FakeService } from '../test/fake-issuer.ts'
+import { client, fakeService, type FakeService, unavailable } from '../test/fake-issuer.ts'
 import type { Api, Exchange, RatePolicy } from './index.ts'
 import { createTokenManager, generalIssuer } from './index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 
@@ -143,9 +147,11 @@ test('a 429 of an API without a policy is the caller\u2019s', async () => {
   await expect(call).resolves.toBe(429)
 })
 
-test('one more than maxQueued is refused at once', async () => {
+test('one more than maxQueued is refused at once, with a token or without', async () => {
   const { call } = limitedApi({ limits: [], concurrency: 1, maxQueued: 2 })
-  const calls = Promise.all([call(), call()])
+  const calls = Promise.all([call(), call(), call()])
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(1)
   await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
   await pass(100)
   await calls
@@ -177,6 +183,55 @@ test('who would have to wait longer than maxWait by the limits alone is refused 
   expect(refused[0]).toMatchObject({ reason: { code: 'QUEUE_TIMEOUT' } })
 })
 
+test('who goes before those who wait is not refused for them', async () => {
+  const { call, tokens, order } = limitedApi({ limits: [{ quota: 1, window: 1_000 }], maxWait: 3_500 })
+  await tokens.warmUp()
+  const background = Promise.allSettled(
+    Array.from({ length: 4 }, (_, index) => call({ priority: -1, name: `${index}` })),
+  )
+  await expect(call({ priority: -1 })).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  const urgent = call({ name: 'urgent' })
+  await pass(5_000)
+  await urgent
+  expect(order).toEqual(['0', 'urgent', '1', '2'])
+  // whom the urgent one passed waited too long
+  expect(await background).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { code: 'QUEUE_TIMEOUT' } },
+  ])
+})
+
+test('a pause of any length can be told, and a maxWait of any length waited', async () => {
+  const { call, answers, tokens } = limitedApi({ limits: [], concurrency: 1, maxWait: 1e12 })
+  await tokens.warmUp()
+  const calls = Promise.all([call(), call()])
+  await pass(20)
+  await calls
+  answers.push({ status: 429, retryAfter: '9'.repeat(30) })
+  void call()
+  await pass(20)
+  const end = '+275760-09-13T00:00:00.000Z'
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 1, pausedUntil: end, emptyAt: end })
+})
+
+test('a pause counts for maxWait, and so does the wait that the limits add to it', async () => {
+  const { call, answers, tokens } = limitedApi({
+    limits: [{ quota: 1, window: 1_000 }],
+    spread: true,
+    maxWait: 6_500,
+  })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '5' })
+  const first = call()
+  await pass(20)
+  const second = call()
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  await pass(7_000)
+  await Promise.all([first, second])
+})
+
 test('an abort while queued ends the wait at once and leaves nothing behind', async () => {
   const { call, tokens, sentAt } = limitedApi({ limits: [{ quota: 1, window: 60_000 }] })
   await tokens.warmUp()
@@ -192,6 +247,104 @@ test('an abort while queued ends the wait at once and leaves nothing behind', as
   await pass(0)
   expect(vi.getTimerCount()).toBe(0)
   expect(sentAt).toHaveLength(1)
+})
+
+test('who aborts leaves nothing behind, in a line whose others go on in order', async () => {
+  const { call, tokens, order } = limitedApi({ limits: [], concurrency: 1 })
+  await tokens.warmUp()
+  const first = call({ name: 'first' })
+  const shared = new AbortController()
+  const calls = Promise.allSettled(
+    Array.from({ length: 90 }, (_, index) =>
+      call({ name: `${index}`, ...(index % 3 > 0 && { signal: shared.signal }) }),
+    ),
+  )
+  const lastController = new AbortController()
+  const last = call({ name: 'last', signal: lastController.signal })
+  expect(getEventListeners(shared.signal, 'abort')).toHaveLength(1)
+  shared.abort(new Error('enough'))
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 31, running: 1 })
+  expect(getEventListeners(shared.signal, 'abort')).toEqual([])
+  await pass(1_000)
+  await Promise.all([first, last])
+  expect((await calls).filter(({ status }) => status === 'rejected')).toHaveLength(60)
+  expect(order).toEqual(['first', ...Array.from({ length: 30 }, (_, index) => `${index * 3}`), 'last'])
+  expect(getEventListeners(lastController.signal, 'abort')).toEqual([])
+  expect(vi.getTimerCount()).toBe(0)
+  expect(tokens.status().apis[0]).toMatchObject(idle)
+})
+
+test('calls that were under way together pass the limit together: one pause, not a doubled one each', async () => {
+  const { call, answers, eventsOf, tokens } = limitedApi({ limits: [], concurrency: 5 })
+  await tokens.warmUp()
+  answers.push(...Array.from({ length: 6 }, () => ({ status: 429 })))
+  const calls = Promise.all(Array.from({ length: 5 }, () => call()))
+  await pass(10_000)
+  await calls
+  expect(eventsOf('api.paused').map((event) => event.for)).toEqual([1_000, 1_000, 1_000, 1_000, 1_000, 2_000])
+})
+
+test('a change of the wall clock changes nothing', async () => {
+  const { call, sentAt } = limitedApi({ limits: [{ quota: 1, window: 1_000 }], spread: true })
+  const calls = Promise.all([call(), call(), call(), call()])
+  await pass(500)
+  vi.setSystemTime(Date.UTC(2026, 10, 20, 23))
+  await pass(1_500)
+  vi.setSystemTime(Date.UTC(2026, 10, 21, 0, 30))
+  await pass(2_000)
+  await calls
+  for (const [index, at] of sentAt.entries()) expect(Math.abs(at - index * 1_012)).toBeLessThan(2)
+})
+
+test.each<[string, RatePolicy]>([
+  ['spread', { limits: [{ quota: 25, window: 1_000 }], spread: true }],
+  ['bursts', { limits: [{ quota: 25, window: 1_000 }] }],
+  [
+    'a burst and a long window',
+    {
+      limits: [
+        { quota: 10, window: 1_000 },
+        { quota: 300, window: 20_000 },
+      ],
+    },
+  ],
+  ['the send accounted', { limits: [{ quota: 25, window: 1_000 }], accounting: 'send' }],
+])('with %s the estimate of the end is right from the start to within 5 %', async (_what, policy) => {
+  const { call, tokens, sentAt } = limitedApi(policy)
+  await tokens.warmUp()
+  const calls = Promise.all(Array.from({ length: 1_000 }, () => call()))
+  const start = Date.now()
+  const expected = Date.parse(tokens.status().apis[0]?.emptyAt ?? '') - start
+  await pass(120_000)
+  await calls
+  const real = sentAt.at(-1) ?? 0
+  expect(Math.abs(expected - real) / real).toBeLessThan(0.05)
+  expect(tokens.status().apis[0]).not.toHaveProperty('emptyAt')
+})
+
+test('slots count in the estimate by what calls took until now', async () => {
+  const { call, tokens, sentAt, eventsOf } = limitedApi({ limits: [], concurrency: 3 })
+  await tokens.warmUp()
+  await Promise.all([call(), pass(10)])
+  const calls = Promise.all(Array.from({ length: 300 }, () => call()))
+  await pass(0)
+  const { emptyIn = 0 } = eventsOf('call.queued').at(-1) ?? {}
+  const start = sentAt.at(-1) ?? 0
+  await pass(2_000)
+  await calls
+  expect(Math.abs(emptyIn / ((sentAt.at(-1) ?? 0) - start) - 1)).toBeLessThan(0.05)
+})
+
+test('a pause moves the estimate', async () => {
+  const { call, answers, tokens } = limitedApi({ limits: [{ quota: 10, window: 1_000 }], spread: true })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '30' })
+  const calls = Promise.all(Array.from({ length: 101 }, () => call()))
+  await pass(20)
+  const start = Date.now()
+  expect(Date.parse(tokens.status().apis[0]?.emptyAt ?? '') - start).toBeCloseTo(40_000, -3)
+  await pass(60_000)
+  await calls
 })
 
 test('without a token every call in line is told why', async () => {
@@ -240,6 +393,7 @@ test.each<[string, unknown, string]>([
   ['a quota of 0', { limits: [{ quota: 0, window: 1 }] }, 'ratePolicy.limits[0].quota'],
   ['a window below 0', { limits: [{ quota: 1, window: -1 }] }, 'ratePolicy.limits[0].window'],
   ['half a slot', { limits: [], concurrency: 0.5 }, 'ratePolicy.concurrency'],
+  ['another accounting', { limits: [], accounting: 'arrival' }, 'ratePolicy.accounting'],
   ['spread as text', { limits: [], spread: 'yes' }, 'ratePolicy.spread'],
   ['a negative maxQueued', { limits: [], maxQueued: -1 }, 'ratePolicy.maxQueued'],
   ['an endless maxWait', { limits: [], maxWait: Infinity }, 'ratePolicy.maxWait'],
@@ -258,4 +412,39 @@ test.each<[string, unknown, string]>([
 test('a priority that is no whole number is refused', async () => {
   const { call } = limitedApi({ limits: [] })
   await expect(call({ priority: Number.NaN })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
+})
+
+test('an old token serves the line while the issuer is down', async () => {
+  const { call, issuer, tokens } = limitedApi({ limits: [{ quota: 25, window: 1_000 }] })
+  await tokens.warmUp()
+  issuer.respondWith(() => unavailable('60'))
+  await pass(3_600_000 - 5_000)
+  const now = performance.now.bind(performance)
+  let readings = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    if ((readings += 1) > 10_000) throw new Error('a loop that never lets go')
+    return now()
+  })
+  const calls = Promise.all([call(), call(), call()])
+  await pass(10)
+  await expect(calls).resolves.toEqual(Array(3).fill('Bearer token-1'))
+  expect(issuer.count).toBe(2)
+})
+
+test('a pass that nothing was sent with gives its unit back at once', async () => {
+  const { api, call, tokens } = limitedApi({ limits: [{ quota: 1, window: 60_000 }] })
+  await tokens.warmUp()
+  const unused = await api.admit()
+  unused.release()
+  const answer = call()
+  await pass(10)
+  await expect(answer).resolves.toBe('Bearer token-1')
+})
+
+test('with `maxQueued: 0` the first calls may wait for their token', async () => {
+  const { call } = limitedApi({ limits: [{ quota: 2, window: 1_000 }], maxQueued: 0 })
+  const calls = Promise.all([call(), call()])
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(10)
+  await expect(calls).resolves.toEqual(['Bearer token-1', 'Bearer token-1'])
 })

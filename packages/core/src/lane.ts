@@ -1,17 +1,19 @@
-import PQueue from 'p-queue'
 import type { AccessToken } from './access-token.ts'
 import { checkPriority } from './call-options.ts'
 import { TokenlaneError } from './errors.ts'
 import type { Emit } from './events.ts'
+import { Line } from './line.ts'
 import { createRateLimiter, type Permit, type RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
+import { SharedAbort } from './shared-abort.ts'
 
 /** What a call holds while it may send: a live token, a permit, and a slot until it leaves the lane. */
 export interface Turn {
   readonly token: AccessToken
-  /** `undefined` where the API has no limits to keep. */
-  readonly permit?: Permit
+  readonly permit: Permit
+  /** On the monotonic clock. */
+  readonly takenAt: number
 }
 
 /** How a call wants to wait. */
@@ -23,14 +25,26 @@ export interface LaneOptions {
   readonly again: boolean
 }
 
+/** The lane in a snapshot. */
+export interface LaneStatus {
+  readonly queued: number
+  readonly running: number
+  readonly pausedUntil?: string
+  readonly emptyAt?: string
+}
+
 /** Before every priority that a caller can give. */
 const first = Number.MAX_SAFE_INTEGER
+/** What a timer takes at most. */
+const longestTimer = 2_147_483_647
+/** What a date can say at most: an API may ask for any pause. */
+const longestDate = 8_640_000_000_000_000
 
 /**
  * The line in front of one API with a rate policy.
  *
  * First it is decided when the next call may go (slot, live token, permit), then who goes: the first in line at
- * that moment. p-queue keeps the line: order, priority, abort. Its tasks only take the turn that is there.
+ * that moment.
  */
 export class Lane {
   readonly #api: string
@@ -38,21 +52,21 @@ export class Lane {
   readonly #token: RenewingToken
   readonly #emit: Emit
   readonly #limiter: RateLimiter
-  readonly #line = new PQueue({ autoStart: false })
+  readonly #line = new Line<Call>()
+  readonly #aborts = new SharedAbort<Call>((call, reason) => this.#giveUp(call, reason))
+  readonly #roundTrip = new Mean()
+  readonly #slotTime = new Mean()
   #running = 0
   #pausedUntil = Number.NEGATIVE_INFINITY
-  #serving = false
-  #wake: (() => void) | undefined
-  #turn: Turn | TokenlaneError | undefined
-  /** While the lane closes: how those line up again who may end. */
-  #spared: (() => void)[] | undefined
+  #renewing = false
+  #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(api: string, policy: CheckedPolicy, token: RenewingToken, emit: Emit) {
     this.#api = api
     this.#policy = policy
     this.#token = token
     this.#emit = emit
-    this.#limiter = createRateLimiter(policy.limits, policy.spread)
+    this.#limiter = createRateLimiter(policy)
   }
 
   /**
@@ -62,24 +76,28 @@ export class Lane {
    */
   enter(options: LaneOptions): Turn | Promise<Turn> {
     checkPriority(options.priority, 'priority')
-    const turn = this.#line.size === 0 && !this.#serving ? this.#next() : undefined
+    const turn = this.#line.size === 0 ? this.#next() : undefined
     if (isTurn(turn)) {
-      this.#emit?.({ type: 'call.sent', api: this.#api, waited: 0, queued: 0 })
+      this.#emit?.({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
       return turn
     }
     if (!options.again) this.#mustHaveRoom(options.priority)
     return this.#queue(options)
   }
 
-  /** Gives the slot back. */
-  leave(): void {
-    this.#running -= 1
-    this.#changed()
+  /** The response arrived; whoever tells it lets the lane serve on when it is judged. */
+  answered(turn: Turn): void {
+    turn.permit.answered()
+    this.#roundTrip.add(performance.now() - turn.takenAt)
   }
 
-  /** An answer has come, so that units may come free. */
-  answered(): void {
-    this.#changed()
+  /** Gives the slot back, and the unit too if nothing was sent. */
+  leave(turn: Turn, sent: boolean): void {
+    if (sent) turn.permit.ended()
+    else turn.permit.cancel()
+    this.#slotTime.add(performance.now() - turn.takenAt)
+    this.#running -= 1
+    this.serve()
   }
 
   /** Nothing goes out for so many milliseconds. */
@@ -90,134 +108,151 @@ export class Lane {
 
   /** Refuses everybody who waits, but for those who were under way already. */
   close(error: TokenlaneError): void {
-    this.#spared = []
-    while (this.#line.size > 0) this.#hand(error)
-    for (const line of this.#spared) line()
-    this.#spared = undefined
-    this.#changed()
+    for (const call of this.#line.clear()) {
+      if (call.again) this.#line.add(call)
+      else this.#end(call, error)
+    }
+    this.serve()
   }
 
-  status(): { queued: number; running: number; pausedUntil?: string } {
+  /** Gives turns to the line for as long as there are any, and sees to it that this goes on. */
+  serve(waitedFor?: AccessToken): void {
+    clearTimeout(this.#timer)
+    let token = waitedFor
+    while (this.#line.size > 0) {
+      const next = this.#next(token)
+      // the one who waited for it: the others may get a new one
+      token = undefined
+      if (!isTurn(next)) return this.#waitFor(next)
+      this.#hand(next)
+    }
+  }
+
+  status(): LaneStatus {
     const pause = this.#pausedUntil - performance.now()
     return {
       queued: this.#line.size,
       running: this.#running,
-      ...(pause > 0 && { pausedUntil: new Date(Date.now() + pause).toISOString() }),
+      ...(pause > 0 && { pausedUntil: fromNow(pause) }),
+      ...(this.#line.size > 0 && { emptyAt: fromNow(this.#emptyIn()) }),
     }
   }
 
-  async #queue({ signal, priority, again }: LaneOptions): Promise<Turn> {
-    const enteredAt = performance.now()
-    const tooLate = again ? undefined : this.#policy.maxWait
-    const wait = new Wait(signal, tooLate, () => this.#timeout())
-    try {
-      const turn = await new Promise<Turn>((resolve, reject) => {
-        const line = (): void => {
-          // a turn that was taken counts, even if the signal aborts in the same moment: its owner gives it back
-          this.#line.add(task, { priority: again ? first : priority, signal: wait.signal }).catch(reject)
-        }
-        const task = (): void => {
-          const handed = this.#turn
-          this.#turn = undefined
-          this.#line.pause()
-          if (isTurn(handed)) resolve(handed)
-          else if (again && this.#spared !== undefined) this.#spared.push(line)
-          else reject(handed)
-        }
-        line()
-        this.#emit?.({ type: 'call.queued', api: this.#api, queued: this.#line.size })
-        void this.#serve()
-      })
-      const waited = performance.now() - enteredAt
-      this.#emit?.({ type: 'call.sent', api: this.#api, waited, queued: this.#line.size })
-      return turn
-    } catch (error) {
-      // the line may be empty now
-      this.#changed()
-      throw error
-    } finally {
-      wait.end()
-    }
+  #queue({ signal, priority, again }: LaneOptions): Promise<Turn> {
+    const { maxWait } = this.#policy
+    return new Promise((resolve, reject) => {
+      const call = new Call(again ? first : priority, again, signal, resolve, reject)
+      this.#line.add(call)
+      if (signal) this.#aborts.watch(signal, call)
+      if (maxWait !== undefined && !again)
+        call.timer = setTimeout(() => this.#giveUp(call, this.#timeout()), delayOf(maxWait))
+      this.#emit?.({ type: 'call.queued', api: this.#api, ...this.#progress() })
+      this.serve()
+    })
   }
 
-  /** Serves the line until it is empty. */
-  async #serve(): Promise<void> {
-    if (this.#serving) return
-    this.#serving = true
-    try {
-      while (this.#line.size > 0) {
-        const next = this.#next()
-        if (isTurn(next)) this.#hand(next)
-        else if (next === 'token') await this.#renew()
-        else await this.#change(next)
-      }
-    } finally {
-      this.#serving = false
-    }
+  #waitFor(next: 'token' | number): void {
+    if (next === 'token') void this.#renew()
+    // a timer that fires early finds out and waits again; rounded, since one rounded up is late by a millisecond,
+    // which with `spread` is a tenth of 100 calls a second. Without an end, an answer or a leave serves on
+    else if (next < Infinity) this.#timer = setTimeout(() => this.serve(), delayOf(next))
   }
 
-  /** The next turn, or what it waits for: a token, or a change within so many milliseconds. */
-  #next(): Turn | 'token' | number {
+  /**
+   * The next turn, or what it waits for: a token, or a change within so many milliseconds. Who waited for a token
+   * may be given an old one, and uses it: it is the best there is.
+   */
+  #next(waitedFor?: AccessToken): Turn | 'token' | number {
     if (this.#running >= this.#policy.concurrency) return Infinity
-    const pause = this.#pausedUntil - performance.now()
-    if (pause > 0) return pause
-    const token = this.#token.live()
+    const now = performance.now()
+    if (this.#pausedUntil > now) return this.#pausedUntil - now
+    const token = this.#token.live() ?? waitedFor
     if (token === undefined) return 'token'
     const permit = this.#limiter.take()
     if (typeof permit === 'number') return permit
     this.#running += 1
-    return { token, permit }
+    return { token, permit, takenAt: now }
   }
 
-  async #renew(): Promise<void> {
-    try {
-      await this.#token.wait(undefined)
-    } catch (error) {
-      this.#hand(error as TokenlaneError)
-    }
-  }
-
-  /** Gives the turn to the first in line, or takes it back if nobody is left. */
-  #hand(turn: Turn | TokenlaneError): void {
-    this.#turn = turn
-    this.#line.start()
-    this.#line.pause()
-    if (this.#turn === undefined) return
-    this.#turn = undefined
-    if (!isTurn(turn)) return
-    turn.permit?.cancel()
-    this.#running -= 1
-  }
-
-  #change(within: number): Promise<void> {
-    return new Promise((resolve) => {
-      // a timer may fire early, and no longer than this
-      const timer =
-        within === Infinity ? undefined : setTimeout(resolve, Math.min(Math.ceil(within), 2_147_483_647))
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
+  #hand(turn: Turn): void {
+    const call = this.#line.next() as Call
+    this.#forget(call)
+    call.resolve(turn)
+    this.#emit?.({
+      type: 'call.sent',
+      api: this.#api,
+      waited: turn.takenAt - call.enteredAt,
+      ...this.#progress(),
     })
   }
 
-  #changed(): void {
-    this.#wake?.()
-    this.#wake = undefined
+  async #renew(): Promise<void> {
+    if (this.#renewing) return
+    this.#renewing = true
+    let token: AccessToken | undefined
+    try {
+      token = await this.#token.wait(undefined)
+    } catch (error) {
+      const call = this.#line.next()
+      if (call) this.#end(call, error)
+    }
+    this.#renewing = false
+    this.serve(token)
+  }
+
+  /** Takes a call out of the line. */
+  #giveUp(call: Call, reason: unknown): void {
+    this.#line.leave(call)
+    this.#end(call, reason)
+    // the line may be empty now
+    this.serve()
+  }
+
+  #end(call: Call, reason: unknown): void {
+    this.#forget(call)
+    call.reject(reason)
+    call.clear()
+  }
+
+  #forget(call: Call): void {
+    clearTimeout(call.timer)
+    if (call.signal) this.#aborts.forget(call.signal, call)
   }
 
   #mustHaveRoom(priority: number): void {
     const { maxQueued, maxWait } = this.#policy
-    if (this.#line.size >= maxQueued)
+    const tooMany = this.#line.size + 1 - maxQueued
+    // who could go if there were a token does not count
+    if (tooMany > 0 && !this.#couldGo(tooMany))
       throw new TokenlaneError(
         'QUEUE_FULL',
         `Cannot queue call: ${maxQueued} calls wait for ${this.#api} already (\`maxQueued\`)`,
       )
-    // a call that goes before others may not have to wait for them
-    const ahead = priority > 0 ? 1 : this.#line.size + 1
-    const pause = this.#pausedUntil - performance.now()
-    if (maxWait !== undefined && Math.max(pause, this.#limiter.leastWait(ahead)) > maxWait)
-      throw this.#timeout()
+    if (maxWait === undefined) return
+    const place = this.#line.ahead(priority) + 1
+    if (this.#limiter.forecast(place, 0, this.#pausedUntil) > maxWait) throw this.#timeout()
+  }
+
+  /** Whether limits and slots have room for so many calls now. */
+  #couldGo(calls: number): boolean {
+    if (calls > this.#policy.concurrency - this.#running) return false
+    return this.#limiter.forecast(calls, 0, this.#pausedUntil) === 0
+  }
+
+  #progress(): { queued: number; emptyIn: number } {
+    return { queued: this.#line.size, emptyIn: this.#emptyIn() }
+  }
+
+  /** Milliseconds until the last in line goes, by the limits, the slots and what calls took until now. */
+  #emptyIn(): number {
+    const { size } = this.#line
+    if (size === 0) return 0
+    const byLimits = this.#limiter.forecast(size, this.#roundTrip.value, this.#pausedUntil)
+    const { concurrency } = this.#policy
+    if (concurrency === Infinity) return byLimits
+    const ends = size - (concurrency - this.#running)
+    const pause = Math.max(0, this.#pausedUntil - performance.now())
+    return Math.max(byLimits, pause + (ends / concurrency) * this.#slotTime.value)
   }
 
   #timeout(): TokenlaneError {
@@ -228,30 +263,60 @@ export class Lane {
   }
 }
 
-function isTurn(value: unknown): value is Turn {
-  return typeof value === 'object' && value !== null && 'token' in value
+/** A call that waits. */
+class Call {
+  readonly priority: number
+  readonly again: boolean
+  signal: AbortSignal | undefined
+  resolve: (turn: Turn) => void
+  reject: (reason: unknown) => void
+  readonly enteredAt: number = performance.now()
+  timer: ReturnType<typeof setTimeout> | undefined
+  gone = false
+
+  constructor(
+    priority: number,
+    again: boolean,
+    signal: AbortSignal | undefined,
+    resolve: (turn: Turn) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.priority = priority
+    this.again = again
+    this.signal = signal
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  /** Holds nothing any more: its place in the line may outlast it. */
+  clear(): void {
+    this.signal = undefined
+    this.resolve = nobody
+    this.reject = nobody
+  }
 }
 
-/** The signal of one wait: the caller's, and the end of the time it may take. */
-class Wait {
-  readonly signal: AbortSignal | undefined
-  readonly #caller: AbortSignal | undefined
-  readonly #timer: ReturnType<typeof setTimeout> | undefined
-  readonly #forward: (() => void) | undefined
+/** The mean of what was seen lately, 0 before anything was. */
+class Mean {
+  value = 0
+  #seen = false
 
-  constructor(caller: AbortSignal | undefined, maxWait: number | undefined, tooLate: () => TokenlaneError) {
-    this.#caller = caller
-    this.signal = caller
-    if (maxWait === undefined) return
-    const controller = new AbortController()
-    this.signal = controller.signal
-    this.#timer = setTimeout(() => controller.abort(tooLate()), maxWait)
-    this.#forward = () => controller.abort(caller?.reason)
-    caller?.addEventListener('abort', this.#forward, { once: true })
+  add(next: number): void {
+    this.value = this.#seen ? this.value + (next - this.value) / 16 : next
+    this.#seen = true
   }
+}
 
-  end(): void {
-    clearTimeout(this.#timer)
-    if (this.#forward) this.#caller?.removeEventListener('abort', this.#forward)
-  }
+function nobody(): void {}
+
+function isTurn(value: unknown): value is Turn {
+  return typeof value === 'object'
+}
+
+function delayOf(ms: number): number {
+  return Math.min(Math.max(1, Math.round(ms)), longestTimer)
+}
+
+function fromNow(ms: number): string {
+  return new Date(Math.min(Date.now() + ms, longestDate)).toISOString()
 }

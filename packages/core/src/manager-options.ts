@@ -31,7 +31,8 @@ export interface TokenManagerOptions {
   /** Receives every event; what an observer throws is ignored. */
   readonly observe?: Observer | readonly Observer[] | undefined
   /**
-   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into.
+   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into. Passes on
+   * the `dispatcher` that it gets where the process allows TLS 1.0.
    *
    * @defaultValue the runtime's `fetch`
    */

@@ -208,6 +208,31 @@ test('a success ends the spacing, so that the next revocation costs its call not
   expect(issuer.count).toBe(3)
 })
 
+test('one endpoint that always answers 401, beside good ones, does not cost a token request per call', async () => {
+  const { tokens, issuer } = fakeService()
+  for (let call = 0; call < 1_000; call += 1) {
+    await apiOf(tokens).send(async () => answer(call % 2 === 0 ? 401 : 200, undefined))
+    await vi.advanceTimersByTimeAsync(10)
+  }
+  // one a second at most, for 10 s
+  expect(issuer.count).toBeGreaterThan(2)
+  expect(issuer.count).toBeLessThanOrEqual(21)
+})
+
+test('a pass from `admit` serves the first attempt, and the rule goes on from there', async () => {
+  const { tokens, issuer } = fakeService()
+  const pass = await apiOf(tokens).admit()
+  const sent: string[] = []
+  const attempt = async (authorization: string): Promise<Exchange<number>> => {
+    sent.push(authorization)
+    return answer(sent.length === 1 ? 401 : 200, sent.length)
+  }
+  await expect(apiOf(tokens).send(attempt, { pass })).resolves.toBe(2)
+  expect(sent).toEqual(['Bearer token-1', 'Bearer token-2'])
+  expect(issuer.count).toBe(2)
+  await tokens.close()
+})
+
 test('a body that can be read once is not sent again: the 401 is the caller\u2019s, the token is renewed', async () => {
   const { tokens, issuer } = fakeService()
   const once = { replayable: false }
@@ -264,6 +289,21 @@ test('an abort while the token is renewed ends this call at once, and no other',
   await vi.advanceTimersByTimeAsync(80)
   await expect(other).resolves.toBe('sent')
   expect(issuer.count).toBe(1)
+})
+
+test('an abort between the arrival of the token and the send sends nothing, and holds nothing', async () => {
+  for (let microtasks = 0; microtasks < 20; microtasks += 1) {
+    const controller = new AbortController()
+    const abort = async (): Promise<void> => {
+      for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve()
+      controller.abort()
+    }
+    const { tokens } = fakeService({}, { observe: ({ type }) => void (type === 'token.renewed' && abort()) })
+    const attempt = async (): Promise<Exchange<boolean>> => answer(200, controller.signal.aborted)
+    const sentAfterAbort = apiOf(tokens).send(attempt, { signal: controller.signal })
+    expect(await sentAfterAbort.catch(() => false)).toBe(false)
+    await tokens.close()
+  }
 })
 
 test('admit gives a pass for each attempt, and the report says whether one more is due', async () => {

@@ -5,6 +5,7 @@ import { refusesToken } from './challenge.ts'
 import type { Emit } from './events.ts'
 import { closedError, type Gate } from './gate.ts'
 import { Lane, type Turn } from './lane.ts'
+import type { Permit } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
@@ -20,6 +21,9 @@ const firstPause = 1_000
 const longestPause = 60_000
 /** How often a call goes again because the limit was passed. */
 const mostLimited = 3
+
+/** Of an API without a rate policy. */
+const unlimited: Permit = { answered() {}, ended() {}, cancel() {} }
 
 export interface ProtectedApiOptions {
   readonly baseUrl: string
@@ -45,9 +49,12 @@ export class ProtectedApi implements Api {
   readonly #lane: Lane | undefined
   /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
   #rejections = 0
-  #renewAgainAt = 0
-  /** Answers in a row that said that the limit was passed. */
-  #limited = 0
+  #renewAgainAt = Number.NEGATIVE_INFINITY
+  /** Whether the success of any call tells that the last forced renewal was of use, or only that of one refused. */
+  #anyProves = false
+  /** Pauses in a row, and when the last began. */
+  #pauses = 0
+  #pausedAt = Number.NEGATIVE_INFINITY
 
   constructor({ baseUrl, issuer, ratePolicy, token, gate, emit }: ProtectedApiOptions) {
     this.baseUrl = baseUrl
@@ -63,10 +70,12 @@ export class ProtectedApi implements Api {
     attempt: (authorization: string) => Promise<Exchange<T>>,
     options: SendOptions = {},
   ): Promise<T> {
-    const entering = this.#enter(options)
-    let pass = entering instanceof AttemptPass ? entering : await entering
+    const entering = options.pass ?? this.#enter(options)
+    let pass = entering instanceof Promise ? await entering : entering
     try {
       for (;;) {
+        // the signal may have aborted between the token's arrival and our turn
+        options.signal?.throwIfAborted()
         const exchange = await attempt(pass.authorization)
         if (pass.report(exchange) === 'final') return exchange.result
         await discard(exchange)
@@ -78,7 +87,10 @@ export class ProtectedApi implements Api {
   }
 
   async admit(options: AdmitOptions = {}): Promise<Pass> {
-    return this.#enter(options)
+    const pass = await this.#enter(options)
+    if (options.signal?.aborted !== true) return pass
+    pass.release()
+    throw options.signal.reason as Error
   }
 
   status(): ApiStatus {
@@ -106,16 +118,18 @@ export class ProtectedApi implements Api {
     if (this.#lane !== undefined)
       return this.#lane.enter({ signal: signal ?? undefined, priority, again: after !== undefined })
     const token = this.#token.live()
-    return token ? { token } : this.#token.wait(signal ?? undefined).then((renewed) => ({ token: renewed }))
+    return token ? freeTurn(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
   }
 
-  async #later(turn: Promise<Turn>, options: AdmitOptions): Promise<AttemptPass> {
-    try {
-      return this.#pass(await turn, options)
-    } catch (error) {
-      this.#gate.left()
-      throw error
-    }
+  #later(turn: Promise<Turn>, { replayable, after }: AdmitOptions): Promise<AttemptPass> {
+    // an async function would take 160 bytes more for each call in line
+    return turn.then(
+      (taken) => this.#pass(taken, { replayable, after }),
+      (error: unknown) => {
+        this.#gate.left()
+        throw error
+      },
+    )
   }
 
   #pass(turn: Turn, { replayable = true, after }: AdmitOptions): AttemptPass {
@@ -123,45 +137,68 @@ export class ProtectedApi implements Api {
     return new AttemptPass(this, turn, replayable, before?.repeats ?? { rejected: 0, limited: 0 })
   }
 
-  /** @internal The attempt ended. */
-  left(): void {
-    this.#lane?.leave()
+  /** @internal The attempt ended, or was never made. */
+  left(turn: Turn, sent: boolean): void {
+    this.#lane?.leave(turn, sent)
     this.#gate.left()
   }
 
   /** @internal What an answer means for the token, for the API, and for the call. */
-  judge(token: AccessToken, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
-    this.#lane?.answered()
+  judge(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
+    this.#lane?.answered(turn)
+    const verdict = this.#verdict(turn, report, replayable, repeats)
+    // only now: the next must not get a token that was refused, nor slip out before a pause
+    this.#lane?.serve()
+    return verdict
+  }
+
+  #verdict(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
     if (report.status === 401)
-      return this.#refuses(token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
+      return this.#refuses(turn.token, report, replayable) && replayable && repeats.rejected++ === 0
+        ? 'again'
+        : 'final'
     if (this.#limitedStatuses.includes(report.status)) {
-      this.#pause(report)
+      this.#pause(turn, report)
       return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     }
     // an error of the server tells nothing of the token
-    if (report.status < 500) this.#rejections = 0
-    this.#limited = 0
+    if (report.status < 500) {
+      this.#rejections = 0
+      // the renewal was of use, so the next one may come at once
+      if (this.#anyProves || repeats.rejected > 0) this.#renewAgainAt = Number.NEGATIVE_INFINITY
+    }
+    if (turn.takenAt > this.#pausedAt) this.#pauses = 0
     return 'final'
   }
 
   /** Whether this 401 is about the token, and a newer one is there or on its way. */
-  #refuses(token: AccessToken, { wwwAuthenticate }: Report): boolean {
+  #refuses(token: AccessToken, { wwwAuthenticate }: Report, replayable: boolean): boolean {
     if (!refusesToken(wwwAuthenticate)) return false
     if (!this.#token.isCurrent(token)) return true
     // an API that refuses every token must not cost a token request per call
-    if (this.#rejections > 0 && performance.now() < this.#renewAgainAt) return false
+    if (performance.now() < this.#renewAgainAt) return false
     this.#rejections += 1
+    // one endpoint may refuse every token that others take: only the repeat tells
+    this.#anyProves = !replayable
     this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
     this.#token.invalidate(token)
     this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
     return true
   }
 
-  #pause({ status, retryAfter }: Report): void {
-    this.#limited += 1
-    const asked = parseRetryAfter(retryAfter, Date.now())
-    this.#lane?.pause(asked ?? backoff(this.#limited, firstPause, longestPause), status)
+  #pause({ takenAt }: Turn, { status, retryAfter }: Report): void {
+    // calls that were under way together pass the limit together: that is one pause, not ten
+    if (takenAt > this.#pausedAt) {
+      this.#pauses += 1
+      this.#pausedAt = performance.now()
+    }
+    const unasked = Math.min(longestPause, firstPause * 2 ** (this.#pauses - 1))
+    this.#lane?.pause(parseRetryAfter(retryAfter, Date.now()) ?? unasked, status)
   }
+}
+
+function freeTurn(token: AccessToken): Turn {
+  return { token, permit: unlimited, takenAt: 0 }
 }
 
 /** How often a call went again, and why. */
@@ -175,6 +212,7 @@ class AttemptPass implements Pass {
   readonly #turn: Turn
   readonly #replayable: boolean
   readonly repeats: Repeats
+  #sent = false
   #released = false
 
   constructor(api: ProtectedApi, turn: Turn, replayable: boolean, repeats: Repeats) {
@@ -185,19 +223,19 @@ class AttemptPass implements Pass {
   }
 
   get authorization(): string {
+    // whoever takes it sends it
+    this.#sent = true
     return AccessToken.authorization(this.#turn.token)
   }
 
   report(report: Report): 'final' | 'again' {
-    this.#turn.permit?.answered()
-    return this.#api.judge(this.#turn.token, report, this.#replayable, this.repeats)
+    return this.#api.judge(this.#turn, report, this.#replayable, this.repeats)
   }
 
   release(): void {
     if (this.#released) return
     this.#released = true
-    this.#turn.permit?.ended()
-    this.#api.left()
+    this.#api.left(this.#turn, this.#sent)
   }
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createRateLimiter, type Permit } from './rate-limiter.ts'
+import { createRateLimiter, type Permit, type RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+import type { Accounting, RateLimit } from './rate-policy.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -9,8 +10,12 @@ const pass = (ms: number): unknown => vi.advanceTimersByTime(ms)
 /** 1 ms for the readings of two clocks, and a ten-thousandth for their pace. */
 const guard = 1.1
 
+function limiterOf(limits: RateLimit[], options: Partial<RateLimiterOptions> = {}): RateLimiter {
+  return createRateLimiter({ limits, spread: false, accounting: 'response', ...options })
+}
+
 test('a unit comes free one window after its response, not after its send', () => {
-  const limiter = createRateLimiter([{ quota: 2, window: 1_000 }], false)
+  const limiter = limiterOf([{ quota: 2, window: 1_000 }])
   const [first, second] = [limiter.take(), limiter.take()] as [Permit, Permit]
   expect(limiter.take()).toBe(Infinity)
   pass(300)
@@ -26,31 +31,18 @@ test('a unit comes free one window after its response, not after its send', () =
 })
 
 test('an attempt without a response keeps its unit a second longer, since it may still be on its way', () => {
-  const limiter = createRateLimiter([{ quota: 1, window: 1_000 }], false)
+  const limiter = limiterOf([{ quota: 1, window: 1_000 }])
   const permit = limiter.take() as Permit
   permit.ended()
   permit.answered()
   expect(limiter.take()).toBeCloseTo(2_000 + guard)
 })
 
-test('a permit that was not used is free at once, and only once', () => {
-  const limiter = createRateLimiter([{ quota: 1, window: 1_000 }], false)
-  const permit = limiter.take() as Permit
-  permit.cancel()
-  permit.cancel()
-  permit.answered()
-  expect(typeof limiter.take()).toBe('object')
-  expect(limiter.take()).toBe(Infinity)
-})
-
 test('every limit holds at once', () => {
-  const limiter = createRateLimiter(
-    [
-      { quota: 3, window: 1_000 },
-      { quota: 4, window: 60_000 },
-    ],
-    false,
-  )
+  const limiter = limiterOf([
+    { quota: 3, window: 1_000 },
+    { quota: 4, window: 60_000 },
+  ])
   let sent = 0
   for (let at = 0; at < 59_000; at += 100) {
     const permit = limiter.take()
@@ -64,7 +56,7 @@ test('every limit holds at once', () => {
 })
 
 test('spread keeps sends a fraction of the window apart', () => {
-  const limiter = createRateLimiter([{ quota: 25, window: 1_000 }], true)
+  const limiter = limiterOf([{ quota: 25, window: 1_000 }], { spread: true })
   expect(typeof limiter.take()).toBe('object')
   expect(limiter.take()).toBe(40)
   pass(39)
@@ -74,48 +66,118 @@ test('spread keeps sends a fraction of the window apart', () => {
 })
 
 test('the least wait of the n-th call is what the limits alone make it', () => {
-  const limiter = createRateLimiter([{ quota: 10, window: 1_000 }], false)
-  expect(limiter.leastWait(10)).toBe(0)
-  expect(limiter.leastWait(11)).toBeCloseTo(1_000 + guard)
-  expect(limiter.leastWait(20)).toBeCloseTo(1_000 + guard)
-  expect(limiter.leastWait(21)).toBeCloseTo(2 * (1_000 + guard))
-  expect(createRateLimiter([{ quota: 10, window: 1_000 }], true).leastWait(11)).toBeCloseTo(1_001.1)
+  const limiter = limiterOf([{ quota: 10, window: 1_000 }])
+  expect(limiter.forecast(10, 0)).toBe(0)
+  expect(limiter.forecast(11, 0)).toBeCloseTo(1_000 + guard)
+  expect(limiter.forecast(20, 0)).toBeCloseTo(1_000 + guard)
+  expect(limiter.forecast(21, 0)).toBeCloseTo(2 * (1_000 + guard))
+  expect(limiterOf([{ quota: 10, window: 1_000 }], { spread: true }).forecast(11, 0)).toBeCloseTo(1_001.1)
 })
 
-test('whatever the policy and the network, no window of the server holds more than the quota', () => {
-  const limits = fc.array(
+test('accounted from the send, a unit comes free one window after it, however late the answer', () => {
+  const limiter = limiterOf([{ quota: 1, window: 1_000 }], { accounting: 'send' })
+  const permit = limiter.take() as Permit
+  pass(700)
+  permit.answered()
+  permit.ended()
+  expect(limiter.take()).toBeCloseTo(300 + guard)
+  pass(302)
+  expect(typeof limiter.take()).toBe('object')
+})
+
+test('a forecast knows the round trip, a start that is later, and what is free by then', () => {
+  const limiter = limiterOf([{ quota: 2, window: 1_000 }])
+  const [first] = [limiter.take(), limiter.take()] as [Permit, Permit]
+  first.answered()
+  expect(limiter.forecast(1, 50)).toBeCloseTo(1_000 + guard)
+  expect(limiter.forecast(2, 50)).toBeCloseTo(1_050 + guard)
+  expect(limiter.forecast(3, 50)).toBeCloseTo(2_050 + 2 * guard)
+  expect(limiter.forecast(1, 50, performance.now() + 5_000)).toBe(5_000)
+  expect(limiter.forecast(2, 50, performance.now() + 5_000)).toBe(5_000)
+  expect(limiter.forecast(3, 50, performance.now() + 5_000)).toBeCloseTo(6_050 + guard)
+})
+
+const policies = fc.record({
+  limits: fc.array(
     fc.record({ quota: fc.integer({ min: 1, max: 8 }), window: fc.integer({ min: 5, max: 300 }) }),
     { minLength: 1, maxLength: 3 },
-  )
-  // how long each request and each answer travels, and whether the answer ever comes
+  ),
+  spread: fc.boolean(),
+  accounting: fc.constantFrom<Accounting>('response', 'send'),
+})
+
+/** Lets time pass until there is a permit, and tells what all forecasts on the way said of that moment. */
+function taken(limiter: RateLimiter): { permit: Permit; forecasts: number[] } {
+  const forecasts: number[] = []
+  for (let waits = 0; waits < 10_000; waits += 1) {
+    forecasts.push(performance.now() + limiter.forecast(1, 0))
+    const permit = limiter.take()
+    if (typeof permit !== 'number') return { permit, forecasts }
+    pass(permit === Infinity ? 1 : Math.ceil(permit))
+  }
+  throw new Error('starved')
+}
+
+test('whatever the policy and the network, no window of the server holds more than the quota', () => {
+  // how long each request and its answer travel; one that is given up may still be on its way
   const travels = fc.array(
     fc.record({ there: fc.nat(80), back: fc.nat(80), answered: fc.boolean(), pause: fc.nat(20) }),
     { minLength: 20, maxLength: 60 },
   )
-  const run = fc.check(
-    fc.property(limits, fc.boolean(), travels, (policy, spread, calls) => {
-      const limiter = createRateLimiter(policy, spread)
+  fc.assert(
+    fc.property(policies, travels, (policy, calls) => {
+      const limiter = createRateLimiter(policy)
+      const sends: number[] = []
       const arrivals: number[] = []
       for (const { there, back, answered, pause } of calls) {
-        let permit = limiter.take()
-        for (let waits = 0; typeof permit === 'number'; waits += 1) {
-          if (waits > 10_000) throw new Error('starved')
-          pass(Math.min(Math.ceil(permit), 10))
-          permit = limiter.take()
-        }
-        const taken = permit
+        const { permit, forecasts } = taken(limiter)
+        sends.push(performance.now())
+        // what refuses a call at once must be sure
+        expect(Math.max(...forecasts)).toBeLessThanOrEqual(performance.now() + 1e-6)
         setTimeout(() => arrivals.push(performance.now()), there)
-        setTimeout(() => (answered ? taken.answered() : taken.ended()), there + back)
+        if (answered) setTimeout(() => permit.answered(), there + back)
+        else setTimeout(() => permit.ended(), back)
         pass(pause)
       }
       pass(1_000)
-      arrivals.sort((a, b) => a - b)
-      for (const { quota, window } of policy)
-        for (let last = quota; last < arrivals.length; last += 1)
-          if ((arrivals[last] as number) - (arrivals[last - quota] as number) <= window) return false
-      return true
+      // from the send only what is sent is sure
+      const counted = policy.accounting === 'send' ? sends : arrivals.toSorted((a, b) => a - b)
+      for (const { quota, window } of policy.limits) {
+        for (const [index, at] of counted.slice(quota).entries())
+          expect(at - (counted[index] ?? 0)).toBeGreaterThan(window)
+        if (!policy.spread) continue
+        for (const [index, at] of sends.slice(1).entries())
+          expect(at - (sends[index] ?? 0)).toBeGreaterThanOrEqual(window / quota)
+      }
     }),
     { numRuns: 200 },
   )
-  expect(run.failed, fc.defaultReportMessage(run)).toBe(false)
+})
+
+test('whatever the policy, a backlog goes at the rate that the round trip allows', () => {
+  fc.assert(
+    fc.property(policies, fc.nat(80), (policy, roundTrip) => {
+      const limiter = createRateLimiter(policy)
+      const start = performance.now()
+      const calls = 100
+      const forecast = limiter.forecast(calls, roundTrip)
+      for (let call = 0; call < calls; call += 1) {
+        const { permit } = taken(limiter)
+        setTimeout(() => permit.answered(), roundTrip)
+      }
+      const took = performance.now() - start
+      // timers of whole milliseconds add one for the answer and one for the wait
+      const lag = 2 + (policy.accounting === 'response' ? roundTrip : 0)
+      const rounds = policy.limits.map(
+        ({ quota, window }) => Math.ceil(calls / quota) * (window * 1.0001 + 1 + lag),
+      )
+      const apart = policy.limits.map(({ quota, window }) => calls * (window / quota + 1))
+      const slowest = Math.max(...rounds, ...(policy.spread ? apart : []))
+      // limits that hold at once may get in step with each other
+      expect(took).toBeLessThanOrEqual(slowest * (policy.limits.length === 1 ? 1 : 2))
+      expect(forecast).toBeLessThanOrEqual(took + 1)
+      pass(1_000)
+    }),
+    { numRuns: 200 },
+  )
 })

@@ -1,4 +1,4 @@
-import type { RateLimit } from './rate-policy.ts'
+import type { Accounting, RateLimit } from './rate-policy.ts'
 
 /** One unit of every limit, taken for one attempt. */
 export interface Permit {
@@ -6,7 +6,7 @@ export interface Permit {
   answered(): void
   /** The attempt ended. Without a response its request may still be on the way, so the unit comes free later. */
   ended(): void
-  /** The attempt was never sent. */
+  /** The attempt was never made: the unit is free at once. */
   cancel(): void
 }
 
@@ -14,8 +14,17 @@ export interface Permit {
 export interface RateLimiter {
   /** A permit, or how many milliseconds not to ask again, `Infinity` while only an answer can free a unit. */
   take(): Permit | number
-  /** Milliseconds that the `ahead`-th attempt from now must wait at least, by the limits alone. */
-  leastWait(ahead: number): number
+  /**
+   * Milliseconds until the `ahead`-th attempt from now may go, by the limits alone, if answers take `roundTrip`
+   * and nothing goes before `from`. With a `roundTrip` of 0 it cannot be sooner.
+   */
+  forecast(ahead: number, roundTrip: number, from?: number): number
+}
+
+export interface RateLimiterOptions {
+  readonly limits: readonly RateLimit[]
+  readonly spread: boolean
+  readonly accounting: Accounting
 }
 
 /** For how long a request without an answer may still be on its way to the server, in milliseconds. */
@@ -26,9 +35,9 @@ const stray = 1_000
  *
  * Why a unit comes free one window after the response, not after the send: of any `quota + 1` attempts one was
  * answered a full window before the last was sent, so no window of the server's, which counts each somewhere
- * between send and answer, holds them all.
+ * between send and answer, holds them all. Counted from the send it holds as long as all travel equally long.
  */
-export function createRateLimiter(limits: readonly RateLimit[], spread: boolean): RateLimiter {
+export function createRateLimiter({ limits, spread, accounting }: RateLimiterOptions): RateLimiter {
   const windows = limits.map((limit) => new SlidingWindow(limit))
   const interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
   let notBefore = Number.NEGATIVE_INFINITY
@@ -41,29 +50,46 @@ export function createRateLimiter(limits: readonly RateLimit[], spread: boolean)
       if (wait > 0) return wait
       notBefore = now + interval
       for (const window of windows) window.take()
-      let open = true
-      const settle = (lag: number): void => {
-        if (!open) return
-        open = false
-        const at = performance.now() + lag
-        for (const window of windows) window.settle(at)
-      }
-      return {
-        answered: () => settle(0),
-        ended: () => settle(stray),
-        cancel() {
-          if (!open) return
-          open = false
-          for (const window of windows) window.giveBack()
-        },
-      }
+      const permit = new WindowPermit(windows)
+      if (accounting === 'send') permit.answered()
+      return permit
     },
 
-    leastWait(ahead) {
+    forecast(ahead, roundTrip, from = Number.NEGATIVE_INFINITY) {
       const now = performance.now()
-      const spacing = interval === 0 ? 0 : Math.max(0, notBefore - now) + (ahead - 1) * interval
-      return Math.max(spacing, ...windows.map((window) => window.leastWait(ahead, now)))
+      const start = Math.max(now, from)
+      let wait = interval === 0 ? 0 : Math.max(0, notBefore - start) + (ahead - 1) * interval
+      const lag = accounting === 'send' ? 0 : roundTrip
+      for (const window of windows) wait = Math.max(wait, window.forecast(ahead, now, start, lag))
+      return start - now + wait
     },
+  }
+}
+
+class WindowPermit implements Permit {
+  #windows: readonly SlidingWindow[]
+
+  constructor(windows: readonly SlidingWindow[]) {
+    this.#windows = windows
+  }
+
+  answered(): void {
+    this.#settle(0)
+  }
+
+  ended(): void {
+    this.#settle(stray)
+  }
+
+  cancel(): void {
+    for (const window of this.#windows) window.giveBack()
+    this.#windows = []
+  }
+
+  #settle(lag: number): void {
+    const at = performance.now() + lag
+    for (const window of this.#windows) window.settle(at)
+    this.#windows = []
   }
 }
 
@@ -96,28 +122,28 @@ class SlidingWindow {
     const last = this.#freeAt.at(-1)
     // one without an answer comes free later than the ones after it
     if (last === undefined || last <= freeAt) this.#freeAt.push(freeAt)
-    else this.#freeAt.splice(this.#freeAt.findLastIndex((other) => other <= freeAt) + 1, 0, freeAt)
+    else this.#freeAt.splice(this.#firstAfter(freeAt), 0, freeAt)
   }
 
   wait(now: number): number {
     this.#forget(now)
-    if (this.#used < this.#quota) return 0
+    if (this.#underWay + this.#freeAt.length - this.#head < this.#quota) return 0
     return this.#head < this.#freeAt.length ? (this.#freeAt[this.#head] as number) - now : Infinity
   }
 
-  /** As if every unit under way were answered now. */
-  leastWait(ahead: number, now: number): number {
-    this.#forget(now)
-    const beyond = ahead - (this.#quota - this.#used)
+  /** From `start` on, as if every unit under way were answered `roundTrip` from now. */
+  forecast(ahead: number, now: number, start: number, roundTrip: number): number {
+    const head = this.#firstAfter(start)
+    const known = this.#freeAt.length - head
+    const beyond = ahead - (this.#quota - this.#underWay - known)
     if (beyond <= 0) return 0
-    const rounds = Math.floor((beyond - 1) / this.#quota)
+    const round = this.#span + roundTrip
     const inRound = (beyond - 1) % this.#quota
-    const free = this.#freeAt[this.#head + inRound] ?? now + this.#span
-    return Math.max(0, free - now) + rounds * this.#span
-  }
-
-  get #used(): number {
-    return this.#underWay + this.#freeAt.length - this.#head
+    let freeAt = inRound < known ? (this.#freeAt[head + inRound] as number) : now + round
+    if (this.#underWay > 0) freeAt = Math.min(freeAt, now + round)
+    // neither free nor under way now: one that goes at the start
+    if (inRound >= known + this.#underWay) freeAt = start + round
+    return Math.max(0, freeAt - start) + Math.floor((beyond - 1) / this.#quota) * round
   }
 
   #forget(now: number): void {
@@ -125,5 +151,17 @@ class SlidingWindow {
     if (this.#head <= this.#freeAt.length / 2 && this.#head < this.#freeAt.length) return
     this.#freeAt = this.#freeAt.slice(this.#head)
     this.#head = 0
+  }
+
+  /** Where the units begin that come free after `at`. */
+  #firstAfter(at: number): number {
+    let low = this.#head
+    let high = this.#freeAt.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#freeAt[middle] as number) <= at) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 }

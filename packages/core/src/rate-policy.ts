@@ -8,6 +8,14 @@ export interface RateLimit {
   readonly window: number
 }
 
+/**
+ * When a unit of a limit comes free: one window after the response, or one window after the send.
+ *
+ * With `send` the rate does not fall with the round trip, but the server may count more than `quota` in a window
+ * when one call travels longer than a later one.
+ */
+export type Accounting = 'response' | 'send'
+
 /** How many calls an API allows, how fast, and how long calls may queue for it. */
 export interface RatePolicy {
   /**
@@ -15,6 +23,13 @@ export interface RatePolicy {
    * its response arrived, so that the server never counts more than `quota`, whatever the network does.
    */
   readonly limits: readonly RateLimit[]
+  /**
+   * `send`: a unit comes free one window after the send already. That gives back the round trip's share of the
+   * rate, and gives up the guarantee.
+   *
+   * @defaultValue 'response'
+   */
+  readonly accounting?: Accounting | undefined
   /**
    * Keeps sends at least `window / quota` apart: no bursts (leaky bucket).
    *
@@ -28,7 +43,8 @@ export interface RatePolicy {
    */
   readonly concurrency?: number | undefined
   /**
-   * Calls that may wait, 0 or more; one more is refused with `QUEUE_FULL`.
+   * Calls that may wait, 0 or more; one more is refused with `QUEUE_FULL`. Calls that only wait for a token are not
+   * counted.
    *
    * @defaultValue no limit
    */
@@ -52,6 +68,7 @@ export interface RatePolicy {
 /** A policy whose options are in order. */
 export interface CheckedPolicy {
   readonly limits: readonly RateLimit[]
+  readonly accounting: Accounting
   readonly spread: boolean
   readonly concurrency: number
   readonly maxQueued: number
@@ -59,16 +76,18 @@ export interface CheckedPolicy {
   readonly limitedStatuses: readonly number[]
 }
 
-const options = ['limits', 'spread', 'concurrency', 'maxQueued', 'maxWait', 'limitedStatuses']
+const options = ['limits', 'accounting', 'spread', 'concurrency', 'maxQueued', 'maxWait', 'limitedStatuses']
 
 export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
   mustBeObject(value, path, options)
-  const { limits, spread = false, concurrency, maxQueued, maxWait, limitedStatuses = [429] } = value
+  const { limits, spread = false, concurrency, maxQueued, maxWait } = value
+  const { accounting = 'response', limitedStatuses = [429] } = value
   if (!Array.isArray(limits)) refuse(`${path}.limits`, shape(limits), 'an array of { quota, window }')
   if (!Array.isArray(limitedStatuses))
     refuse(`${path}.limitedStatuses`, shape(limitedStatuses), 'an array of status codes, 400 to 599 but 401')
   return {
     limits: limits.map((limit, index) => checkLimit(limit, `${path}.limits[${index}]`)),
+    accounting: checkAccounting(accounting, `${path}.accounting`),
     spread: mustBeFlag(spread, `${path}.spread`),
     concurrency: concurrency === undefined ? Infinity : mustBeCount(concurrency, `${path}.concurrency`, 1),
     maxQueued: maxQueued === undefined ? Infinity : mustBeCount(maxQueued, `${path}.maxQueued`, 0),
@@ -86,6 +105,11 @@ function checkLimit(value: unknown, path: string): RateLimit {
     quota: mustBeCount(value['quota'], `${path}.quota`, 1),
     window: mustBeDuration(value['window'], `${path}.window`, { positive: true }),
   }
+}
+
+function checkAccounting(value: unknown, path: string): Accounting {
+  if (value !== 'response' && value !== 'send') refuse(path, shape(value), "'response' or 'send'")
+  return value
 }
 
 function checkStatus(value: unknown, path: string): number {

@@ -2,9 +2,9 @@ import { abortable } from './abortable.ts'
 import { AccessToken } from './access-token.ts'
 import { backoff, betweenHalfAndWhole } from './backoff.ts'
 import { requestToken, type TokenAnswer, type TokenEndpoint } from './client-credentials.ts'
-import { type TokenlaneError, isTokenlaneError } from './errors.ts'
+import { isTokenlaneError, TokenlaneError } from './errors.ts'
 import type { Emit, RenewalReason } from './events.ts'
-import { Expiry, type Moment, moment } from './expiry.ts'
+import { Expiry, moment } from './expiry.ts'
 import { Pause } from './pause.ts'
 import { refusalMemory, type RotatingCredentials } from './rotating-credentials.ts'
 import { StepTimeout } from './step-timeout.ts'
@@ -208,14 +208,12 @@ export class RenewingToken {
     const { endpoint, emit } = this.#options
     const timer = new StepTimeout(() => this.#requestTime(flight))
     try {
-      let start = moment()
-      let answer = await this.#request(timer)
-      if (isOverslept(answer, start)) {
-        start = moment()
-        answer = await this.#request(timer)
-      }
+      const start = moment()
+      const answer = await this.#request(timer)
       const expiry = Expiry.of(answer.lifetime, start)
       const token = new AccessToken(answer.token, endpoint.issuer, expiry, this.#margins(answer.lifetime))
+      // a slow answer to a short token, or one that was read after the machine slept
+      if (AccessToken.age(token) === 'expired') throw tooLate(endpoint)
       this.#current = token
       this.#everHad = true
       this.#rejected = false
@@ -310,12 +308,12 @@ function isPermanent({ code }: TokenlaneError): boolean {
   return code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
 }
 
-/**
- * Whether only the wall clock says that the token is dead on arrival: the machine slept while the answer was
- * on its way, or somebody set the clock forward, and nobody can say how old the token is.
- */
-function isOverslept({ lifetime }: TokenAnswer, start: Moment): boolean {
-  return Date.now() - start.wall >= lifetime && performance.now() - start.monotonic < lifetime
+function tooLate({ issuer, url }: TokenEndpoint): TokenlaneError {
+  return new TokenlaneError(
+    'TOKEN_REQUEST_TIMEOUT',
+    `Cannot obtain token: issuer "${issuer}" (${url.origin}) answered after the token's lifetime`,
+    { issuer },
+  )
 }
 
 function raise(error: unknown): never {

@@ -11,6 +11,7 @@ import { ProtectedApi } from './protected-api.ts'
 import { RenewingToken } from './renewing-token.ts'
 import { RotatingCredentials } from './rotating-credentials.ts'
 import { Router } from './router.ts'
+import { secureDispatchers } from './tls-dispatcher.ts'
 
 /** A plain snapshot for a health endpoint. Holds no secret. */
 export interface ManagerStatus {
@@ -133,7 +134,8 @@ function manage(
   fetch: typeof globalThis.fetch | undefined,
 ): ManagedIssuer {
   const credentials = new RotatingCredentials(name, issuer.credentials, emit)
-  const endpoint = { issuer: name, url: issuer.tokenEndpoint, scope: issuer.scope, fetch }
+  const { tokenEndpoint: url, scope } = issuer
+  const endpoint = { issuer: name, url, scope, fetch, dispatcherFor: secureDispatchers() }
   const { renewBefore, requestTimeout, maxWait } = issuer
   const token = new RenewingToken({ endpoint, credentials, renewBefore, requestTimeout, maxWait, emit })
   return { token, credentials }

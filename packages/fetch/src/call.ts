@@ -65,6 +65,10 @@ export class Call {
     this.replayable = isReplayable(body)
   }
 
+  get dispatcher(): unknown {
+    return (this.#asked as { readonly dispatcher?: unknown }).dispatcher
+  }
+
   /** Sends the call as it was made, but for the token and for redirects, which are followed elsewhere. */
   send(fetch: typeof globalThis.fetch, authorization: string): Promise<Response> {
     const init: RequestInit = { ...this.#init, headers: withToken(this.headers, authorization) }

@@ -1,7 +1,9 @@
 import {
   discardBody,
   followRedirects,
+  secureDispatchers,
   TokenlaneError,
+  withDispatcher,
   type Api,
   type Exchange,
   type TokenManager,
@@ -13,7 +15,7 @@ import { Call, urlOf, withToken, type TokenlaneRequestInit } from './call.ts'
 /** Configures `createFetch`. */
 export interface CreateFetchOptions {
   /**
-   * Sends the calls.
+   * Sends the calls. Passes on the `dispatcher` that it gets where the process allows TLS 1.0.
    *
    * @defaultValue the runtime's `fetch`, as it is at each call
    */
@@ -54,13 +56,16 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
     return managerOf(globalThis.fetch) === undefined ? globalThis.fetch : atStart
   }
 
+  const dispatcherFor = secureDispatchers()
   const managed: TokenlaneFetch = async (input, init) => {
     const fetch = base()
     const api = tokens.route(urlOf(input))
     if (api === undefined) return fetch(input, init)
     const call = new Call(input, init)
     if (call.headers.has('authorization')) return fetch(input, init)
-    return send(call, { api, tokens, fetch })
+    const { dispatcher } = call
+    const added = dispatcherFor({ url: api.baseUrl, dispatcher, ownFetch: given !== undefined })
+    return send(call, { api, tokens, fetch, secure: withDispatcher(fetch, added) })
   }
   return Object.defineProperty(managed, managedBy, { value: tokens })
 }
@@ -69,13 +74,15 @@ interface Lane {
   readonly api: Api
   readonly tokens: TokenManager
   readonly fetch: typeof globalThis.fetch
+  /** The same, at TLS 1.2 or later. */
+  readonly secure: typeof globalThis.fetch
 }
 
 /** Sends a call to its API, and its redirects with the token for as long as they stay there. */
-async function send(call: Call, { api, tokens, fetch }: Lane): Promise<Response> {
+async function send(call: Call, { api, tokens, fetch, secure }: Lane): Promise<Response> {
   const { signal, priority, replayable } = call
   try {
-    const response = await api.send((token) => exchange(call.send(fetch, token)), {
+    const response = await api.send((token) => exchange(call.send(secure, token)), {
       signal,
       priority,
       replayable,
@@ -87,7 +94,7 @@ async function send(call: Call, { api, tokens, fetch }: Lane): Promise<Response>
       const init = await call.initFor(hop)
       if (!inside) return fetch(hop.url.href, init)
       return api.send(
-        (token) => exchange(fetch(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
+        (token) => exchange(secure(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
         { signal, priority },
       )
     })

@@ -1,4 +1,12 @@
-import { checkCallOptions, isReplayable, type Api, type Pass, type TokenManager } from '@tokenlane/core'
+import {
+  agentFloor,
+  checkCallOptions,
+  isReplayable,
+  tlsFloor,
+  type Api,
+  type Pass,
+  type TokenManager,
+} from '@tokenlane/core'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
 import { hideToken, redact, type SentFields } from './hide-token.ts'
@@ -67,6 +75,7 @@ export class Call {
     if (this.#api === undefined) return
 
     const { context, hooks, isStream, body } = options
+    const minVersion = floorOf(options)
     const { priority } = checkCallOptions(context['tokenlane'])
     // each time, for a hook of the caller's that retries may drop them
     hooks.afterResponse = [this.#afterResponse, ...this.#others(hooks.afterResponse)]
@@ -80,6 +89,7 @@ export class Call {
     })
     if (signal.aborted) this.#pass.release()
     this.#addToken(options)
+    if (minVersion !== undefined) addFloor(options, minVersion)
   }
 
   readonly #afterResponse: AfterResponseHook = (response, retry) => {
@@ -129,5 +139,23 @@ export class Call {
   /** Another handler may have been here for the same manager, or another call whose options are used again. */
   #others<T extends object>(hooks: readonly T[]): T[] {
     return hooks.filter((hook) => (hook as { [managedBy]?: unknown })[managedBy] !== this.#tokens)
+  }
+}
+
+/** The lowest TLS version to ask for. The request's own options count where its agent names none. */
+function floorOf({ url, https, agent }: NormalizedOptions): 'TLSv1.2' | undefined {
+  if (url?.protocol !== 'https:') return undefined
+  const missing = agentFloor(agent.https, 'agent.https')
+  return tlsFloor(https, 'https') && missing
+}
+
+/** For this request only: its redirects may lead elsewhere. */
+function addFloor(options: NormalizedOptions, minVersion: 'TLSv1.2'): void {
+  const { request: given } = options
+  options.https = { minVersion }
+  options.request = (...sent) => {
+    options.request = given
+    options.https = { minVersion: undefined }
+    return given?.(...sent)
   }
 }

@@ -2,26 +2,36 @@ import {
   checkCallOptions,
   followRedirects,
   isReplayable,
+  withDispatcher,
   type Api,
+  type FetchCall,
   type SendOptions,
   type TokenManager,
 } from '@tokenlane/core'
 import type { Options } from 'ky'
 
-import { exchange, type Way } from './exchange.ts'
+import { exchange } from './exchange.ts'
 import { HeldPass } from './held-pass.ts'
 import { Outgoing } from './outgoing.ts'
+
+/** Whose tokens calls get, and what keeps `fetch` at TLS 1.2 or later. */
+export interface Manager {
+  readonly tokens: TokenManager
+  readonly dispatcherFor: (call: FetchCall) => unknown
+}
 
 /** One call of ky: it waits in ky's hooks, where no `timeout` runs, and sends in ky's `fetch`. */
 export class Call {
   readonly #options: Options
   readonly #tokens: TokenManager
+  readonly #dispatcherFor: Manager['dispatcherFor']
   readonly #fetch: Options['fetch']
   readonly #held = new HeldPass()
 
-  constructor(options: Options, tokens: TokenManager) {
+  constructor(options: Options, { tokens, dispatcherFor }: Manager) {
     this.#options = options
     this.#tokens = tokens
+    this.#dispatcherFor = dispatcherFor
     this.#fetch = options.fetch
   }
 
@@ -30,6 +40,7 @@ export class Call {
     const api = this.#apiOf(request)
     // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
     if (api === undefined || request.signal.aborted) return
+    this.#dispatcher(api)
     this.#held.hold(await api.admit(this.#asks(request)), api)
   }
 
@@ -44,16 +55,19 @@ export class Call {
 
     const { tokenlane: _, ...rest } = init as Options & RequestInit
     const asks = this.#asks(request)
-    const way: Way = { ...asks, api, fetch: (attempt) => fetch(attempt, rest) }
+    const secure = withDispatcher(fetch, this.#dispatcher(api))
     const outgoing = new Outgoing(request, asks.replayable)
     try {
-      const response = await exchange((token) => outgoing.next(token), way, this.#held.take(api))
+      const pass = this.#held.take(api)
+      const attempt = (token: string) => exchange(secure(outgoing.next(token), rest))
+      const response = await api.send(attempt, { ...asks, pass })
       if (!outgoing.followsRedirects) return response
       let inside = true
       return await followRedirects(response, outgoing, async (hop) => {
         inside &&= this.#tokens.route(hop.url) === api
         const next = await outgoing.hop(hop)
-        return inside ? exchange(next, { ...way, replayable: true }) : way.fetch(next())
+        if (!inside) return fetch(next(), rest)
+        return api.send((token) => exchange(secure(next(token), rest)), { ...asks, replayable: true })
       })
     } finally {
       outgoing.end()
@@ -62,6 +76,12 @@ export class Call {
 
   #apiOf({ url, headers }: Request): Api | undefined {
     return headers.has('authorization') ? undefined : this.#tokens.route(url)
+  }
+
+  /** What to add to ky's own options. Looked for before the wait too, so that nothing waits in vain. */
+  #dispatcher({ baseUrl }: Api): unknown {
+    const { dispatcher } = this.#options as { readonly dispatcher?: unknown }
+    return this.#dispatcherFor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })
   }
 
   #asks({ signal }: Request): SendOptions {

@@ -1,7 +1,7 @@
-import { TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
-import type { BeforeRetryHook, Hooks, Options } from 'ky'
+import { secureDispatchers, TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
+import type { BeforeRequestHook, BeforeRetryHook, Hooks, Options } from 'ky'
 
-import { Call } from './call.ts'
+import { Call, type Manager } from './call.ts'
 
 declare module 'ky' {
   interface Options {
@@ -32,16 +32,23 @@ export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
       'INVALID_OPTIONS',
       'Cannot make options for ky: `tokens` is wrong; allowed: what `createTokenManager` returns',
     )
-  return { hooks: { init: [(options) => manage(options, tokens)] } }
+  const dispatcherFor = secureDispatchers()
+  return { hooks: { init: [(options) => manage(options, { tokens, dispatcherFor })] } }
 }
 
 /** Puts a call's options under management, which are its own copy while its `init` hooks run. */
-function manage(options: Options, tokens: TokenManager): void {
+function manage(options: Options, manager: Manager): void {
+  const { tokens } = manager
   const { beforeRequest = [], beforeRetry = [], ...others } = options.hooks ?? {}
   if (beforeRequest.some((hook) => managedBy in hook && hook[managedBy] === tokens)) return
 
-  const call = new Call(options, tokens)
-  const wait = ({ request }: { request: Request }): Promise<void> => call.wait(request)
+  const call = new Call(options, manager)
+  // a request that a hook returns makes ky forget the options that it keeps for hooks, whose `signal` a timeout ends
+  const wait: BeforeRequestHook & BeforeRetryHook = async ({ request }: { request: Request }) => {
+    await call.wait(request)
+    // after it, ky runs no other `beforeRetry` hook
+    return options.hooks?.beforeRetry?.at(-1) === wait ? request : undefined
+  }
   Object.defineProperty(wait, managedBy, { value: tokens })
   options.fetch = (request, init) => call.send(request as Request, init)
   // last, so that what the caller's hooks change is known, and that nothing comes between waiting and sending

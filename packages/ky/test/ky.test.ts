@@ -694,3 +694,29 @@ describe('kyTokens', () => {
     expect(() => kyTokens(undefined as never)).toThrow(refused)
   })
 })
+
+test('a `beforeError` hook sees the signal of the last attempt, not the one that a timeout ended', async () => {
+  let sends = 0
+  const fetch = (async (input: Request) => {
+    sends += 1
+    if (sends === 2) return new Response('', { status: 500 })
+    await once(input.signal, 'abort')
+    throw input.signal.reason
+  }) as unknown as typeof globalThis.fetch
+  const aborted: (boolean | undefined)[] = []
+  const call = client('https://example.com/', {
+    fetch,
+    timeout: 20,
+    retry: { limit: 1, retryOnTimeout: true, delay: () => 0 },
+    hooks: {
+      beforeError: [
+        ({ error, options }) => {
+          aborted.push(options.signal?.aborted)
+          return error
+        },
+      ],
+    },
+  })
+  await expect(call).rejects.toBeInstanceOf(HTTPError)
+  expect(aborted).toEqual([false])
+})

@@ -1,0 +1,13 @@
+/** Prints a table with a heading, its columns as wide as what is in them. */
+export function printTable(heading: string, rows: readonly Readonly<Record<string, string>>[]): void {
+  const columns = Object.keys(rows[0] ?? {})
+  const widths = columns.map((column) =>
+    Math.max(column.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |`
+  console.log(`\n${heading}\n`)
+  console.log(line(columns))
+  console.log(line(widths.map((width) => '-'.repeat(width))))
+  for (const row of rows) console.log(line(columns.map((column) => row[column] ?? '')))
+}

@@ -1,0 +1,53 @@
+import { conformance, type Driver } from '@tokenlane/testing'
+import axios, { AxiosError, isAxiosError, isCancel, type AxiosInstance } from 'axios'
+import axiosRetry from 'axios-retry'
+
+import { attachTokens } from '../src/index.ts'
+
+const driver: Driver<AxiosInstance> = {
+  name: 'axios',
+  create() {
+    const client = axios.create()
+    axiosRetry(client, { retries: 0 })
+    return client
+  },
+  attach: (client, tokens) => ({ client, detach: attachTokens(client, tokens) }),
+  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane }) {
+    const response = await client.request<string | AsyncIterable<Uint8Array>>({
+      url,
+      method: method ?? 'GET',
+      headers: { ...headers },
+      data: body?.value,
+      responseType: stream === true ? 'stream' : 'text',
+      ...(signal && { signal }),
+      ...(timeout !== undefined && { timeout }),
+      'axios-retry': { retries: retries ?? 0 },
+      tokenlane,
+    })
+    const { status, data } = response
+    return {
+      status,
+      headers: new Headers(response.headers as Record<string, string>),
+      ...(typeof data === 'string' ? { text: data } : { text: '', stream: data }),
+      native: response,
+    }
+  },
+  errors: {
+    isAbort: isCancel,
+    isTimeout: (error) => isAxiosError(error) && error.code === AxiosError.ECONNABORTED,
+    isNetwork: (error) => isAxiosError(error) && error.request !== undefined && error.response === undefined,
+    statusOf: (error) => (isAxiosError(error) ? error.response?.status : undefined),
+  },
+  limits: {
+    'body: web stream': {
+      reason: 'axios takes no web stream in Node.',
+      instead: 'It rejects as it does alone.',
+    },
+    'body: async generator': {
+      reason: 'axios takes a generator for an object.',
+      instead: 'It sends `{}`, as it does alone.',
+    },
+  },
+}
+
+conformance(driver)

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+
+import { conformance, type Answer, type Driver } from '@tokenlane/testing'
+import got, {
+  AbortError,
+  HTTPError,
+  RequestError,
+  TimeoutError,
+  type Got,
+  type OptionsInit,
+  type PlainResponse,
+  type Response,
+} from 'got'
+
+import { gotTokens } from '../src/index.ts'
+
+const driver: Driver<Got> = {
+  name: 'got',
+  create: () => got.extend({ retry: { limit: 0 } }),
+  attach: (client, tokens) => ({ client: client.extend(gotTokens(tokens)) }),
+  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane }) {
+    const options: OptionsInit = {
+      method: method ?? 'GET',
+      ...(headers && { headers }),
+      ...(body?.kind === 'JSON' ? { json: body.value } : body && { body: body.value as string }),
+      ...(signal && { signal }),
+      ...(timeout !== undefined && { timeout: { request: timeout } }),
+      ...(retries !== undefined && {
+        retry: { limit: retries, calculateDelay: ({ computedValue }) => Math.min(computedValue, 1) },
+      }),
+      ...(tokenlane && { context: { tokenlane } }),
+    }
+    if (stream !== true) {
+      const response = (await client(url, options)) as Response<string>
+      return answerOf(response, response.body)
+    }
+    const answer = client.stream(url, options)
+    const [response] = (await once(answer, 'response')) as [PlainResponse]
+    return { ...answerOf(response, ''), stream: answer }
+  },
+  errors: {
+    isAbort: (error) => error instanceof AbortError,
+    isTimeout: (error) => error instanceof TimeoutError,
+    isNetwork: (error) => error instanceof RequestError && error.response === undefined,
+    statusOf: (error) => (error instanceof HTTPError ? error.response.statusCode : undefined),
+  },
+  limits: {
+    detach: {
+      reason: '`got.extend` makes a new instance.',
+      instead: 'The instance that was extended sends no token.',
+    },
+    streamRetry: {
+      reason: '`got.stream` cannot send again.',
+      instead: "The 401 is the caller's, and the next call has a new token.",
+    },
+    'body: URLSearchParams': {
+      reason: 'got takes it as `form`, not as a body.',
+      instead: 'It rejects as it does alone.',
+    },
+    'body: ArrayBuffer': {
+      reason: 'got takes typed arrays, but no ArrayBuffer.',
+      instead: 'It rejects as it does alone.',
+    },
+    'body: Blob': { reason: 'got takes no Blob.', instead: 'It rejects as it does alone.' },
+  },
+}
+
+function answerOf(response: PlainResponse, text: string): Answer {
+  const { statusCode, headers } = response
+  return {
+    status: statusCode,
+    headers: new Headers(headers as Record<string, string>),
+    text,
+    native: response,
+  }
+}
+
+conformance(driver)

@@ -1,0 +1,43 @@
+import { conformance, type Driver } from '@tokenlane/testing'
+import ky, { isHTTPError, isNetworkError, isTimeoutError, type KyInstance, type Options } from 'ky'
+
+import { kyTokens } from '../src/index.ts'
+
+const driver: Driver<KyInstance> = {
+  name: 'ky',
+  create: () => ky.create({ retry: 0, timeout: false }),
+  attach: (client, tokens) => ({ client: client.extend(kyTokens(tokens)) }),
+  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane }) {
+    const response = await client(url, {
+      method: method ?? 'GET',
+      ...(headers && { headers }),
+      ...(body?.kind === 'JSON'
+        ? { json: body.value }
+        : body && { body: body.value as NonNullable<Options['body']>, duplex: 'half' }),
+      ...(signal && { signal }),
+      ...(timeout !== undefined && { timeout }),
+      ...(retries !== undefined && { retry: { limit: retries, delay: () => 0 } }),
+      ...(tokenlane && { tokenlane }),
+    })
+    return {
+      status: response.status,
+      headers: response.headers,
+      ...(stream === true ? { text: '', stream: response.body! } : { text: await response.text() }),
+      native: response,
+    }
+  },
+  errors: {
+    isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',
+    isTimeout: isTimeoutError,
+    isNetwork: isNetworkError,
+    statusOf: (error) => (isHTTPError(error) ? error.response.status : undefined),
+  },
+  limits: {
+    detach: {
+      reason: '`ky.extend` makes a new instance.',
+      instead: 'The instance that was extended sends no token.',
+    },
+  },
+}
+
+conformance(driver)

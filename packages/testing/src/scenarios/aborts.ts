@@ -1,0 +1,105 @@
+import { expect, vi } from 'vitest'
+
+import type { ScenarioGroup } from '../scenario.ts'
+import { oneByOne, patiently, type Stage } from '../stage.ts'
+import { errorKind } from './error-kind.ts'
+
+export const aborts: ScenarioGroup = {
+  subject: "The caller's abort, with the client's own error,",
+  scenarios: [
+    {
+      name: 'before the call sends nothing and asks for no token',
+      async run(stage) {
+        const { client } = stage.open()
+        const controller = stage.controller()
+        controller.abort()
+        await mustBeOwnAbort(stage, await client.failure({ url: 'records', signal: controller.signal }))
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([0, 0])
+      },
+    },
+    {
+      name: 'in the queue ends the wait, sends nothing, and holds up nobody behind it',
+      async run(stage) {
+        const { tokens, client } = stage.open({ ratePolicy: oneByOne })
+        const controller = stage.controller()
+        const held = await stage.hold(client)
+        const aborted = client.failure({ url: 'records', signal: controller.signal })
+        const behind = client.status({ url: 'records' })
+        await vi.waitFor(() => expect(queued(tokens)).toBe(2), patiently)
+        controller.abort()
+        await mustBeOwnAbort(stage, await aborted)
+        expect([stage.calls(), queued(tokens)]).toEqual([1, 1])
+        await held.release()
+        expect(await behind).toBe(200)
+        expect(stage.calls()).toBe(2)
+      },
+    },
+    {
+      name: 'during a renewal ends this wait only, and sends nothing',
+      async run(stage) {
+        const renewed = Promise.withResolvers<void>()
+        const { client } = stage.open({ tokensCome: renewed.promise })
+        const controller = stage.controller()
+        const aborted = client.failure({ url: 'records', signal: controller.signal })
+        const other = client.status({ url: 'records', signal: stage.controller().signal })
+        await vi.waitFor(() => expect(stage.tokenRequests()).toBe(1), patiently)
+        controller.abort()
+        await mustBeOwnAbort(stage, await aborted)
+        expect(stage.calls()).toBe(0)
+        renewed.resolve()
+        expect(await other).toBe(200)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([1, 1])
+      },
+    },
+    {
+      name: 'during the renewal after a 401 sends no second time',
+      async run(stage) {
+        const controller = stage.controller()
+        const { tokens, client } = stage.open({
+          observe: ({ type }) => type === 'token.rejected' && controller.abort(),
+        })
+        await stage.revoke(tokens)
+        const error = await client.failure({ url: 'records', signal: controller.signal })
+        await mustBeOwnAbort(stage, error)
+        expect(stage.calls()).toBe(1)
+      },
+    },
+    {
+      name: 'in flight ends the call and gives its slot back',
+      async run(stage) {
+        const { client } = stage.open({ ratePolicy: oneByOne })
+        const controller = stage.controller()
+        const aborted = client.failure({ url: 'slow?ms=600000', signal: controller.signal })
+        await vi.waitFor(() => expect(stage.calls()).toBe(1), patiently)
+        controller.abort()
+        await mustBeOwnAbort(stage, await aborted)
+        expect(await client.status({ url: 'records' })).toBe(200)
+      },
+    },
+    {
+      name: 'that never comes leaves no listener on a signal that many calls share',
+      async run(stage) {
+        const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxWait: 60_000 } })
+        const { signal } = stage.controller()
+        await stage.revoke(tokens)
+        const calls = [1, 2, 3, 4].map((page) => client.status({ url: `records?page=${page}`, signal }))
+        expect(await Promise.all(calls)).toEqual([200, 200, 200, 200])
+      },
+    },
+  ],
+}
+
+/** As the bare client rejects when it is aborted in flight. */
+async function mustBeOwnAbort(stage: Stage, error: unknown): Promise<void> {
+  expect(stage.errors.isAbort(error), `an abort of the client's own, not ${String(error)}`).toBe(true)
+  const server = await stage.scripted(() => new Promise(() => {}))
+  const controller = stage.controller()
+  const aborted = stage.bare().failure({ url: server.url, signal: controller.signal })
+  await vi.waitFor(() => expect(server.requests.length).toBe(1), patiently)
+  controller.abort()
+  expect(errorKind(error)).toEqual(errorKind(await aborted))
+}
+
+function queued(tokens: { status(): { apis: readonly { queued?: number }[] } }): number {
+  return tokens.status().apis.reduce((sum, api) => sum + (api.queued ?? 0), 0)
+}

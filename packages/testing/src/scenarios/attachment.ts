@@ -1,0 +1,50 @@
+import { expect } from 'vitest'
+
+import type { ScenarioGroup } from '../scenario.ts'
+
+export const attachment: ScenarioGroup = {
+  subject: 'Attaching',
+  scenarios: [
+    {
+      name: 'twice is once: 1 send per call, and 2 on a 401',
+      async run(stage) {
+        const { tokens, client } = stage.open()
+        const twice = client.attachAgain()
+        expect(await twice.status({ url: 'records' })).toBe(200)
+        expect(stage.calls()).toBe(1)
+        await stage.revoke(tokens)
+        expect(await twice.status({ url: 'records' })).toBe(200)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 1])
+      },
+    },
+    {
+      name: 'twice is once: a call takes one slot, and none is left over',
+      async run(stage) {
+        const { tokens, client } = stage.open({ ratePolicy: { limits: [], concurrency: 1 } })
+        const twice = client.attachAgain()
+        await stage.revoke(tokens)
+        for (const page of [1, 2]) expect(await twice.status({ url: `records?page=${page}` })).toBe(200)
+        expect(stage.calls()).toBe(3)
+      },
+    },
+    {
+      name: 'detaching takes the tokens off again, also after attaching twice',
+      needs: {
+        feature: 'detach',
+        async instead(stage) {
+          const { client } = stage.open()
+          expect(client.detach).toBeUndefined()
+          expect(await client.status({ url: 'records' })).toBe(200)
+          expect(await stage.bare().status({ url: 'records' })).toBe(401)
+        },
+      },
+      async run(stage) {
+        const { client } = stage.open()
+        const { detach } = client.attachAgain()
+        detach!()
+        expect(await client.status({ url: 'records' })).toBe(401)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([1, 0])
+      },
+    },
+  ],
+}

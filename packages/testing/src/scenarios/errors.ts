@@ -1,0 +1,106 @@
+import { expect } from 'vitest'
+
+import type { Scenario, ScenarioGroup } from '../scenario.ts'
+import { oneByOne, type Stage } from '../stage.ts'
+import { errorKind } from './error-kind.ts'
+
+export const errors: ScenarioGroup = {
+  subject: 'An error',
+  scenarios: [
+    {
+      name: "of status 404 or 503 is the client's own",
+      needs: {
+        feature: 'httpErrors',
+        async instead(stage) {
+          const { client } = stage.open()
+          for (const status of [404, 503])
+            expect((await client.send({ url: `status/${status}` })).status).toBe(status)
+        },
+      },
+      async run(stage) {
+        const { client } = stage.open()
+        for (const status of [404, 503]) {
+          const error = await client.failure({ url: `status/${status}` })
+          expect(stage.errors.statusOf(error)).toBe(status)
+          const api = await stage.scripted(() => ({ status }))
+          expect(errorKind(error)).toEqual(errorKind(await stage.bare().failure({ url: api.url })))
+        }
+      },
+    },
+    network('of a refused connection', async (stage) => {
+      const api = await stage.scripted()
+      await api.close()
+      return api.url
+    }),
+    network('of a connection that breaks', async (stage) => (await stage.scripted(() => 'cut')).url),
+    {
+      name: 'of the issuer is TOKEN_REQUEST_REFUSED, and nothing is sent',
+      async run(stage) {
+        const { client } = stage.open()
+        stage.sandbox.control.failIssuer('weblink', { status: 400, body: { error: 'invalid_client' } })
+        expect(await client.refusal({ url: 'records' })).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+        expect(stage.calls()).toBe(0)
+      },
+    },
+    {
+      name: 'of a full queue is QUEUE_FULL, and nothing is sent',
+      async run(stage) {
+        const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxQueued: 0 } })
+        // who waits for a token waits, too
+        await tokens.getToken('weblink')
+        const held = await stage.hold(client)
+        expect(await client.refusal({ url: 'records' })).toMatchObject({ code: 'QUEUE_FULL' })
+        expect(stage.calls()).toBe(1)
+        await held.release()
+      },
+    },
+    {
+      name: 'of a wait that is too long is QUEUE_TIMEOUT, and nothing is sent',
+      async run(stage) {
+        const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxWait: 50 } })
+        await tokens.getToken('weblink')
+        const held = await stage.hold(client)
+        expect(await client.refusal({ url: 'records' })).toMatchObject({ code: 'QUEUE_TIMEOUT' })
+        expect(stage.calls()).toBe(1)
+        await held.release()
+      },
+    },
+    {
+      name: 'of a closed manager is MANAGER_CLOSED, and nothing is sent',
+      async run(stage) {
+        const { tokens, client } = stage.open()
+        await tokens.close()
+        expect(await client.refusal({ url: 'records' })).toMatchObject({ code: 'MANAGER_CLOSED' })
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([0, 0])
+      },
+    },
+    {
+      name: 'in the `tokenlane` options of a call is INVALID_OPTIONS, and nothing is sent',
+      async run(stage) {
+        const { client } = stage.open()
+        for (const tokenlane of [{ priority: 1.5 }, { prioritty: 1 } as object]) {
+          const error = await client.refusal({ url: 'records', tokenlane })
+          expect(error).toMatchObject({ code: 'INVALID_OPTIONS' })
+        }
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([0, 0])
+      },
+    },
+  ],
+}
+
+/** An API that cannot be reached: its slot must come free each time. */
+function network(name: string, open: (stage: Stage) => Promise<string>): Scenario {
+  return {
+    name: `${name} is the client's own, and its slot comes free`,
+    async run(stage) {
+      const url = await open(stage)
+      const { client } = stage.open({ apis: [{ baseUrl: url, ratePolicy: oneByOne }] })
+      const bare = errorKind(await stage.bare().failure({ url }))
+      for (const path of ['a', 'b']) {
+        const error = await client.failure({ url: url + path })
+        expect(stage.errors.isNetwork(error), String(error)).toBe(true)
+        expect(errorKind(error)).toEqual(bare)
+      }
+    },
+  }
+}

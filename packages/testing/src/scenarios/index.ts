@@ -1,0 +1,27 @@
+import type { ScenarioGroup } from '../scenario.ts'
+import { aborts } from './aborts.ts'
+import { attachment } from './attachment.ts'
+import { bodies } from './bodies.ts'
+import { errors } from './errors.ts'
+import { queue } from './queue.ts'
+import { redirects } from './redirects.ts'
+import { rejections } from './rejections.ts'
+import { retries } from './retries.ts'
+import { streams } from './streams.ts'
+import { timeouts } from './timeouts.ts'
+import { tokens } from './tokens.ts'
+
+/** The one list, in the order of the table. */
+export const groups: readonly ScenarioGroup[] = [
+  tokens,
+  attachment,
+  rejections,
+  bodies,
+  streams,
+  aborts,
+  timeouts,
+  redirects,
+  retries,
+  queue,
+  errors,
+]

@@ -1,0 +1,78 @@
+import type { TokenlaneEvent } from '@tokenlane/core'
+import { expect, vi } from 'vitest'
+
+import type { ScenarioGroup } from '../scenario.ts'
+import { oneByOne, patiently } from '../stage.ts'
+
+export const queue: ScenarioGroup = {
+  subject: 'The queue of an API with a rate policy',
+  scenarios: [
+    {
+      name: 'serves a call of a higher `priority` first, and equal ones in order',
+      async run(stage) {
+        const { tokens, client } = stage.open({ ratePolicy: oneByOne })
+        await tokens.getToken('weblink')
+        const held = await stage.hold(client)
+        const order: string[] = []
+        const call = async (name: string, priority?: number): Promise<void> => {
+          await client.send({ url: 'records', ...(priority !== undefined && { tokenlane: { priority } }) })
+          order.push(name)
+        }
+        const calls: Promise<void>[] = []
+        for (const [name, priority] of [['a'], ['b'], ['low', -1], ['high', 5]] as const) {
+          calls.push(call(name, priority))
+          const waiting = calls.length
+          await vi.waitFor(() => expect(tokens.status().apis[1]!.queued).toBe(waiting), patiently)
+        }
+        await held.release()
+        await Promise.all(calls)
+        expect(order).toEqual(['high', 'a', 'b', 'low'])
+      },
+    },
+    {
+      name: 'pauses after a 429 as long as Retry-After says, and sends the call again',
+      async run(stage) {
+        const pauses: TokenlaneEvent[] = []
+        const { client } = stage.open({
+          ratePolicy: { limits: [{ quota: 100, window: 1_000 }] },
+          observe: (event) => event.type === 'api.paused' && pauses.push(event),
+        })
+        stage.sandbox.control.failApi('weblink', { status: 429, retryAfter: 1, times: 1 })
+        const start = performance.now()
+        const body = { kind: 'string', value: 'again' } as const
+        expect(await client.status({ url: 'echo', method: 'POST', body })).toBe(200)
+        // a timer may fire a little early
+        expect(performance.now() - start).toBeGreaterThan(990)
+        expect(pauses).toMatchObject([{ for: 1_000, status: 429 }])
+        expect(stage.calls()).toBe(2)
+      },
+    },
+    {
+      name: "is not there without a policy: a 429 is the caller's at once",
+      async run(stage) {
+        const { client } = stage.open()
+        stage.sandbox.control.failApi('weblink', { status: 429, retryAfter: 600, times: 1 })
+        expect(await client.status({ url: 'records' })).toBe(429)
+        expect(stage.calls()).toBe(1)
+      },
+    },
+    {
+      name: 'lets no more calls go at once than `concurrency` allows',
+      async run(stage) {
+        let [now, most] = [0, 0]
+        const api = await stage.scripted(async () => {
+          most = Math.max(most, (now += 1))
+          // meanwhile one more would come, if it might
+          await fetch(stage.sandbox.weblinkUrl)
+          now -= 1
+          return { status: 200 }
+        })
+        const ratePolicy = { limits: [], concurrency: 2 }
+        const { client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy }] })
+        const calls = Array.from({ length: 8 }, (_, page) => client.status({ url: `${api.url}${page}` }))
+        expect(new Set(await Promise.all(calls))).toEqual(new Set([200]))
+        expect(most).toBe(2)
+      },
+    },
+  ],
+}

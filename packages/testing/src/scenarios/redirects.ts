@@ -1,0 +1,92 @@
+import { expect } from 'vitest'
+
+import type { Scenario, ScenarioGroup } from '../scenario.ts'
+import type { Stage } from '../stage.ts'
+
+export const redirects: ScenarioGroup = {
+  subject: 'A redirect',
+  scenarios: [
+    {
+      name: 'inside of the API is followed with the token',
+      async run(stage) {
+        const { client } = stage.open()
+        const { status, text } = await client.send({ url: redirectTo('records?page=2&size=10') })
+        expect([status, JSON.parse(text).page]).toEqual([200, 2])
+      },
+    },
+    {
+      name: 'that a revoked token meets is followed after one renewal',
+      async run(stage) {
+        const { tokens, client } = stage.open()
+        await stage.revoke(tokens)
+        expect(await client.status({ url: redirectTo('records') })).toBe(200)
+        expect(stage.tokenRequests()).toBe(1)
+      },
+    },
+    {
+      name: 'to another port carries no token',
+      async run(stage) {
+        const elsewhere = await stage.scripted()
+        const { client } = stage.open()
+        expect(await client.status({ url: redirectTo(elsewhere.url) })).toBe(200)
+        expect(elsewhere.requests.map(({ headers }) => headers.authorization)).toEqual([undefined])
+      },
+    },
+    noToken('to another host name carries no token', (stage) => {
+      const url = outside(stage)
+      url.hostname = 'localhost'
+      return url
+    }),
+    noToken('to a path outside of the API carries no token', outside),
+    {
+      name: "to another API's path of the same origin carries no token of the first",
+      async run(stage) {
+        const url = outside(stage)
+        const other = { baseUrl: new URL('.', url).href, issuer: 'general' }
+        const { client } = stage.open({ apis: [other] })
+        const { text } = await client.send({ url: redirectTo(url.href) })
+        expect(JSON.parse(text)).toEqual({ authorization: false })
+      },
+    },
+    {
+      name: "to another API is sent without a token, and its 401 is the caller's: no token request",
+      async run(stage) {
+        const { client } = stage.open()
+        expect(await client.status({ url: redirectTo(`${stage.sandbox.apiUrl}records`) })).toBe(401)
+        const { apis, issuers } = stage.sandbox.control.counts()
+        expect([apis.weblink.calls, apis.general.calls]).toEqual([1, 1])
+        expect([issuers.weblink.requests, issuers.general.requests]).toEqual([1, 0])
+      },
+    },
+    {
+      name: 'out of the API and back carries no token on the way back, and its 401 costs no token request',
+      async run(stage) {
+        const back = { status: 302, headers: { location: `${stage.sandbox.weblinkUrl}records` } }
+        const elsewhere = await stage.scripted(() => back)
+        const { client } = stage.open()
+        expect(await client.status({ url: redirectTo(elsewhere.url) })).toBe(401)
+        expect(elsewhere.requests.length).toBe(1)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 1])
+      },
+    },
+  ],
+}
+
+function noToken(name: string, target: (stage: Stage) => URL): Scenario {
+  return {
+    name,
+    async run(stage) {
+      const { client } = stage.open()
+      const { text } = await client.send({ url: redirectTo(target(stage).href) })
+      expect(JSON.parse(text)).toEqual({ authorization: false })
+    },
+  }
+}
+
+function redirectTo(url: string): string {
+  return `redirect?to=${encodeURIComponent(url)}`
+}
+
+function outside({ sandbox }: Stage): URL {
+  return new URL('/outside/page', sandbox.weblinkUrl)
+}

@@ -1,0 +1,120 @@
+import { expect, vi } from 'vitest'
+
+import type { ScenarioGroup } from '../scenario.ts'
+import { rejection, type ScriptedAnswer } from '../scripted-api.ts'
+import { oneByOne, patiently } from '../stage.ts'
+
+const inFlight = 50
+
+export const rejections: ScenarioGroup = {
+  subject: 'A 401',
+  scenarios: [
+    {
+      name: 'is answered by one renewal and one more send',
+      async run(stage) {
+        const { tokens, client } = stage.open()
+        await stage.revoke(tokens)
+        expect((await client.send({ url: 'records' })).status).toBe(200)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 1])
+      },
+    },
+    {
+      name: "is the caller's the second time: exactly 2 sends",
+      async run(stage) {
+        const { client } = stage.open()
+        expect(await client.status({ url: 'status/401' })).toBe(401)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 2])
+      },
+    },
+    {
+      name: 'of 50 calls in flight costs 1 renewal, and loses none',
+      async run(stage) {
+        const allThere = Promise.withResolvers<ScriptedAnswer>()
+        const api = await stage.scripted((_, number) => {
+          if (number === inFlight) allThere.resolve(rejection)
+          return number <= inFlight ? allThere.promise : { status: 200 }
+        })
+        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        await stage.revoke(tokens)
+        const calls = Array.from({ length: inFlight }, (_, id) => client.status({ url: `${api.url}${id}` }))
+        expect(new Set(await Promise.all(calls))).toEqual(new Set([200]))
+        expect([api.requests.length, stage.tokenRequests()]).toEqual([2 * inFlight, 1])
+      },
+    },
+    {
+      name: 'that straggles, of a token that was renewed since, picks up the newer one: no token request',
+      async run(stage) {
+        const late = Promise.withResolvers<ScriptedAnswer>()
+        const api = await stage.scripted(({ url }, number) => {
+          if (number > 2) return { status: 200 }
+          return url === '/late' ? late.promise : rejection
+        })
+        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        await stage.revoke(tokens)
+        const straggler = client.status({ url: `${api.url}late` })
+        await vi.waitFor(() => expect(api.requests.length).toBe(1), patiently)
+        expect(await client.status({ url: `${api.url}soon` })).toBe(200)
+        expect(stage.tokenRequests()).toBe(1)
+        late.resolve(rejection)
+        expect(await straggler).toBe(200)
+        expect([api.requests.length, stage.tokenRequests()]).toEqual([4, 1])
+        const [first, , newer, last] = api.requests.map(({ headers }) => headers.authorization)
+        expect(last).toBe(newer)
+        expect(last).not.toBe(first)
+      },
+    },
+    {
+      name: 'at once at three clients of one manager costs 1 renewal',
+      async run(stage) {
+        const { tokens, client } = stage.open()
+        const clients = [client, stage.client(tokens), stage.client(tokens)]
+        await stage.revoke(tokens)
+        const calls = clients.flatMap((one) =>
+          [1, 2, 3].map((page) => one.status({ url: `records?page=${page}` })),
+        )
+        expect(new Set(await Promise.all(calls))).toEqual(new Set([200]))
+        expect(stage.tokenRequests()).toBe(1)
+      },
+    },
+    {
+      name: 'between the pages of a list is not noticed',
+      async run(stage) {
+        const { tokens, client } = stage.open()
+        await stage.revoke(tokens)
+        const pages: number[] = []
+        for (let url: string | null = 'records?page=1&size=10'; url !== null;) {
+          const page = JSON.parse((await client.send({ url })).text) as { page: number; next: string | null }
+          pages.push(page.page)
+          url = page.next
+          if (page.page === 2) stage.sandbox.control.revokeTokens('weblink')
+        }
+        expect(pages).toEqual([1, 2, 3])
+      },
+    },
+    {
+      name: 'with a body of 1 MB is let go of, and its call goes on',
+      async run(stage) {
+        const long = { ...rejection, body: 'x'.repeat(1_000_000) }
+        const api = await stage.scripted((_, number) =>
+          number === 1 ? long : { status: 200, body: 'short' },
+        )
+        const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        expect((await client.send({ url: api.url })).text).toBe('short')
+        await vi.waitFor(() => expect(api.unfinished()).toBe(0), patiently)
+        expect(api.requests.length).toBe(2)
+      },
+    },
+    {
+      name: 'inside the only slot of an API, and the renewal that it needs, block nobody',
+      async run(stage) {
+        const api = await stage.scripted((_, number) => (number === 1 ? rejection : { status: 200 }))
+        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy: oneByOne }] })
+        await stage.revoke(tokens)
+        const calls = [1, 2, 3].map((page) => client.status({ url: `${api.url}${page}` }))
+        expect(await Promise.all(calls)).toEqual([200, 200, 200])
+        expect(api.requests.map(({ url }) => url).toSorted()).toEqual(['/1', '/1', '/2', '/3'])
+        expect(stage.tokenRequests()).toBe(1)
+      },
+    },
+  ],
+}

@@ -1,0 +1,186 @@
+import { createTokenManager } from '@tokenlane/core'
+import { expect } from 'vitest'
+
+import type { ScenarioGroup } from '../scenario.ts'
+import type { SeenRequest } from '../scripted-api.ts'
+import { oneByOne } from '../stage.ts'
+import type { TestClient } from '../test-client.ts'
+
+export const tokens: ScenarioGroup = {
+  subject: 'The token',
+  scenarios: [
+    {
+      name: 'of each API is that of its own issuer, asked for once',
+      async run(stage) {
+        const { client } = stage.open()
+        for (const url of ['records', `${stage.sandbox.apiUrl}records`, 'records?page=2'])
+          expect((await client.send({ url })).status).toBe(200)
+        expect(stage.sandbox.control.counts().issuers).toMatchObject({
+          general: { requests: 1 },
+          weblink: { requests: 1 },
+        })
+      },
+    },
+    {
+      name: 'of 50 first calls at once costs 1 token request',
+      async run(stage) {
+        const { client } = stage.open()
+        const calls = Array.from({ length: 50 }, () => client.status({ url: 'records?size=1' }))
+        expect(new Set(await Promise.all(calls))).toEqual(new Set([200]))
+        expect(stage.tokenRequests()).toBe(1)
+      },
+    },
+    {
+      name: 'is all that a call gains: method, query, fields and body are those of the bare client',
+      async run(stage) {
+        const api = await stage.scripted()
+        const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        await sendAnything(stage.bare(), api.url)
+        await sendAnything(client, api.url)
+        const [bare, managed] = api.requests.map(wire)
+        expect(bare!.authorization).toBeUndefined()
+        expect(managed!.authorization).toMatch(/^Bearer ./)
+        expect(managed!.rest).toEqual(bare!.rest)
+      },
+    },
+    {
+      name: 'stays away from a URL of no API, which sees the request of the bare client: no token request',
+      async run(stage) {
+        const elsewhere = await stage.scripted()
+        const { client } = stage.open()
+        await sendAnything(stage.bare(), elsewhere.url)
+        await sendAnything(client, elsewhere.url)
+        const [bare, managed] = elsewhere.requests
+        expect(managed).toEqual(bare)
+        expect(managed!.headers.authorization).toBeUndefined()
+        expect(stage.tokenRequests()).toBe(0)
+      },
+    },
+    {
+      name: "gives way to the caller's own Authorization field, sent as it is: no token request, queue or second try",
+      async run(stage) {
+        const { client } = stage.open({ ratePolicy: oneByOne })
+        const headers = { authorization: 'Bearer mine' }
+        const held = await stage.hold(client)
+        stage.sandbox.control.resetCounts()
+        expect(await client.status({ url: 'records', headers })).toBe(401)
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([1, 0])
+        await held.release()
+
+        const api = await stage.scripted()
+        const other = stage.open({ apis: [{ baseUrl: api.url }] }).client
+        await other.send({ url: api.url, headers })
+        expect(api.requests[0]!.headers.authorization).toBe('Bearer mine')
+      },
+    },
+    {
+      name: 'is not on token requests through a managed client, which do not wait for themselves',
+      async run(stage) {
+        const server = await stage.scripted(({ url }) => ({
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body:
+            url === '/token'
+              ? JSON.stringify({ access_token: 'a', token_type: 'Bearer', expires_in: 60 })
+              : '{}',
+        }))
+        const managed: { client?: TestClient } = {}
+        const manager = createTokenManager({
+          issuers: {
+            own: {
+              tokenEndpoint: `${server.url}token`,
+              credentials: { clientId: 'b', clientSecret: 'c' },
+              allowInsecureLoopback: true,
+            },
+          },
+          apis: [{ baseUrl: `${server.url}api/`, issuer: 'own' }],
+          fetch: (input, init) => fetchBy(managed.client!, new Request(input, init)),
+        })
+        managed.client = stage.client(stage.keep(manager))
+        expect(await managed.client.status({ url: `${server.url}api/` })).toBe(200)
+        expect(server.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+          ['/token', undefined],
+          ['/api/', 'Bearer a'],
+        ])
+      },
+    },
+    {
+      name: 'of an issuer inside of its own API is asked for without a token: the request does not wait for itself',
+      async run(stage) {
+        const body = JSON.stringify({ access_token: 'own', token_type: 'Bearer', expires_in: 3600 })
+        const headers = { 'content-type': 'application/json' }
+        const server = await stage.scripted(() => ({ status: 200, headers, body }))
+        const managed: { client?: TestClient } = {}
+        const manager = createTokenManager({
+          issuers: {
+            own: {
+              tokenEndpoint: `${server.url}token`,
+              credentials: { clientId: 'b', clientSecret: 'c' },
+              allowInsecureLoopback: true,
+            },
+          },
+          apis: [{ baseUrl: server.url, issuer: 'own' }],
+          fetch: (input, init) => fetchBy(managed.client!, new Request(input, init)),
+        })
+        managed.client = stage.client(stage.keep(manager))
+        expect(await managed.client.status({ url: server.url })).toBe(200)
+        const sent = server.requests.map((request) => [request.url, request.headers.authorization])
+        expect(sent).toEqual([
+          ['/token', undefined],
+          ['/', 'Bearer own'],
+        ])
+      },
+    },
+    {
+      name: 'shows in no answer and no error, nor does the secret, in print or as JSON',
+      needs: {
+        feature: 'cleanAnswers',
+        async instead(stage) {
+          // answers are only searched as JSON
+          await collectOutcomes(stage.open().client)
+          stage.mustShowNoSecret()
+        },
+      },
+      async run(stage) {
+        await collectOutcomes(stage.open().client)
+        stage.mustShowNoSecret()
+      },
+    },
+  ],
+}
+
+function sendAnything(client: TestClient, url: string): Promise<unknown> {
+  return client.send({
+    url: `${url}a%20b?c=d%2Fe&c=f`,
+    method: 'PUT',
+    headers: { 'x-some-field': 'some value', accept: 'text/plain' },
+    body: { kind: 'JSON', value: { g: ['h', 1] } },
+  })
+}
+
+/** A request without its `Authorization` field, and that field. */
+function wire({ method, url, rawHeaders, headers, body }: SeenRequest): {
+  authorization: string | undefined
+  rest: unknown
+} {
+  const at = rawHeaders.findIndex((name) => name.toLowerCase() === 'authorization')
+  const fields = at === -1 ? rawHeaders : rawHeaders.toSpliced(at, 2)
+  return { authorization: headers.authorization, rest: { method, url, fields, body: body.toString() } }
+}
+
+/** `fetch` as somebody may build it from the client that the manager serves. */
+async function fetchBy(client: TestClient, request: Request): Promise<Response> {
+  const { url, method, headers, signal } = request
+  const value = await request.text()
+  const fields = Object.fromEntries(headers)
+  const answer = await client.send({ url, method, headers: fields, signal, body: { kind: 'string', value } })
+  return new Response(answer.text, answer)
+}
+
+async function collectOutcomes(client: TestClient): Promise<void> {
+  await client.send({ url: 'records?size=2' })
+  await client.send({ url: 'echo', method: 'POST', body: { kind: 'JSON', value: { a: 1 } } })
+  for (const status of [401, 404, 503]) await client.status({ url: `status/${status}` })
+  const { stream } = await client.send({ url: 'records?size=2', stream: true })
+  for await (const chunk of stream!) expect(chunk.length).toBeGreaterThan(0)
+}

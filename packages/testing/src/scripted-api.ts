@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A request as it stood on the wire. */
+export interface SeenRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[]
+  readonly body: Buffer
+}
+
+export interface ScriptedAnswer {
+  readonly status: number
+  readonly headers?: Record<string, string>
+  readonly body?: string
+  /** The body goes on after `body`, and never ends. */
+  readonly endless?: boolean
+}
+
+/** Answers the `number`-th request, from 1; `cut` ends its connection instead. */
+export type Script = (
+  request: SeenRequest,
+  number: number,
+) => ScriptedAnswer | 'cut' | Promise<ScriptedAnswer>
+
+/** A plain HTTP server on loopback that shows what reached it and answers as a scenario says. */
+export interface ScriptedApi {
+  /** Ends in `/`. */
+  readonly url: string
+  readonly requests: readonly SeenRequest[]
+  /** Answers that are neither sent whole nor let go of. */
+  unfinished(): number
+  close(): Promise<void>
+}
+
+export const rejection: ScriptedAnswer = {
+  status: 401,
+  headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+}
+
+export async function openScriptedApi(script: Script = () => ({ status: 200 })): Promise<ScriptedApi> {
+  const requests: SeenRequest[] = []
+  let unfinished = 0
+  const server = createServer((request, response) => {
+    unfinished += 1
+    response.once('close', () => (unfinished -= 1))
+    // a client that is gone gets no answer
+    answer(request, response).catch(() => response.destroy())
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers, rawHeaders } = request
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+    const seen = { method, url, headers, rawHeaders, body: Buffer.concat(chunks) }
+    const scripted = await script(seen, requests.push(seen))
+    if (scripted === 'cut') return void request.socket.destroy()
+    response.writeHead(scripted.status, scripted.headers)
+    if (scripted.endless !== true) response.end(scripted.body)
+    else response.write(scripted.body ?? '')
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    requests,
+    unfinished: () => unfinished,
+    async close() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
+import { expect } from 'vitest'
+
+import type { Answer, Driver, ScenarioRequest } from './driver.ts'
+
+/** A client in a scenario. A relative `url` is one of the weblink API. */
+export interface TestClient {
+  send(request: ScenarioRequest): Promise<Answer>
+  /** The status of the answer, also where the client makes an error of it. */
+  status(request: ScenarioRequest): Promise<number>
+  /** What the call rejects with; fails if it does not. */
+  failure(request: ScenarioRequest): Promise<unknown>
+  /** The error of ours that the call rejects with, or that is the cause of the client's. */
+  refusal(request: ScenarioRequest): Promise<TokenlaneError>
+  attachAgain(): TestClient
+  detach: (() => void) | undefined
+}
+
+export interface TestClientOptions<Client> {
+  readonly driver: Driver<Client>
+  readonly baseUrl: string
+  /** Without it the client is a bare one. */
+  readonly tokens?: TokenManager
+  /** Is shown every answer and every error. */
+  readonly keep: (outcome: unknown, kind: 'answer' | 'error') => void
+}
+
+export function createTestClient<Client>(
+  given: Client,
+  { driver, baseUrl, tokens, keep }: TestClientOptions<Client>,
+): TestClient {
+  const { client, detach } = tokens === undefined ? { client: given } : driver.attach(given, tokens)
+
+  const send = async (request: ScenarioRequest): Promise<Answer> => {
+    // such a call is the bare client's, and so is what it shows
+    const ownAuthorization = request.headers?.['authorization'] !== undefined
+    try {
+      const answer = await driver.send(client, { ...request, url: new URL(request.url, baseUrl).href })
+      if (!ownAuthorization) keep(answer.native, 'answer')
+      return answer
+    } catch (error) {
+      if (!ownAuthorization) keep(error, 'error')
+      throw error
+    }
+  }
+  const failure = (request: ScenarioRequest): Promise<unknown> =>
+    send(request).then(
+      () => expect.fail('the call succeeded'),
+      (error: unknown) => error,
+    )
+
+  return {
+    send,
+    failure,
+    async status(request) {
+      try {
+        return (await send(request)).status
+      } catch (error) {
+        const status = driver.errors.statusOf(error)
+        if (status === undefined) throw error
+        return status
+      }
+    },
+    async refusal(request) {
+      for (let error = await failure(request); ; error = error.cause) {
+        if (isTokenlaneError(error)) return error
+        if (!(error instanceof Error)) return expect.fail('the call failed, but not by an error of ours')
+      }
+    },
+    attachAgain: () => createTestClient(client, { driver, baseUrl, keep, ...(tokens && { tokens }) }),
+    detach,
+  }
+}

@@ -1,0 +1,39 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import type { TestModule } from 'vitest/node'
+
+import { conformanceTable } from './conformance-table.ts'
+
+const packages = new URL('../packages/', import.meta.url)
+const file = new URL('../docs/conformance.md', import.meta.url)
+
+/**
+ * Compares the table in `docs/` with what a run of every client's conformance suite found, or writes it.
+ *
+ * @returns `undefined` if the run left something out, or something failed: then there is nothing to compare.
+ */
+export function checkConformance(
+  modules: readonly TestModule[],
+  { update }: { update: boolean },
+): 'current' | 'outdated' | undefined {
+  const suites = new Set(suitePaths())
+  const ran = modules.filter(({ moduleId }) => suites.has(moduleId))
+  const tests = ran.flatMap(({ children }) => [...children.allTests()])
+  if (suites.size === 0 || ran.length < suites.size) return undefined
+  if (tests.some((test) => test.result().state !== 'passed')) return undefined
+
+  const cells = tests.flatMap((test) => test.meta().conformance ?? [])
+  const table = conformanceTable(cells)
+  if (existsSync(file) && readFileSync(file, 'utf8') === table) return 'current'
+  if (!update) return 'outdated'
+  mkdirSync(new URL('.', file), { recursive: true })
+  writeFileSync(file, table)
+  return 'current'
+}
+
+function suitePaths(): string[] {
+  return readdirSync(packages)
+    .map((name) => fileURLToPath(new URL(`${name}/test/conformance.test.ts`, packages)))
+    .filter((path) => existsSync(path))
+}
