@@ -5,20 +5,16 @@ import { expect, test } from 'vitest'
 
 import { attachTokens } from '../src/index.ts'
 
-const attach =
-  (adapter: string) =>
-  (tokens: TokenManager): Send => {
-    const client = axios.create({ adapter })
-    attachTokens(client, tokens)
-    return (url, { signal, tokenlane }) => client.get(url, { ...(signal && { signal }), tokenlane })
-  }
+// the conformance suite has the adapter for Node
 
-const cases = ['http', 'fetch'].flatMap((adapter) =>
-  provocations.map((provocation) => ({ adapter, provocation, name: provocation.name })),
-)
+const attach = (tokens: TokenManager): Send => {
+  const client = axios.create({ adapter: 'fetch' })
+  attachTokens(client, tokens)
+  return (url, { signal, tokenlane }) => client.get(url, { ...(signal && { signal }), tokenlane })
+}
 
-test.each(cases)('$name, by the $adapter adapter, shows no secret and no token', async (given) => {
-  const { code, leaks } = await provoke(given.provocation, attach(given.adapter))
+test.each(provocations)('$name shows no secret and no token by way of fetch', async (provocation) => {
+  const { code, leaks } = await provoke(provocation, attach)
   expect(leaks).toEqual([])
-  expect(code ?? '').toMatch(given.provocation.code ?? /^$/)
+  expect(code ?? '').toMatch(provocation.code ?? /^$/)
 })

@@ -1,5 +1,6 @@
-import { listen } from './loopback.ts'
 import { createTokenManager, type TokenManager } from '@tokenlane/core'
+
+import { listen } from './loopback.ts'
 
 /** Every status that anybody takes for a redirect. */
 export const redirectStatuses = [300, 301, 302, 303, 304, 305, 306, 307, 308, 399]
