@@ -10,6 +10,8 @@ import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
+const inspect = Symbol.for('nodejs.util.inspect.custom')
+
 /** Renewals that an API's 401s force are spaced, from here to there. */
 const firstRejection = 1_000
 const longestRejection = 60_000
@@ -237,6 +239,9 @@ class AttemptPass implements Pass {
     this.#api.left(this.#turn, this.#sent)
   }
 }
+
+// the field is for the wire, and for no log
+Object.defineProperty(AttemptPass.prototype, inspect, { value: (): string => '[pass]' })
 
 async function discard(exchange: Exchange<unknown>): Promise<void> {
   try {
