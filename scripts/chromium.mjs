@@ -9,7 +9,10 @@ export async function installChromium() {
   const asRoot = process.getuid() === 0 ? '' : 'sudo -n '
   if (asRoot !== '' && !works('sudo', '-n', 'true')) return
   console.log('chromium: installing it from Debian')
-  const script = `${asRoot}apt-get update -qq; ${asRoot}env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium`
+  // without a network this is to end in seconds
+  const apt = 'apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o DPkg::Lock::Timeout=60'
+  const install = `env DEBIAN_FRONTEND=noninteractive ${apt} install -y --no-install-recommends chromium`
+  const script = `${asRoot}${apt} update; ${asRoot}${install}`
   const installation = spawn('sh', ['-c', script], { stdio: 'ignore' })
   await new Promise((resolve) => installation.once('exit', resolve))
 }
