@@ -99,15 +99,14 @@ export class Call {
   }
 }
 
-/** The URL of a call, as text. */
+/** The URL of a call, as text. What is no request is text for `fetch`, whatever it is. */
 export function urlOf(input: Input): string {
-  if (isRequest(input)) return input.url
-  return typeof input === 'string' ? input : input.href
+  return isRequest(input) ? input.url : String(input)
 }
 
 /** Also for a `Request` of another realm or package. */
 function isRequest(input: Input): input is Request {
-  return typeof input === 'object' && 'url' in input
+  return typeof input === 'object' && input !== null && 'url' in input
 }
 
 export function withToken(headers: Headers, authorization: string): Headers {
