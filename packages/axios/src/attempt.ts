@@ -49,6 +49,7 @@ export function createAttempt(
       if (!stays || options['method'] !== request.method) judgedBy ??= response.statusCode
     },
   }
+  const sent = config.headers
   // fetch shows no redirect before it follows it
   if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
 
@@ -66,8 +67,10 @@ export function createAttempt(
 
   function scrub(holder: unknown): void {
     if (typeof holder !== 'object' || holder === null) return
-    const held = holder as { config?: unknown; data?: unknown }
+    const held = holder as { config?: Partial<typeof config>; data?: unknown }
     if (held.config === config) held.config = given
+    // an adapter around another one may hand on a copy
+    else if (held.config?.headers === sent) held.config.headers = given.headers
     redact((held as { request?: unknown }).request)
     hide(held, 'request')
     if (given.responseType === 'stream') for (const name of ['req', 'socket', 'client']) hide(held.data, name)

@@ -81,8 +81,10 @@ async function exchange(
     (response) => ({ response: attempt.clean(response) }),
     (error: unknown) => ({ error: attempt.clean(error) }),
   )
-  const response = 'response' in outcome ? outcome.response : responseOf(outcome.error)
-  if (response === undefined) throw (outcome as { error: unknown }).error
+  const answer = 'error' in outcome ? responseOf(outcome.error) : outcome.response
+  if (answer === undefined && 'error' in outcome) throw outcome.error
+  // an adapter that answers with nothing is a TypeError, as with axios alone
+  const response = answer as AxiosResponse
   return {
     // where the token did not go, the answer tells nothing of it
     status: attempt.lastAnswerToToken() ?? response.status,

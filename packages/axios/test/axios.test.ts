@@ -106,6 +106,16 @@ describe('the token', () => {
   })
 })
 
+test('an adapter around another one, which hands on a copy of the config, shows no token', async () => {
+  const { value } = await tokens.getToken('weblink')
+  const adapter = (config: InternalAxiosRequestConfig): Promise<AxiosResponse> =>
+    axios.getAdapter('http')({ ...config, timeout: 60_000 })
+  const response = await client.get('records', { adapter })
+  const error = await failure(client.get('status/503', { adapter, ...strict }))
+  expect([response.status, response.config.timeout, error.config?.timeout]).toEqual([200, 60_000, 60_000])
+  expect(inspect([response, error], { depth: 12 })).not.toContain(value)
+})
+
 describe('a 401', () => {
   test('renews once and sends once more, whatever validateStatus says', async () => {
     for (const options of [{}, strict, { responseType: 'stream' as const }]) {
@@ -245,6 +255,11 @@ describe('as with axios alone', () => {
     const call = client.get('https://elsewhere.example/', { adapter })
     expect(sent).toBe(1)
     await call
+  })
+
+  test('an adapter that answers with nothing is a TypeError', async () => {
+    const adapter = async (): Promise<AxiosResponse> => undefined as never
+    expect(await failure(client.get('records', { adapter }))).toBeInstanceOf(TypeError)
   })
 
   test('parameters that make no URL are an error of axios', async () => {

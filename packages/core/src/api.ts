@@ -31,6 +31,13 @@ export interface AdmitOptions {
   readonly priority?: number | undefined
   /** Whether the same request can be sent again; `false` for a body that can be read once. Default `true`. */
   readonly replayable?: boolean | undefined
+  /**
+   * Whether the call has been sent before, as after a redirect: then it goes before the calls that wait, and is not
+   * refused for a queue that is full.
+   *
+   * @defaultValue whether there is an `after`
+   */
+  readonly underway?: boolean | undefined
   /** The pass of the attempt before, when that one's report was `again`. */
   readonly after?: Pass | undefined
 }

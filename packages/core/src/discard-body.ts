@@ -1,15 +1,49 @@
 const mostRead = 65_536
+/** In milliseconds: an answer may stop without an end. */
+const longestRead = 1_000
+
+/** A stream of the web or of Node. */
+type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 /**
  * Frees the connection of an answer that nobody wants: a short body is read, so that the connection can serve
- * again, and a long one is given up. Takes streams of the web and of Node.
+ * again, and one that is long or slow is given up. Never fails.
  */
-export async function discardBody(body: AsyncIterable<Uint8Array> | null | undefined): Promise<void> {
+export async function discardBody(body: Body | null | undefined): Promise<void> {
   if (body === null || body === undefined) return
-  let read = 0
-  // leaving the loop early cancels or destroys the stream
-  for await (const chunk of body) {
-    read += chunk.length
-    if (read > mostRead) return
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    const source = 'getReader' in body ? ofWeb(body) : ofNode(body)
+    timer = setTimeout(() => source.giveUp(), longestRead)
+    let read = 0
+    while (read <= mostRead) {
+      const { done, value } = await source.next()
+      if (done === true || value === undefined) return
+      read += value.length
+    }
+    source.giveUp()
+  } catch {
+    // the answer is unwanted, and so is its failure
+  } finally {
+    clearTimeout(timer)
   }
+}
+
+interface Source {
+  next(): Promise<{ done?: boolean | undefined; value?: Uint8Array | undefined }>
+  /** Also ends a `next` that still waits. */
+  giveUp(): void
+}
+
+function ofWeb(body: ReadableStream<Uint8Array>): Source {
+  const reader = body.getReader()
+  return {
+    next: () => reader.read(),
+    giveUp: () => void reader.cancel().catch(() => {}),
+  }
+}
+
+function ofNode(body: AsyncIterable<Uint8Array> & { destroy?(): void }): Source {
+  const chunks = body[Symbol.asyncIterator]()
+  return { next: () => chunks.next(), giveUp: () => body.destroy?.() }
 }

@@ -16,7 +16,12 @@ const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 function limitedApi(ratePolicy: RatePolicy): FakeService & {
   api: Api
   sentAt: number[]
-  call: (options?: { signal?: AbortSignal; priority?: number; name?: string }) => Promise<string>
+  call: (options?: {
+    signal?: AbortSignal
+    priority?: number
+    underway?: boolean
+    name?: string
+  }) => Promise<string>
   order: string[]
   answers: Partial<Exchange<string>>[]
 } {
@@ -155,6 +160,15 @@ test('one more than maxQueued is refused at once, with a token or without', asyn
   await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
   await pass(100)
   await calls
+})
+
+test('who is under way goes before those who wait, and is not refused for them', async () => {
+  const { call, order } = limitedApi({ limits: [], concurrency: 1, maxQueued: 1, maxWait: 1_000 })
+  const calls = [call({ name: 'first' }), call({ name: 'waiting' })]
+  calls.push(call({ name: 'redirected', underway: true }))
+  await pass(100)
+  await Promise.all(calls)
+  expect(order).toEqual(['redirected', 'first', 'waiting'])
 })
 
 test('who waited for maxWait is refused, and 1 ms earlier is not', async () => {

@@ -115,9 +115,9 @@ export class ProtectedApi implements Api {
     return turn instanceof Promise ? this.#later(turn, options) : this.#pass(turn, options)
   }
 
-  #turn({ signal, priority = 0, after }: AdmitOptions): Turn | Promise<Turn> {
+  #turn({ signal, priority = 0, after, underway = after !== undefined }: AdmitOptions): Turn | Promise<Turn> {
     if (this.#lane !== undefined)
-      return this.#lane.enter({ signal: signal ?? undefined, priority, again: after !== undefined })
+      return this.#lane.enter({ signal: signal ?? undefined, priority, again: underway })
     const token = this.#token.live()
     return token ? freeTurn(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
   }

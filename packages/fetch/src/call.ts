@@ -100,19 +100,19 @@ export class Call {
   }
 }
 
-/** The URL of a call, as `fetch` reads it. */
+/** The URL of a call, as `fetch` reads it: what is no request is text, whatever it is. */
 export function urlOf(input: Input): string {
   return isRequest(input) ? input.url : textOf(input)
 }
 
 /** Also for a `Request` of another realm or package, but not for what `fetch` would take for a URL. */
 function isRequest(input: Input): input is Request {
-  return typeof input === 'object' && 'url' in input && !URL.canParse(textOf(input))
+  return typeof input === 'object' && input !== null && 'url' in input && !URL.canParse(textOf(input))
 }
 
 /** What `fetch` makes of anything but a `Request`. */
-function textOf(input: { toString(): string }): string {
-  return input.toString()
+function textOf(input: unknown): string {
+  return String(input)
 }
 
 export function withToken(headers: Headers, authorization: string): Headers {

@@ -95,7 +95,7 @@ async function send(call: Call, { api, tokens, fetch, secure }: Lane): Promise<R
       if (!inside) return fetch(hop.url.href, init)
       return api.send(
         (token) => exchange(secure(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
-        { signal, priority },
+        { signal, priority, underway: true },
       )
     })
   } finally {

@@ -92,6 +92,13 @@ test('a URL of no API goes to the underlying fetch with the same objects', async
   }
 })
 
+test('what is neither text nor URL nor Request is text, as for fetch itself', async () => {
+  const like = { toString: () => weblink('records') }
+  expect((await fetch(like as never)).status).toBe(200)
+  for (const none of [null, undefined])
+    await expect(fetch(none as never)).rejects.toThrow(`Failed to parse URL from ${none}`)
+})
+
 const bodies: [string, () => Body][] = [
   ['string', () => 'héllo wörld'],
   ['Uint8Array', () => bytes],
@@ -162,6 +169,15 @@ describe('a redirect', () => {
     )
     await expect(createFetch(tokens, { fetch: base })(weblink('loop'))).rejects.toThrow('fetch failed')
     expect(base).toHaveBeenCalledTimes(21)
+  })
+
+  test('whose body breaks off is followed', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error('broken')) })
+    const base = vi
+      .fn<typeof globalThis.fetch>()
+      .mockResolvedValueOnce(new Response(body, { status: 302, headers: { location: 'records' } }))
+      .mockResolvedValueOnce(new Response('here'))
+    expect(await (await createFetch(tokens, { fetch: base })(weblink('moved'))).text()).toBe('here')
   })
 
   test('is left to the caller who wants so', async () => {

@@ -71,7 +71,10 @@ export class Call {
     this.#verdict = undefined
     this.#forgetFields()
     if (after === undefined) this.#pass?.release()
-    this.#api = this.#route(options, retryCount)
+    // what comes without a new attempt is a redirect
+    const redirected = retryCount === this.#attempt
+    this.#attempt = retryCount
+    this.#api = this.#route(options, redirected)
     if (this.#api === undefined) return
 
     const { context, hooks, isStream, body } = options
@@ -86,6 +89,7 @@ export class Call {
       priority,
       replayable: !isStream && (this.#hasForm || isReplayable(body)),
       after,
+      underway: redirected || after !== undefined,
     })
     if (signal.aborted) this.#pass.release()
     this.#addToken(options)
@@ -106,12 +110,11 @@ export class Call {
     })
   }
 
-  /** The API whose token goes along. What comes without a new attempt is a redirect. */
-  #route({ url, headers }: NormalizedOptions, attempt: number): Api | undefined {
+  /** The API whose token goes along. */
+  #route({ url, headers }: NormalizedOptions, redirected: boolean): Api | undefined {
     const isOwn = headers['authorization'] !== undefined
     const api = isOwn || url === undefined ? undefined : this.#tokens.route(url)
-    if (attempt === this.#attempt && api !== this.#api) this.#outside = true
-    this.#attempt = attempt
+    if (redirected && api !== this.#api) this.#outside = true
     return this.#outside ? undefined : api
   }
 

@@ -67,7 +67,11 @@ export class Call {
         inside &&= this.#tokens.route(hop.url) === api
         const next = await outgoing.hop(hop)
         if (!inside) return fetch(next(), rest)
-        return api.send((token) => exchange(secure(next(token), rest)), { ...asks, replayable: true })
+        return api.send((token) => exchange(secure(next(token), rest)), {
+          ...asks,
+          replayable: true,
+          underway: true,
+        })
       })
     } finally {
       outgoing.end()

@@ -1,8 +1,8 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 
 import { followRedirectsEverywhere, redirectStatuses } from '../redirect-everywhere.ts'
 import type { Scenario, ScenarioGroup } from '../scenario.ts'
-import type { Stage } from '../stage.ts'
+import { oneByOne, patiently, type Stage } from '../stage.ts'
 
 export const redirects: ScenarioGroup = {
   subject: 'A redirect',
@@ -22,6 +22,24 @@ export const redirects: ScenarioGroup = {
         await stage.revoke(tokens)
         expect(await client.status({ url: redirectTo('records') })).toBe(200)
         expect(stage.tokenRequests()).toBe(1)
+      },
+    },
+    {
+      name: 'inside of the API goes before the calls that wait',
+      async run(stage) {
+        const api = await stage.scripted(async ({ url }, number) => {
+          // first two other calls wait, then one of them and the redirect, if that waits at all
+          if (number <= 2 && url !== '/there') await vi.waitFor(() => expect(queued()).toBe(2), patiently)
+          return url === '/moved' ? { status: 302, headers: { location: '/there' } } : { status: 200 }
+        })
+        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy: oneByOne }] })
+        const queued = (): number | undefined => tokens.status().apis.at(-1)?.queued
+        await tokens.getToken('weblink')
+        const moved = client.status({ url: `${api.url}moved` })
+        await vi.waitFor(() => expect(api.requests.length).toBe(1), patiently)
+        const others = [1, 2].map((page) => client.status({ url: `${api.url}${page}` }))
+        expect(await Promise.all([moved, ...others])).toEqual([200, 200, 200])
+        expect(api.requests.at(-1)?.url).toBe('/2')
       },
     },
     {
