@@ -260,10 +260,11 @@ export class RenewingToken {
     flight: Flight,
     timer: StepTimeout,
   ): Promise<{ token: AccessToken } | { errand: Errand }> {
-    const { credentials, maxWait } = this.#options
+    const { credentials, requestTimeout } = this.#options
     const client = await credentials.first(this.#everHad ? 'renewal' : 'startup', timer.signal())
     timer.clear()
-    const giveUpAt = performance.now() + maxWait
+    // time for a process that died, and for its successor
+    const giveUpAt = performance.now() + 2 * requestTimeout
     return shared.take(
       client,
       (stored, expiresIn) => this.#usable(stored, expiresIn),
@@ -291,7 +292,9 @@ export class RenewingToken {
   async #pauseForOther(flight: Flight, giveUpAt: number, ms: number): Promise<void> {
     const { endpoint } = this.#options
     if (this.#closed) throw closedError(`issuer "${endpoint.issuer}"`)
-    const until = flight.waiting === 0 ? giveUpAt : flight.deadline
+    // who has a token that serves need not wait as long as who has none
+    const needed = flight.waiting > 0 && this.#unexpired() === undefined
+    const until = needed ? flight.deadline : giveUpAt
     if (performance.now() + ms >= until) throw othersTooSlow(endpoint)
     flight.pause = new Pause(ms)
     if (flight.waiting === 0) flight.pause.letGo()

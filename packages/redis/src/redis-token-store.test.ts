@@ -18,7 +18,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     if (!(await admin.clusterInfo()).includes('cluster_state:ok')) throw new Error('not yet')
   }, 60_000)
-}, 60_000)
+})
 afterAll(async () => {
   admin.destroy()
   await redis.close()

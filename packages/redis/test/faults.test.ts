@@ -16,10 +16,9 @@ afterAll(() => redis.close())
 
 let requests = 0
 let events: TokenlaneEvent[] = []
-beforeEach(async () => {
+beforeEach(() => {
   requests = 0
   events = []
-  await redis.restart()
 })
 
 const secret = 'secret-that-nobody-may-see'
@@ -39,6 +38,9 @@ describe.each(clientKinds)('with %s', (kind) => {
   afterEach(async () => {
     // what is still being written is not for the next test
     await Promise.all(managers.splice(0).map((tokens) => tokens.close()))
+    const admin = await connectAdmin()
+    await admin.flushAll()
+    await admin.configSet({ maxmemory: '0' })
     for (const client of clients.splice(0)) client.destroy()
   })
 
@@ -79,13 +81,12 @@ describe.each(clientKinds)('with %s', (kind) => {
     })
   }
 
-  test('Redis killed, and back again, empty', patience, async () => {
+  test('Redis killed, and back again, empty', async () => {
     const [one, two] = [await join(), await join()]
     expect(await tokenOf(one)).toBe(await tokenOf(two))
     await redis.kill()
-    expect(await refused(one)).toContain('nobody-may-see-2')
-    expect(await tokenOf(two)).toContain('nobody-may-see-1')
-    expect(await refused(two)).toContain('nobody-may-see-3')
+    expect(new Set(await Promise.all([refused(one), refused(two)])).size).toBe(2)
+    expect(requests).toBe(3)
     expect(statesOfStore()).toHaveLength(2)
     await redis.restart()
     await vi.waitFor(async () => {
@@ -95,7 +96,7 @@ describe.each(clientKinds)('with %s', (kind) => {
     }, patience)
   })
 
-  test('Redis standing still', patience, async () => {
+  test('Redis standing still', async () => {
     const [one, two] = [await join(), await join()]
     redis.stop()
     expect(await Promise.all([tokenOf(one), tokenOf(two)])).toHaveLength(2)
@@ -107,7 +108,7 @@ describe.each(clientKinds)('with %s', (kind) => {
     await vi.waitFor(async () => expect(await tokenOf(three)).toContain('nobody-may-see-3'), patience)
   })
 
-  test('Redis out of memory', patience, async () => {
+  test('Redis out of memory', async () => {
     const admin = await connectAdmin()
     await admin.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' })
     expect(await tokenOf(await join())).toContain('nobody-may-see-1')
@@ -118,7 +119,7 @@ describe.each(clientKinds)('with %s', (kind) => {
     ['garbage', 'rubbish', 'unreadable'],
     ['the ciphertext of another key', '1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', 'unreadable'],
     ['another type', undefined, 'error'],
-  ])('%s in the place of the token', patience, async (_, text, reason) => {
+  ])('%s in the place of the token', async (_, text, reason) => {
     await tokenOf(await join())
     const admin = await connectAdmin()
     const [key = ''] = await admin.keys('*:token')
@@ -130,7 +131,7 @@ describe.each(clientKinds)('with %s', (kind) => {
     expect(statesOfStore()[0]).toBe(`{"type":"store.failed","reason":"${reason}"}`)
   })
 
-  test('a dump shows neither token nor secret, client or issuer', patience, async () => {
+  test('a dump shows neither token nor secret, client or issuer', async () => {
     const [one, two] = [await join(), await join()]
     await tokenOf(one)
     await Promise.all([refused(one), refused(two)])

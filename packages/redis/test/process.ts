@@ -16,13 +16,13 @@ let allowed: (() => void) | undefined
 
 let tokens = join()
 
-function join(): TokenManager {
+function join(requestTimeout?: number): TokenManager {
   return createTokenManager({
     issuers: {
       general: generalIssuer({
         authUrl: plan.authUrl,
         credentials: plan.credentials,
-        requestTimeout: plan.requestTimeout,
+        requestTimeout,
       }),
     },
     apis: [{ baseUrl: plan.apiUrl, issuer: 'general' }],
@@ -49,8 +49,8 @@ async function call(): Promise<number | undefined> {
 }
 
 /** The first calls of a new manager: all at once, for a token. */
-async function getTokens(count: number): Promise<Result> {
-  tokens = join()
+async function getTokens(count: number, requestTimeout?: number): Promise<Result> {
+  tokens = join(requestTimeout)
   events.length = 0
   const started = performance.now()
   const outcomes = await Promise.allSettled(Array.from({ length: count }, () => tokens.getToken('general')))
@@ -63,7 +63,7 @@ async function getTokens(count: number): Promise<Result> {
 
 const orders = { stopped: false }
 
-/** Calls of the API one after the other in some lanes, until the parent says stop. */
+/** Calls of the API one after the other in some lanes, until the parent says stop; the manager's last. */
 async function load(lanes: number): Promise<Result> {
   const started = performance.now()
   let calls = 0
@@ -76,6 +76,8 @@ async function load(lanes: number): Promise<Result> {
     }
   }
   await Promise.all(Array.from({ length: lanes }, lane))
+  // or a renewal that it has begun would meddle with what comes next
+  await tokens.close()
   return { calls, lost, tokens: [], events, took: performance.now() - started }
 }
 
@@ -83,7 +85,7 @@ process.on('message', (order: Order) => {
   if (order === 'go') return allowed?.()
   orders.stopped = order === 'stop'
   if (order === 'stop') return
-  const work = 'first' in order ? getTokens(order.first) : load(order.load)
+  const work = 'first' in order ? getTokens(order.first, order.requestTimeout) : load(order.load)
   void work.then((result) => process.send?.(result))
 })
 process.on('disconnect', () => process.exit())

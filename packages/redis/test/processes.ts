@@ -15,11 +15,14 @@ export interface Plan {
   readonly authUrl: string
   readonly apiUrl: string
   readonly credentials: Sandbox['credentials']['general']
-  readonly requestTimeout?: number | undefined
 }
 
-/** What a process is told: so many first calls at once, calls in so many lanes until `stop`, or that it may ask. */
-export type Order = { readonly first: number } | { readonly load: number } | 'stop' | 'go'
+/** What a process is told: so many first calls of a new manager at once, calls in so many lanes until `stop`, or that it may ask. */
+export type Order =
+  | { readonly first: number; readonly requestTimeout?: number }
+  | { readonly load: number }
+  | 'stop'
+  | 'go'
 
 /** What a process did. */
 export interface Result {
@@ -47,14 +50,9 @@ export class Processes implements AsyncDisposable {
   }
 
   /** The processes alternate between the two Redis clients. */
-  static async start(
-    count: number,
-    sandbox: Sandbox,
-    redisUrl: string,
-    requestTimeout?: number,
-  ): Promise<Processes> {
+  static async start(count: number, sandbox: Sandbox, redisUrl: string): Promise<Processes> {
     const { authUrl, apiUrl, credentials, ca } = sandbox
-    const plan = { redisUrl, authUrl, apiUrl, credentials: credentials.general, requestTimeout }
+    const plan = { redisUrl, authUrl, apiUrl, credentials: credentials.general }
     const processes = new Processes(plan, ca)
     await Promise.all(
       Array.from({ length: count }, (_, index) => processes.add(index % 2 === 0 ? 'redis' : 'ioredis')),

@@ -49,8 +49,8 @@ async function acrossExpiries(): Promise<void> {
 async function withDyingHolders(): Promise<void> {
   await redis.restart()
   sandbox.control.setTokenLifetime(3_600_000)
-  await using fleet = await Processes.start(size, sandbox, redis.url, 1_000)
-  await fleet.all({ first: 1 })
+  await using fleet = await Processes.start(size, sandbox, redis.url)
+  await fleet.all({ first: 1, requestTimeout: 1_000 })
   sandbox.control.resetCounts()
   const others: Promise<Result | undefined>[] = []
   const load = fleet.all({ load: 2 })
@@ -63,7 +63,9 @@ async function withDyingHolders(): Promise<void> {
     }
     sandbox.control.revokeTokens('general')
     await until(() => requests() >= renewal)
-    others.push(resultOf(await fleet.add('redis'), { load: 2 }))
+    const successor = await fleet.add('redis')
+    await resultOf(successor, { first: 1, requestTimeout: 1_000 })
+    others.push(resultOf(successor, { load: 2 }))
   }
   fleet.tell('stop')
   const results = [...(await load), ...(await Promise.all(others))].filter((result) => result !== undefined)
