@@ -291,14 +291,16 @@ export class RenewingToken {
 
   async #pauseForOther(flight: Flight, giveUpAt: number, ms: number): Promise<void> {
     const { endpoint } = this.#options
-    if (this.#closed) throw closedError(`issuer "${endpoint.issuer}"`)
     // who has a token that serves need not wait as long as who has none
     const needed = flight.waiting > 0 && this.#unexpired() === undefined
     const until = needed ? flight.deadline : giveUpAt
     if (performance.now() + ms >= until) throw othersTooSlow(endpoint)
-    flight.pause = new Pause(ms)
-    if (flight.waiting === 0) flight.pause.letGo()
-    await flight.pause.over
+    if (!this.#closed) {
+      flight.pause = new Pause(ms)
+      if (flight.waiting === 0) flight.pause.letGo()
+      await flight.pause.over
+    }
+    if (this.#closed) throw closedError(`issuer "${endpoint.issuer}"`)
   }
 
   #request(timer: StepTimeout): Promise<TokenAnswer> {

@@ -193,7 +193,11 @@ test('what is kept shows neither token nor secret, client or issuer', async () =
   const { store, processes } = fleet(1)
   await soon(tokensOf(processes))
   expect(store.entries.size).toBe(1)
-  for (const shown of [inspect([...store.entries, ...store.locks], { depth: 12 }), inspect(store.claim)])
+  const [{ tokens, events }] = processes as [(typeof processes)[0]]
+  const status = JSON.stringify(tokens.status())
+  for (const secret of ['token-1', client.clientSecret])
+    expect(inspect([tokens, events, status], { depth: 12, showHidden: true })).not.toContain(secret)
+  for (const shown of [inspect([...store.entries, ...store.locks], { depth: 12 })])
     for (const secret of ['token-1', client.clientSecret, client.clientId, 'example.com', 'general'])
       expect(shown).not.toContain(secret)
 })
@@ -265,6 +269,29 @@ test('who waits for a process that has nothing to give is told after maxWait', a
   expect(Date.now() - start).toBeLessThanOrEqual(3 * second)
 })
 
+test('who has a token that serves waits for another process no longer than for the issuer', async () => {
+  const { store, processes } = fleet(1, { renewBefore: 0, requestTimeout: 2 * second })
+  await soon(tokensOf(processes))
+  store.claim = async () => 'taken'
+  await pass(hour - 9 * second)
+  const at = Date.now()
+  expect(await soon(tokensOf(processes))).toEqual(['token-1'])
+  expect(Date.now() - at).toBeLessThanOrEqual(4 * second)
+})
+
+test('a provider is asked whose token it is', async () => {
+  const { issuer, join } = fleet(0)
+  const credentials = vi.fn<() => typeof client>(() => client)
+  expect(await soon(tokensOf([join({ credentials }), join({ credentials: () => [client] })]))).toEqual(
+    Array(2).fill('token-1'),
+  )
+  expect(issuer.count).toBe(1)
+  const broken = join({ credentials: () => Promise.reject(new Error('vault')) })
+  await expect(soon(broken.tokens.getToken('general'))).rejects.toMatchObject({
+    code: 'CREDENTIALS_UNAVAILABLE',
+  })
+})
+
 test('a call that is aborted stops waiting for another process at once', async () => {
   const { store, join } = fleet(0)
   store.claim = async () => 'taken'
@@ -285,7 +312,9 @@ test('close ends the waiting for another process, and waits for what is being wr
   const call = waiter.getToken('general')
   call.catch(() => {})
   await pass(0)
+  const { claims } = store
   await soon(waiter.close())
+  expect(store.claims).toBe(claims)
   await expect(call).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
   const closing = { done: false }
   const closed = writer.close().then(() => (closing.done = true))
