@@ -10,6 +10,7 @@ const checks = {
   types: 'tsc',
   'dead code': 'knip',
   packages: 'node scripts/pack-check.mjs',
+  Redis: 'node scripts/redis.ts',
 }
 
 const shell = (command, env = process.env) =>

@@ -112,15 +112,22 @@ export const wrong: Promise<unknown> = http.get('/', { tokenlane: { priority: 'h
 const kyClient = ky.extend(kyTokens(tokens))
 export const order: Promise<unknown> = kyClient('https://api.example.com/7', { tokenlane: { priority: 1 } }).json()
 const gotClient = got.extend(gotTokens(tokens))
+const store: TokenStore = redisTokenStore({ client: createClient() })
+redisTokenStore({ client: createCluster({ rootNodes: [] }), prefix: 'shop' })
+redisTokenStore({ client: new Redis({ lazyConnect: true }) })
+createTokenManager({ issuers: {}, apis: [], store })
 export const invoices: Promise<unknown[]> = gotClient('https://api.example.com/invoices').json<unknown[]>()
 `
-const imports = `import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
+const imports = `import { createTokenManager, envCredentials, generalIssuer, type TokenStore, weblinkIssuer } from '@tokenlane/core'
 import { fileCredentials } from '@tokenlane/core/node'
 import { createFetch } from '@tokenlane/fetch'
 import { attachTokens } from '@tokenlane/axios'
 import { kyTokens } from '@tokenlane/ky'
 import { gotTokens } from '@tokenlane/got'
+import { redisTokenStore } from '@tokenlane/redis'
 import got from 'got'
+import { createClient, createCluster } from 'redis'
+import { Redis } from 'ioredis'
 `
 const consumers = {
   'package.json': '{ "private": true }',

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
+import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 
 // Every `ts` block of every README is compiled, and run against the sandbox.
 
@@ -22,8 +23,9 @@ const blocks = readmes.flatMap((readme) => {
 })
 
 let sandbox: Sandbox
+let redis: RedisServer
 beforeAll(async () => {
-  sandbox = await startSandbox()
+  ;[sandbox, redis] = await Promise.all([startSandbox(), startRedis()])
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(new URL('ca.pem', folder), sandbox.ca)
@@ -36,17 +38,18 @@ beforeAll(async () => {
   writeFileSync(new URL('tokens.ts', folder), here(bootstrap?.code ?? ''))
 })
 afterAll(async () => {
-  await sandbox.close()
+  await Promise.all([sandbox.close(), redis.close()])
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The sandbox in the place of the hosts and secrets that the READMEs make up. */
+/** The sandbox and a Redis in the place of the hosts and secrets that the READMEs make up. */
 function here(code: string): string {
   return code
     .replaceAll('https://weblink-auth.example.com', sandbox.weblinkAuthUrl)
     .replaceAll('https://weblink.example.com/api/', sandbox.weblinkUrl)
     .replaceAll('https://auth.example.com', sandbox.authUrl)
     .replaceAll('https://api.example.com/', sandbox.apiUrl)
+    .replaceAll('redis://redis.example.com:6379', redis.url)
     .replaceAll('/run/secrets/general', secrets.pathname)
 }
 

@@ -4,6 +4,11 @@ import type { TokenlaneErrorCode } from './errors.ts'
 export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
+ * How the shared store failed: it threw, did not answer within a second, or gave what none of this fleet has written.
+ */
+export type StoreFailure = 'error' | 'timeout' | 'unreadable'
+
+/**
  * Everything that an operator may want to see, told apart by `type`. Times are milliseconds. No event carries
  * a token, a secret or a full URL: an `api` is its `baseUrl`.
  */
@@ -17,6 +22,8 @@ export type TokenlaneEvent =
       readonly reason: RenewalReason
       readonly joiners: number
     }
+  /** A token that another process had obtained was taken from the shared store. */
+  | { readonly type: 'token.received'; readonly issuer: string; readonly expiresAt: Date }
   /** A token request failed; the next comes in `retryIn` at the earliest. */
   | {
       readonly type: 'renewal.failed'
@@ -25,6 +32,10 @@ export type TokenlaneEvent =
       readonly retryIn: number
       readonly tokenStillValid: boolean
     }
+  /** The shared store fails: each process asks for its own tokens until it is back. Once per failure. */
+  | { readonly type: 'store.failed'; readonly reason: StoreFailure }
+  /** The shared store does its work again. */
+  | { readonly type: 'store.recovered' }
   /** An API answered 401 to the token in use, which is dropped. Once per token, however many calls it hit. */
   | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
   /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in about `emptyIn`. */

@@ -30,7 +30,8 @@ export { agentFloor, secureAgents } from './tls-agent.ts'
 export { secureDispatchers, withDispatcher, type FetchCall } from './tls-dispatcher.ts'
 export { tlsFloor, type RefuseTls } from './tls-floor.ts'
 export type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
-export type { Observer, RenewalReason, TokenlaneEvent } from './events.ts'
+export type { StoreClaim, TokenStore } from './token-store.ts'
+export type { Observer, RenewalReason, StoreFailure, TokenlaneEvent } from './events.ts'
 export {
   isTokenlaneError,
   TokenlaneError,

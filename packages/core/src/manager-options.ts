@@ -3,6 +3,7 @@ import { Environment, type PerEnvironment } from './environment.ts'
 import type { Observer } from './events.ts'
 import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
 import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './rate-policy.ts'
+import type { TokenStore } from './token-store.ts'
 
 /** A protected API and the issuer whose tokens it takes. */
 export interface ApiOptions {
@@ -28,6 +29,13 @@ export interface TokenManagerOptions {
    * environment.
    */
   readonly environment?: string | undefined
+  /**
+   * Shares the tokens with the other processes of a fleet, so that one asks the issuer for all; `redisTokenStore`
+   * from `@tokenlane/redis` is one. Holds sealed tokens only.
+   *
+   * @defaultValue each process has its own tokens
+   */
+  readonly store?: TokenStore | undefined
   /** Receives every event; what an observer throws is ignored. */
   readonly observe?: Observer | readonly Observer[] | undefined
   /**
@@ -47,17 +55,26 @@ export interface CheckedOptions {
     readonly issuer: string
     readonly ratePolicy: CheckedPolicy | undefined
   }[]
+  readonly store: TokenStore | undefined
   readonly observers: readonly Observer[]
   readonly fetch: typeof globalThis.fetch | undefined
 }
 
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
-  const given = ownOptions(options, 'options', ['issuers', 'apis', 'environment', 'observe', 'fetch'])
+  const given = ownOptions(options, 'options', [
+    'issuers',
+    'apis',
+    'environment',
+    'store',
+    'observe',
+    'fetch',
+  ])
   const environment = new Environment(given['environment'])
   const issuers = checkIssuers(given['issuers'], environment)
   return {
     issuers,
     apis: checkApis(given['apis'], issuers, environment),
+    store: checkStore(given['store']),
     observers: checkObservers(given['observe']),
     fetch: checkFetch(given['fetch']),
   }
@@ -112,6 +129,14 @@ function checkApis(
     const ratePolicy = policy === undefined ? undefined : checkRatePolicy(policy, `${path}.ratePolicy`)
     return { baseUrl, issuer, ratePolicy }
   })
+}
+
+function checkStore(value: unknown): TokenStore | undefined {
+  if (value === undefined) return undefined
+  for (const method of ['claim', 'write', 'release', 'drop'])
+    if (typeof (value as Record<string, unknown> | null)?.[method] !== 'function')
+      refuse('store', shape(value), 'a token store, with claim, write, release and drop')
+  return value as TokenStore
 }
 
 function checkObservers(value: unknown): readonly Observer[] {

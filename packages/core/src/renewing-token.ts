@@ -5,14 +5,19 @@ import { requestToken, type TokenAnswer, type TokenEndpoint } from './client-cre
 import { isTokenlaneError, TokenlaneError } from './errors.ts'
 import type { Emit, RenewalReason } from './events.ts'
 import { Expiry, moment } from './expiry.ts'
+import { closedError } from './gate.ts'
 import { Pause } from './pause.ts'
 import { refusalMemory, type RotatingCredentials } from './rotating-credentials.ts'
+import type { Errand, SharedToken } from './shared-token.ts'
 import { StepTimeout } from './step-timeout.ts'
+import type { StoredToken } from './token-seal.ts'
 
 /** What the life of one issuer's token is governed by; times in milliseconds. */
 export interface RenewalOptions {
   readonly endpoint: TokenEndpoint
   readonly credentials: RotatingCredentials
+  /** `undefined`: this process asks for itself. */
+  readonly shared: SharedToken | undefined
   /** `undefined`: a tenth of the lifetime, jittered. */
   readonly renewBefore: number | undefined
   readonly requestTimeout: number
@@ -124,6 +129,7 @@ export class RenewingToken {
     if (this.#current !== token) return
     this.#current = undefined
     this.#rejected = true
+    this.#options.shared?.drop()
   }
 
   status(): { token: 'none' | 'live' | 'expired'; expiresAt?: Date; lastError?: TokenlaneError['code'] } {
@@ -140,6 +146,7 @@ export class RenewingToken {
     this.#closed = true
     this.#flight?.pause?.end()
     await this.#flight?.promise.catch(() => {})
+    await this.#options.shared?.idle()
   }
 
   /** The last failure, if it says that it is too early for another try. */
@@ -203,22 +210,25 @@ export class RenewingToken {
     return token !== undefined && AccessToken.age(token) === 'aging' ? 'ahead' : 'expired'
   }
 
-  /** One token request, with each of the credentials that may be worth a try. */
+  /** One try: what another process obtained, else a token request. */
   async #renew(flight: Flight, reason: RenewalReason): Promise<AccessToken> {
-    const { endpoint, emit } = this.#options
+    const { endpoint, shared, emit } = this.#options
     const timer = new StepTimeout(() => this.#requestTime(flight))
+    let errand: Errand | undefined
     try {
+      if (shared !== undefined) {
+        const taken = await this.#take(shared, flight, timer)
+        if ('token' in taken) return this.#receive(taken.token)
+        errand = taken.errand
+      }
       const start = moment()
       const answer = await this.#request(timer)
       const expiry = Expiry.of(answer.lifetime, start)
       const token = new AccessToken(answer.token, endpoint.issuer, expiry, this.#margins(answer.lifetime))
       // a slow answer to a short token, or one that was read after the machine slept
       if (AccessToken.age(token) === 'expired') throw tooLate(endpoint)
-      this.#current = token
-      this.#everHad = true
-      this.#rejected = false
-      this.#failure = undefined
-      this.#failures = 0
+      await errand?.succeeded({ ...answer, expiresAt: start.wall + answer.lifetime })
+      this.#use(token)
       emit?.({
         type: 'token.renewed',
         issuer: endpoint.issuer,
@@ -228,9 +238,69 @@ export class RenewingToken {
         joiners: flight.joiners,
       })
       return token
+    } catch (error) {
+      errand?.failed(error)
+      throw error
     } finally {
       timer.clear()
     }
+  }
+
+  #use(token: AccessToken): void {
+    this.#current = token
+    this.#everHad = true
+    this.#rejected = false
+    this.#failure = undefined
+    this.#failures = 0
+  }
+
+  /** Waits for a token that another process obtained, or for our turn to ask. */
+  async #take(
+    shared: SharedToken,
+    flight: Flight,
+    timer: StepTimeout,
+  ): Promise<{ token: AccessToken } | { errand: Errand }> {
+    const { credentials, requestTimeout } = this.#options
+    const client = await credentials.first(this.#everHad ? 'renewal' : 'startup', timer.signal())
+    timer.clear()
+    // time for a process that died, and for its successor
+    const giveUpAt = performance.now() + 2 * requestTimeout
+    return shared.take(
+      client,
+      (stored, expiresIn) => this.#usable(stored, expiresIn),
+      (ms) => this.#pauseForOther(flight, giveUpAt, ms),
+    )
+  }
+
+  /** What is kept for all as a token of ours, unless we are better off with a new one. */
+  #usable({ token: value, expiresAt, lifetime }: StoredToken, expiresIn = lifetime): AccessToken | undefined {
+    // our clock and that of the process which wrote it may differ: no token has more left than it ever had
+    const left = Math.min(expiresAt - Date.now(), expiresIn, lifetime)
+    const { issuer } = this.#options.endpoint
+    const token = new AccessToken(value, issuer, Expiry.of(left, moment()), this.#margins(lifetime))
+    const age = AccessToken.age(token)
+    return age === 'fresh' || (age === 'aging' && this.#unexpired() === undefined) ? token : undefined
+  }
+
+  #receive(token: AccessToken): AccessToken {
+    const { endpoint, emit } = this.#options
+    this.#use(token)
+    emit?.({ type: 'token.received', issuer: endpoint.issuer, expiresAt: token.expiresAt })
+    return token
+  }
+
+  async #pauseForOther(flight: Flight, giveUpAt: number, ms: number): Promise<void> {
+    const { endpoint } = this.#options
+    // who has a token that serves need not wait as long as who has none
+    const needed = flight.waiting > 0 && this.#unexpired() === undefined
+    const until = needed ? flight.deadline : giveUpAt
+    if (performance.now() + ms >= until) throw othersTooSlow(endpoint)
+    if (!this.#closed) {
+      flight.pause = new Pause(ms)
+      if (flight.waiting === 0) flight.pause.letGo()
+      await flight.pause.over
+    }
+    if (this.#closed) throw closedError(`issuer "${endpoint.issuer}"`)
   }
 
   #request(timer: StepTimeout): Promise<TokenAnswer> {
@@ -312,6 +382,14 @@ function tooLate({ issuer, url }: TokenEndpoint): TokenlaneError {
   return new TokenlaneError(
     'TOKEN_REQUEST_TIMEOUT',
     `Cannot obtain token: issuer "${issuer}" (${url.origin}) answered after the token's lifetime`,
+    { issuer },
+  )
+}
+
+function othersTooSlow({ issuer, url }: TokenEndpoint): TokenlaneError {
+  return new TokenlaneError(
+    'TOKEN_REQUEST_TIMEOUT',
+    `Cannot obtain token: issuer "${issuer}" (${url.origin}) has not answered the process that asks for all`,
     { issuer },
   )
 }

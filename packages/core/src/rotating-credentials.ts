@@ -1,6 +1,7 @@
 import { abortable } from './abortable.ts'
 import {
   type Credentials,
+  type CredentialsProvider,
   type CredentialsContext,
   type CredentialsSource,
   unavailable,
@@ -48,6 +49,19 @@ export class RotatingCredentials {
   }
 
   /**
+   * The credentials that come first, whether they work or not: what the processes of a fleet have in common.
+   *
+   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
+   */
+  async first(reason: 'startup' | 'renewal', signal: AbortSignal): Promise<Credentials> {
+    const [first] =
+      typeof this.#source === 'function'
+        ? await this.#given(this.#source, { reason, signal })
+        : [this.#source].flat()
+    return first as Credentials
+  }
+
+  /**
    * Calls `request` with one client after the other until one is not refused.
    *
    * @throws TokenlaneError the last refusal if all were refused, now or in the last 30 s, `CREDENTIALS_UNAVAILABLE`,
@@ -84,18 +98,22 @@ export class RotatingCredentials {
 
   async #ask(context: CredentialsContext): Promise<readonly Credentials[]> {
     if (typeof this.#source !== 'function') return inOrder(this.#source, this.#working)
+    const usable = inOrder(await this.#given(this.#source, context), this.#working)
+    this.#clock.watch(usable[0])
+    return usable
+  }
+
+  async #given(source: CredentialsProvider, context: CredentialsContext): Promise<readonly Credentials[]> {
     let given: unknown
     try {
-      given = await abortable(Promise.resolve(this.#source(context)), context.signal)
+      given = await abortable(Promise.resolve(source(context)), context.signal)
     } catch (error) {
       throw unavailable(
         this.#issuer,
         context.signal.aborted ? 'the provider did not answer in time' : why(error),
       )
     }
-    const usable = inOrder(usableCredentials(given, this.#issuer), this.#working)
-    this.#clock.watch(usable[0])
-    return usable
+    return usableCredentials(given, this.#issuer)
   }
 
   #remember(credentials: Credentials, error: TokenlaneError): void {

@@ -5,12 +5,14 @@ import { shape } from './check.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { createEmit, type Emit } from './events.ts'
 import { closedError, Gate } from './gate.ts'
+import { GuardedStore } from './guarded-store.ts'
 import type { CheckedIssuer } from './issuer.ts'
 import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
 import { ProtectedApi } from './protected-api.ts'
 import { RenewingToken } from './renewing-token.ts'
 import { RotatingCredentials } from './rotating-credentials.ts'
 import { Router } from './router.ts'
+import { SharedToken } from './shared-token.ts'
 import { secureDispatchers } from './tls-dispatcher.ts'
 
 /** A plain snapshot for a health endpoint. Holds no secret. */
@@ -77,12 +79,14 @@ export interface TokenManager extends AsyncDisposable {
  */
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
   mustNotBeInBrowser()
-  const { issuers, apis, observers, fetch } = checkOptions(options)
+  const { issuers, apis, store, observers, fetch } = checkOptions(options)
   const emit = createEmit(observers)
+
+  const shared = store && new GuardedStore(store, emit)
 
   const gate = new Gate()
   const managed = new Map<string, ManagedIssuer>()
-  for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, emit, fetch))
+  for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, emit, fetch, shared))
   const protectedApis = apis.map((api) => {
     const { token } = managed.get(api.issuer) as ManagedIssuer
     return new ProtectedApi({ ...api, token, gate, emit })
@@ -132,12 +136,23 @@ function manage(
   issuer: CheckedIssuer,
   emit: Emit,
   fetch: typeof globalThis.fetch | undefined,
+  store: GuardedStore | undefined,
 ): ManagedIssuer {
   const credentials = new RotatingCredentials(name, issuer.credentials, emit)
   const { tokenEndpoint: url, scope } = issuer
   const endpoint = { issuer: name, url, scope, fetch, dispatcherFor: secureDispatchers() }
   const { renewBefore, requestTimeout, maxWait } = issuer
-  const token = new RenewingToken({ endpoint, credentials, renewBefore, requestTimeout, maxWait, emit })
+  // half of the wait: whoever waits for a process that died has as much time to ask himself
+  const shared = store && new SharedToken(store, endpoint, Math.min(requestTimeout, maxWait / 2))
+  const token = new RenewingToken({
+    endpoint,
+    credentials,
+    shared,
+    renewBefore,
+    requestTimeout,
+    maxWait,
+    emit,
+  })
   return { token, credentials }
 }
 

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { TokenSeal } from './token-seal.ts'
+
+const endpoint = { url: new URL('https://auth.example.com/token'), scope: undefined }
+const client = { clientId: 'client-1', clientSecret: 'secret-1' }
+const stored = { token: 'token-1', expiresAt: Date.UTC(2026, 10, 21), lifetime: 3_600_000 }
+
+test('who has the same secret opens what another one sealed', async () => {
+  const entry = await (await TokenSeal.of(endpoint, client)).seal(stored)
+  expect(await (await TokenSeal.of(endpoint, { ...client })).open(entry)).toEqual(stored)
+})
+
+test('no two entries are the same', async () => {
+  const seal = await TokenSeal.of(endpoint, client)
+  expect(await seal.seal(stored)).not.toBe(await seal.seal(stored))
+})
+
+test('a token of 100 KiB is sealed as well', async () => {
+  const seal = await TokenSeal.of(endpoint, client)
+  const long = { ...stored, token: 'a'.repeat(102_400) }
+  expect(await seal.open(await seal.seal(long))).toEqual(long)
+})
+
+const others = {
+  'another secret': [endpoint, { ...client, clientSecret: 'secret-2' }],
+  'another client': [endpoint, { ...client, clientId: 'client-2' }],
+  'another scope': [{ ...endpoint, scope: 'WebLinkAPI' }, client],
+  'another issuer': [{ ...endpoint, url: new URL('https://weblink-auth.example.com/token') }, client],
+} as const
+
+test.each(Object.entries(others))('%s has another name and opens nothing', async (_, [place, owner]) => {
+  const [mine, other] = await Promise.all([TokenSeal.of(endpoint, client), TokenSeal.of(place, owner)])
+  expect(other.name).not.toBe(mine.name)
+  expect(await other.open(await mine.seal(stored))).toBeUndefined()
+})
+
+test('an entry with any character changed opens not', async () => {
+  const seal = await TokenSeal.of(endpoint, client)
+  const entry = await seal.seal(stored)
+  // the last one may carry bits that decoding ignores
+  for (let index = 0; index < entry.length - 1; index += 1) {
+    const changed = entry.slice(0, index) + (entry[index] === 'A' ? 'B' : 'A') + entry.slice(index + 1)
+    expect(await seal.open(changed)).toBeUndefined()
+  }
+})
+
+test('a name may be a part of any key', async () => {
+  expect((await TokenSeal.of(endpoint, client)).name).toMatch(/^[\w-]{22}$/)
+})

@@ -1,0 +1,147 @@
+import type { TokenStore } from '@tokenlane/core'
+import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
+import { Cluster } from 'ioredis'
+import { createClient, createCluster, RESP_TYPES } from 'redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { clientKinds, connectClient } from '../test/clients.ts'
+import { redisTokenStore } from './redis-token-store.ts'
+import type { StoreClient } from './store-client.ts'
+
+let redis: RedisServer
+let admin: ReturnType<typeof createClient>
+beforeAll(async () => {
+  redis = await startRedis(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'])
+  admin = createClient({ url: redis.url })
+  await admin.connect()
+  // a cluster of one
+  await admin.sendCommand(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383'])
+  await vi.waitFor(async () => {
+    if (!(await admin.clusterInfo()).includes('cluster_state:ok')) throw new Error('not yet')
+  }, 60_000)
+})
+afterAll(async () => {
+  admin.destroy()
+  await redis.close()
+})
+beforeEach(() => admin.flushAll())
+
+const connections = {
+  ...Object.fromEntries(clientKinds.map((kind) => [kind, () => connectClient(kind, redis.url)])),
+  async 'a cluster of redis'() {
+    const cluster = createCluster({ rootNodes: [{ url: redis.url }] })
+    await cluster.connect()
+    return cluster
+  },
+  async 'a cluster of ioredis'() {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: redis.port }], { lazyConnect: true })
+    await cluster.connect()
+    return Object.assign(cluster, { destroy: () => cluster.disconnect() })
+  },
+  async 'redis set to give bytes'() {
+    const client = createClient({ url: redis.url })
+    await client.connect()
+    return Object.assign(client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }), {
+      destroy: () => client.destroy(),
+    })
+  },
+} as Record<string, () => Promise<StoreClient & { destroy(): void }>>
+
+describe.each(Object.keys(connections))('with %s', (connection) => {
+  let client: StoreClient & { destroy(): void }
+  let store: TokenStore
+  beforeAll(async () => {
+    client = await (connections[connection] as (typeof connections)[string])()
+    store = redisTokenStore({ client })
+  })
+  afterAll(() => client.destroy())
+
+  const fenceOf = async (lease = 60_000): Promise<string> => {
+    const claim = await store.claim('name', undefined, lease)
+    return claim !== 'taken' && 'fence' in claim ? claim.fence : expect.fail('no fence')
+  }
+
+  test('one has the right to ask, and what it writes is there for all', async () => {
+    const fence = await fenceOf()
+    expect(await store.claim('name', undefined, 60_000)).toBe('taken')
+    await store.write('name', fence, 'entry', 60_000)
+    expect(await store.claim('name', undefined, 60_000)).toEqual({
+      entry: 'entry',
+      expiresIn: expect.any(Number) as number,
+    })
+    expect(await store.claim('name', 'another', 60_000)).toMatchObject({ entry: 'entry' })
+  })
+
+  test('one has the right to replace what is useless', async () => {
+    await store.write('name', await fenceOf(), 'entry', 60_000)
+    expect(await store.claim('name', 'entry', 60_000)).toHaveProperty('fence')
+    expect(await store.claim('name', 'entry', 60_000)).toBe('taken')
+    expect(await store.claim('name', undefined, 60_000)).toMatchObject({ entry: 'entry' })
+  })
+
+  test('the right ends with its lease, and who held it changes nothing after', async () => {
+    const late = await fenceOf(1)
+    const fence = await vi.waitFor(() => fenceOf(), 60_000)
+    await store.write('name', late, 'late', 60_000)
+    await store.release('name', late, 0)
+    expect(await store.claim('name', undefined, 60_000)).toBe('taken')
+    await store.write('name', fence, 'entry', 60_000)
+    await store.write('name', late, 'late', 60_000)
+    await store.write('name', fence, 'again', 60_000)
+    expect(await store.claim('name', undefined, 60_000)).toMatchObject({ entry: 'entry' })
+  })
+
+  test('a right that is given back is free at once, or after the pause', async () => {
+    await store.release('name', await fenceOf(), 0)
+    await store.release('name', await fenceOf(), 59_999.5)
+    expect(await store.claim('name', undefined, 60_000)).toBe('taken')
+    expect(await admin.pTTL('tokenlane:{name}:lock')).toBeGreaterThan(0)
+  })
+
+  test('an entry is dropped by comparison', async () => {
+    await store.write('name', await fenceOf(), 'entry', 60_000)
+    await store.drop('name', 'older')
+    expect(await store.claim('name', undefined, 60_000)).toMatchObject({ entry: 'entry' })
+    await store.drop('name', 'entry')
+    await fenceOf()
+  })
+
+  test('entries and locks end by themselves, and nothing else is kept', async () => {
+    await store.write('name', await fenceOf(), 'entry', 12_345.6)
+    await store.claim('name', 'entry', 6_543.2)
+    expect((await admin.keys('*')).toSorted()).toEqual(['tokenlane:{name}:lock', 'tokenlane:{name}:token'])
+    expect(await admin.pTTL('tokenlane:{name}:token')).toSatisfy((left) => left > 0 && left <= 12_345)
+    expect(await admin.pTTL('tokenlane:{name}:lock')).toSatisfy((left) => left > 0 && left <= 6_543)
+  })
+
+  test('a lock without an end, which nobody of us set, holds nobody up', async () => {
+    await admin.set('tokenlane:{name}:lock', 'somebody')
+    expect(await store.claim('name', undefined, 60_000)).toHaveProperty('fence')
+  })
+})
+
+test('the prefix comes first in every key', async () => {
+  const client = await connectClient('redis', redis.url)
+  await redisTokenStore({ client, prefix: 'shop:production' }).claim('name', undefined, 1_000)
+  client.destroy()
+  expect(await admin.keys('*')).toEqual(['shop:production:{name}:lock'])
+})
+
+const usable = { eval() {}, evalSha() {} }
+test.each([
+  [undefined, 'options'],
+  [{}, 'client'],
+  [{ client: null }, 'client'],
+  [{ client: { get() {}, set() {} } }, 'client'],
+  [{ client: 'redis://127.0.0.1' }, 'client'],
+  [{ client: usable, prefix: '' }, 'prefix'],
+  [{ client: usable, prefix: 'a{}' }, 'prefix'],
+  [{ client: usable, prefix: 7 }, 'prefix'],
+  [{ client: usable, preffix: 'a' }, 'preffix'],
+])('%j is refused', (options, named) => {
+  expect(() => redisTokenStore(options as never)).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_OPTIONS',
+      message: expect.stringContaining(`\`${named}\``) as string,
+    }),
+  )
+})

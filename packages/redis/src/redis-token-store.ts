@@ -1,0 +1,90 @@
+import { type StoreClaim, TokenlaneError, type TokenStore } from '@tokenlane/core'
+import { isStoreClient, run, type StoreClient } from './store-client.ts'
+import * as scripts from './store-scripts.ts'
+
+/** Configures a shared token store. */
+export interface RedisTokenStoreOptions {
+  /**
+   * A client of `redis` (standalone, Sentinel or Cluster) or of ioredis. Connecting it, its reconnection and its end
+   * are yours; calls that come while it is not connected do without the store.
+   */
+  readonly client: StoreClient
+  /**
+   * What every key begins with; text without braces, which are kept for the hash tag that holds the keys of one
+   * issuer together in a Cluster.
+   *
+   * @defaultValue 'tokenlane'
+   */
+  readonly prefix?: string | undefined
+}
+
+/**
+ * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey: one token request per issuer and lifetime, however many
+ * processes there are.
+ *
+ * Redis sees neither a token nor a secret: what it keeps is encrypted with a key that only a holder of the client
+ * secret can derive, and ends with the token.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS`
+ * @example
+ * ```ts
+ * const tokens = createTokenManager({ issuers, apis, store: redisTokenStore({ client }) })
+ * ```
+ */
+export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
+  const { client, prefix } = checkOptions(options)
+  const keysOf = (name: string): [string, string] => {
+    const key = `${prefix}:{${name}}`
+    return [`${key}:token`, `${key}:lock`]
+  }
+  return {
+    async claim(name, useless, lease) {
+      const args = [useless ?? '', globalThis.crypto.randomUUID(), whole(lease)]
+      return readClaim(await run(client, scripts.claim, keysOf(name), args))
+    },
+    write: (name, fence, entry, lifetime) =>
+      run(client, scripts.write, keysOf(name), [fence, entry, whole(lifetime)]),
+    release: (name, fence, pause) =>
+      run(client, scripts.release, keysOf(name), [fence, String(Math.ceil(pause))]),
+    drop: (name, entry) => run(client, scripts.drop, keysOf(name), [entry]),
+  }
+}
+
+/** Core tells what is no claim. */
+function readClaim(reply: unknown): StoreClaim {
+  const [kind, value, left] = (Array.isArray(reply) ? reply : []) as readonly unknown[]
+  if (text(kind) === 'taken') return 'taken'
+  if (text(kind) === 'fence') return { fence: text(value) }
+  // -1: somebody else wrote it, without an end
+  const expiresIn = Number(left)
+  return { entry: text(value), ...(expiresIn >= 0 && { expiresIn }) }
+}
+
+/** A client may be set to give bytes. */
+function text(value: unknown): string {
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : (value as string)
+}
+
+/** Redis takes whole milliseconds, at least one. */
+function whole(ms: number): string {
+  return String(Math.max(1, Math.floor(ms)))
+}
+
+function checkOptions(options: unknown): { client: StoreClient; prefix: string } {
+  if (typeof options !== 'object' || options === null)
+    throw invalid('options', 'no object', 'an object with client, prefix')
+  const { client, prefix = 'tokenlane', ...others } = options as Record<string, unknown>
+  for (const name of Object.keys(others)) throw invalid(name, 'no option', 'client, prefix')
+  if (!isStoreClient(client))
+    throw invalid('client', 'no Redis client', 'a client of `redis` 5 or later, or of `ioredis` 5 or later')
+  if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
+    throw invalid('prefix', 'unusable', 'text that is not empty, without braces')
+  return { client, prefix }
+}
+
+function invalid(option: string, given: string, allowed: string): TokenlaneError {
+  return new TokenlaneError(
+    'INVALID_OPTIONS',
+    `Cannot create Redis token store: \`${option}\` is ${given}; allowed: ${allowed}`,
+  )
+}

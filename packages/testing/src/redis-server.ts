@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Where `scripts/redis.ts` puts a server if it may not install one for the whole machine. */
+export const ownRedis: string = fileURLToPath(new URL('../../../node_modules/.redis/', import.meta.url))
+
+/** How to start a Redis server on this machine, `undefined` if there is none. */
+export function findRedisServer(): { command: string; env: Record<string, string> } | undefined {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter))
+    for (const name of ['redis-server', 'valkey-server'])
+      if (isExecutable(join(folder, name))) return { command: join(folder, name), env: {} }
+  const command = join(ownRedis, 'usr/bin/redis-server')
+  if (!existsSync(command)) return undefined
+  return { command, env: { LD_LIBRARY_PATH: libraries().join(delimiter) } }
+}
+
+/** A Redis server of its own: nothing is kept on disk but in a folder that goes with it. */
+export interface RedisServer extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  /** Kills it as a crash does. */
+  kill(): Promise<void>
+  /** Starts it again on the same port, empty. */
+  restart(): Promise<void>
+  /** Makes it stand still, as an overloaded machine does. */
+  stop(): void
+  /** Ends that. */
+  resume(): void
+  close(): Promise<void>
+}
+
+/** Starts a Redis server on a free port of 127.0.0.1. `settings` are further arguments of `redis-server`. */
+export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
+  const server = findRedisServer()
+  if (server === undefined)
+    throw new Error('These tests need a Redis server, and there is none: run `node scripts/redis.ts`')
+  const folder = mkdtempSync(join(tmpdir(), 'redis-'))
+  const port = await freePort()
+  const launch = async (): Promise<ChildProcess> => {
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...settings]
+    const child = spawn(server.command, args, { env: { ...process.env, ...server.env }, stdio: 'ignore' })
+    await untilItListens(child, port)
+    return child
+  }
+  let child = await launch()
+  // a test run that is cut short leaves no server behind
+  const killAtExit = (): boolean => child.kill('SIGKILL')
+  process.on('exit', killAtExit)
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exit
+  }
+  const close = async (): Promise<void> => {
+    await kill()
+    process.off('exit', killAtExit)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    kill,
+    async restart() {
+      await kill()
+      child = await launch()
+    },
+    stop: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function libraries(): string[] {
+  const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch
+  return [`usr/lib/${machine}-linux-gnu`, `lib/${machine}-linux-gnu`].map((path) => join(ownRedis, path))
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+async function untilItListens(child: ChildProcess, port: number): Promise<void> {
+  const start: { failure?: string } = {}
+  child.once('error', ({ message }) => (start.failure = message))
+  child.once('exit', (code) => (start.failure = `it ended with ${code}`))
+  while (start.failure === undefined) if (await answers(port)) return
+  throw new Error(`redis-server does not start: ${start.failure}`)
+}
+
+/** Whether Redis is there, and ready. */
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    socket.write('PING\r\n')
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    return answer.toString().startsWith('+PONG')
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
