@@ -8,6 +8,7 @@ const checks = {
   types: 'tsc',
   'dead code': 'knip',
   packages: 'node scripts/pack-check.mjs',
+  site: 'node site/build.ts',
 }
 
 const shell = (command, env = process.env) =>

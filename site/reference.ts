@@ -1,0 +1,63 @@
+// The API reference: one page for each entry point, of the docstrings in its source.
+import { Application, type ProjectReflection } from 'typedoc'
+import type { PluginOptions } from 'typedoc-plugin-markdown'
+import { root } from './pages.ts'
+
+const entryPoints = {
+  '@tokenlane/core': 'core/src/index.ts',
+  '@tokenlane/core/node': 'core/src/node.ts',
+  '@tokenlane/fetch': 'fetch/src/index.ts',
+  '@tokenlane/axios': 'axios/src/index.ts',
+  '@tokenlane/got': 'got/src/index.ts',
+  '@tokenlane/ky': 'ky/src/index.ts',
+  '@tokenlane/sandbox': 'sandbox/src/index.ts',
+}
+
+const format: Partial<PluginOptions> = {
+  outputFileStrategy: 'modules',
+  entryFileName: 'index',
+  hideBreadcrumbs: true,
+  hidePageHeader: true,
+  hideGroupHeadings: true,
+  useCodeBlocks: true,
+  expandObjects: true,
+  // what looks like a tag would be one for Vue
+  useHTMLEncodedBrackets: true,
+  sanitizeComments: true,
+  useHTMLAnchors: true,
+}
+
+/** Writes the pages into `folder`; rejects if a docstring links to what is not there. */
+export async function writeReference(folder: string): Promise<void> {
+  const app = await Application.bootstrapWithPlugins({
+    plugin: ['typedoc-plugin-markdown'],
+    entryPoints: Object.values(entryPoints).map((path) => `${root}packages/${path}`),
+    tsconfig: `${root}site/tsconfig.reference.json`,
+    name: 'API reference',
+    out: folder,
+    readme: 'none',
+    // the types are checked elsewhere
+    skipErrorChecking: true,
+    disableSources: true,
+    excludeInternal: true,
+    excludeExternals: true,
+    githubPages: false,
+    logLevel: 'Warn',
+    validation: { invalidLink: true, notExported: false, notDocumented: false },
+    ...format,
+  })
+  const project = await app.convert()
+  if (project === undefined) throw new Error('the API reference cannot be read')
+  nameModules(project)
+  app.validate(project)
+  await app.generateOutputs(project)
+  if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('the API reference has faults')
+}
+
+/** As they are imported, not as their files are called. */
+function nameModules(project: ProjectReflection): void {
+  const names = new Map(
+    Object.entries(entryPoints).map(([name, path]) => [path.replace(/(\/index)?\.ts$/, ''), name]),
+  )
+  for (const module of project.children ?? []) module.name = names.get(module.name) ?? module.name
+}
