@@ -21,6 +21,9 @@ const format: Partial<PluginOptions> = {
   hideGroupHeadings: true,
   useCodeBlocks: true,
   expandObjects: true,
+  parametersFormat: 'table',
+  classPropertiesFormat: 'table',
+  tableColumnSettings: { hideModifiers: true, hideOverrides: true, hideInherited: true },
   // what looks like a tag would be one for Vue
   useHTMLEncodedBrackets: true,
   sanitizeComments: true,
@@ -39,6 +42,7 @@ export async function writeReference(folder: string): Promise<void> {
     // the types are checked elsewhere
     skipErrorChecking: true,
     disableSources: true,
+    groupOrder: ['Functions', 'Classes', 'Interfaces', 'Type Aliases', 'Variables'],
     excludeInternal: true,
     excludeExternals: true,
     githubPages: false,
