@@ -9,7 +9,7 @@ export const root: string = fileURLToPath(new URL('../', import.meta.url))
 export function pageOf(path: string): string | undefined {
   if (path === 'README.md') return 'index.md'
   if (path === 'SECURITY.md') return 'security.md'
-  if (path.startsWith('docs/')) return path.slice('docs/'.length).replace(/README\.md$/, 'index.md')
+  if (/^docs\/.+\.md$/.test(path)) return path.slice('docs/'.length).replace(/README\.md$/, 'index.md')
   if (path === 'examples/README.md') return 'examples/index.md'
   const [, folder, name = ''] = /^(packages|examples)\/([^/]+)\/README\.md$/.exec(path) ?? []
   if (folder === 'packages' && !isPublic(name)) return undefined

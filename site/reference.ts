@@ -1,4 +1,5 @@
 // The API reference: one page for each entry point, of the docstrings in its source.
+import { readFileSync } from 'node:fs'
 import { Application, type ProjectReflection } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 import { root } from './pages.ts'
@@ -58,10 +59,18 @@ export async function writeReference(folder: string): Promise<void> {
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('the API reference has faults')
 }
 
-/** As they are imported, not as their files are called. */
+/** Modules are called as they are imported, and hold what they export in the order in which they do. */
 function nameModules(project: ProjectReflection): void {
-  const names = new Map(
-    Object.entries(entryPoints).map(([name, path]) => [path.replace(/(\/index)?\.ts$/, ''), name]),
-  )
-  for (const module of project.children ?? []) module.name = names.get(module.name) ?? module.name
+  for (const [name, path] of Object.entries(entryPoints)) {
+    const module = project.children?.find((child) => child.name === path.replace(/(\/index)?\.ts$/, ''))
+    if (module === undefined) throw new Error(`the API reference has no ${name}`)
+    module.name = name
+    const exports = readFileSync(`${root}packages/${path}`, 'utf8')
+    for (const group of module.groups ?? [])
+      group.children.sort((a, b) => place(a.name, exports) - place(b.name, exports))
+  }
+}
+
+function place(name: string, exports: string): number {
+  return exports.search(new RegExp(`\\b${name}\\b`))
 }

@@ -13,7 +13,7 @@ export function sidebar(): Item[] {
     { text: 'Packages', items: contents('index.md', 'packages') },
     { text: 'Examples', link: '/examples/', items: contents('examples/index.md', 'examples') },
     { text: 'API reference', link: '/reference/', items: contents('reference/index.md', 'reference') },
-    { text: 'What was measured', items: tables() },
+    { text: 'Facts', items: tables() },
   ]
 }
 
