@@ -10,5 +10,4 @@ const server = app.listen(Number(process.env['PORT'] ?? 3_000), () => {
 
 process.once('SIGTERM', () => {
   server.close(() => void tokens.close())
-  server.closeIdleConnections()
 })

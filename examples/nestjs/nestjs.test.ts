@@ -2,7 +2,7 @@ import tls from 'node:tls'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSandbox } from '@tokenlane/sandbox'
 import { TOKENS } from './tokens.module.ts'
-import { start } from './main.ts'
+import { start } from './start.ts'
 import type { TokenManager } from '@tokenlane/core'
 
 test(
