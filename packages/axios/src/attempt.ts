@@ -1,6 +1,8 @@
 import type { Api, TokenManager } from '@tokenlane/core'
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
+import type { Target } from './target.ts'
+
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
 /** Where an attempt goes, and with what beside the caller's configuration. */
@@ -8,6 +10,7 @@ export interface Lane {
   readonly authorization: string
   readonly api: Api
   readonly tokens: TokenManager
+  readonly target: Target
   /** Whether axios sends it with `fetch`. */
   readonly viaFetch: boolean
   /** What keeps it at TLS 1.2 or later. */
@@ -26,20 +29,24 @@ export interface Attempt {
 /** A copy of the caller's configuration with the token, which goes to the adapter and nowhere else. */
 export function createAttempt(
   given: InternalAxiosRequestConfig,
-  { authorization, api, tokens, viaFetch, secured }: Lane,
+  { authorization, api, tokens, target, viaFetch, secured }: Lane,
 ): Attempt {
   let judgedBy: number | undefined
   const config: InternalAxiosRequestConfig = {
     ...given,
     ...secured,
+    ...target,
     // `concat` makes new headers; setting a field would change the caller's
     headers: given.headers.concat({ Authorization: authorization }),
     beforeRedirect(options, response, request) {
-      const stays = judgedBy === undefined && tokens.route(String(options['href'])) === api
-      if (!stays) dropAuthorization(options['headers'] as Record<string, unknown>)
+      const place = placeOf(options)
+      given.beforeRedirect?.(options, response, request)
+      // where the caller sends it instead is not what `href` says
+      const asTold = placeOf(options) === place
+      const stays = judgedBy === undefined && asTold && tokens.route(String(options['href'])) === api
+      if (!stays) drop(authorization, options['headers'] as Record<string, unknown>)
       // nor may what a POST did before it was redirected to a GET be done twice
       if (!stays || options['method'] !== request.method) judgedBy ??= response.statusCode
-      given.beforeRedirect?.(options, response, request)
     },
   }
   // fetch shows no redirect before it follows it
@@ -67,8 +74,15 @@ export function createAttempt(
   }
 }
 
-function dropAuthorization(headers: Record<string, unknown>): void {
-  for (const name of Object.keys(headers)) if (name.toLowerCase() === 'authorization') delete headers[name]
+function placeOf(options: Record<string, unknown>): string {
+  return ['href', 'protocol', 'hostname', 'host', 'port', 'path', 'socketPath']
+    .map((name) => String(options[name]))
+    .join(' ')
+}
+
+/** Not what the caller's own hook may have put in its place. */
+function drop(authorization: string, headers: Record<string, unknown>): void {
+  for (const name of Object.keys(headers)) if (headers[name] === authorization) delete headers[name]
 }
 
 /** The request that was sent holds the token: keeps it out of what prints or serializes its holder. */

@@ -9,6 +9,7 @@ import axios, {
 import { createAttempt, type Lane } from './attempt.ts'
 import { discard } from './discard.ts'
 import type { SecureConfig } from './secure-config.ts'
+import { targetOf, urlOf } from './target.ts'
 import { waitSignal } from './wait-signal.ts'
 
 export const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
@@ -33,13 +34,14 @@ export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
 export function managedAdapter(adapters: Adapters, { instance, tokens, secure }: Manager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
-    const url = hasOwnCredentials(config) ? undefined : urlOf(config, instance)
+    const target = targetOf(config)
+    const url = hasOwnCredentials(config) ? undefined : urlOf(target, config, instance)
     const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return adapter(config)
 
     const { priority } = checkCallOptions(config.tokenlane)
     const viaFetch = isFetchAdapter(adapter, config)
-    const lane = { api, tokens, viaFetch, secured: secure(config, { url: api.baseUrl, viaFetch }) }
+    const lane = { api, tokens, target, viaFetch, secured: secure(config, { url: api.baseUrl, viaFetch }) }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
@@ -53,18 +55,6 @@ export function managedAdapter(adapters: Adapters, { instance, tokens, secure }:
     }
   }
   return Object.defineProperty(managed, managedBy, { value: tokens })
-}
-
-/** `undefined` where there is none: then axios fails in its own way, or the adapter needs no URL. */
-function urlOf(
-  config: InternalAxiosRequestConfig,
-  instance: Pick<AxiosInstance, 'getUri'>,
-): string | undefined {
-  try {
-    return instance.getUri(config)
-  } catch {
-    return undefined
-  }
 }
 
 function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boolean {

@@ -30,6 +30,12 @@ export function mustBeObject(
     if (!keys.includes(key)) refuse(`${path}.${key}`, 'no option', keys.join(', '))
 }
 
+/** The options that an object has itself, and not what somebody put on `Object.prototype`. */
+export function ownOptions(value: unknown, path: string, keys?: readonly string[]): Record<string, unknown> {
+  mustBeObject(value, path, keys)
+  return Object.assign(Object.create(null) as Record<string, unknown>, value)
+}
+
 export function mustBeText(value: unknown, path: string, allowed: string): string {
   if (typeof value !== 'string' || value === '') refuse(path, shape(value), allowed)
   return value

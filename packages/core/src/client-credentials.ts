@@ -86,13 +86,13 @@ export async function requestToken(
     if (error instanceof AnswerTooLarge)
       throw failed('TOKEN_RESPONSE_INVALID', 'answered with more than 1 MiB')
     if (signal.aborted) throw failed('TOKEN_REQUEST_TIMEOUT', 'did not answer in time')
-    const code = transportCode(error)
+    const code = transportCode(error, clientSecret)
     if (code !== undefined && tlsTooOld.test(code))
       throw failed('INSECURE_TRANSPORT', `offers no TLS 1.2 or later (${code})`, {
-        cause: bareCause(error, code),
+        cause: bareCause(error, code, clientSecret),
       })
     throw failed('TOKEN_REQUEST_FAILED', `could not be reached${code ? ` (${code})` : ''}`, {
-      cause: bareCause(error, code),
+      cause: bareCause(error, code, clientSecret),
     })
   }
 
@@ -194,19 +194,24 @@ function printable(error: string, secret: string): string {
 }
 
 /** The code of the innermost cause, such as ECONNREFUSED: what an operator searches for. */
-function transportCode(error: unknown): string | undefined {
+function transportCode(error: unknown, secret: string): string | undefined {
   let code: string | undefined
   let inner: unknown = error
   for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
     const candidate = (inner as { code?: unknown }).code
-    if (typeof candidate === 'string' && /^[\w.-]{1,64}$/.test(candidate)) code = candidate
+    if (typeof candidate === 'string' && isWord(candidate, secret)) code = candidate
     inner = (inner as { cause?: unknown }).cause
   }
   return code
 }
 
 /** Name and code only: a transport's own error may hold the request, and that holds the secret. */
-function bareCause(error: unknown, code: string | undefined): Error {
-  const name = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : 'Error'
+function bareCause(error: unknown, code: string | undefined, secret: string): Error {
+  const name = error instanceof Error && isWord(error.name, secret) ? error.name : 'Error'
   return Object.assign(new Error(code ?? 'unknown transport error'), { name, ...(code && { code }) })
+}
+
+/** A `fetch` of the caller's may put anything anywhere. */
+function isWord(text: string, secret: string): boolean {
+  return /^[\w.-]{1,64}$/.test(text) && !text.includes(secret)
 }

@@ -12,7 +12,7 @@
  * - `QUEUE_FULL`: `maxQueued` calls wait already.
  * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
  * - `MANAGER_CLOSED`: the token manager was closed.
- * - `CLIENT_SIDE_FORBIDDEN`: this is a browser page; a client secret does not belong there.
+ * - `CLIENT_SIDE_FORBIDDEN`: this is a browser's page or worker; a client secret does not belong there.
  */
 export type TokenlaneErrorCode =
   | 'INVALID_OPTIONS'

@@ -1,4 +1,4 @@
-import { mustBeDuration, mustBeFlag, mustBeObject, mustBeText, refuse } from './check.ts'
+import { mustBeDuration, mustBeFlag, mustBeObject, mustBeText, ownOptions, refuse } from './check.ts'
 import { type CredentialsSource, mustBeCredentials } from './credentials.ts'
 import { type Environment, type PerEnvironment } from './environment.ts'
 
@@ -83,8 +83,8 @@ export interface CheckedIssuer {
 
 const settings = ['credentials', 'scope', 'renewBefore', 'requestTimeout', 'maxWait', 'allowInsecureLoopback']
 
-export function checkIssuer(value: unknown, path: string, environment: Environment): CheckedIssuer {
-  mustBeObject(value, path)
+export function checkIssuer(given: unknown, path: string, environment: Environment): CheckedIssuer {
+  const value = ownOptions(given, path)
   const ofService = 'tokenPath' in value
   mustBeObject(value, path, [...(ofService ? ['authUrl', 'tokenPath'] : ['tokenEndpoint']), ...settings])
 

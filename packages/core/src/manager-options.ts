@@ -1,4 +1,4 @@
-import { mustBeObject, mustBeText, refuse, shape } from './check.ts'
+import { mustBeObject, mustBeText, ownOptions, refuse, shape } from './check.ts'
 import { Environment, type PerEnvironment } from './environment.ts'
 import type { Observer } from './events.ts'
 import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
@@ -52,14 +52,14 @@ export interface CheckedOptions {
 }
 
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
-  mustBeObject(options, 'options', ['issuers', 'apis', 'environment', 'observe', 'fetch'])
-  const environment = new Environment(options.environment)
-  const issuers = checkIssuers(options.issuers, environment)
+  const given = ownOptions(options, 'options', ['issuers', 'apis', 'environment', 'observe', 'fetch'])
+  const environment = new Environment(given['environment'])
+  const issuers = checkIssuers(given['issuers'], environment)
   return {
     issuers,
-    apis: checkApis(options.apis, issuers, environment),
-    observers: checkObservers(options.observe),
-    fetch: checkFetch(options.fetch),
+    apis: checkApis(given['apis'], issuers, environment),
+    observers: checkObservers(given['observe']),
+    fetch: checkFetch(given['fetch']),
   }
 }
 
@@ -96,9 +96,9 @@ function checkApis(
 ): CheckedOptions['apis'] {
   if (!Array.isArray(value)) refuse('apis', shape(value), 'an array, which may be empty')
   const places = new Map<string, string>()
-  return value.map((api: unknown, index) => {
+  return value.map((given: unknown, index) => {
     const path = `apis[${index}]`
-    mustBeObject(api, path, ['baseUrl', 'issuer', 'ratePolicy'])
+    const api = ownOptions(given, path, ['baseUrl', 'issuer', 'ratePolicy'])
     const issuer = mustBeText(api['issuer'], `${path}.issuer`, known(issuers))
     const options = issuers.get(issuer)
     if (options === undefined) refuse(`${path}.issuer`, 'no name from `issuers`', known(issuers))

@@ -219,6 +219,27 @@ test('one endpoint that always answers 401, beside good ones, does not cost a to
   expect(issuer.count).toBeLessThanOrEqual(21)
 })
 
+test('a refused call that aborts before its repeat does not hold back the renewal that the next revocation needs', async () => {
+  const { tokens, issuer } = fakeService()
+  const revoked = new Set(['Bearer token-1'])
+  const attempt = async (authorization: string): Promise<Exchange<number>> =>
+    answer(revoked.has(authorization) ? 401 : 200, revoked.has(authorization) ? 401 : 200)
+  const controller = new AbortController()
+  const aborted = apiOf(tokens).send(
+    async (authorization) => {
+      const refused = await attempt(authorization)
+      controller.abort()
+      return refused
+    },
+    { signal: controller.signal },
+  )
+  await expect(aborted).rejects.toMatchObject({ name: 'AbortError' })
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  revoked.add('Bearer token-2')
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  expect(issuer.count).toBe(3)
+})
+
 test('a pass from `admit` serves the first attempt, and the rule goes on from there', async () => {
   const { tokens, issuer } = fakeService()
   const pass = await apiOf(tokens).admit()

@@ -1,4 +1,5 @@
 import { AccessToken } from './access-token.ts'
+import { Allowance } from './allowance.ts'
 import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
 import { backoff } from './backoff.ts'
 import { refusesToken } from './challenge.ts'
@@ -9,6 +10,8 @@ import type { Permit } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
+
+const inspect = Symbol.for('nodejs.util.inspect.custom')
 
 /** Renewals that an API's 401s force are spaced, from here to there. */
 const firstRejection = 1_000
@@ -48,8 +51,8 @@ export class ProtectedApi implements Api {
   /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
   #rejections = 0
   #renewAgainAt = Number.NEGATIVE_INFINITY
-  /** Whether the success of any call tells that the last forced renewal was of use, or only that of one refused. */
-  #anyProves = false
+  /** How often a call that was never refused may tell that a renewal was of use: other endpoints may refuse. */
+  readonly #hearsay = new Allowance(5, 10_000)
   /** Pauses in a row, and when the last began. */
   #pauses = 0
   #pausedAt = Number.NEGATIVE_INFINITY
@@ -152,36 +155,35 @@ export class ProtectedApi implements Api {
 
   #verdict(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
     if (report.status === 401)
-      return this.#refuses(turn.token, report, replayable) && replayable && repeats.rejected++ === 0
-        ? 'again'
-        : 'final'
+      return this.#refuses(turn.token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
     if (this.#limitedStatuses.includes(report.status)) {
       this.#pause(turn, report)
       return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     }
     // an error of the server tells nothing of the token
-    if (report.status < 500) {
-      this.#rejections = 0
-      // the renewal was of use, so the next one may come at once
-      if (this.#anyProves || repeats.rejected > 0) this.#renewAgainAt = Number.NEGATIVE_INFINITY
-    }
+    if (report.status < 500) this.#accepts(repeats)
     if (turn.takenAt > this.#pausedAt) this.#pauses = 0
     return 'final'
   }
 
   /** Whether this 401 is about the token, and a newer one is there or on its way. */
-  #refuses(token: AccessToken, { wwwAuthenticate }: Report, replayable: boolean): boolean {
+  #refuses(token: AccessToken, { wwwAuthenticate }: Report): boolean {
     if (!refusesToken(wwwAuthenticate)) return false
     if (!this.#token.isCurrent(token)) return true
     // an API that refuses every token must not cost a token request per call
     if (performance.now() < this.#renewAgainAt) return false
     this.#rejections += 1
-    // one endpoint may refuse every token that others take: only the repeat tells
-    this.#anyProves = !replayable
     this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
     this.#token.invalidate(token)
     this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
     return true
+  }
+
+  /** A token was of use, so that the next that is refused may be renewed at once. */
+  #accepts({ rejected }: Repeats): void {
+    this.#rejections = 0
+    if (performance.now() >= this.#renewAgainAt) return
+    if (rejected > 0 || this.#hearsay.take()) this.#renewAgainAt = Number.NEGATIVE_INFINITY
   }
 
   #pause({ takenAt }: Turn, { status, retryAfter }: Report): void {
@@ -236,6 +238,9 @@ class AttemptPass implements Pass {
     this.#api.left(this.#turn, this.#sent)
   }
 }
+
+// the field is for the wire, and for no log
+Object.defineProperty(AttemptPass.prototype, inspect, { value: (): string => '[pass]' })
 
 async function discard(exchange: Exchange<unknown>): Promise<void> {
   try {

@@ -1,5 +1,6 @@
 import type { AccessToken } from './access-token.ts'
 import type { Api, ApiStatus } from './api.ts'
+import { mustNotBeInBrowser } from './browser.ts'
 import { shape } from './check.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { createEmit, type Emit } from './events.ts'
@@ -63,7 +64,7 @@ export interface TokenManager extends AsyncDisposable {
  * Creates the token manager of an application. Nothing is requested before the first call.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming the option and what is allowed;
- * `CLIENT_SIDE_FORBIDDEN` in a browser page.
+ * `CLIENT_SIDE_FORBIDDEN` in a browser's page or worker.
  * @example
  * ```ts
  * const tokens = createTokenManager({
@@ -155,14 +156,5 @@ function unknownIssuer(name: unknown, issuers: ReadonlyMap<string, unknown>): To
   return new TokenlaneError(
     'INVALID_OPTIONS',
     `Cannot get token: \`issuer\` is ${given}; allowed: ${known(issuers)}`,
-  )
-}
-
-function mustNotBeInBrowser(): void {
-  const page = globalThis as { window?: unknown; document?: unknown }
-  if (typeof page.window === 'undefined' || typeof page.document === 'undefined') return
-  throw new TokenlaneError(
-    'CLIENT_SIDE_FORBIDDEN',
-    'Cannot create token manager: this is a browser page, and a client secret does not belong in client-side code',
   )
 }

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Exchange, TokenManager } from '../src/index.ts'
 import { fakeService, refusal, unavailable } from './fake-issuer.ts'
+import { shown } from './shown.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
@@ -12,15 +13,6 @@ const credentials = [
   { clientId: 'client-1', clientSecret: `${secret}-1`, secretIssuedAt: old },
   { clientId: 'client-1', clientSecret: `${secret}-2` },
 ]
-
-/** The ways in which things get into logs. */
-const shown = (value: unknown): string =>
-  [
-    inspect(value, { depth: 12, showHidden: true, getters: true }),
-    JSON.stringify(value),
-    String(value),
-    value instanceof Error ? value.stack : '',
-  ].join()
 
 const answered = (status: number): Exchange<number> => ({ status, result: status, discard() {} })
 
@@ -64,7 +56,7 @@ test('no error, event, status, manager, API, pass or token shows a secret or a t
   seen.push(token, [token], { token }, tokens.status(), tokens, ...events)
   for (const value of seen) expect(shown(value)).not.toContain(secret)
   // a pass is there to give the field away, but not to a log
-  expect(inspect(pass, { depth: 12, showHidden: true })).not.toContain(secret)
+  expect(inspect(pass, { depth: Infinity, showHidden: true, getters: true })).not.toContain(secret)
   expect(JSON.stringify(pass)).not.toContain(secret)
   pass?.release()
   expect(new Set(events.map(({ type }) => type))).toEqual(

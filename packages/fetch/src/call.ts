@@ -38,7 +38,8 @@ export class Call {
   readonly followsRedirects: boolean
   readonly signal: AbortSignal | null | undefined
   readonly priority: number | undefined
-  readonly #input: Input
+  /** A URL as text: the caller may change a URL object while the call waits. */
+  readonly #input: Request | string
   readonly #init: RequestInit
   /** All that is asked, whether `init` or the request asks it. */
   readonly #asked: RequestInit
@@ -47,13 +48,13 @@ export class Call {
 
   constructor(input: Input, init: TokenlaneRequestInit | undefined) {
     const request = isRequest(input) ? input : undefined
-    this.#input = input
     const { tokenlane, ...rest } = plain(init)
     this.priority = checkCallOptions(tokenlane).priority
     this.#init = rest
     this.#asked = { ...plain(request), ...this.#init }
     const { method = 'GET', redirect = 'follow', headers, signal } = this.#asked
     this.url = new URL(urlOf(input))
+    this.#input = request ?? this.url.href
     this.method = /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
     this.headers = new Headers(headers)
     this.followsRedirects = redirect === 'follow'
@@ -99,15 +100,19 @@ export class Call {
   }
 }
 
-/** The URL of a call, as text. */
+/** The URL of a call, as `fetch` reads it. */
 export function urlOf(input: Input): string {
-  if (isRequest(input)) return input.url
-  return typeof input === 'string' ? input : input.href
+  return isRequest(input) ? input.url : textOf(input)
 }
 
-/** Also for a `Request` of another realm or package. */
+/** Also for a `Request` of another realm or package, but not for what `fetch` would take for a URL. */
 function isRequest(input: Input): input is Request {
-  return typeof input === 'object' && 'url' in input
+  return typeof input === 'object' && 'url' in input && !URL.canParse(textOf(input))
+}
+
+/** What `fetch` makes of anything but a `Request`. */
+function textOf(input: { toString(): string }): string {
+  return input.toString()
 }
 
 export function withToken(headers: Headers, authorization: string): Headers {

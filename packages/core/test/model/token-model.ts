@@ -19,6 +19,8 @@ interface Held {
   readonly since: number
   /** Sticky: it was due at some time, so that a renewal may be under way even if a clock was set back since. */
   wasDue: boolean
+  /** Sticky likewise: calls had to wait at some time. */
+  hadToWait: boolean
 }
 
 /** Half of what the design has, for that is the least that jitter leaves; a timer fires up to 1 ms early. */
@@ -54,6 +56,8 @@ export class TokenModel {
   #retryAfter: number | undefined
   #failure: { readonly until: number; readonly refused: boolean; readonly asked: boolean } | undefined
   #hurried = false
+  /** The last request was refused: the next one may be the same flight's, with another secret. */
+  #wasRefused = false
   #failures: number[] = []
   readonly #refusedUntil = new Map<string, number>()
   requests = 0
@@ -101,7 +105,8 @@ export class TokenModel {
     if (!this.#isDue()) this.#violated('invariant 3: a token request without a need')
     if (now < (this.#refusedUntil.get(secret) ?? 0))
       this.#violated('invariant 3: a refused secret was tried again')
-    this.#mustBeSpaced(now)
+    if (!this.#wasRefused) this.#mustBeSpaced(now)
+    this.#wasRefused = false
     this.#failures = this.#failures.filter((at) => at > now - mostFailures.within)
     if (this.#failures.length > mostFailures.number) this.#violated('invariant 3: a storm of failures')
     this.#issued = undefined
@@ -124,12 +129,15 @@ export class TokenModel {
   }
 
   refused(secret: string): void {
+    this.#wasRefused = true
     this.#refusedUntil.set(secret, this.#clock.monotonic + refusalMemory)
   }
 
   /** Before a clock is set: what is due now stays so. */
   note(): void {
-    if (this.#current !== undefined) this.#current.wasDue = this.#isDue()
+    if (this.#current === undefined) return
+    this.#current.wasDue = this.#isDue()
+    this.#current.hadToWait ||= this.#mustWait()
   }
 
   observed(event: TokenlaneEvent): void {
@@ -172,7 +180,14 @@ export class TokenModel {
     )
       this.#violated('invariant 2: the lifetime is not counted from the start of the request')
     this.#drop()
-    this.#current = { issued, wallEnd, monotonicEnd: start + issued.lifetime, since: now, wasDue: false }
+    this.#current = {
+      issued,
+      wallEnd,
+      monotonicEnd: start + issued.lifetime,
+      since: now,
+      wasDue: false,
+      hadToWait: false,
+    }
     this.#failure = undefined
     this.#failures = []
     this.#hurried = false
@@ -192,8 +207,8 @@ export class TokenModel {
     }
     // another secret: that it is not the refused one was seen to above
     if (failure.refused) return
-    if (this.#hurried || failure.asked || !this.#mustWait())
-      this.#violated('invariant 3: failures not spaced')
+    const waits = this.#mustWait() || this.#current?.hadToWait === true
+    if (this.#hurried || failure.asked || !waits) this.#violated('invariant 3: failures not spaced')
     this.#hurried = true
   }
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 
+import { provocations, provoke } from '../every-error.ts'
 import type { Scenario, ScenarioGroup } from '../scenario.ts'
 import { oneByOne, type Stage } from '../stage.ts'
 import { errorKind } from './error-kind.ts'
@@ -83,6 +84,19 @@ export const errors: ScenarioGroup = {
           expect(error).toMatchObject({ code: 'INVALID_OPTIONS' })
         }
         expect([stage.calls(), stage.tokenRequests()]).toEqual([0, 0])
+      },
+    },
+    {
+      name: `and any other outcome of ${provocations.length} calls that are provoked shows no secret and no token`,
+      async run(stage) {
+        for (const provocation of provocations) {
+          const { code, leaks } = await provoke(provocation, (tokens) => {
+            const client = stage.client(tokens)
+            return async (url, options) => (await client.send({ url, ...options })).native
+          })
+          expect(leaks, provocation.name).toEqual([])
+          expect(code ?? '', provocation.name).toMatch(provocation.code ?? /^$/)
+        }
       },
     },
   ],

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 
+import { followRedirectsEverywhere, redirectStatuses } from '../redirect-everywhere.ts'
 import type { Scenario, ScenarioGroup } from '../scenario.ts'
 import type { Stage } from '../stage.ts'
 
@@ -67,6 +68,22 @@ export const redirects: ScenarioGroup = {
         expect(await client.status({ url: redirectTo(elsewhere.url) })).toBe(401)
         expect(elsewhere.requests.length).toBe(1)
         expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 1])
+      },
+    },
+    {
+      name: 'of any status takes the token within its API, and to no place that only looks like it',
+      async run(stage) {
+        for (const status of redirectStatuses) {
+          const { astray, ...led } = await followRedirectsEverywhere(status, (tokens) => {
+            const client = stage.client(tokens)
+            return (url) => client.send({ url })
+          })
+          expect(astray).toEqual([])
+          // a client has to follow five of them
+          const followed = [301, 302, 303, 307, 308].includes(status)
+          expect(led.kept).toBeGreaterThanOrEqual(followed ? 6 : 0)
+          expect(led.outside).toBeGreaterThanOrEqual(followed ? 15 : 0)
+        }
       },
     },
   ],

@@ -1,0 +1,50 @@
+import { afterEach, expect, test } from 'vitest'
+import { createTokenManager, generalIssuer } from '../src/index.ts'
+import { client, FakeIssuer } from './fake-issuer.ts'
+
+// What a careless merge elsewhere in the process may have done before a manager is created.
+
+const prototype = Object.prototype as unknown as Record<string, unknown>
+const polluted: string[] = []
+function pollute(members: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(members)) {
+    polluted.push(name)
+    Object.defineProperty(prototype, name, { value, configurable: true, writable: true, enumerable: true })
+  }
+}
+afterEach(() => {
+  for (const name of polluted.splice(0)) delete prototype[name]
+})
+
+const credentials = client
+const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general' }]
+
+test('`http:` is not allowed by somebody else', () => {
+  pollute({ allowInsecureLoopback: true })
+  const issuers = { general: { tokenEndpoint: 'http://localhost/token', credentials } }
+  expect(() => createTokenManager({ issuers, apis: [] })).toThrow(
+    expect.objectContaining({ code: 'INSECURE_TRANSPORT' }),
+  )
+})
+
+test('nor is the endpoint, the scope, the fetch or the observer of somebody else taken', async () => {
+  const issuer = new FakeIssuer()
+  const strayed = new FakeIssuer()
+  const told: unknown[] = []
+  const issuers = {
+    general: generalIssuer({ authUrl: 'https://auth.example.com', credentials }),
+    other: { tokenEndpoint: 'https://other.example.com/token', credentials },
+  }
+  pollute({ tokenEndpoint: 'https://evil.example/', tokenPath: '/evil', authUrl: 'https://evil.example/' })
+  pollute({ scope: 'admin', environment: 'evil', observe: (event: unknown) => told.push(event) })
+  const tokens = createTokenManager({ issuers, apis, fetch: issuer.fetch })
+  pollute({ fetch: strayed.fetch, url: 'https://evil.example/', baseUrl: 'https://evil.example/' })
+  await tokens.warmUp()
+  expect(issuer.urls.toSorted()).toEqual([
+    'https://auth.example.com/public/security/v1/token',
+    'https://other.example.com/token',
+  ])
+  expect(issuer.requests.filter((form) => Object.hasOwn(form, 'scope'))).toEqual([])
+  expect([strayed.count, told.length]).toEqual([0, 0])
+  expect(tokens.route('https://evil.example/')).toBeUndefined()
+})

@@ -1,0 +1,99 @@
+import { createTokenManager, type TokenManager } from '@tokenlane/core'
+
+import { listen } from './loopback.ts'
+
+/** Every status that anybody takes for a redirect. */
+export const redirectStatuses = [300, 301, 302, 303, 304, 305, 306, 307, 308, 399]
+
+const issuer = (name: string) => ({
+  tokenEndpoint: `https://${name}.issuer.example/token`,
+  credentials: { clientId: 'client', clientSecret: 'secret' },
+  allowInsecureLoopback: true,
+})
+
+interface Seen {
+  readonly place: string
+  readonly authorization: string | undefined
+}
+
+/**
+ * Sends calls to an API that redirects them, within itself and to every place that looks like it.
+ *
+ * @returns the requests that had a token and should not have had one, and how many redirects led where; `kept` is how
+ * many had their token and should have had it.
+ */
+export async function followRedirectsEverywhere(
+  status: number,
+  attach: (tokens: TokenManager) => (url: string) => Promise<unknown>,
+): Promise<{ readonly astray: readonly Seen[]; readonly kept: number; readonly outside: number }> {
+  const seen: Seen[] = []
+  let home = ''
+  const answer =
+    (name: string): Parameters<typeof listen>[0] =>
+    ({ url = '', headers }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://loopback')
+      const to = searchParams.get('to')
+      seen.push({ place: `${name} ${headers.host} ${pathname}`, authorization: headers.authorization })
+      if (to !== null) return response.writeHead(status, { location: to }).end()
+      if (pathname === '/back') return response.writeHead(status, { location: `${home}/api/end` }).end()
+      return response.writeHead(200).end()
+    }
+  await using server = await listen(answer('home'))
+  await using other = await listen(answer('other'))
+  home = server.origin
+  const { host, port } = new URL(home)
+  const strange = new URL(other.origin).host
+
+  const tokens = createTokenManager({
+    issuers: { general: issuer('general'), weblink: issuer('weblink') },
+    apis: [
+      { baseUrl: `${home}/api/`, issuer: 'general' },
+      { baseUrl: `${home}/other/`, issuer: 'weblink' },
+    ],
+    fetch: async (input) => {
+      const { hostname } = new URL(new Request(input).url)
+      return Response.json({ access_token: hostname, token_type: 'Bearer', expires_in: 3_600 })
+    },
+  })
+  const inside = ['end', '/api/end', `${home}/api/end`, '/x/../api/end', `//${host}/api/end`, './%2e/end']
+  const outside = [
+    `${other.origin}/api/end`,
+    `//${strange}/api/end`,
+    `http:\\\\${strange}\\api\\end`,
+    `/\\${strange}/api/end`,
+    `http://localhost:${port}/api/end`,
+    `http://${host}@${strange}/api/end`,
+    `http://127.1:${new URL(other.origin).port}/api/end`,
+    '/',
+    '/apix/end',
+    '/other/end',
+    '../end',
+    '%2e%2e/end',
+    '/api/../end',
+    '/api',
+    '//',
+    '/API/end',
+    `${other.origin}/back`,
+    `/back`,
+    `/other/x?to=${encodeURIComponent(`${home}/api/end`)}`,
+  ]
+  const send = attach(tokens)
+  const count = { kept: 0, outside: 0 }
+  const astray: Seen[] = []
+  for (const [place, targets] of Object.entries({ inside, outside }) as ['inside' | 'outside', string[]][])
+    for (const target of targets) {
+      seen.length = 0
+      // what a client does not follow, it may refuse
+      await send(`${home}/api/start?to=${encodeURIComponent(target)}`).catch(() => {})
+      // the first is the call itself
+      for (const request of seen.splice(1)) {
+        const stays = place === 'inside' && request.place === `home ${host} /api/end`
+        if (place === 'outside') count.outside += 1
+        if (request.authorization === undefined) continue
+        if (stays) count.kept += 1
+        else astray.push(request)
+      }
+    }
+  await tokens.close()
+  return { astray, ...count }
+}
