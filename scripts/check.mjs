@@ -11,6 +11,7 @@ const checks = {
   'dead code': 'knip',
   packages: 'node scripts/pack-check.mjs',
   Redis: 'node scripts/redis.ts',
+  site: 'node site/build.ts',
 }
 
 const shell = (command, env = process.env) =>

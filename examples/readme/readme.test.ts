@@ -4,23 +4,24 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 
-// Every `ts` block of every README is compiled, and run against the sandbox.
+// Every `ts` block of every README and of the guide is compiled, and run against the sandbox.
 
 const root = new URL('../../', import.meta.url)
 const folder = new URL('generated/', import.meta.url)
 const secrets = new URL('secrets/', folder)
 
-const readmes = [
+const pages = [
   'README.md',
   ...readdirSync(new URL('packages/', root)).map((name) => `packages/${name}/README.md`),
+  ...readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`),
 ]
-const blocks = readmes.flatMap((readme) => {
-  const text = readFileSync(new URL(readme, root), 'utf8')
-  return Array.from(text.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = ''], index) => ({
-    name: `${readme.replaceAll(/\W+/g, '-')}-${index + 1}`,
-    code,
-  }))
-})
+  .map((page) => ({ page, file: page.replaceAll(/\W+/g, '-'), blocks: blocksOf(page) }))
+  .filter(({ blocks }) => blocks.length > 0)
+
+function blocksOf(page: string): string[] {
+  const text = readFileSync(new URL(page, root), 'utf8')
+  return Array.from(text.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code)
+}
 
 let sandbox: Sandbox
 let redis: RedisServer
@@ -32,17 +33,23 @@ beforeAll(async () => {
   mkdirSync(secrets)
   for (const [field, text] of Object.entries(sandbox.credentials.general))
     writeFileSync(new URL(field, secrets), `${text}\n`)
-  for (const { name, code } of blocks) writeFileSync(new URL(`${name}.ts`, folder), here(code))
+  for (const { file, blocks } of pages) {
+    for (const [index, code] of blocks.entries())
+      writeFileSync(new URL(`${file}-${index + 1}.ts`, folder), here(code))
+    // one process runs all blocks of a page, one after the other
+    const imports = blocks.map((_, index) => `await import('./${file}-${index + 1}.ts')\n`)
+    writeFileSync(new URL(`${file}.ts`, folder), imports.join(''))
+  }
   // what the README calls the bootstrap
-  const bootstrap = blocks.find(({ code }) => code.includes('export const tokens'))
-  writeFileSync(new URL('tokens.ts', folder), here(bootstrap?.code ?? ''))
+  const bootstrap = pages.flatMap(({ blocks }) => blocks).find((code) => code.includes('export const tokens'))
+  writeFileSync(new URL('tokens.ts', folder), here(bootstrap ?? ''))
 })
 afterAll(async () => {
   await Promise.all([sandbox.close(), redis.close()])
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The sandbox and a Redis in the place of the hosts and secrets that the READMEs make up. */
+/** The sandbox and a Redis in the place of the hosts and secrets that the pages make up. */
 function here(code: string): string {
   return code
     .replaceAll('https://weblink-auth.example.com', sandbox.weblinkAuthUrl)
@@ -65,7 +72,7 @@ const node = (
   return promise
 }
 
-test('the blocks compile', async () => {
+test('the blocks compile', { timeout: 60_000 }, async () => {
   const tsc = new URL('node_modules/typescript/bin/tsc', root).pathname
   writeFileSync(
     new URL('tsconfig.json', folder),
@@ -81,9 +88,9 @@ test('the blocks compile', async () => {
   })
 })
 
-test.each(blocks)('$name runs', async ({ name }) => {
+test.each(pages)('the $blocks.length blocks of $page run', { timeout: 60_000 }, async ({ file }) => {
   const { general, weblink } = sandbox.credentials
-  const { status, output } = await node([new URL(`${name}.ts`, folder).pathname], {
+  const { status, output } = await node([new URL(`${file}.ts`, folder).pathname], {
     NODE_EXTRA_CA_CERTS: new URL('ca.pem', folder).pathname,
     GENERAL_CLIENT_ID: general.clientId,
     GENERAL_CLIENT_SECRET: general.clientSecret,
@@ -92,4 +99,14 @@ test.each(blocks)('$name runs', async ({ name }) => {
   })
   expect({ status, output }).toMatchObject({ status: 0 })
   for (const secret of [general.clientSecret, weblink.clientSecret]) expect(output).not.toContain(secret)
+})
+
+test('the guide explains every error code and every event', () => {
+  const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+  const codes = read('packages/core/src/errors.ts').matchAll(/^ {2}\| '(\w+)'$/gm)
+  const troubleshoot = read('docs/guide/troubleshoot.md')
+  for (const [, code] of codes) expect(troubleshoot).toContain(`## ${code}\n`)
+  const events = read('packages/core/src/events.ts').matchAll(/readonly type: '([\w.]+)'/g)
+  const observe = read('docs/guide/observe.md')
+  for (const [, event] of events) expect(observe).toContain(`| \`${event}\``)
 })

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
+
+const folder = mkdtempSync(join(tmpdir(), 'batch-'))
+let sandbox: Sandbox
+
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    ratePolicies: { general: { limits: [{ quota: 25, window: 1_000 }], retryAfter: true } },
+  })
+  writeFileSync(join(folder, 'ca.pem'), sandbox.ca)
+})
+afterAll(async () => {
+  await sandbox.close()
+  rmSync(folder, { recursive: true })
+})
+
+function run(
+  ...args: string[]
+): ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream } {
+  const { clientId, clientSecret } = sandbox.credentials.general
+  return spawn(process.execPath, [fileURLToPath(new URL('main.ts', import.meta.url)), ...args], {
+    env: {
+      ...process.env,
+      AUTH_URL: sandbox.authUrl,
+      API_URL: sandbox.apiUrl,
+      GENERAL_CLIENT_ID: clientId,
+      GENERAL_CLIENT_SECRET: clientSecret,
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+test('a token that ends and an issuer that fails in mid-run cost no page', { timeout: 60_000 }, async () => {
+  const batch = run('--pages', '40')
+  const ended = once(batch, 'exit')
+  const pages = text(batch.stdout)
+  await vi.waitFor(() => expect(sandbox.control.counts().apis.general.calls).toBeGreaterThan(5), 30_000)
+  sandbox.control.failIssuer('general', { status: 503, times: 1 })
+  sandbox.control.expireTokens('general')
+
+  expect(await ended).toEqual([0, null])
+  const read = (await pages)
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { page: number }).page)
+  expect(read.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
+  expect(sandbox.control.counts().apis.general).toMatchObject({ limited: 0 })
+})
+
+test('a page that fails is named, and costs no other', { timeout: 60_000 }, async () => {
+  sandbox.control.failApi('general', { status: 400, times: 1 })
+  const batch = run('--pages', '3', '--callers', '1')
+  const ended = once(batch, 'exit')
+  const [pages, told] = await Promise.all([text(batch.stdout), text(batch.stderr)])
+  expect(await ended).toEqual([1, null])
+  expect(pages.trim().split('\n')).toHaveLength(2)
+  expect(told).toMatch(/^page 1: .*400[^]*failed: 1\n$/)
+})
+
+test('Ctrl-C ends the line at once', { timeout: 60_000 }, async () => {
+  sandbox.control.resetCounts()
+  const batch = run()
+  const ended = once(batch, 'exit')
+  batch.stdout.resume()
+  await vi.waitFor(() => expect(sandbox.control.counts().apis.general.calls).toBeGreaterThan(0), 30_000)
+  batch.kill('SIGINT')
+  expect(await ended).toEqual([130, null])
+})

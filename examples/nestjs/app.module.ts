@@ -1,0 +1,38 @@
+import { Catch, Controller, Get, Inject, Module, Param, type ArgumentsHost } from '@nestjs/common'
+import { APP_FILTER, BaseExceptionFilter } from '@nestjs/core'
+import { isTokenlaneError, type ManagerStatus, type TokenManager } from '@tokenlane/core'
+import type { AxiosInstance } from 'axios'
+import type { Response } from 'express'
+import { RECORDS_API, TOKENS, TokensModule } from './tokens.module.ts'
+
+@Controller()
+class AppController {
+  @Inject(TOKENS) private readonly tokens!: TokenManager
+  @Inject(RECORDS_API) private readonly api!: AxiosInstance
+
+  @Get('health')
+  health(): ManagerStatus {
+    return this.tokens.status()
+  }
+
+  @Get('records/:id')
+  async record(@Param('id') id: string): Promise<unknown> {
+    const { data } = await this.api.get<unknown>(`records/${encodeURIComponent(id)}`)
+    return data
+  }
+}
+
+@Catch()
+class WithoutToken extends BaseExceptionFilter {
+  override catch(error: unknown, host: ArgumentsHost): void {
+    if (!isTokenlaneError(error)) return super.catch(error, host)
+    host.switchToHttp().getResponse<Response>().status(503).json({ code: error.code })
+  }
+}
+
+@Module({
+  imports: [TokensModule],
+  controllers: [AppController],
+  providers: [{ provide: APP_FILTER, useClass: WithoutToken }],
+})
+export class AppModule {}

@@ -1,0 +1,40 @@
+import tls from 'node:tls'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { startSandbox } from '@tokenlane/sandbox'
+import { TOKENS } from './tokens.module.ts'
+import { start } from './start.ts'
+import type { TokenManager } from '@tokenlane/core'
+
+test(
+  'the server answers through an expiry and a refused secret, and ends in order',
+  { timeout: 60_000 },
+  async () => {
+    const sandbox = await startSandbox()
+    onTestFinished(() => sandbox.close())
+    tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
+    vi.stubEnv('AUTH_URL', sandbox.authUrl)
+    vi.stubEnv('API_URL', sandbox.apiUrl)
+    vi.stubEnv('GENERAL_CLIENT_ID', sandbox.credentials.general.clientId)
+    vi.stubEnv('GENERAL_CLIENT_SECRET', sandbox.credentials.general.clientSecret)
+
+    const app = await start(0)
+    const url = await app.getUrl()
+    const health = await fetch(`${url}/health`)
+    expect(await health.json()).toMatchObject({ issuers: { general: { token: 'live' } } })
+
+    sandbox.control.expireTokens('general')
+    const found = await fetch(`${url}/records/INV-0000001`)
+    expect(await found.json()).toMatchObject({ id: 'INV-0000001' })
+    expect(sandbox.control.counts().issuers.general.issued).toBe(2)
+
+    sandbox.control.expireTokens('general')
+    sandbox.control.rotateSecret('general')
+    const refused = await fetch(`${url}/records/INV-0000002`)
+    expect(refused.status).toBe(503)
+    expect(await refused.json()).toEqual({ code: 'TOKEN_REQUEST_REFUSED' })
+
+    const tokens = app.get<TokenManager>(TOKENS, { strict: false })
+    await app.close()
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+  },
+)

@@ -1,0 +1,30 @@
+import tls from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import { createTokenManager, generalIssuer } from '@tokenlane/core'
+import { startSandbox } from '@tokenlane/sandbox'
+import { createRecordsClient } from './client.ts'
+
+test('a typed client sends tokens, and a body again after a 401', async () => {
+  const sandbox = await startSandbox()
+  onTestFinished(() => sandbox.close())
+  tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
+  const tokens = createTokenManager({
+    issuers: {
+      general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }),
+    },
+    apis: [{ baseUrl: sandbox.apiUrl, issuer: 'general' }],
+  })
+  onTestFinished(() => tokens.close())
+  const client = createRecordsClient(tokens, sandbox.apiUrl)
+
+  const list = await client.GET('/records', { params: { query: { page: 1, size: 10 } } })
+  expect(list.data?.records).toHaveLength(10)
+
+  sandbox.control.revokeTokens('general')
+  const echo = await client.POST('/echo', { body: { note: 'sent twice' } })
+  expect(echo.data).toMatchObject({ method: 'POST', length: JSON.stringify({ note: 'sent twice' }).length })
+  expect(sandbox.control.counts().apis.general.rejected).toBe(1)
+
+  const none = await client.GET('/records/{id}', { params: { path: { id: 'none' } } })
+  expect(none.error?.status).toBe(404)
+})

@@ -1,0 +1,32 @@
+import tls from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import { createTokenManager, generalIssuer } from '@tokenlane/core'
+import { startSandbox } from '@tokenlane/sandbox'
+import { createRecordsClient } from './client.ts'
+
+test('the library sends tokens and retries by its own rule', async () => {
+  const sandbox = await startSandbox()
+  onTestFinished(() => sandbox.close())
+  tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
+  const tokens = createTokenManager({
+    issuers: {
+      general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }),
+    },
+    apis: [{ baseUrl: sandbox.apiUrl, issuer: 'general' }],
+  })
+  onTestFinished(() => tokens.close())
+  const records = createRecordsClient(tokens, sandbox.apiUrl)
+
+  expect(await records('records/INV-0000001')).toMatchObject({ id: 'INV-0000001' })
+
+  sandbox.control.revokeTokens('general')
+  expect(await records('echo', { method: 'POST', body: { note: 'sent twice' } })).toMatchObject({
+    method: 'POST',
+  })
+  expect(sandbox.control.counts().apis.general.rejected).toBe(1)
+
+  sandbox.control.failApi('general', { status: 503, times: 1 })
+  expect(await records('records/INV-0000002')).toMatchObject({ id: 'INV-0000002' })
+
+  await expect(records('records/none')).rejects.toMatchObject({ name: 'FetchError', status: 404 })
+})

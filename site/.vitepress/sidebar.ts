@@ -1,0 +1,41 @@
+// The order of the site is that of its tables of contents.
+import { readdirSync, readFileSync } from 'node:fs'
+import type { DefaultTheme } from 'vitepress'
+
+type Item = DefaultTheme.SidebarItem
+
+const generated = new URL('../generated/', import.meta.url)
+
+export function sidebar(): Item[] {
+  return [
+    { text: 'Tokenlane', link: '/' },
+    { text: 'Guide', link: '/guide/', items: contents('guide/index.md', 'guide') },
+    { text: 'Packages', items: contents('index.md', 'packages') },
+    { text: 'Examples', link: '/examples/', items: contents('examples/index.md', 'examples') },
+    { text: 'API reference', link: '/reference/', items: contents('reference/index.md', 'reference') },
+    { text: 'Facts', items: tables() },
+  ]
+}
+
+/** What a page links to below a folder, in its order. */
+function contents(page: string, folder: string): Item[] {
+  const links = read(page).matchAll(/^(?:[-|]|\d+\.) *\[([^\]]+)\]\(([^)#]+)\.md\)/gm)
+  return Array.from(links, ([, label = '', path = '']) => ({
+    text: label.replaceAll('`', ''),
+    link: path.startsWith('/') ? path : `/${folder}/${path}`,
+  })).filter(({ link }) => link.startsWith(`/${folder}/`))
+}
+
+/** The pages beside the guide, by their headings. */
+function tables(): Item[] {
+  return readdirSync(generated)
+    .filter((name) => name.endsWith('.md') && name !== 'index.md')
+    .map((name) => ({
+      text: /^# (.+)$/m.exec(read(name))?.[1] ?? name,
+      link: `/${name.replace(/\.md$/, '')}`,
+    }))
+}
+
+function read(page: string): string {
+  return readFileSync(new URL(page, generated), 'utf8')
+}

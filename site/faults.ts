@@ -1,0 +1,38 @@
+// What VitePress lets pass: links to headings that do not exist, and files that come from elsewhere.
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const anchors = /\bid="([^"]+)"/g
+const links = /<a\b[^>]*?\bhref="(\/[^"#]*)?#([^"]+)"/g
+const remote = /<(?:script|link|img|source|iframe)\b[^>]*?\b(?:src|href)="(?:https?:)?\/\/[^"]*"/g
+const remoteStyle = /(?:@import\s|url\()\s*["']?(?:https?:)?\/\/[^"')]*/g
+
+/** One sentence for each fault of a built site. */
+export function faultsOf(dist: string): string[] {
+  const pages = new Map(
+    globSync('**/*.html', { cwd: dist }).map((path) => [
+      `/${path.replaceAll('\\', '/')}`,
+      readFileSync(join(dist, path), 'utf8'),
+    ]),
+  )
+  const ids = new Map<string, Set<string>>()
+  for (const [path, html] of pages) ids.set(path, new Set(matches(html, anchors)))
+
+  const faults: string[] = []
+  for (const [path, html] of pages) {
+    for (const [, page = path, anchor = ''] of html.matchAll(links)) {
+      const target = page.endsWith('/') ? `${page}index.html` : page
+      if (ids.get(target)?.has(decodeURIComponent(anchor)) !== true)
+        faults.push(`${path} links to ${page}#${anchor}, which does not exist`)
+    }
+    for (const [tag] of html.matchAll(remote)) faults.push(`${path} loads from elsewhere: ${tag}`)
+  }
+  for (const path of globSync('**/*.css', { cwd: dist }))
+    for (const [rule] of readFileSync(join(dist, path), 'utf8').matchAll(remoteStyle))
+      faults.push(`/${path} loads from elsewhere: ${rule}`)
+  return faults
+}
+
+function matches(html: string, pattern: RegExp): string[] {
+  return Array.from(html.matchAll(pattern), ([, match = '']) => match)
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { siteLinks } from './links.ts'
+
+test('a link to a text becomes one to its page, with its anchor', () => {
+  expect(siteLinks('[a](../../packages/core)', 'docs/guide/README.md')).toBe('[a](/packages/core.md)')
+  expect(siteLinks('[a](../../SECURITY.md#tls)', 'docs/guide/README.md')).toBe('[a](/security.md#tls)')
+  expect(siteLinks('[`a`](docs/guide)', 'README.md')).toBe('[`a`](/guide/index.md)')
+})
+
+test('a link to the code of an example becomes one to its heading', () => {
+  expect(siteLinks('[a](examples/quickstart/bootstrap.ts)', 'README.md')).toBe(
+    '[a](/examples/quickstart.md#bootstrap-ts)',
+  )
+})
+
+test('a link to a file that is no page becomes its text', () => {
+  expect(siteLinks('see [the `LICENSE`](LICENSE).', 'README.md')).toBe('see the `LICENSE`.')
+  expect(siteLinks('[testing](packages/testing)', 'README.md')).toBe('testing')
+})
+
+test('a link to a file that does not exist is an error that names it', () => {
+  expect(() => siteLinks('[a](none.md)', 'docs/guide/batch.md')).toThrow(
+    'docs/guide/batch.md links to none.md, which does not exist',
+  )
+  expect(() => siteLinks('[a](../../etc/passwd)', 'README.md')).toThrow('does not exist')
+})
+
+test('code, anchors and links to elsewhere stay as they are', () => {
+  for (const text of ['```md\n[a](none.md)\n```', '[a](#b)', '[a](https://example.com/a)'])
+    expect(siteLinks(text, 'README.md')).toBe(text)
+})

@@ -1,0 +1,42 @@
+// Links among the files of the repository become links among the pages of the site.
+import { existsSync } from 'node:fs'
+import { posix } from 'node:path'
+import { exampleOf, pageOf, root, textAt } from './pages.ts'
+
+const link = /\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
+const fence = /^(`{3,}|~{3,})/
+
+/**
+ * The text with its relative links as the site has them. A link to a file that is no page becomes its text alone.
+ *
+ * @param from path of the text in the repository.
+ * @throws Error for a link to a file that does not exist.
+ */
+export function siteLinks(text: string, from: string): string {
+  let fenced: string | undefined
+  return text
+    .split('\n')
+    .map((line) => {
+      const [mark] = fence.exec(line) ?? []
+      if (mark !== undefined && (fenced === undefined || line.trim() === fenced))
+        fenced = fenced === undefined ? mark : undefined
+      if (mark !== undefined || fenced !== undefined) return line
+      return line.replace(link, (whole, label: string, target: string) => {
+        if (/^(?:[a-z]+:|#)/i.test(target)) return whole
+        const on = onSite(target, from)
+        return on === undefined ? label : `[${label}](${on})`
+      })
+    })
+    .join('\n')
+}
+
+function onSite(target: string, from: string): string | undefined {
+  const [file = '', anchor] = target.split('#')
+  const path = posix.join(posix.dirname(from), file).replace(/\/$/, '')
+  if (path.startsWith('..') || !existsSync(`${root}${path}`))
+    throw new Error(`${from} links to ${target}, which does not exist`)
+  const text = textAt(path)
+  if (text !== undefined) return `/${pageOf(text)}${anchor === undefined ? '' : `#${anchor}`}`
+  const example = exampleOf(path)
+  return example && `/${pageOf(example)}#${posix.basename(path).replaceAll('.', '-')}`
+}

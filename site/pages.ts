@@ -1,0 +1,42 @@
+// Which text of the repository is which page of the site.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root: string = fileURLToPath(new URL('../', import.meta.url))
+
+/** Where a text of the repository is on the site; `undefined` for one that is not there. */
+export function pageOf(path: string): string | undefined {
+  if (path === 'README.md') return 'index.md'
+  if (path === 'SECURITY.md') return 'security.md'
+  if (/^docs\/.+\.md$/.test(path)) return path.slice('docs/'.length).replace(/README\.md$/, 'index.md')
+  if (path === 'examples/README.md') return 'examples/index.md'
+  const [, folder, name = ''] = /^(packages|examples)\/([^/]+)\/README\.md$/.exec(path) ?? []
+  if (folder === 'packages' && !isPublic(name)) return undefined
+  return folder && `${folder}/${name}.md`
+}
+
+function isPublic(name: string): boolean {
+  const manifest = readFileSync(`${root}packages/${name}/package.json`, 'utf8')
+  return (JSON.parse(manifest) as { private?: boolean }).private !== true
+}
+
+/** Every text that is a page, in no order. */
+export function texts(): string[] {
+  const places = ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', 'examples/README.md']
+  return globSync(places, { cwd: root, exclude: ['**/node_modules/**'] })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => pageOf(path) !== undefined)
+}
+
+/** The text that stands for a path of the repository: a folder stands for its README. */
+export function textAt(path: string): string | undefined {
+  for (const text of [path, `${path}/README.md`])
+    if (existsSync(`${root}${text}`) && pageOf(text) !== undefined) return text
+  return undefined
+}
+
+/** The example that a file belongs to, whose page shows it. */
+export function exampleOf(path: string): string | undefined {
+  return /^examples\/[^/]+\/[\w.-]+\.ts$/.test(path) ? textAt(dirname(path)) : undefined
+}
