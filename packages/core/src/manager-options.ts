@@ -2,6 +2,7 @@ import { mustBeObject, mustBeText, refuse, shape } from './check.ts'
 import { Environment, type PerEnvironment } from './environment.ts'
 import type { Observer } from './events.ts'
 import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
+import type { RateLimiterFactory } from './shared-limiter.ts'
 import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './rate-policy.ts'
 
 /** A protected API and the issuer whose tokens it takes. */
@@ -28,6 +29,12 @@ export interface TokenManagerOptions {
    * environment.
    */
   readonly environment?: string | undefined
+  /**
+   * Keeps the rate policies of all APIs, for example for a whole fleet: `redisLimiter` of `@tokenlane/redis`.
+   *
+   * @defaultValue each manager keeps them by itself, in its own memory
+   */
+  readonly limiter?: RateLimiterFactory | undefined
   /** Receives every event; what an observer throws is ignored. */
   readonly observe?: Observer | readonly Observer[] | undefined
   /**
@@ -49,10 +56,11 @@ export interface CheckedOptions {
   }[]
   readonly observers: readonly Observer[]
   readonly fetch: typeof globalThis.fetch | undefined
+  readonly limiter: RateLimiterFactory | undefined
 }
 
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
-  mustBeObject(options, 'options', ['issuers', 'apis', 'environment', 'observe', 'fetch'])
+  mustBeObject(options, 'options', ['issuers', 'apis', 'environment', 'limiter', 'observe', 'fetch'])
   const environment = new Environment(options.environment)
   const issuers = checkIssuers(options.issuers, environment)
   return {
@@ -60,6 +68,7 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     apis: checkApis(options.apis, issuers, environment),
     observers: checkObservers(options.observe),
     fetch: checkFetch(options.fetch),
+    limiter: checkLimiterFactory(options.limiter),
   }
 }
 
@@ -125,6 +134,12 @@ function checkObservers(value: unknown): readonly Observer[] {
 function checkFetch(value: unknown): typeof globalThis.fetch | undefined {
   if (value !== undefined && typeof value !== 'function') refuse('fetch', shape(value), 'a fetch function')
   return value as typeof globalThis.fetch | undefined
+}
+
+function checkLimiterFactory(value: unknown): RateLimiterFactory | undefined {
+  if (value !== undefined && typeof value !== 'function')
+    refuse('limiter', shape(value), 'a function that makes a limiter for an API')
+  return value as RateLimiterFactory | undefined
 }
 
 /** What is allowed where an issuer is named. */

@@ -9,6 +9,7 @@ import type { Permit } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
+import type { RateLimiterFactory } from './shared-limiter.ts'
 
 /** Renewals that an API's 401s force are spaced, from here to there. */
 const firstRejection = 1_000
@@ -30,6 +31,7 @@ export interface ProtectedApiOptions {
   readonly token: RenewingToken
   readonly gate: Gate
   readonly emit: Emit
+  readonly limiter?: RateLimiterFactory | undefined
 }
 
 /**
@@ -54,14 +56,14 @@ export class ProtectedApi implements Api {
   #pauses = 0
   #pausedAt = Number.NEGATIVE_INFINITY
 
-  constructor({ baseUrl, issuer, ratePolicy, token, gate, emit }: ProtectedApiOptions) {
+  constructor({ baseUrl, issuer, ratePolicy, token, gate, emit, limiter }: ProtectedApiOptions) {
     this.baseUrl = baseUrl
     this.issuer = issuer
     this.#token = token
     this.#gate = gate
     this.#emit = emit
     this.#limitedStatuses = ratePolicy?.limitedStatuses ?? []
-    this.#lane = ratePolicy && new Lane(baseUrl, ratePolicy, token, emit)
+    this.#lane = ratePolicy && new Lane(baseUrl, ratePolicy, token, emit, limiter)
   }
 
   async send<T>(
@@ -98,6 +100,11 @@ export class ProtectedApi implements Api {
   /** Refuses the calls that wait in line. */
   close(): void {
     this.#lane?.close(closedError(this.baseUrl))
+  }
+
+  /** After the last call. */
+  async ended(): Promise<void> {
+    await this.#lane?.ended()
   }
 
   #enter(options: AdmitOptions): AttemptPass | Promise<AttemptPass> {
