@@ -248,6 +248,7 @@ export class Lane {
     this.#forget(call)
     call.reject(reason)
     call.clear()
+    if (this.#line.size === 0) this.#limiter.enough?.()
   }
 
   #forget(call: Call): void {

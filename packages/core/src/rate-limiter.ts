@@ -27,6 +27,8 @@ export interface RateLimiter {
   forecast(ahead: number, roundTrip: number, from?: number): number
   /** The API said that the limit was passed: nothing of this process goes for so long, and nothing of others should. */
   pause?(ms: number): void
+  /** Nobody waits any more: those that did gave up. */
+  enough?(): void
   /** No attempt will follow: ends when what is left to tell is told. Must not fail. */
   close?(): Promise<void>
 }
