@@ -43,6 +43,8 @@ export class Budget {
   /** How long a unit stays used after it was answered, in the longest and in the shortest of the limits. */
   readonly longest: number
   readonly shortest: number
+  /** Between one unit and the next, with `spread`; else 0. */
+  readonly interval: number
   /** For how long nothing may go where it is not known what the fleet has sent. */
   readonly quiet: number
   readonly #client: LimiterClient
@@ -67,8 +69,8 @@ export class Budget {
     // a cluster keeps what is in the braces in one place
     const parts = ['state', 'settled', 'live', 'seen', 'alive', 'queue', 'due']
     this.#keys = parts.map((part) => `${prefix}:limiter:{${baseUrl}}:${part}`)
-    const interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
-    const fixed = [interval, lease, timeout + rejoining, this.quiet, limits.length]
+    this.interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
+    const fixed = [this.interval, lease, timeout + rejoining, this.quiet, limits.length]
     this.#policy = [...fixed, ...limits.flatMap((limit) => [limit.quota, spanOf(limit)])].map(String)
   }
 

@@ -55,6 +55,7 @@ export class FleetLimiter implements RateLimiter {
   #comeBackAt = Number.NEGATIVE_INFINITY
   #soonestAt = Number.NEGATIVE_INFINITY
   #toldAt = Number.NEGATIVE_INFINITY
+  #grantedAt = Number.NEGATIVE_INFINITY
   /** Redis does not answer: until then nothing goes, and after that this process's share. */
   #alone = false
   #quietUntil = Number.NEGATIVE_INFINITY
@@ -205,8 +206,11 @@ export class FleetLimiter implements RateLimiter {
     }
     if (granted === 0) return
     this.#ledger.held += granted
-    while (performance.now() < now + delay)
-      await new Promise((resolve) => setTimeout(resolve, Math.ceil(now + delay - performance.now())))
+    // one answer of Redis may travel faster than the one before
+    const freeAt = Math.max(now + delay, this.#grantedAt + this.#budget.interval)
+    for (let early = freeAt - now; early > 0; early = freeAt - performance.now())
+      await new Promise((resolve) => setTimeout(resolve, Math.ceil(early)))
+    this.#grantedAt = performance.now()
     // a process that stood still may have been given up
     this.#ready = performance.now() - askedAt < lease / 2 ? granted : 0
     let left = granted - this.#ready

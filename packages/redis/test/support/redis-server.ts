@@ -23,7 +23,18 @@ export async function startRedis(): Promise<RedisServer> {
   let child: ChildProcess | undefined
 
   const start = async (): Promise<void> => {
-    const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+    const options = [
+      '--port',
+      `${port}`,
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--dir',
+      folder,
+    ]
     child = spawn('redis-server', options, { stdio: 'ignore' })
     const failed = once(child, 'exit').then(() => {
       throw new Error('Cannot test: redis-server is not installed, or does not start')
