@@ -7,19 +7,20 @@ import type { Script } from './limiter-client.ts'
  * - `settled`: units that come free one window after their score.
  * - `live`: how many units each process holds; its own word counts, so a lost answer leaves nothing behind.
  * - `alive`: until when each process is believed; whoever is silent longer has its units settled.
- * - `queue`, `due`: who waits, in order of asking, and when each was told to come back. A unit is left for everybody
- *   who is ahead, unless it is overdue.
+ * - `queue`, `due`: who waits, in the order of what each got, and when each was told to come back. A unit is left for
+ *   everybody who is ahead, unless it is overdue.
  */
 const text = `
 local keys = { state = KEYS[1], settled = KEYS[2], live = KEYS[3], seen = KEYS[4], alive = KEYS[5], queue = KEYS[6], due = KEYS[7] }
 local me, number, known, rejoins = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
 local held, wanted, pauses, interval = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local lease, patience, quiet, span, least = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), 0, math.huge
+local lease, patience, quiet = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+local span, least, fewest = 0, math.huge, 1000000
 local limits, arg = {}, 13
 for index = 1, tonumber(ARGV[12]) do
   local limit = { quota = tonumber(ARGV[arg]), span = tonumber(ARGV[arg + 1]) }
   limits[index], arg = limit, arg + 2
-  span, least = math.max(span, limit.span), math.min(least, limit.span)
+  span, least, fewest = math.max(span, limit.span), math.min(least, limit.span), math.min(fewest, limit.quota)
 end
 -- a unit may be granted so early, with the wait that is left; and an overdue waiter is waited for so long
 local early, grace = 6, 500
@@ -118,27 +119,27 @@ end
 
 local granted, delay, wait = 0, 0, 0
 if wanted > 0 then
-  if not redis.call('ZSCORE', keys.queue, me) then
-    ticket = ticket + 1
-    redis.call('ZADD', keys.queue, ticket, me)
-  end
+  local place = tonumber(redis.call('ZSCORE', keys.queue, me) or ticket + 1)
+  redis.call('ZADD', keys.queue, place, me)
   local all = redis.call('ZCARD', keys.queue)
   local ahead = redis.call('ZRANK', keys.queue, me)
-  local mine = free(wanted + all) - ahead
-  if mine > 0 then
-    granted = math.min(wanted, math.max(1, math.floor(mine / (all - ahead))))
+  local there = free(wanted * all)
+  if there > ahead then
+    granted = math.min(wanted, math.max(1, math.floor(there / all)))
     delay = math.max(0, freeAt(granted) - now)
     live = live + granted
     if interval > 0 then next = math.max(now, next) + granted * interval end
-    ticket = ticket + 1
-    redis.call('ZADD', keys.queue, ticket, me)
-    ahead = all - 1
+    -- who got more waits longer, but nobody for more than a round
+    ticket = math.max(ticket, place)
+    place = math.min(place + granted, ticket + math.max(1, math.ceil(fewest / all)))
+    redis.call('ZADD', keys.queue, place, me)
+    ahead = redis.call('ZRANK', keys.queue, me)
   end
   if wanted > granted then
     local at, sure = freeAt(ahead + 1)
     wait = at - now - 4
-    -- nothing that is not settled now comes free within half a window
-    if not sure then wait = math.min(wait, math.max(least / 2, 1)) end
+    -- what is not settled now is told within a quarter of a window, and comes free long after
+    if not sure then wait = math.min(wait, math.max(least / 4, 1)) end
     wait = math.max(1, math.min(wait, math.max(1000, wait / 2)))
     redis.call('ZADD', keys.due, exact(now + wait), me)
   end

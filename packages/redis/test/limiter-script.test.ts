@@ -80,7 +80,7 @@ function join(api: LimitedApi, arrivals: number[], networks: readonly Network[])
   const ask = (): void => {
     if (member.dead) return
     const told = [...untold]
-    const message = { rejoins: false, held, wanted: 4, pause: 0 }
+    const message = { rejoins: false, held, wanted: 30, pause: 0 }
     const settled = told.map(({ number, at }) => ({ number, age: now - at }))
     const { there, back, lost } = network()
     later(there / 10, async () => {
@@ -129,15 +129,15 @@ test('whatever the policy, the network and who dies: no window of the server hol
       later(5_000, () => {
         if (size > 1) (members[0] as Member).dead = true
       })
-      await pass(now + 20_000)
+      await pass(now + 60_000)
       arrivals.sort((a, b) => a - b)
       for (const { quota, window } of policy.limits)
         for (const [index, at] of arrivals.slice(quota).entries())
           expect(at - (arrivals[index] ?? 0)).toBeGreaterThan(window)
-      // in 20 s everybody that lives has its turn
+      // in a minute everybody that lives has its turn
       for (const { sends } of members.slice(1)) expect(sends.length).toBeGreaterThan(0)
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 }, 60_000)
 
@@ -153,7 +153,8 @@ test('processes that always have calls get the same', async () => {
   const members = Array.from({ length: 8 }, () => join(api, [], travels))
   await pass(now + 60_000)
   const calls = members.map(({ sends }) => sends.length)
-  expect(Math.max(...calls) / Math.min(...calls)).toBeLessThan(1.1)
+  expect(Math.max(...calls) / Math.min(...calls)).toBeLessThan(1.05)
+  // without the first second, in which whoever comes first may have taken all
   // what the window and the mean round trip allow, but for the first second
   const total = calls.reduce((sum, each) => sum + each, 0)
   expect(total).toBeGreaterThan(0.95 * ((25 * 59_000) / 1_120))
