@@ -99,7 +99,7 @@ function read(answer: unknown): Omit<Answer, 'forgot'> & { epoch: string } {
   const epoch = fields.pop()
   const numbers = fields.map(Number)
   const [granted = -1, delay = 0, wait = 0, soonest = 0, pause = 0] = numbers
-  if (numbers.length !== 5 || !numbers.every((each) => each >= 0) || epoch === undefined)
+  if (numbers.length !== 5 || !numbers.every((each) => each >= 0) || typeof epoch !== 'string')
     throw new Error('not an answer of the limiter')
   // the script speaks in microseconds, since Redis takes whole numbers only
   return {
@@ -108,6 +108,6 @@ function read(answer: unknown): Omit<Answer, 'forgot'> & { epoch: string } {
     wait: wait / 1_000,
     soonest: soonest / 1_000,
     pause: pause / 1_000,
-    epoch: String(epoch),
+    epoch,
   }
 }

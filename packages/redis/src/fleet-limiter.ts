@@ -166,7 +166,7 @@ export class FleetLimiter implements RateLimiter {
 
   async #exchange(): Promise<void> {
     // whatever else happens in this turn is told too
-    await undefined
+    await Promise.resolve()
     const now = performance.now()
     const untold = this.#ledger.untold(now)
     const { held } = this.#ledger
@@ -185,7 +185,7 @@ export class FleetLimiter implements RateLimiter {
     try {
       answer = await inTime(answering, this.#timeout)
     } catch (error) {
-      this.#fail(error, answering)
+      this.#fail(answering, error)
       return
     }
     this.#ledger.told(count)
@@ -223,25 +223,27 @@ export class FleetLimiter implements RateLimiter {
     this.#news = true
   }
 
-  #fail(error: unknown, answering: Promise<Answer>): void {
-    // nobody is asked twice at once: a late answer says that Redis is back
-    this.#retryAt = Infinity
-    const again = (after: number): void => {
-      this.#retryAt = performance.now() + after
-      this.#plan()
-    }
-    answering.then(
-      ({ forgot }) => {
-        if (forgot) this.#ledger.tellAgain()
-        again(0)
-      },
-      () => again(retryAfter * (0.5 + Math.random() / 2)),
-    )
+  #fail(answering: Promise<Answer>, error: unknown): void {
+    void this.#askAgain(answering)
     if (this.#alone) return
     this.#alone = true
     this.#queued = false
     this.#quietUntil = performance.now() + this.#budget.quiet
     this.#api.failed(reasonOf(error))
     this.#api.changed()
+  }
+
+  /** Nobody is asked twice at once: an answer that is late says that Redis is back. */
+  async #askAgain(answering: Promise<Answer>): Promise<void> {
+    this.#retryAt = Infinity
+    let after = 0
+    try {
+      const { forgot } = await answering
+      if (forgot) this.#ledger.tellAgain()
+    } catch {
+      after = retryAfter * (0.5 + Math.random() / 2)
+    }
+    this.#retryAt = performance.now() + after
+    this.#plan()
   }
 }

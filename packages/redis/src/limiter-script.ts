@@ -62,6 +62,9 @@ if known ~= '' and known ~= epoch then hold = math.max(hold, born + quiet) end
 if last and now - last > patience / 2 then gap = now end
 if rejoins and gap + patience > now then hold = math.max(hold, gap + patience) end
 
+-- a Redis without memory refuses the first command that takes some, and none after it
+redis.call('HSET', keys.state, 'last', exact(now))
+
 for _, process in ipairs(redis.call('ZRANGEBYSCORE', keys.alive, '-inf', exact(now), 'LIMIT', 0, 100)) do
   local at = redis.call('ZSCORE', keys.alive, process)
   local units = tonumber(redis.call('HGET', keys.live, process) or 0)
@@ -157,7 +160,7 @@ else
   redis.call('HDEL', keys.seen, me)
   redis.call('ZREM', keys.alive, me)
 end
-redis.call('HSET', keys.state, 'run', state.run, 'epoch', epoch, 'born', exact(born), 'last', exact(now), 'gap', exact(gap), 'hold', exact(hold),
+redis.call('HSET', keys.state, 'run', state.run, 'epoch', epoch, 'born', exact(born), 'gap', exact(gap), 'hold', exact(hold),
   'pause', exact(pause), 'next', exact(next), 'ticket', ticket, 'live', live, 'span', exact(span))
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, math.ceil(span + lease + 60000)) end
 

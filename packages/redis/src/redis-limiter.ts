@@ -37,7 +37,8 @@ export interface RedisLimiterOptions {
  * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
-  const { client, prefix = 'tokenlane', fallbackShare, timeout = 500 } = options
+  const { client, prefix = 'tokenlane', fallbackShare, timeout = 500, ...others } = options
+  for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout')
   if (!isLimiterClient(client)) refuse('client', 'a client of redis or ioredis')
   if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { and }')
   if (typeof fallbackShare !== 'number' || !(fallbackShare > 0 && fallbackShare <= 1))

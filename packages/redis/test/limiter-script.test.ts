@@ -9,16 +9,17 @@ import { type RedisServer, startRedis } from './support/redis-server.ts'
 // The script runs in a real Redis, on a clock of ours: a fleet's hour takes a second.
 
 let server: RedisServer
-let redis: ReturnType<typeof createClient>
+let redis: Awaited<ReturnType<typeof connect>>
 beforeAll(async () => {
   server = await startRedis()
-  redis = createClient({ url: server.url }) as typeof redis
-  await redis.connect()
+  redis = await connect()
 })
 afterAll(async () => {
   redis.destroy()
   await server.close()
 })
+
+const connect = () => createClient({ url: server.url }).connect()
 
 /** On the virtual clock, in milliseconds. */
 let now = 0
@@ -85,14 +86,15 @@ function join(api: LimitedApi, arrivals: number[], networks: readonly Network[])
     const { there, back, lost } = network()
     later(there / 10, async () => {
       const { granted, delay, wait } = await budget.exchange({ ...message, settled })
-      if (lost) return void later(100, ask)
-      later(back / 10, () => {
-        if (member.dead) return
-        untold = untold.filter((each) => !told.includes(each))
-        held += granted
-        for (let unit = 0; unit < granted; unit += 1) later(delay, send)
-        later(Math.max(1, wait), ask)
-      })
+      if (lost) later(100, ask)
+      else
+        later(back / 10, () => {
+          if (member.dead) return
+          untold = untold.filter((each) => !told.includes(each))
+          held += granted
+          for (let unit = 0; unit < granted; unit += 1) later(delay, send)
+          later(Math.max(1, wait), ask)
+        })
     })
   }
   ask()

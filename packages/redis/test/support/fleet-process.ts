@@ -42,9 +42,9 @@ async function join({ sandbox, port, client, ratePolicy, ...options }: FleetOrde
     })
     return String(status)
   }
-  process.on('message', async (count: number) => {
+  process.on('message', (count: number) => {
     const calls = Array.from({ length: count }, () => call().catch((error: unknown) => String(error)))
-    tell({ outcomes: await Promise.all(calls) })
+    void Promise.all(calls).then((outcomes) => tell({ outcomes }))
   })
   tell('ready')
 }
