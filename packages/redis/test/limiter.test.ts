@@ -133,7 +133,8 @@ test('all keys of a policy lie in one slot of a cluster, and expire', { timeout 
   expect(keys.length).toBeGreaterThan(1)
   for (const key of keys) {
     expect(key).toContain(`{${baseUrl}}`)
-    expect(await redis.pTTL(key)).toBeGreaterThan(0)
+    // -1 is a key without an end; what one holds may be gone already
+    expect(await redis.pTTL(key)).not.toBe(-1)
   }
 })
 
