@@ -60,6 +60,10 @@ export type TokenlaneEvent =
       readonly for: number
       readonly status: number
     }
+  /** The rate budget that a fleet shares cannot be reached: this process keeps to its own share. Once, when it begins. */
+  | { readonly type: 'limiter.failed'; readonly api: string; readonly reason: string }
+  /** The rate budget is shared again. */
+  | { readonly type: 'limiter.recovered'; readonly api: string }
   /** The client secret must be rotated: `daysLeft` of its 365 days remain. Once per threshold. */
   | {
       readonly type: 'secret.expiring'

@@ -13,6 +13,8 @@ export {
   type IssuerSettings,
 } from './issuer.ts'
 export type { Accounting, RateLimit, RatePolicy } from './rate-policy.ts'
+export { createRateLimiter, type Permit, type RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+export type { LimitedApi, RateLimiterFactory } from './shared-limiter.ts'
 export type { PerEnvironment } from './environment.ts'
 export type {
   Credentials,

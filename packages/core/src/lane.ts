@@ -7,6 +7,7 @@ import { createRateLimiter, type Permit, type RateLimiter } from './rate-limiter
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { SharedAbort } from './shared-abort.ts'
+import { checkLimiter, limiterEvents, type RateLimiterFactory } from './shared-limiter.ts'
 
 /** What a call holds while it may send: a live token, a permit, and a slot until it leaves the lane. */
 export interface Turn {
@@ -61,12 +62,18 @@ export class Lane {
   #renewing = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(api: string, policy: CheckedPolicy, token: RenewingToken, emit: Emit) {
+  constructor(
+    api: string,
+    policy: CheckedPolicy,
+    token: RenewingToken,
+    emit: Emit,
+    shared: RateLimiterFactory | undefined,
+  ) {
     this.#api = api
     this.#policy = policy
     this.#token = token
     this.#emit = emit
-    this.#limiter = createRateLimiter(policy)
+    this.#limiter = shared === undefined ? createRateLimiter(policy) : this.#share(shared)
   }
 
   /**
@@ -102,7 +109,8 @@ export class Lane {
 
   /** Nothing goes out for so many milliseconds. */
   pause(ms: number, status: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
+    this.#pauseFor(ms)
+    this.#limiter.pause?.(ms)
     this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status })
   }
 
@@ -113,6 +121,11 @@ export class Lane {
       else this.#end(call, error)
     }
     this.serve()
+  }
+
+  /** Every call has ended. */
+  async ended(): Promise<void> {
+    await this.#limiter.close?.()
   }
 
   /** Gives turns to the line for as long as there are any, and sees to it that this goes on. */
@@ -136,6 +149,24 @@ export class Lane {
       ...(pause > 0 && { pausedUntil: fromNow(pause) }),
       ...(this.#line.size > 0 && { emptyAt: fromNow(this.#emptyIn()) }),
     }
+  }
+
+  #share(shared: RateLimiterFactory): RateLimiter {
+    const { limits, spread, accounting } = this.#policy
+    const limiter = shared({
+      baseUrl: this.#api,
+      limits,
+      spread,
+      accounting,
+      changed: () => this.serve(),
+      paused: (ms) => this.#pauseFor(ms),
+      ...limiterEvents(this.#api, this.#emit),
+    })
+    return checkLimiter(limiter)
+  }
+
+  #pauseFor(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
   }
 
   #queue({ signal, priority, again }: LaneOptions): Promise<Turn> {
@@ -168,10 +199,15 @@ export class Lane {
     if (this.#pausedUntil > now) return this.#pausedUntil - now
     const token = this.#token.live() ?? waitedFor
     if (token === undefined) return 'token'
-    const permit = this.#limiter.take()
+    const permit = this.#limiter.take(this.#wanted())
     if (typeof permit === 'number') return permit
     this.#running += 1
     return { token, permit, takenAt: now }
+  }
+
+  /** How many calls could go if there were units, the one that just came included. */
+  #wanted(): number {
+    return Math.max(1, Math.min(this.#line.size, this.#policy.concurrency - this.#running))
   }
 
   #hand(turn: Turn): void {
@@ -212,6 +248,7 @@ export class Lane {
     this.#forget(call)
     call.reject(reason)
     call.clear()
+    if (this.#line.size === 0) this.#limiter.enough?.()
   }
 
   #forget(call: Call): void {

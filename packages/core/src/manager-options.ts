@@ -2,6 +2,7 @@ import { mustBeObject, mustBeText, ownOptions, refuse, shape } from './check.ts'
 import { Environment, type PerEnvironment } from './environment.ts'
 import type { Observer } from './events.ts'
 import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
+import type { RateLimiterFactory } from './shared-limiter.ts'
 import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './rate-policy.ts'
 import type { TokenStore } from './token-store.ts'
 
@@ -36,6 +37,12 @@ export interface TokenManagerOptions {
    * @defaultValue each process has its own tokens
    */
   readonly store?: TokenStore | undefined
+  /**
+   * Keeps the rate policies of all APIs, for example for a whole fleet: `redisLimiter` of `@tokenlane/redis`.
+   *
+   * @defaultValue each manager keeps them by itself, in its own memory
+   */
+  readonly limiter?: RateLimiterFactory | undefined
   /** Receives every event; what an observer throws is ignored. */
   readonly observe?: Observer | readonly Observer[] | undefined
   /**
@@ -58,6 +65,7 @@ export interface CheckedOptions {
   readonly store: TokenStore | undefined
   readonly observers: readonly Observer[]
   readonly fetch: typeof globalThis.fetch | undefined
+  readonly limiter: RateLimiterFactory | undefined
 }
 
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
@@ -66,6 +74,7 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     'apis',
     'environment',
     'store',
+    'limiter',
     'observe',
     'fetch',
   ])
@@ -77,6 +86,7 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     store: checkStore(given['store']),
     observers: checkObservers(given['observe']),
     fetch: checkFetch(given['fetch']),
+    limiter: checkLimiterFactory(given['limiter']),
   }
 }
 
@@ -150,6 +160,12 @@ function checkObservers(value: unknown): readonly Observer[] {
 function checkFetch(value: unknown): typeof globalThis.fetch | undefined {
   if (value !== undefined && typeof value !== 'function') refuse('fetch', shape(value), 'a fetch function')
   return value as typeof globalThis.fetch | undefined
+}
+
+function checkLimiterFactory(value: unknown): RateLimiterFactory | undefined {
+  if (value !== undefined && typeof value !== 'function')
+    refuse('limiter', shape(value), 'a function that makes a limiter for an API')
+  return value as RateLimiterFactory | undefined
 }
 
 /** What is allowed where an issuer is named. */

@@ -10,6 +10,7 @@ import type { Permit } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
+import type { RateLimiterFactory } from './shared-limiter.ts'
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
@@ -33,6 +34,7 @@ export interface ProtectedApiOptions {
   readonly token: RenewingToken
   readonly gate: Gate
   readonly emit: Emit
+  readonly limiter?: RateLimiterFactory | undefined
 }
 
 /**
@@ -57,14 +59,14 @@ export class ProtectedApi implements Api {
   #pauses = 0
   #pausedAt = Number.NEGATIVE_INFINITY
 
-  constructor({ baseUrl, issuer, ratePolicy, token, gate, emit }: ProtectedApiOptions) {
+  constructor({ baseUrl, issuer, ratePolicy, token, gate, emit, limiter }: ProtectedApiOptions) {
     this.baseUrl = baseUrl
     this.issuer = issuer
     this.#token = token
     this.#gate = gate
     this.#emit = emit
     this.#limitedStatuses = ratePolicy?.limitedStatuses ?? []
-    this.#lane = ratePolicy && new Lane(baseUrl, ratePolicy, token, emit)
+    this.#lane = ratePolicy && new Lane(baseUrl, ratePolicy, token, emit, limiter)
   }
 
   async send<T>(
@@ -101,6 +103,11 @@ export class ProtectedApi implements Api {
   /** Refuses the calls that wait in line. */
   close(): void {
     this.#lane?.close(closedError(this.baseUrl))
+  }
+
+  /** After the last call. */
+  async ended(): Promise<void> {
+    await this.#lane?.ended()
   }
 
   #enter(options: AdmitOptions): AttemptPass | Promise<AttemptPass> {

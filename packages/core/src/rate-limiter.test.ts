@@ -16,26 +16,26 @@ function limiterOf(limits: RateLimit[], options: Partial<RateLimiterOptions> = {
 
 test('a unit comes free one window after its response, not after its send', () => {
   const limiter = limiterOf([{ quota: 2, window: 1_000 }])
-  const [first, second] = [limiter.take(), limiter.take()] as [Permit, Permit]
-  expect(limiter.take()).toBe(Infinity)
+  const [first, second] = [limiter.take(1), limiter.take(1)] as [Permit, Permit]
+  expect(limiter.take(1)).toBe(Infinity)
   pass(300)
   first.answered()
   pass(200)
   second.answered()
-  expect(limiter.take()).toBeCloseTo(800 + guard)
+  expect(limiter.take(1)).toBeCloseTo(800 + guard)
   pass(800)
-  expect(limiter.take()).toBeCloseTo(guard)
+  expect(limiter.take(1)).toBeCloseTo(guard)
   pass(2)
-  expect(typeof limiter.take()).toBe('object')
-  expect(limiter.take()).toBeGreaterThan(0)
+  expect(typeof limiter.take(1)).toBe('object')
+  expect(limiter.take(1)).toBeGreaterThan(0)
 })
 
 test('an attempt without a response keeps its unit a second longer, since it may still be on its way', () => {
   const limiter = limiterOf([{ quota: 1, window: 1_000 }])
-  const permit = limiter.take() as Permit
+  const permit = limiter.take(1) as Permit
   permit.ended()
   permit.answered()
-  expect(limiter.take()).toBeCloseTo(2_000 + guard)
+  expect(limiter.take(1)).toBeCloseTo(2_000 + guard)
 })
 
 test('every limit holds at once', () => {
@@ -45,7 +45,7 @@ test('every limit holds at once', () => {
   ])
   let sent = 0
   for (let at = 0; at < 59_000; at += 100) {
-    const permit = limiter.take()
+    const permit = limiter.take(1)
     if (typeof permit !== 'number') {
       permit.answered()
       sent += 1
@@ -57,12 +57,12 @@ test('every limit holds at once', () => {
 
 test('spread keeps sends a fraction of the window apart', () => {
   const limiter = limiterOf([{ quota: 25, window: 1_000 }], { spread: true })
-  expect(typeof limiter.take()).toBe('object')
-  expect(limiter.take()).toBe(40)
+  expect(typeof limiter.take(1)).toBe('object')
+  expect(limiter.take(1)).toBe(40)
   pass(39)
-  expect(limiter.take()).toBe(1)
+  expect(limiter.take(1)).toBe(1)
   pass(1)
-  expect(typeof limiter.take()).toBe('object')
+  expect(typeof limiter.take(1)).toBe('object')
 })
 
 test('the least wait of the n-th call is what the limits alone make it', () => {
@@ -76,18 +76,18 @@ test('the least wait of the n-th call is what the limits alone make it', () => {
 
 test('accounted from the send, a unit comes free one window after it, however late the answer', () => {
   const limiter = limiterOf([{ quota: 1, window: 1_000 }], { accounting: 'send' })
-  const permit = limiter.take() as Permit
+  const permit = limiter.take(1) as Permit
   pass(700)
   permit.answered()
   permit.ended()
-  expect(limiter.take()).toBeCloseTo(300 + guard)
+  expect(limiter.take(1)).toBeCloseTo(300 + guard)
   pass(302)
-  expect(typeof limiter.take()).toBe('object')
+  expect(typeof limiter.take(1)).toBe('object')
 })
 
 test('a forecast knows the round trip, a start that is later, and what is free by then', () => {
   const limiter = limiterOf([{ quota: 2, window: 1_000 }])
-  const [first] = [limiter.take(), limiter.take()] as [Permit, Permit]
+  const [first] = [limiter.take(1), limiter.take(1)] as [Permit, Permit]
   first.answered()
   expect(limiter.forecast(1, 50)).toBeCloseTo(1_000 + guard)
   expect(limiter.forecast(2, 50)).toBeCloseTo(1_050 + guard)
@@ -111,7 +111,7 @@ function taken(limiter: RateLimiter): { permit: Permit; forecasts: number[] } {
   const forecasts: number[] = []
   for (let waits = 0; waits < 10_000; waits += 1) {
     forecasts.push(performance.now() + limiter.forecast(1, 0))
-    const permit = limiter.take()
+    const permit = limiter.take(1)
     if (typeof permit !== 'number') return { permit, forecasts }
     pass(permit === Infinity ? 1 : Math.ceil(permit))
   }

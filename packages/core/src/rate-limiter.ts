@@ -12,15 +12,28 @@ export interface Permit {
 
 /** Says when the next attempt may go out; who goes is not its business. */
 export interface RateLimiter {
-  /** A permit, or how many milliseconds not to ask again, `Infinity` while only an answer can free a unit. */
-  take(): Permit | number
+  /**
+   * A permit for one attempt, or how many milliseconds not to ask again: `Infinity` while only an answer can free a
+   * unit, or until the limiter itself says that something changed (`LimitedApi`).
+   *
+   * `wanted` attempts could go now if there were units, this one included. Who waits asks again at every change:
+   * units that nobody takes then are given back.
+   */
+  take(wanted: number): Permit | number
   /**
    * Milliseconds until the `ahead`-th attempt from now may go, by the limits alone, if answers take `roundTrip`
    * and nothing goes before `from`. With a `roundTrip` of 0 it cannot be sooner.
    */
   forecast(ahead: number, roundTrip: number, from?: number): number
+  /** The API said that the limit was passed: nothing of this process goes for so long, and nothing of others should. */
+  pause?(ms: number): void
+  /** Nobody waits any more: those that did gave up. */
+  enough?(): void
+  /** No attempt will follow: ends when what is left to tell is told. Must not fail. */
+  close?(): Promise<void>
 }
 
+/** Which limits hold, and how. */
 export interface RateLimiterOptions {
   readonly limits: readonly RateLimit[]
   readonly spread: boolean

@@ -79,7 +79,7 @@ export interface TokenManager extends AsyncDisposable {
  */
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
   mustNotBeInBrowser()
-  const { issuers, apis, store, observers, fetch } = checkOptions(options)
+  const { issuers, apis, store, observers, fetch, limiter } = checkOptions(options)
   const emit = createEmit(observers)
 
   const shared = store && new GuardedStore(store, emit)
@@ -89,7 +89,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
   for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, emit, fetch, shared))
   const protectedApis = apis.map((api) => {
     const { token } = managed.get(api.issuer) as ManagedIssuer
-    return new ProtectedApi({ ...api, token, gate, emit })
+    return new ProtectedApi({ ...api, token, gate, emit, limiter })
   })
   const tokenEndpoints = Array.from(issuers.values(), ({ tokenEndpoint }) => tokenEndpoint)
   const router = new Router(protectedApis, tokenEndpoints)
@@ -106,6 +106,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     const underWay = gate.close()
     for (const api of protectedApis) api.close()
     await underWay
+    await Promise.all(protectedApis.map((api) => api.ended()))
     await Promise.all(Array.from(managed.values(), ({ token }) => token.close()))
   }
 

@@ -5,7 +5,7 @@ import { createClient, createCluster, RESP_TYPES } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientKinds, connectClient } from '../test/clients.ts'
 import { redisTokenStore } from './redis-token-store.ts'
-import type { StoreClient } from './store-client.ts'
+import type { RedisClient } from './redis-client.ts'
 
 let redis: RedisServer
 let admin: ReturnType<typeof createClient>
@@ -44,10 +44,10 @@ const connections = {
       destroy: () => client.destroy(),
     })
   },
-} as Record<string, () => Promise<StoreClient & { destroy(): void }>>
+} as Record<string, () => Promise<RedisClient & { destroy(): void }>>
 
 describe.each(Object.keys(connections))('with %s', (connection) => {
-  let client: StoreClient & { destroy(): void }
+  let client: RedisClient & { destroy(): void }
   let store: TokenStore
   beforeAll(async () => {
     client = await (connections[connection] as (typeof connections)[string])()

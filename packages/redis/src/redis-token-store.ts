@@ -1,5 +1,5 @@
 import { type StoreClaim, TokenlaneError, type TokenStore } from '@tokenlane/core'
-import { isStoreClient, run, type StoreClient } from './store-client.ts'
+import { isRedisClient, run, type RedisClient } from './redis-client.ts'
 import * as scripts from './store-scripts.ts'
 
 /** Configures a shared token store. */
@@ -8,7 +8,7 @@ export interface RedisTokenStoreOptions {
    * A client of `redis` (standalone, Sentinel or Cluster) or of ioredis. Connecting it, its reconnection and its end
    * are yours; calls that come while it is not connected do without the store.
    */
-  readonly client: StoreClient
+  readonly client: RedisClient
   /**
    * What every key begins with; text without braces, which are kept for the hash tag that holds the keys of one
    * issuer together in a Cluster.
@@ -70,12 +70,12 @@ function whole(ms: number): string {
   return String(Math.max(1, Math.floor(ms)))
 }
 
-function checkOptions(options: unknown): { client: StoreClient; prefix: string } {
+function checkOptions(options: unknown): { client: RedisClient; prefix: string } {
   if (typeof options !== 'object' || options === null)
     throw invalid('options', 'no object', 'an object with client, prefix')
   const { client, prefix = 'tokenlane', ...others } = options as Record<string, unknown>
   for (const name of Object.keys(others)) throw invalid(name, 'no option', 'client, prefix')
-  if (!isStoreClient(client))
+  if (!isRedisClient(client))
     throw invalid('client', 'no Redis client', 'a client of `redis` 5 or later, or of `ioredis` 5 or later')
   if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
     throw invalid('prefix', 'unusable', 'text that is not empty, without braces')

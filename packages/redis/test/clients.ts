@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
-import type { StoreClient } from '../src/index.ts'
+import type { RedisClient } from '../src/index.ts'
 
 /** The Redis clients that people have. */
 export const clientKinds = ['redis', 'ioredis'] as const
@@ -10,7 +10,7 @@ export type ClientKind = (typeof clientKinds)[number]
 export async function connectClient(
   kind: ClientKind,
   url: string,
-): Promise<StoreClient & { destroy(): void }> {
+): Promise<RedisClient & { destroy(): void }> {
   if (kind === 'redis') {
     const client = createClient({ url, socket: { reconnectStrategy: 50 } })
     client.on('error', () => {})

@@ -1,0 +1,56 @@
+/** As much of a Redis client as is needed: of `redis` (standalone, Sentinel or Cluster), or of ioredis. */
+export type RedisClient = NodeRedis | IoRedis
+
+/** `redis`, 5 and later. */
+interface NodeRedis {
+  evalSha(sha: string, options: ScriptOptions): Promise<unknown>
+  eval(script: string, options: ScriptOptions): Promise<unknown>
+}
+
+interface ScriptOptions {
+  keys: string[]
+  arguments: string[]
+}
+
+/** ioredis, 5 and later. */
+interface IoRedis {
+  evalsha(sha: string, keys: number, ...args: string[]): Promise<unknown>
+  eval(script: string, keys: number, ...args: string[]): Promise<unknown>
+}
+
+/** Runs a short script; the two clients differ in how they are told what is a key. */
+export function run(client: RedisClient, script: string, keys: string[], args: string[]): Promise<unknown> {
+  return 'evalSha' in client
+    ? client.eval(script, { keys, arguments: args })
+    : client.eval(script, keys.length, ...keys, ...args)
+}
+
+/** A script as Redis knows it. */
+export interface Script {
+  readonly text: string
+  /** SHA-1 of the text, in hexadecimal digits. */
+  readonly sha: string
+}
+
+/** Runs a script by its name, and sends it only where Redis has not seen it. */
+export async function runScript(
+  client: RedisClient,
+  script: Script,
+  keys: string[],
+  args: string[],
+): Promise<unknown> {
+  try {
+    return await ('evalSha' in client
+      ? client.evalSha(script.sha, { keys, arguments: args })
+      : client.evalsha(script.sha, keys.length, ...keys, ...args))
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+    return run(client, script.text, keys, args)
+  }
+}
+
+export function isRedisClient(value: unknown): value is RedisClient {
+  if (typeof value !== 'object' || value === null) return false
+  const { evalSha, evalsha, eval: evaluate } = value as Record<string, unknown>
+  return typeof evaluate === 'function' && typeof (evalSha ?? evalsha) === 'function'
+}

@@ -1,0 +1,56 @@
+import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core'
+import { FleetLimiter } from './fleet-limiter.ts'
+import { isRedisClient, type RedisClient } from './redis-client.ts'
+
+/** Configures the limiter of a fleet. */
+export interface RedisLimiterOptions {
+  /** A connected client of `redis` or ioredis: standalone, Sentinel or Cluster. Closing it stays yours. */
+  readonly client: RedisClient
+  /**
+   * What the names of all keys begin with. One fleet, one prefix: fleets that the API counts apart need their own.
+   *
+   * @defaultValue 'tokenlane'
+   */
+  readonly prefix?: string | undefined
+  /**
+   * What this process keeps to while Redis cannot be reached: a part of each quota, above 0, at most 1. For `n`
+   * processes `1 / n`.
+   *
+   * A part of less than one call makes the window longer instead: 3 a second at 1/8 is one call in 2.67 seconds.
+   */
+  readonly fallbackShare: number
+  /**
+   * How long Redis may take for an answer, in milliseconds, above 0. After that it counts as not reachable.
+   *
+   * @defaultValue 500
+   */
+  readonly timeout?: number | undefined
+}
+
+/**
+ * One rate budget for all processes that use the same Redis, prefix and `baseUrl`.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS`, naming the option and what is allowed.
+ * @example
+ * ```ts
+ * const tokens = createTokenManager({ issuers, apis, limiter: redisLimiter({ client, fallbackShare: 1 / 8 }) })
+ * ```
+ */
+export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
+  const { client, prefix = 'tokenlane', fallbackShare, timeout = 500, ...others } = options
+  for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout')
+  if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')
+  if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { and }')
+  if (typeof fallbackShare !== 'number' || !(fallbackShare > 0 && fallbackShare <= 1))
+    refuse('fallbackShare', 'a number above 0, at most 1')
+  if (typeof timeout !== 'number' || !(timeout > 0 && timeout < Infinity))
+    refuse('timeout', 'milliseconds, finite, above 0')
+  return (api) => new FleetLimiter(api, { client, prefix, fallbackShare, timeout })
+}
+
+function refuse(option: string, allowed: string): never {
+  throw new TokenlaneError(
+    'INVALID_OPTIONS',
+    `Cannot create limiter: \`${option}\` is missing or wrong; allowed: ${allowed}`,
+  )
+}
