@@ -7,7 +7,7 @@ const checks = {
   format: 'oxfmt --check',
   types: 'tsc',
   'dead code': 'knip',
-  packages: 'node scripts/pack-check.mjs',
+  packages: 'node packages/pack-check/src/check.ts',
 }
 
 const shell = (command, env = process.env) =>
