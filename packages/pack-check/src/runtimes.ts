@@ -1,10 +1,11 @@
-// Uses the installed tarballs on every runtime, and runs the conformance suite on every Node: `pnpm runtimes`.
+// Uses the installed tarballs on every runtime, and runs the conformance suite there: `pnpm runtimes`.
 // Writes docs/runtimes.md; with a part of a name, as in `pnpm runtimes deno`, only prints. Takes runtimes from npm.
 import { writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 import { root } from './packages.ts'
 import { makeProject, type Project } from './project.ts'
+import { conformance } from './conformance.ts'
 import { must, run } from './run.ts'
 import { binaryOf, type Runtime, runtimes } from './runtime.ts'
 
@@ -54,20 +55,9 @@ async function rowOf(runtime: Runtime, { folder, packages }: Project): Promise<R
     cells[`calls, ${system}`] = worked.length > 0 ? worked.join(', ') : 'none'
     if (worked.length < clients.length) trouble.push(output)
   }
-  const suite = runtime.vitest ? await conformance(binary) : undefined
-  cells['conformance suite'] = suite?.count ?? '–'
-  if (suite?.trouble !== undefined) trouble.push(suite.trouble)
-  return { runtime: runtime.name, cells, trouble }
-}
-
-/** The suite of every client, on a Node. */
-async function conformance(binary: string): Promise<{ count: string; trouble?: string }> {
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const args = [vitest, 'run', '--config', 'vitest.workspace.ts', 'test/conformance.test.ts']
-  const PATH = [dirname(binary), process.env['PATH']].join(delimiter)
-  const { ok, output } = await run(binary, args, { cwd: root, env: { ...process.env, PATH, CHECKS: '' } })
-  const [, count = 'none'] = /Tests .*?(\d+) passed/.exec(output) ?? []
-  return { count: `${count} scenarios`, ...(!ok && { trouble: output }) }
+  const suite = await conformance(binary, runtime)
+  cells['conformance suite'] = suite.count
+  return { runtime: runtime.name, cells, trouble: [...trouble, ...suite.failures] }
 }
 
 function table(): string {
@@ -75,16 +65,22 @@ function table(): string {
   const lines = rows.map(
     ({ runtime, cells }) => `| ${runtime} | ${columns.map((name) => cells[name]).join(' | ')} |`,
   )
+  const differences = chosen.flatMap(({ name, suite: { differs } }) =>
+    differs === undefined ? [] : [`${name}: where a scenario does not hold, ${differs.because}.`],
+  )
   return `# Runtimes
 
 What the packed packages do on each runtime, installed by npm outside of the workspace. _Entries_: every entry of every
 package is imported (ESM) and required (CommonJS). _Calls_: each client calls both APIs of a sandbox over TLS, with a
 body, across revoked tokens, through a rate policy, into an abort, and to a URL that gets no token. The _conformance
-suite_, of all clients together, needs vitest, which runs on Node.
+suite_ counts the [scenarios](conformance.md) that hold, of all clients together unless some are named; there the sandbox
+too runs on that runtime.
 
 | runtime | ${columns.join(' | ')} |
 | --- | ${columns.map(() => '---').join(' | ')} |
 ${lines.join('\n')}
+
+${differences.join('\n')}
 
 Written by \`pnpm runtimes\`.
 `
