@@ -10,7 +10,8 @@ import { startSandbox } from '@tokenlane/sandbox'
 
 const sandbox = await startSandbox({ records: 30 })
 const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials } = sandbox
-const ca = resolve('ca.pem')
+// of this sandbox alone: others run beside it
+const ca = resolve(`ca-${process.pid}.pem`)
 writeFileSync(ca, sandbox.ca)
 
 // the sandbox's control is an object, and the command is another process
