@@ -42,8 +42,7 @@ export async function conformance(binary: string, { name, suite }: Runtime): Pro
     env: {
       ...process.env,
       PATH: [dirname(binary), process.env['PATH']].join(delimiter),
-      // Bun takes no further authority at run time
-      ...(name.startsWith('Bun') && { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+      ...suite.env,
     },
   })
   try {

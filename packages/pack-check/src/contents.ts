@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import type { InstalledPackage } from './project.ts'
 
-const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.+)$/
-const never = /\.test\.|\.tsbuildinfo$/
+const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.+\.[cm]?[jt]s(\.map)?)$/
+const never = /\.test\./
 const wanted = ['README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts']
 
 /** What is wrong with the files of a tarball, one sentence each. */

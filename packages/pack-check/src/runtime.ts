@@ -22,7 +22,9 @@ interface Suite {
   /** What stands before vitest, and what vitest gets. */
   readonly before: readonly string[]
   readonly after: readonly string[]
-  /** Of these clients; by default of all. */
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Of these clients; by default of all. With the others, vitest does not come to an end. */
   readonly clients?: readonly string[]
   /** Scenarios that do not hold there, and why that is no fault of ours. */
   readonly differs?: { readonly scenarios: RegExp; readonly because: string }
@@ -51,7 +53,12 @@ export const runtimes: readonly Runtime[] = [
     package: `@oven/bun-${platform === 'win32' ? 'windows' : platform}-${isArm ? 'aarch64' : 'x64'}@1.4.5`,
     binary: platform === 'win32' ? 'bin/bun.exe' : 'bin/bun',
     args: [],
-    suite: { before: ['--bun'], after: ['--pool=threads'] },
+    suite: {
+      before: ['--bun'],
+      after: ['--pool=threads'],
+      // Bun takes no further authority at run time
+      env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    },
   },
   {
     name: 'Deno 2.9.6',
@@ -61,7 +68,6 @@ export const runtimes: readonly Runtime[] = [
     suite: {
       before: ['run', ...deno, '--unsafely-ignore-certificate-errors'],
       after: ['--pool=threads'],
-      // of the others, vitest does not come to an end
       clients: ['fetch', 'ky'],
       differs: {
         scenarios: /is all that a call gains|of type (string|JSON|URLSearchParams) is sent again/,

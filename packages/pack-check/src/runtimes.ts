@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { conformance } from './conformance.ts'
 import { root } from './packages.ts'
 import { makeProject, type Project } from './project.ts'
-import { conformance } from './conformance.ts'
 import { must, run } from './run.ts'
 import { binaryOf, type Runtime, runtimes } from './runtime.ts'
 
@@ -65,14 +65,18 @@ function table(): string {
   const lines = rows.map(
     ({ runtime, cells }) => `| ${runtime} | ${columns.map((name) => cells[name]).join(' | ')} |`,
   )
-  const differences = chosen.flatMap(({ name, suite: { differs } }) =>
-    differs === undefined ? [] : [`${name}: where a scenario does not hold, ${differs.because}.`],
-  )
+  const notes: string[] = []
+  for (const { name, suite } of chosen) {
+    if (suite.clients !== undefined)
+      notes.push(`${name}: with the other clients, vitest does not come to an end.`)
+    if (suite.differs !== undefined) notes.push(`Where a scenario does not hold, ${suite.differs.because}.`)
+  }
   return `# Runtimes
 
 What the packed packages do on each runtime, installed by npm outside of the workspace. _Entries_: every entry of every
 package is imported (ESM) and required (CommonJS). _Calls_: each client calls both APIs of a sandbox over TLS, with a
-body, across revoked tokens, through a rate policy, into an abort, and to a URL that gets no token. The _conformance
+body, across revoked tokens, through a rate policy, into an abort, and to a URL that gets no token; the sandbox runs on
+Node. The _conformance
 suite_ counts the [scenarios](conformance.md) that hold, of all clients together unless some are named; there the sandbox
 too runs on that runtime.
 
@@ -80,7 +84,7 @@ too runs on that runtime.
 | --- | ${columns.map(() => '---').join(' | ')} |
 ${lines.join('\n')}
 
-${differences.join('\n')}
+${notes.join(' ')}
 
 Written by \`pnpm runtimes\`.
 `
