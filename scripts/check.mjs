@@ -9,7 +9,7 @@ const checks = {
   format: 'oxfmt --check',
   types: 'tsc',
   'dead code': 'knip',
-  packages: 'node scripts/pack-check.mjs',
+  packages: 'node packages/pack-check/src/check.ts',
   Redis: 'node scripts/redis.ts',
   site: 'node site/build.ts',
 }

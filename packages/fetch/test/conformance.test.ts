@@ -28,7 +28,8 @@ const driver: Driver<TokenlaneFetch> = {
   errors: {
     isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',
     isTimeout: (error) => error instanceof DOMException && error.name === 'TimeoutError',
-    isNetwork: (error) => error instanceof TypeError && error.message === 'fetch failed',
+    // Bun begins with the code
+    isNetwork: (error) => error instanceof TypeError && /^(?:fetch failed$|ECONN)/.test(error.message),
     statusOf: () => undefined,
   },
   limits: {

@@ -29,7 +29,9 @@ const driver: Driver<KyInstance> = {
   errors: {
     isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',
     isTimeout: isTimeoutError,
-    isNetwork: isNetworkError,
+    // ky does not know Bun's, which begin with the code
+    isNetwork: (error) =>
+      isNetworkError(error) || (error instanceof TypeError && error.message.startsWith('ECONN')),
     statusOf: (error) => (isHTTPError(error) ? error.response.status : undefined),
   },
   limits: {

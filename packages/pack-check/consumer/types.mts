@@ -1,0 +1,39 @@
+import { attachTokens } from '@tokenlane/axios'
+import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
+import { fileCredentials } from '@tokenlane/core/node'
+import { createFetch } from '@tokenlane/fetch'
+import { gotTokens } from '@tokenlane/got'
+import { kyTokens } from '@tokenlane/ky'
+import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
+import axios from 'axios'
+import got from 'got'
+import ky from 'ky'
+
+const tokens = createTokenManager({
+  issuers: {
+    general: generalIssuer({ authUrl: 'https://auth.example.com', credentials: envCredentials('GENERAL') }),
+    weblink: weblinkIssuer({
+      authUrl: 'https://weblink.example.com',
+      credentials: fileCredentials('/run/secrets/weblink'),
+    }),
+  },
+  apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }],
+})
+const fetchWithTokens = createFetch(tokens)
+export const answer: Promise<Response> = fetchWithTokens('https://api.example.com/orders', {
+  tokenlane: { priority: 1 },
+})
+const http = axios.create()
+attachTokens(http, tokens)
+export const orders: Promise<{ data: unknown }> = http.get('https://api.example.com/orders', {
+  tokenlane: { priority: 1 },
+})
+// @ts-expect-error a priority is a number
+export const wrong: Promise<unknown> = http.get('/', { tokenlane: { priority: 'high' } })
+const kyClient = ky.extend(kyTokens(tokens))
+export const order: Promise<unknown> = kyClient('https://api.example.com/7', {
+  tokenlane: { priority: 1 },
+}).json()
+const gotClient = got.extend(gotTokens(tokens))
+export const invoices: Promise<unknown[]> = gotClient('https://api.example.com/invoices').json<unknown[]>()
+export const sandbox: Promise<Sandbox> = startSandbox({ tokenLifetime: 1_000 })

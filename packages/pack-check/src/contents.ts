@@ -1,0 +1,26 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { InstalledPackage } from './project.ts'
+
+const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.+\.[cm]?[jt]s(\.map)?)$/
+const never = /\.test\./
+const wanted = ['README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts']
+
+/** What is wrong with the files of a tarball, one sentence each. */
+export function contentFaults({ name, installed }: InstalledPackage): string[] {
+  const odd = readdirSync(installed, { recursive: true, withFileTypes: true })
+    // what npm put there because another version of it is at the top
+    .filter((entry) => !entry.isDirectory() && !entry.parentPath.startsWith(join(installed, 'node_modules')))
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(installed.length + 1)
+        .replaceAll('\\', '/'),
+    )
+    .filter((file) => !allowed.test(file) || never.test(file))
+  const absent = wanted.filter((file) => !existsSync(join(installed, file)))
+  return [
+    ...odd.map((file) => `${name} holds ${file}, which nobody needs`),
+    ...absent.map((file) => `${name} lacks ${file}`),
+  ]
+}

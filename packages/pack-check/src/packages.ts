@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root: string = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** What is read of a package.json. */
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly exports?: Readonly<Record<string, unknown>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+/** A package that is published. */
+export interface PublicPackage {
+  readonly folder: string
+  readonly name: string
+  /** What users import: `@tokenlane/core`, `@tokenlane/core/node`. */
+  readonly entries: readonly string[]
+}
+
+export const readManifest = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+
+/** Every package of the workspace that is not private. */
+export function publicPackages(): PublicPackage[] {
+  return readdirSync(join(root, 'packages'))
+    .map((name) => join(root, 'packages', name))
+    .filter((folder) => existsSync(join(folder, 'package.json')))
+    .map((folder) => ({ folder, manifest: readManifest(folder) }))
+    .filter(({ manifest }) => manifest.private !== true)
+    .map(({ folder, manifest: { name, exports = {} } }) => ({
+      folder,
+      name,
+      entries: Object.keys(exports)
+        .filter((path) => path !== './package.json')
+        .map((path) => name + path.slice(1)),
+    }))
+}

@@ -1,0 +1,95 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { root } from './packages.ts'
+import { must } from './run.ts'
+
+/** A JavaScript runtime, as npm has it. */
+export interface Runtime {
+  /** With its version, for the table. */
+  readonly name: string
+  /** The package that holds the binary itself: no install script has to run. */
+  readonly package: string
+  /** The binary in that package. */
+  readonly binary: string
+  /** What stands before the file to run. */
+  readonly args: readonly string[]
+  readonly suite: Suite
+}
+
+/** How the conformance suite runs on a runtime. */
+interface Suite {
+  /** What stands before vitest, and what vitest gets. */
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Of these clients; by default of all. With the others, vitest does not come to an end. */
+  readonly clients?: readonly string[]
+  /** Scenarios that do not hold there, and why that is no fault of ours. */
+  readonly differs?: { readonly scenarios: RegExp; readonly because: string }
+}
+
+const { platform, arch } = process
+const isArm = arch === 'arm64'
+
+const node = (version: string): Runtime => ({
+  name: `Node ${version}`,
+  package: `node-${platform === 'win32' ? 'win' : platform}-${arch}@${version}`,
+  binary: platform === 'win32' ? 'bin/node.exe' : 'bin/node',
+  args: [],
+  suite: { before: [], after: [] },
+})
+
+const deno = ['--allow-all', '--node-modules-dir=manual']
+
+/** Every runtime that is supported. */
+export const runtimes: readonly Runtime[] = [
+  node('22.23.3'),
+  node('24.21.0'),
+  node('26.10.0'),
+  {
+    name: 'Bun 1.4.5',
+    package: `@oven/bun-${platform === 'win32' ? 'windows' : platform}-${isArm ? 'aarch64' : 'x64'}@1.4.5`,
+    binary: platform === 'win32' ? 'bin/bun.exe' : 'bin/bun',
+    args: [],
+    suite: {
+      before: ['--bun'],
+      after: ['--pool=threads'],
+      // Bun takes no further authority at run time
+      env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    },
+  },
+  {
+    name: 'Deno 2.9.6',
+    package: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}@2.9.6`,
+    binary: platform === 'win32' ? 'deno.exe' : 'deno',
+    args: ['run', ...deno],
+    suite: {
+      before: ['run', ...deno, '--unsafely-ignore-certificate-errors'],
+      after: ['--pool=threads'],
+      clients: ['fetch', 'ky'],
+      differs: {
+        scenarios: /is all that a call gains|of type (string|JSON|URLSearchParams) is sent again/,
+        because: 'Deno sends a copied request chunked, and with its fields in another order',
+      },
+    },
+  },
+]
+
+/** The path of the binary, which npm fetches once. */
+export async function binaryOf(runtime: Runtime): Promise<string> {
+  const place = join(root, 'node_modules', '.cache', 'tokenlane-runtimes', runtime.name.replace(' ', '-'))
+  mkdirSync(place, { recursive: true })
+  const args = [
+    'install',
+    '--prefix',
+    place,
+    '--no-save',
+    '--prefer-offline',
+    '--ignore-scripts',
+    '--no-audit',
+  ]
+  await must(`npm install ${runtime.package}`, 'npm', [...args, runtime.package], { cwd: place })
+  return join(place, 'node_modules', runtime.package.replace(/@[^@]+$/, ''), runtime.binary)
+}

@@ -1,0 +1,10 @@
+// Writes the public surface of every package to its api.md: `pnpm api`
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { publicPackages, root } from './packages.ts'
+import { must } from './run.ts'
+import { surfaceOf } from './surface.ts'
+
+await must('the build', 'pnpm', ['run', 'build'], { cwd: root })
+for (const item of publicPackages()) writeFileSync(join(item.folder, 'api.md'), surfaceOf(item))
