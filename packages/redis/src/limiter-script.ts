@@ -58,8 +58,9 @@ if not last or back or now - last > 20 then
   end
 end
 if known ~= '' and known ~= epoch then hold = math.max(hold, born + quiet) end
--- nobody was heard: after that all the others need a moment to tell what they sent meanwhile
-if last and now - last > patience / 2 then gap = now end
+-- nobody was heard, perhaps for so long that all kept to their shares: after that the others need a moment to tell
+-- what they sent meanwhile
+if last and now - last > math.min(patience, quiet) / 2 then gap = now end
 if rejoins and gap + patience > now then hold = math.max(hold, gap + patience) end
 
 -- a Redis without memory refuses the first command that takes some, and none after it

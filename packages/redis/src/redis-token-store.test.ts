@@ -1,23 +1,18 @@
 import type { TokenStore } from '@tokenlane/core'
-import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
-import { Cluster } from 'ioredis'
-import { createClient, createCluster, RESP_TYPES } from 'redis'
+import type { RedisServer } from '@tokenlane/testing/redis-server'
+import { createClient, RESP_TYPES } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientKinds, connectClient } from '../test/clients.ts'
+import { connectCluster, startClusterOfOne } from '../test/support/cluster-of-one.ts'
 import { redisTokenStore } from './redis-token-store.ts'
 import type { RedisClient } from './redis-client.ts'
 
 let redis: RedisServer
 let admin: ReturnType<typeof createClient>
 beforeAll(async () => {
-  redis = await startRedis(['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'])
+  redis = await startClusterOfOne()
   admin = createClient({ url: redis.url })
   await admin.connect()
-  // a cluster of one
-  await admin.sendCommand(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383'])
-  await vi.waitFor(async () => {
-    if (!(await admin.clusterInfo()).includes('cluster_state:ok')) throw new Error('not yet')
-  }, 60_000)
 })
 afterAll(async () => {
   admin.destroy()
@@ -27,16 +22,8 @@ beforeEach(() => admin.flushAll())
 
 const connections = {
   ...Object.fromEntries(clientKinds.map((kind) => [kind, () => connectClient(kind, redis.url)])),
-  async 'a cluster of redis'() {
-    const cluster = createCluster({ rootNodes: [{ url: redis.url }] })
-    await cluster.connect()
-    return cluster
-  },
-  async 'a cluster of ioredis'() {
-    const cluster = new Cluster([{ host: '127.0.0.1', port: redis.port }], { lazyConnect: true })
-    await cluster.connect()
-    return Object.assign(cluster, { destroy: () => cluster.disconnect() })
-  },
+  'a cluster of redis': () => connectCluster('redis', redis),
+  'a cluster of ioredis': () => connectCluster('ioredis', redis),
   async 'redis set to give bytes'() {
     const client = createClient({ url: redis.url })
     await client.connect()

@@ -39,8 +39,14 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
   }
   return {
     async claim(name, useless, lease) {
-      const args = [useless ?? '', globalThis.crypto.randomUUID(), whole(lease)]
-      return readClaim(await run(client, scripts.claim, keysOf(name), args))
+      const fence = globalThis.crypto.randomUUID()
+      try {
+        return readClaim(await run(client, scripts.claim, keysOf(name), [useless ?? '', fence, whole(lease)]))
+      } catch (error) {
+        // Redis may have heard it although the answer was lost: nobody shall wait for a right that nobody uses
+        run(client, scripts.release, keysOf(name), [fence, '0']).catch(() => {})
+        throw error
+      }
     },
     write: (name, fence, entry, lifetime) =>
       run(client, scripts.write, keysOf(name), [fence, entry, whole(lifetime)]),

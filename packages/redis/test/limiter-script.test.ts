@@ -161,3 +161,31 @@ test('processes that always have calls get the same', async () => {
   const total = calls.reduce((sum, each) => sum + each, 0)
   expect(total).toBeGreaterThan(0.95 * ((25 * 59_000) / 1_120))
 }, 60_000)
+
+test('after an outage of little more than a short window nobody gets a unit before all could tell', async () => {
+  fleets += 1
+  now = 1_000_000 * fleets
+  const nothing = (): void => {}
+  const hooks = { changed: nothing, paused: nothing, failed: nothing, recovered: nothing }
+  const limits = [{ quota: 20, window: 300 }]
+  const api: LimitedApi = {
+    baseUrl: `outage ${fleets}`,
+    accounting: 'response',
+    limits,
+    spread: false,
+    ...hooks,
+  }
+  const [one, two] = [new Budget(client, 'test', api, 500), new Budget(client, 'test', api, 500)]
+  const silence = { rejoins: false, held: 0, wanted: 0, pause: 0, settled: [] }
+  await one.exchange(silence)
+  await two.exchange(silence)
+  now += 400
+  await one.exchange({ ...silence, rejoins: true })
+  now += 1
+  expect(await one.exchange({ ...silence, wanted: 20 })).toMatchObject({ granted: 0 })
+  // by its own share, while it was not heard
+  const settled = Array.from({ length: 10 }, (_, number) => ({ number, age: 50 }))
+  await two.exchange({ ...silence, rejoins: true, settled })
+  now += 1_000
+  expect(await one.exchange({ ...silence, wanted: 20 })).toMatchObject({ granted: 20 })
+})
