@@ -1,0 +1,24 @@
+import axios from 'axios'
+import { createAuthRefresh } from 'axios-auth-refresh'
+
+import { apiUrl, askForToken, type CreatePeer } from '../support/peer.ts'
+
+/** As its documentation shows: the token on every request, a new one after a 401. */
+export const axiosAuthRefresh: CreatePeer = (fetch) => {
+  const client = axios.create({ adapter: 'fetch', env: { fetch }, validateStatus: (status) => status < 400 })
+  let token = 'none'
+  client.interceptors.request.use((config) => {
+    config.headers.set('Authorization', `Bearer ${token}`)
+    return config
+  })
+  createAuthRefresh(client, async () => {
+    const answer = await askForToken(fetch)
+    token = answer.token
+  })
+  return {
+    async call() {
+      const { status } = await client.get(apiUrl)
+      return status
+    },
+  }
+}
