@@ -11,7 +11,8 @@ export const axiosAuthRefresh: CreatePeer = (fetch) => {
     config.headers.set('Authorization', `Bearer ${token}`)
     return config
   })
-  createAuthRefresh(client, async () => {
+  // axios has its types twice, for ESM and for CommonJS
+  createAuthRefresh(client as never, async () => {
     const answer = await askForToken(fetch)
     token = answer.token
   })

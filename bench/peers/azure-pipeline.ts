@@ -25,7 +25,11 @@ export const azurePipeline: CreatePeer = (fetch) => {
     async call() {
       const { status } = await policy.sendRequest(createPipelineRequest({ url: apiUrl }), async (sent) => {
         const response = await fetch(apiUrl, { headers: sent.headers.toJSON() })
-        return { request: sent, status: response.status, headers: createHttpHeaders(response.headers) }
+        return {
+          request: sent,
+          status: response.status,
+          headers: createHttpHeaders(Object.fromEntries(response.headers)),
+        }
       })
       return status
     },

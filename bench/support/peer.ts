@@ -13,7 +13,9 @@ export const apiUrl = 'https://api.example.com/records/7'
 export const tokenUrl = 'https://auth.example.com/token'
 
 /** A token request as by hand. */
-export async function askForToken(fetch: typeof globalThis.fetch): Promise<{ token: string; lifetime: number }> {
+export async function askForToken(
+  fetch: typeof globalThis.fetch,
+): Promise<{ token: string; lifetime: number }> {
   const response = await fetch(tokenUrl, { method: 'POST', body: 'grant_type=client_credentials' })
   if (!response.ok) throw new Error(`No token: ${response.status}`)
   const answer = (await response.json()) as { access_token: string; expires_in: number }
