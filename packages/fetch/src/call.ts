@@ -28,11 +28,7 @@ const members = [
 ] as const
 
 /** One call of `fetch`: what was asked, and how to send it more than once. */
-export class Call {
-  readonly url: URL
-  readonly method: string
-  readonly headers: Headers
-  readonly hasBody: boolean
+export class Call implements Hop {
   /** Whether the body can be sent again; `false` for one that can be read once. */
   readonly replayable: boolean
   readonly followsRedirects: boolean
@@ -42,6 +38,9 @@ export class Call {
   readonly #init: RequestInit
   /** All that is asked, whether `init` or the request asks it. */
   readonly #asked: RequestInit
+  /** Of the call, and once it was sent with the token of that time. */
+  #headers: Headers
+  #sent = false
   /** A request whose body is sent: always a copy ahead, since sending uses it up. */
   #copy: Request | undefined
 
@@ -51,17 +50,39 @@ export class Call {
     const { tokenlane, ...rest } = plain(init)
     this.priority = checkCallOptions(tokenlane).priority
     this.#init = rest
-    this.#asked = { ...plain(request), ...this.#init }
-    const { method = 'GET', redirect = 'follow', headers, signal } = this.#asked
-    this.url = new URL(urlOf(input))
-    this.method = /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
-    this.headers = new Headers(headers)
+    this.#asked = request === undefined ? rest : { ...plain(request), ...rest }
+    const { redirect = 'follow', headers, signal } = this.#asked
+    this.#headers = new Headers(headers)
     this.followsRedirects = redirect === 'follow'
     this.signal = signal
-    const body = this.#init.body ?? undefined
+    const body = rest.body ?? undefined
     if (body === undefined && request?.body) this.#copy = request
-    this.hasBody = body !== undefined || this.#copy !== undefined
     this.replayable = isReplayable(body)
+  }
+
+  get url(): URL {
+    return new URL(urlOf(this.#input))
+  }
+
+  get method(): string {
+    const { method = 'GET' } = this.#asked
+    return /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
+  }
+
+  /** Without the token. */
+  get headers(): Headers {
+    const headers = new Headers(this.#headers)
+    if (this.#sent) headers.delete('authorization')
+    return headers
+  }
+
+  get hasBody(): boolean {
+    return this.#copy !== undefined || (this.#init.body ?? undefined) !== undefined
+  }
+
+  /** Whether the caller brings an `Authorization` field. */
+  get hasOwnAuthorization(): boolean {
+    return this.#headers.has('authorization')
   }
 
   get dispatcher(): unknown {
@@ -70,7 +91,11 @@ export class Call {
 
   /** Sends the call as it was made, but for the token and for redirects, which are followed elsewhere. */
   send(fetch: typeof globalThis.fetch, authorization: string): Promise<Response> {
-    const init: RequestInit = { ...this.#init, headers: withToken(this.headers, authorization) }
+    // whoever sent the ones before may still hold them
+    if (this.#sent) this.#headers = new Headers(this.#headers)
+    this.#headers.set('authorization', authorization)
+    this.#sent = true
+    const init: RequestInit = { ...this.#init, headers: this.#headers }
     if (this.followsRedirects) init.redirect = 'manual'
     return fetch(this.#nextCopy() ?? this.#input, init)
   }
@@ -87,9 +112,8 @@ export class Call {
 
   /** Lets go of the copy that was not needed. */
   end(): void {
-    const { body } = this.#copy ?? {}
     // ends when all copies have ended, so nobody waits for it
-    body?.cancel().catch(() => {})
+    this.#copy?.body?.cancel().catch(() => {})
   }
 
   #nextCopy(): Request | undefined {
@@ -118,8 +142,14 @@ export function withToken(headers: Headers, authorization: string): Headers {
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
 function plain(init: TokenlaneRequestInit | Request | undefined): TokenlaneRequestInit {
-  const copy: Record<string, unknown> = Object.fromEntries(Object.entries(init ?? {}))
+  const copy: Record<string, unknown> = { ...(init as object | undefined) }
   const given = init as Readonly<Record<string, unknown>> | undefined
-  for (const name of members) if (given?.[name] !== undefined) copy[name] = given[name]
+  if (given === undefined || given === null || isLiteral(given)) return copy
+  for (const name of members) if (given[name] !== undefined) copy[name] = given[name]
   return copy
+}
+
+/** Has nothing that a copy of it would not have. */
+function isLiteral(init: object): boolean {
+  return Object.getPrototypeOf(init) === Object.prototype
 }
