@@ -33,9 +33,9 @@ for (const [name, create] of Object.entries(peers)) {
 
 const names = [...cases.keys()]
 const caseOf = (name: string): Authorize => cases.get(name) as Authorize
-const calls = new Map<string, number>()
-for (const name of names) calls.set(name, await callsIn(stretch, caseOf(name)))
-const times = await interleaved(names, rounds, (name) => timeOf(caseOf(name), calls.get(name) ?? 1))
+const callsOf = new Map<string, number>()
+for (const name of names) callsOf.set(name, await callsIn(stretch, caseOf(name)))
+const times = await interleaved(names, rounds, (name) => timeOf(caseOf(name), callsOf.get(name) ?? 1))
 const weights = await interleaved(names, 9, (name) => weightOf(caseOf(name)))
 
 const base = spreadOf(times.get(ours) ?? []).median
@@ -105,8 +105,8 @@ async function promisesOf(authorize: Authorize): Promise<number> {
   return (made - before) / 100
 }
 
-async function repeat(authorize: Authorize, times: number): Promise<void> {
-  for (let call = 0; call < times; call += 1) {
+async function repeat(authorize: Authorize, calls: number): Promise<void> {
+  for (let call = 0; call < calls; call += 1) {
     const outcome = authorize()
     if (outcome instanceof Promise) await outcome
   }

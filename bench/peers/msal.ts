@@ -21,6 +21,7 @@ export const msal: CreatePeer = (fetch) => {
     system: {
       networkClient: {
         sendGetRequestAsync: () => Promise.reject(new Error('Cannot answer: all is known')),
+        // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- msal's own signature
         async sendPostRequestAsync<T>(url: string) {
           const response = await fetch(url, { method: 'POST' })
           const text = await response.text()

@@ -23,7 +23,7 @@ export class Service {
 
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const request = input instanceof Request ? input : undefined
-    const url = String(request?.url ?? input)
+    const url = request?.url ?? (input as string | URL).toString()
     if (url.startsWith(tokenUrl)) return this.#token()
     if (!url.startsWith(apiUrl)) throw new Error(`Cannot answer: nothing is at ${url}`)
     return this.#api(new Headers(init?.headers ?? request?.headers).get('authorization'))
