@@ -12,7 +12,10 @@ const built = ['core', 'fetch', 'axios', 'got', 'ky']
  * `start-up.ts`. The folder goes when this process ends.
  */
 export function installBuilt(): string {
-  execSync('tsc -b tsconfig.build.json', { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+  execSync('tsc -b tsconfig.build.json && node scripts/bundle.mjs', {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const folder = mkdtempSync(join(tmpdir(), 'start-up-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const modules = join(folder, 'node_modules')
