@@ -1,7 +1,7 @@
 import { checkCallOptions, isReplayable, type Exchange, type TokenManager } from '@tokenlane/core'
 import axios, {
   type AxiosAdapter,
-  type AxiosInstance,
+  type AxiosRequestConfig,
   type AxiosResponse,
   type InternalAxiosRequestConfig,
 } from 'axios'
@@ -19,7 +19,6 @@ type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown 
 
 /** What is attached to an instance. */
 export interface Manager {
-  readonly instance: Pick<AxiosInstance, 'getUri'>
   readonly tokens: TokenManager
   readonly secure: SecureConfig
 }
@@ -30,10 +29,10 @@ export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
 }
 
 /** The adapter that a call would have had, with the manager's tokens. */
-export function managedAdapter(adapters: Adapters, { instance, tokens, secure }: Manager): AxiosAdapter {
+export function managedAdapter(adapters: Adapters, { tokens, secure }: Manager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
-    const url = hasOwnCredentials(config) ? undefined : urlOf(config, instance)
+    const url = hasOwnCredentials(config) ? undefined : urlOf(config)
     const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return adapter(config)
 
@@ -55,13 +54,16 @@ export function managedAdapter(adapters: Adapters, { instance, tokens, secure }:
   return Object.defineProperty(managed, managedBy, { value: tokens })
 }
 
-/** `undefined` where there is none: then axios fails in its own way, or the adapter needs no URL. */
-function urlOf(
-  config: InternalAxiosRequestConfig,
-  instance: Pick<AxiosInstance, 'getUri'>,
-): string | undefined {
+/** Has no defaults, which are in a call's configuration already. */
+const joiner = new axios.Axios({})
+
+/**
+ * Where axios sends a call, but for its `params`. `undefined` where there is none: then axios fails in its own way,
+ * or the adapter needs no URL.
+ */
+function urlOf({ baseURL, url, allowAbsoluteUrls }: InternalAxiosRequestConfig): string | undefined {
   try {
-    return instance.getUri(config)
+    return joiner.getUri({ baseURL, url, allowAbsoluteUrls } as AxiosRequestConfig)
   } catch {
     return undefined
   }
