@@ -1,6 +1,7 @@
 import {
   checkCallOptions,
   followRedirects,
+  isRedirect,
   isReplayable,
   withDispatcher,
   type Api,
@@ -27,6 +28,8 @@ export class Call {
   readonly #dispatcherFor: Manager['dispatcherFor']
   readonly #fetch: Options['fetch']
   readonly #held = new HeldPass()
+  /** The body of the request that waited, where it is text that nothing but ky made a request of. */
+  #text: { readonly of: Request; readonly body: string } | undefined
 
   constructor(options: Options, { tokens, dispatcherFor }: Manager) {
     this.#options = options
@@ -35,19 +38,20 @@ export class Call {
     this.#fetch = options.fetch
   }
 
-  /** Waits until the request may go out. */
-  async wait(request: Request): Promise<void> {
+  /** Waits until the request may go out. `body` is what ky made it of, if that is known. */
+  async wait(request: Request, body?: unknown): Promise<void> {
+    this.#text = typeof body === 'string' ? { of: request, body } : undefined
     const api = this.#apiOf(request)
     // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
     if (api === undefined || request.signal.aborted) return
     this.#dispatcher(api)
-    this.#held.hold(await api.admit(this.#asks(request)), api)
+    this.#held.hold({ request, api, pass: await api.admit(this.#asks(request)) })
   }
 
   /** Sends the request, and its redirects with the token for as long as they stay in the API. */
   async send(request: Request, init: RequestInit = {}): Promise<Response> {
     const fetch = this.#fetch ?? globalThis.fetch
-    const api = this.#apiOf(request)
+    const api = this.#held.apiOf(request) ?? this.#apiOf(request)
     if (api === undefined) {
       this.#held.release()
       return fetch(request, init)
@@ -56,12 +60,13 @@ export class Call {
     const { tokenlane: _, ...rest } = init as Options & RequestInit
     const asks = this.#asks(request)
     const secure = withDispatcher(fetch, this.#dispatcher(api))
-    const outgoing = new Outgoing(request, asks.replayable)
+    const text = this.#text?.of === request ? this.#text.body : undefined
+    const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, text })
     try {
       const pass = this.#held.take(api)
       const attempt = (token: string) => exchange(secure(outgoing.next(token), rest))
       const response = await api.send(attempt, { ...asks, pass })
-      if (!outgoing.followsRedirects) return response
+      if (!outgoing.followsRedirects || !isRedirect(response)) return response
       let inside = true
       return await followRedirects(response, outgoing, async (hop) => {
         inside &&= this.#tokens.route(hop.url) === api
