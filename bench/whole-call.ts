@@ -6,7 +6,7 @@ import { printTable } from './support/table.ts'
 import { variantNames } from './support/variants.ts'
 
 const quick = process.argv.includes('--quick')
-const load = { rounds: quick ? 15 : 51, calls: 200, concurrency: 50 }
+const load = { rounds: quick ? 15 : 31, calls: 200, concurrency: 50 }
 
 const service = startChild('http-service.ts', {})
 const serviceUrl = await tellOf<string>(service)

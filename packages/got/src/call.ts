@@ -9,7 +9,7 @@ import {
 } from '@tokenlane/core'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
-import { hideToken, redact, type SentFields } from './hide-token.ts'
+import { forgetToken, hideToken, redact, type SentFields } from './hide-token.ts'
 import { ownError } from './own-error.ts'
 
 const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
@@ -51,13 +51,17 @@ export class Call {
     this.#forgetFields()
     hideToken(request)
     request.once('response', ({ statusCode, headers }: PlainResponse) => {
+      forgetToken(request)
       this.#verdict = pass.report({
         status: statusCode,
         retryAfter: headers['retry-after'],
         wwwAuthenticate: headers['www-authenticate'],
       })
     })
-    request.once('close', () => pass.release())
+    request.once('close', () => {
+      forgetToken(request)
+      pass.release()
+    })
   }
 
   /** There will be no more attempts. */
