@@ -19,6 +19,6 @@ export function hideToken(request: object): void {
 
 /** HTTP/1 has its fields in one text, which has been sent by now. Hiding it would make Node's own work slow. */
 export function forgetToken(request: object): void {
-  const sent = request as { _header?: unknown }
-  if (typeof sent._header === 'string') sent._header = '[redacted]'
+  const sent = request as Record<string, unknown>
+  if (typeof sent['_header'] === 'string') sent['_header'] = '[redacted]'
 }
