@@ -1,5 +1,5 @@
 import { execSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -16,24 +16,46 @@ const headings: Readonly<Record<string, string>> = {
   'whole-call': 'Whole call',
 }
 
-/** Writes `docs/benchmarks.md` from what the benches printed. */
+/**
+ * Writes what the benches printed into `docs/benchmarks.md`. The sections of other benches stay as they are, each with
+ * the day and the load of its own run.
+ */
 export function writePage(outputs: ReadonlyMap<string, string>, args: readonly string[]): void {
-  const sections = Array.from(outputs, ([name, text]) => `## ${headings[name] ?? name}\n\n${text.trim()}\n`)
-  writeFileSync(page, `${head(args)}\n${sections.join('\n')}`)
+  const sections = knownSections()
+  for (const [name, text] of outputs)
+    sections.set(headings[name] ?? name, `${occasion(args)}\n\n${text.trim()}\n`)
+  const inOrder = [...sections].toSorted(([a], [b]) => a.localeCompare(b, 'en'))
+  const body = inOrder.map(([heading, text]) => `## ${heading}\n\n${text}`).join('\n')
+  writeFileSync(page, `${head()}\n${body}`)
   execSync(`oxfmt ${JSON.stringify(page)}`, { cwd: root })
 }
 
-function head(args: readonly string[]): string {
-  const [cpu] = os.cpus()
+/** By heading. */
+function knownSections(): Map<string, string> {
+  const [, ...sections] = existsSync(page) ? readFileSync(page, 'utf8').split(/^## /m) : []
+  return new Map(
+    sections.map((section) => {
+      const end = section.indexOf('\n')
+      return [section.slice(0, end), `${section.slice(end).trim()}\n`]
+    }),
+  )
+}
+
+function occasion(args: readonly string[]): string {
   const load = os.loadavg().map((each) => each.toFixed(1))
-  const date = new Date().toISOString().slice(0, 10)
+  const options = args.filter((arg) => arg === '--quick')
+  const command = ['pnpm bench', ...options].join(' ')
+  return `Measured on ${new Date().toISOString().slice(0, 10)} by \`${command}\`, load average ${load.join(', ')} at its end.`
+}
+
+function head(): string {
+  const [cpu] = os.cpus()
   const machine = `${os.availableParallelism()} cores (${cpu?.model.trim()}), ${Math.round(os.totalmem() / 2 ** 30)} GiB`
   return `# Benchmarks
 
-Written by \`pnpm bench${args.map((arg) => ` ${arg}`).join('')}\` on ${date}: ${os.type()} ${os.release()}, ${machine}, Node
-${process.versions.node}; load average ${load.join(', ')} at the end. [What each table measures](../bench/README.md).
-
-Absolute figures are of that machine; ratios are what counts.
+Written by \`pnpm bench\`: ${os.type()} ${os.release()}, ${machine}, Node ${process.versions.node}.
+[What each table measures](../bench/README.md). Absolute figures are of that machine; ratios are what counts. A load
+average above the number of cores means that the machine had other things to do.
 
 ${versions()}
 `
