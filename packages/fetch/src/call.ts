@@ -142,9 +142,9 @@ export function withToken(headers: Headers, authorization: string): Headers {
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
 function plain(init: TokenlaneRequestInit | Request | undefined): TokenlaneRequestInit {
-  const copy: Record<string, unknown> = Object.assign({}, init)
-  const given = init as Readonly<Record<string, unknown>> | undefined
-  if (given === undefined || given === null || isLiteral(given)) return copy
+  const given = (init ?? {}) as Readonly<Record<string, unknown>>
+  const copy = { ...given }
+  if (isLiteral(given)) return copy
   for (const name of members) if (given[name] !== undefined) copy[name] = given[name]
   return copy
 }
