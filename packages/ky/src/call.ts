@@ -64,7 +64,12 @@ export class Call {
     const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, text })
     try {
       const pass = this.#held.take(api)
-      const attempt = (token: string) => exchange(secure(outgoing.next(token), rest))
+      const attempt = (token: string) => {
+        const [next, withToken] = outgoing.next(token)
+        // a `fetch` of the caller's may look at nothing but the request; ours makes one anyway
+        if (this.#fetch !== undefined) return exchange(secure(new Request(next, withToken), rest))
+        return exchange(secure(next, { ...rest, ...withToken }))
+      }
       const response = await api.send(attempt, { ...asks, pass })
       if (!outgoing.followsRedirects || !isRedirect(response)) return response
       let inside = true

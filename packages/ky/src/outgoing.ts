@@ -35,19 +35,16 @@ export class Outgoing implements Hop {
     return this.#request.body !== null
   }
 
-  /** The next request to send. ky's own, which errors and hooks show, never has the token. */
-  next(authorization: string): Request {
+  /** What to send next, as `fetch` and `Request` take it. ky's own request, which errors and hooks show, never has the token. */
+  next(authorization: string): [Request, RequestInit] {
     const init: RequestInit = { headers: withToken(this.headers, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
-    if (this.#text !== undefined && this.#sent)
-      return new Request(this.#request.url, {
-        ...this.#kept(),
-        method: this.method,
-        ...init,
-        body: this.#text,
-      })
+    if (this.#text !== undefined && this.#sent) {
+      const again = { ...this.#kept(), method: this.method, headers: this.headers, body: this.#text }
+      return [new Request(this.#request.url, again), init]
+    }
     this.#sent = true
-    return new Request(this.#nextCopy() ?? this.#request, init)
+    return [this.#nextCopy() ?? this.#request, init]
   }
 
   /** Makes the requests of a redirect, with the token or without. */
