@@ -62,6 +62,8 @@ const joiner = new axios.Axios({})
  * or the adapter needs no URL.
  */
 function urlOf({ baseURL, url, allowAbsoluteUrls }: InternalAxiosRequestConfig): string | undefined {
+  // nearly all that `getUri` costs is to put the two together
+  if (baseURL === undefined) return url
   try {
     return joiner.getUri({ baseURL, url, allowAbsoluteUrls } as AxiosRequestConfig)
   } catch {
@@ -73,12 +75,19 @@ function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boole
   return Boolean(auth) || headers.has('Authorization')
 }
 
+/** Node's, which is the same for all calls; `undefined` in other runtimes. */
+const httpAdapter = adapterOf('http', {} as InternalAxiosRequestConfig)
+
 function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
+  return adapter !== httpAdapter && adapter === adapterOf('fetch', config)
+}
+
+function adapterOf(name: 'fetch' | 'http', config: InternalAxiosRequestConfig): AxiosAdapter | undefined {
   try {
-    return adapter === axios.getAdapter('fetch', config)
+    return axios.getAdapter(name, config)
   } catch {
     // this runtime has none
-    return false
+    return undefined
   }
 }
 
