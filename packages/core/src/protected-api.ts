@@ -195,6 +195,8 @@ export class ProtectedApi implements Api {
   /** A token was of use, so that the next that is refused may be renewed at once. */
   #accepts({ rejected }: Repeats): void {
     this.#rejections = 0
+    // nearly always, and without a look at the clock
+    if (this.#renewAgainAt === Number.NEGATIVE_INFINITY) return
     if (performance.now() >= this.#renewAgainAt) return
     if (rejected > 0 || this.#hearsay.take()) this.#renewAgainAt = Number.NEGATIVE_INFINITY
   }
