@@ -4,7 +4,8 @@ import { median } from './support/median.ts'
 import type { QueueFigures, QueueOrder } from './children/queue-contender.ts'
 import { printTable } from './support/table.ts'
 
-const rounds = process.argv.includes('--quick') ? 3 : 5
+const quick = process.argv.includes('--quick')
+const rounds = 3
 
 interface Case extends QueueOrder {
   readonly name: string
@@ -15,7 +16,8 @@ const cost: readonly Case[] = [
   { ...many, name: 'p-queue', contender: 'p-queue' },
   { ...many, name: 'Tokenlane', contender: 'tokenlane' },
   { ...many, name: 'p-throttle', contender: 'p-throttle' },
-  { ...many, name: 'bottleneck, 5,000 calls', contender: 'bottleneck', calls: 5_000 },
+  { ...many, name: 'rate-limiter-flexible', contender: 'rate-limiter-flexible' },
+  { ...many, name: 'bottleneck, 2,000 calls', contender: 'bottleneck', calls: 2_000 },
   { ...many, name: 'p-queue, 10 priorities', contender: 'p-queue', priorities: 10 },
   { ...many, name: 'Tokenlane, 10 priorities', contender: 'tokenlane', priorities: 10 },
 ]
@@ -24,20 +26,25 @@ const abort: readonly Case[] = [
   { ...many, name: 'Tokenlane', contender: 'tokenlane', aborted: 1_000 },
 ]
 
-const costs = await medians(cost)
-const base = costs[0] as QueueFigures
+const million = { ...many, calls: 1_000_000 }
+const growth: readonly Case[] = [
+  { ...many, name: 'p-queue, 100,000', contender: 'p-queue' },
+  { ...million, name: 'p-queue, 1,000,000', contender: 'p-queue' },
+  { ...many, name: 'Tokenlane, 100,000', contender: 'tokenlane' },
+  { ...million, name: 'Tokenlane, 1,000,000', contender: 'tokenlane' },
+  { ...million, name: 'Tokenlane, 1,000,000, 10 priorities', contender: 'tokenlane', priorities: 10 },
+]
+
+const costs = await medians(cost, rounds)
 printTable(
   `100,000 calls queued, then drained through 50 slots: CPU time and heap per call, medians of ${rounds} rounds; bare p-queue is 1`,
-  costs.map((figures, index) => ({
-    queue: cost[index]?.name ?? '',
-    'add + drain': ((figures.add + figures.drain) / (base.add + base.drain)).toFixed(2),
-    heap: (figures.bytes / base.bytes).toFixed(2),
-    'us to add': figures.add.toFixed(2),
-    'us to drain': figures.drain.toFixed(2),
-    'bytes that wait': figures.bytes.toFixed(0),
-  })),
+  rowsOf(cost, costs),
 )
-const aborts = await medians(abort)
+printTable(
+  'The same with 1,000,000 calls, one round; bare p-queue with 100,000 is 1',
+  rowsOf(growth, await medians(quick ? growth.slice(0, 4) : growth, 1)),
+)
+const aborts = await medians(abort, rounds)
 printTable(
   `1,000 of 100,000 queued calls aborted, each with a signal of its own; bare p-queue is 1`,
   aborts.map((figures, index) => ({
@@ -49,10 +56,23 @@ printTable(
   })),
 )
 
+function rowsOf(cases: readonly Case[], all: readonly QueueFigures[]): Record<string, string>[] {
+  const [first] = all
+  const base = { cost: first ? first.add + first.drain : 0, bytes: first?.bytes ?? 0 }
+  return all.map((figures, index) => ({
+    queue: cases[index]?.name ?? '',
+    'add + drain': ((figures.add + figures.drain) / base.cost).toFixed(2),
+    heap: (figures.bytes / base.bytes).toFixed(2),
+    'us to add': figures.add.toFixed(2),
+    'us to drain': figures.drain.toFixed(2),
+    'bytes that wait': figures.bytes.toFixed(0),
+  }))
+}
+
 /** The rounds of all cases are interleaved, so that a disturbance hits them alike. */
-async function medians(cases: readonly Case[]): Promise<QueueFigures[]> {
+async function medians(cases: readonly Case[], times: number): Promise<QueueFigures[]> {
   const seen: QueueFigures[][] = cases.map(() => [])
-  for (let round = 0; round < rounds; round += 1)
+  for (let round = 0; round < times; round += 1)
     for (const [index, { name: _name, ...order }] of cases.entries())
       seen[index]?.push(await tellOf<QueueFigures>(startChild('queue-contender.ts', order)))
   return seen.map((figures) => {

@@ -3,6 +3,7 @@ import { createTokenManager, type Api } from '@tokenlane/core'
 import Bottleneck from 'bottleneck'
 import PQueue from 'p-queue'
 import pThrottle from 'p-throttle'
+import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 
 export interface QueueOrder {
   readonly contender: keyof typeof contenders
@@ -77,6 +78,22 @@ const contenders = {
     // it has no line to stop: the first calls go at once, the others wait for their timers
     const throttled = pThrottle({ limit: 1_000, interval: 10 })(attempt)
     return { add: () => throttled(), start() {}, queued: () => throttled.queueSize }
+  },
+  async 'rate-limiter-flexible'(): Promise<Stopped> {
+    // nor has it: its line waits for the next second of its limiter
+    const limiter = new RateLimiterMemory({ points: 10_000_000, duration: 1 })
+    const line = new RateLimiterQueue(limiter, { maxQueueSize: 10_000_000 })
+    let waiting = 0
+    return {
+      async add() {
+        waiting += 1
+        await line.removeTokens(1)
+        waiting -= 1
+        return attempt()
+      },
+      start() {},
+      queued: () => waiting,
+    }
   },
   async bottleneck(): Promise<Stopped> {
     const limiter = new Bottleneck({ maxConcurrent: slots })

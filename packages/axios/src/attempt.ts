@@ -34,8 +34,6 @@ export function createAttempt(
   let judgedBy: number | undefined
   const config: InternalAxiosRequestConfig = {
     ...given,
-    ...secured,
-    ...target,
     // `concat` makes new headers; setting a field would change the caller's
     headers: given.headers.concat({ Authorization: authorization }),
     beforeRedirect(options, response, request) {
@@ -49,6 +47,7 @@ export function createAttempt(
       if (!stays || options['method'] !== request.method) judgedBy ??= response.statusCode
     },
   }
+  Object.assign(config, secured, target)
   const sent = config.headers
   // fetch shows no redirect before it follows it
   if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
@@ -94,14 +93,21 @@ function hide(holder: unknown, name: string): void {
   Object.defineProperty(holder, name, { enumerable: false })
 }
 
-/** A request, and what follow-redirects wraps it in, is also held by sockets, and these by the caller's agent. */
+const asRequest = { value: () => '[request]' }
+
+/**
+ * A request, and what follow-redirects wraps it in, is also held by sockets, and these by the caller's agent. Its
+ * fields have been sent by now; hiding them instead would make Node's own work with the request slow.
+ */
 function redact(request: unknown): void {
   if (typeof request !== 'object' || request === null || Object.hasOwn(request, inspect)) return
-  Object.defineProperty(request, inspect, { value: () => '[request]' })
-  hide(request, '_header')
-  const { _redirectable, _currentRequest, _options } = request as Record<string, unknown>
+  Object.defineProperty(request, inspect, asRequest)
+  const sent = request as Record<string, unknown>
+  if (typeof sent['_header'] === 'string') sent['_header'] = '[redacted]'
+  const { _redirectable, _currentRequest, _options } = sent
   // a socket keeps the options of the request that opened it
-  hide((_options as { headers?: unknown } | undefined)?.headers, 'Authorization')
+  const { headers } = (_options ?? {}) as { headers?: Record<string, unknown> | null }
+  if (typeof headers?.['Authorization'] === 'string') headers['Authorization'] = '[redacted]'
   redact(_redirectable)
   redact(_currentRequest)
 }

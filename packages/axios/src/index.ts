@@ -36,7 +36,7 @@ export function attachTokens(instance: AxiosLike, tokens: TokenManager): () => v
   const before = attached.get(tokens)
   if (before !== undefined) return before
 
-  const manager = { instance, tokens, secure: secureConfigs() }
+  const manager = { tokens, secure: secureConfigs() }
   const manage = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     if (!isManaged(config.adapter, tokens)) config.adapter = managedAdapter(config.adapter, manager)
     return config

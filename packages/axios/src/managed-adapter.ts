@@ -1,10 +1,5 @@
 import { checkCallOptions, isReplayable, type Exchange, type TokenManager } from '@tokenlane/core'
-import axios, {
-  type AxiosAdapter,
-  type AxiosInstance,
-  type AxiosResponse,
-  type InternalAxiosRequestConfig,
-} from 'axios'
+import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 
 import { createAttempt, type Lane } from './attempt.ts'
 import { discard } from './discard.ts'
@@ -20,7 +15,6 @@ type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown 
 
 /** What is attached to an instance. */
 export interface Manager {
-  readonly instance: Pick<AxiosInstance, 'getUri'>
   readonly tokens: TokenManager
   readonly secure: SecureConfig
 }
@@ -31,11 +25,11 @@ export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
 }
 
 /** The adapter that a call would have had, with the manager's tokens. */
-export function managedAdapter(adapters: Adapters, { instance, tokens, secure }: Manager): AxiosAdapter {
+export function managedAdapter(adapters: Adapters, { tokens, secure }: Manager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
     const target = targetOf(config)
-    const url = hasOwnCredentials(config) ? undefined : urlOf(target, config, instance)
+    const url = hasOwnCredentials(config) ? undefined : urlOf(target, config)
     const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return adapter(config)
 
@@ -61,12 +55,19 @@ function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boole
   return Boolean(auth) || headers.has('Authorization')
 }
 
+/** Node's, which is the same for all calls; `undefined` in other runtimes. */
+const httpAdapter = adapterOf('http', {} as InternalAxiosRequestConfig)
+
 function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
+  return adapter !== httpAdapter && adapter === adapterOf('fetch', config)
+}
+
+function adapterOf(name: 'fetch' | 'http', config: InternalAxiosRequestConfig): AxiosAdapter | undefined {
   try {
-    return adapter === axios.getAdapter('fetch', config)
+    return axios.getAdapter(name, config)
   } catch {
     // this runtime has none
-    return false
+    return undefined
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
+import axios, { type InternalAxiosRequestConfig } from 'axios'
 
 /** What says where an adapter sends a call. */
 export type Target = Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>
@@ -13,22 +13,25 @@ export function targetOf({ url, baseURL = '', allowAbsoluteUrls = true }: Target
   return { url: String(given), baseURL, allowAbsoluteUrls }
 }
 
+/** Has no defaults, which are in a call's config already, and which adapters do not know. */
+const joiner = new axios.Axios({})
+
 /**
- * The URL that an adapter makes of it; `undefined` where there is none, and axios fails in its own way, or where
+ * The URL that an adapter makes of it, but for its `params`; `undefined` where there is none, and axios fails in its own way, or where
  * adapters do not agree.
  */
-export function urlOf(
-  target: Target,
-  { params }: InternalAxiosRequestConfig,
-  instance: Pick<AxiosInstance, 'getUri'>,
-): string | undefined {
+export function urlOf(target: Target, { params }: InternalAxiosRequestConfig): string | undefined {
   try {
-    // `target` leaves nothing open that `getUri` would take from the instance's defaults, which adapters do not know
-    const url = instance.getUri(target)
+    const url = isWhole(target) ? target.url : joiner.getUri(target)
     // the URL parser takes white space off a path's end, but some adapters put the query behind it first
     const isAmbiguous = Boolean(params) && /[\0-\x20]$/.test(url)
     return isAmbiguous ? undefined : url
   } catch {
     return undefined
   }
+}
+
+/** Whether axios takes the URL as it is. To have it put together costs more than all else here. */
+function isWhole(target: Target): target is Target & { readonly url: string } {
+  return !target.baseURL && /^https?:\/\//i.test(target.url ?? '')
 }

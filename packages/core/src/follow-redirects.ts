@@ -22,6 +22,11 @@ const bodyFields = [
 /** Fields that are meant for one origin. */
 const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 
+/** Whether an answer leads elsewhere. */
+export function isRedirect({ status, headers }: Response): boolean {
+  return redirectStatuses.has(status) && headers.has('location')
+}
+
 /**
  * Follows the redirects of an answer, as `fetch` would, so that each hop can be asked whether it gets the token.
  * `send` sends a hop with `redirect: 'manual'`; what it throws is passed on.
@@ -50,7 +55,7 @@ export async function followRedirects(
 function nextHop(hop: Hop, status: number, url: URL): Hop {
   const headers = new Headers(hop.headers)
   if (url.origin !== hop.url.origin) for (const name of originFields) headers.delete(name)
-  if (!becomesGet(status, hop.method)) return { ...hop, url, headers }
+  if (!becomesGet(status, hop.method)) return { url, method: hop.method, headers, hasBody: hop.hasBody }
   for (const name of bodyFields) headers.delete(name)
   return { url, method: 'GET', headers, hasBody: false }
 }

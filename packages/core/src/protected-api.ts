@@ -55,6 +55,8 @@ export class ProtectedApi implements Api {
   #renewAgainAt = Number.NEGATIVE_INFINITY
   /** How often a call that was never refused may tell that a renewal was of use: other endpoints may refuse. */
   readonly #hearsay = new Allowance(5, 10_000)
+  /** Of calls with this token that need no slot and no permit: one for all of them. */
+  #freeTurn: Turn | undefined
   /** Pauses in a row, and when the last began. */
   #pauses = 0
   #pausedAt = Number.NEGATIVE_INFINITY
@@ -126,7 +128,12 @@ export class ProtectedApi implements Api {
     if (this.#lane !== undefined)
       return this.#lane.enter({ signal: signal ?? undefined, priority, again: underway })
     const token = this.#token.live()
-    return token ? freeTurn(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
+    return token ? this.#turnWith(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
+  }
+
+  #turnWith(token: AccessToken): Turn {
+    if (this.#freeTurn?.token !== token) this.#freeTurn = freeTurn(token)
+    return this.#freeTurn
   }
 
   #later(turn: Promise<Turn>, { replayable, after }: AdmitOptions): Promise<AttemptPass> {
@@ -141,8 +148,7 @@ export class ProtectedApi implements Api {
   }
 
   #pass(turn: Turn, { replayable = true, after }: AdmitOptions): AttemptPass {
-    const before = after as AttemptPass | undefined
-    return new AttemptPass(this, turn, replayable, before?.repeats ?? { rejected: 0, limited: 0 })
+    return new AttemptPass(this, turn, replayable, after as AttemptPass | undefined)
   }
 
   /** @internal The attempt ended, or was never made. */
@@ -189,6 +195,8 @@ export class ProtectedApi implements Api {
   /** A token was of use, so that the next that is refused may be renewed at once. */
   #accepts({ rejected }: Repeats): void {
     this.#rejections = 0
+    // nearly always, and without a look at the clock
+    if (this.#renewAgainAt === Number.NEGATIVE_INFINITY) return
     if (performance.now() >= this.#renewAgainAt) return
     if (rejected > 0 || this.#hearsay.take()) this.#renewAgainAt = Number.NEGATIVE_INFINITY
   }
@@ -214,19 +222,21 @@ interface Repeats {
   limited: number
 }
 
-class AttemptPass implements Pass {
+class AttemptPass implements Pass, Repeats {
   readonly #api: ProtectedApi
   readonly #turn: Turn
   readonly #replayable: boolean
-  readonly repeats: Repeats
+  rejected: number
+  limited: number
   #sent = false
   #released = false
 
-  constructor(api: ProtectedApi, turn: Turn, replayable: boolean, repeats: Repeats) {
+  constructor(api: ProtectedApi, turn: Turn, replayable: boolean, before: Repeats | undefined) {
     this.#api = api
     this.#turn = turn
     this.#replayable = replayable
-    this.repeats = repeats
+    this.rejected = before?.rejected ?? 0
+    this.limited = before?.limited ?? 0
   }
 
   get authorization(): string {
@@ -236,7 +246,7 @@ class AttemptPass implements Pass {
   }
 
   report(report: Report): 'final' | 'again' {
-    return this.#api.judge(this.#turn, report, this.#replayable, this.repeats)
+    return this.#api.judge(this.#turn, report, this.#replayable, this)
   }
 
   release(): void {

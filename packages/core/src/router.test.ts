@@ -18,6 +18,9 @@ test.each([
   ['https://weblink.example.com/api/', weblink],
   ['https://weblink.example.com/other/../api/x', weblink],
   ['https://weblink.example.com\\api\\x', weblink],
+  ['https://weblink.example.com/api/.hidden', weblink],
+  ['https://weblink.example.com/api/%2fx', weblink],
+  ["https://weblink.example.com/api/a.b;c=(d)!$&'*+,:@~-_/?/../../x", weblink],
 ])('%s belongs to %o', (url, api) => {
   expect(router.match(url)).toBe(api)
   expect(router.match(new URL(url))).toBe(api)
@@ -36,6 +39,9 @@ test.each([
   'https://weblink.example.com/apix/',
   'https://weblink.example.com/api/../admin',
   'https://weblink.example.com/api/%2e%2e/admin',
+  'https://weblink.example.com/api/.%2E/admin',
+  'https://weblink.example.com/api/x/.\t./../admin',
+  'https://weblink.example.com/api/\\..\\..\\admin',
   '//api.example.com/',
   '/records',
   'records',
@@ -51,3 +57,21 @@ test('a token endpoint gets no token, also where an API lies around it', () => {
   expect(around.match('https://api.example.com/connect/token?x')).toBeUndefined()
   expect(around.match('https://api.example.com/connect/tokens')).toBe(whole)
 })
+
+test('what matches without the parser matches with it too', () => {
+  const pieces = ['/', '.', '..', 'api', 'v2', 'orders', '%2e', '\\', '\t', '?', '#', '@', 'x']
+  const origins = ['https://api.example.com', 'https://weblink.example.com']
+  for (const origin of origins)
+    for (const a of pieces)
+      for (const b of pieces)
+        for (const c of pieces) {
+          const url = `${origin}/api/${a}${b}${c}`
+          expect(router.match(url), url).toBe(router.match(placeIn(url) as URL))
+        }
+})
+
+/** Like a `URL`, but none that can be told by its text. */
+function placeIn(url: string): Pick<URL, 'origin' | 'pathname' | 'username' | 'password'> {
+  const { origin, pathname, username, password } = new URL(url)
+  return { origin, pathname, username, password }
+}

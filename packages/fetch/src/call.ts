@@ -28,11 +28,8 @@ const members = [
 ] as const
 
 /** One call of `fetch`: what was asked, and how to send it more than once. */
-export class Call {
-  readonly url: URL
-  readonly method: string
+export class Call implements Hop {
   readonly headers: Headers
-  readonly hasBody: boolean
   /** Whether the body can be sent again; `false` for one that can be read once. */
   readonly replayable: boolean
   readonly followsRedirects: boolean
@@ -51,18 +48,33 @@ export class Call {
     const { tokenlane, ...rest } = plain(init)
     this.priority = checkCallOptions(tokenlane).priority
     this.#init = rest
-    this.#asked = { ...plain(request), ...this.#init }
-    const { method = 'GET', redirect = 'follow', headers, signal } = this.#asked
-    this.url = new URL(urlOf(input))
-    this.#input = request ?? this.url.href
-    this.method = /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
+    this.#input = request ?? new URL(urlOf(input)).href
+    this.#asked = request === undefined ? rest : { ...plain(request), ...rest }
+    const { redirect = 'follow', headers, signal } = this.#asked
     this.headers = new Headers(headers)
     this.followsRedirects = redirect === 'follow'
     this.signal = signal
-    const body = this.#init.body ?? undefined
+    const body = rest.body ?? undefined
     if (body === undefined && request?.body) this.#copy = request
-    this.hasBody = body !== undefined || this.#copy !== undefined
     this.replayable = isReplayable(body)
+  }
+
+  get url(): URL {
+    return new URL(urlOf(this.#input))
+  }
+
+  get method(): string {
+    const { method = 'GET' } = this.#asked
+    return /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
+  }
+
+  get hasBody(): boolean {
+    return this.#copy !== undefined || (this.#init.body ?? undefined) !== undefined
+  }
+
+  /** Whether the caller brings an `Authorization` field. */
+  get hasOwnAuthorization(): boolean {
+    return this.headers.has('authorization')
   }
 
   get dispatcher(): unknown {
@@ -88,9 +100,8 @@ export class Call {
 
   /** Lets go of the copy that was not needed. */
   end(): void {
-    const { body } = this.#copy ?? {}
     // ends when all copies have ended, so nobody waits for it
-    body?.cancel().catch(() => {})
+    this.#copy?.body?.cancel().catch(() => {})
   }
 
   #nextCopy(): Request | undefined {
@@ -123,8 +134,14 @@ export function withToken(headers: Headers, authorization: string): Headers {
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
 function plain(init: TokenlaneRequestInit | Request | undefined): TokenlaneRequestInit {
-  const copy: Record<string, unknown> = Object.fromEntries(Object.entries(init ?? {}))
-  const given = init as Readonly<Record<string, unknown>> | undefined
-  for (const name of members) if (given?.[name] !== undefined) copy[name] = given[name]
+  const given = (init ?? {}) as Readonly<Record<string, unknown>>
+  const copy = { ...given }
+  if (isLiteral(given)) return copy
+  for (const name of members) if (given[name] !== undefined) copy[name] = given[name]
   return copy
+}
+
+/** Has nothing that a copy of it would not have. */
+function isLiteral(init: object): boolean {
+  return Object.getPrototypeOf(init) === Object.prototype
 }

@@ -1,6 +1,7 @@
 import {
   discardBody,
   followRedirects,
+  isRedirect,
   secureDispatchers,
   TokenlaneError,
   withDispatcher,
@@ -62,10 +63,21 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
     const api = tokens.route(urlOf(input))
     if (api === undefined) return fetch(input, init)
     const call = new Call(input, init)
-    if (call.headers.has('authorization')) return fetch(input, init)
-    const { dispatcher } = call
+    if (call.hasOwnAuthorization) return fetch(input, init)
+    const { dispatcher, signal, priority, replayable } = call
     const added = dispatcherFor({ url: api.baseUrl, dispatcher, ownFetch: given !== undefined })
-    return send(call, { api, tokens, fetch, secure: withDispatcher(fetch, added) })
+    const secure = withDispatcher(fetch, added)
+    try {
+      const response = await api.send((token) => exchange(call.send(secure, token)), {
+        signal,
+        priority,
+        replayable,
+      })
+      if (!call.followsRedirects || !isRedirect(response)) return response
+      return await follow(response, call, { api, tokens, fetch, secure })
+    } finally {
+      call.end()
+    }
   }
   return Object.defineProperty(managed, managedBy, { value: tokens })
 }
@@ -78,39 +90,47 @@ interface Lane {
   readonly secure: typeof globalThis.fetch
 }
 
-/** Sends a call to its API, and its redirects with the token for as long as they stay there. */
-async function send(call: Call, { api, tokens, fetch, secure }: Lane): Promise<Response> {
-  const { signal, priority, replayable } = call
-  try {
-    const response = await api.send((token) => exchange(call.send(secure, token)), {
-      signal,
-      priority,
-      replayable,
-    })
-    if (!call.followsRedirects) return response
-    let inside = true
-    return await followRedirects(response, call, async (hop) => {
-      inside &&= tokens.route(hop.url) === api
-      const init = await call.initFor(hop)
-      if (!inside) return fetch(hop.url.href, init)
-      return api.send(
-        (token) => exchange(secure(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
-        { signal, priority, underway: true },
-      )
-    })
-  } finally {
-    call.end()
-  }
+/** Follows the redirects of an answer, with the token for as long as they stay in the API. */
+function follow(answer: Response, call: Call, { api, tokens, fetch, secure }: Lane): Promise<Response> {
+  const { signal, priority } = call
+  let inside = true
+  return followRedirects(answer, call, async (hop) => {
+    inside &&= tokens.route(hop.url) === api
+    const init = await call.initFor(hop)
+    if (!inside) return fetch(hop.url.href, init)
+    return api.send(
+      (token) => exchange(secure(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
+      { signal, priority, underway: true },
+    )
+  })
 }
 
 async function exchange(answer: Promise<Response>): Promise<Exchange<Response>> {
-  const response = await answer
-  return {
-    status: response.status,
-    retryAfter: response.headers.get('retry-after'),
-    wwwAuthenticate: response.headers.get('www-authenticate'),
-    result: response,
-    discard: () => discardBody(response.body),
+  return new FetchExchange(await answer)
+}
+
+/** Reads only what is asked for, which for nearly every answer is its status. */
+class FetchExchange implements Exchange<Response> {
+  readonly result: Response
+
+  constructor(response: Response) {
+    this.result = response
+  }
+
+  get status(): number {
+    return this.result.status
+  }
+
+  get retryAfter(): string | null {
+    return this.result.headers.get('retry-after')
+  }
+
+  get wwwAuthenticate(): string | null {
+    return this.result.headers.get('www-authenticate')
+  }
+
+  discard(): Promise<void> {
+    return discardBody(this.result.body)
   }
 }
 

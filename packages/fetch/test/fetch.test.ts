@@ -191,6 +191,18 @@ describe('createFetch', () => {
     expect(createFetch(tokens, { fetch })).toBe(fetch)
   })
 
+  test('gives an underlying fetch that adds to the headers new ones in each attempt', async () => {
+    const seen: (string | null)[] = []
+    const base: typeof globalThis.fetch = async (_, init) => {
+      const headers = init?.headers as Headers
+      headers.append('x-trace', 'one')
+      seen.push(headers.get('x-trace'))
+      return new Response(null, { status: seen.length === 1 ? 401 : 200 })
+    }
+    expect((await createFetch(tokens, { fetch: base })(weblink('records'))).status).toBe(200)
+    expect(seen).toEqual(['one', 'one'])
+  })
+
   test('can stand in for the global fetch', async () => {
     const before = globalThis.fetch
     try {

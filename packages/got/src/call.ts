@@ -9,7 +9,7 @@ import {
 } from '@tokenlane/core'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
-import { hideToken, redact, type SentFields } from './hide-token.ts'
+import { forgetToken, hideToken, redact, type SentFields } from './hide-token.ts'
 import { ownError } from './own-error.ts'
 
 const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
@@ -22,7 +22,9 @@ export class Call {
   readonly #tokens: TokenManager
   /** got sends a form as a stream, and makes a new one for each attempt. */
   readonly #hasForm: boolean
-  readonly #over = new AbortController()
+  /** Ends the wait for a pass; there only while something waits, since aborting is dear. */
+  #wait: AbortController | undefined
+  #over = false
   #attempt: number | undefined
   #api: Api | undefined
   /** Whether a redirect has led out of the API: nothing after it gets a token. */
@@ -49,18 +51,23 @@ export class Call {
     this.#forgetFields()
     hideToken(request)
     request.once('response', ({ statusCode, headers }: PlainResponse) => {
+      forgetToken(request)
       this.#verdict = pass.report({
         status: statusCode,
         retryAfter: headers['retry-after'],
         wwwAuthenticate: headers['www-authenticate'],
       })
     })
-    request.once('close', () => pass.release())
+    request.once('close', () => {
+      forgetToken(request)
+      pass.release()
+    })
   }
 
   /** There will be no more attempts. */
   end(): void {
-    this.#over.abort()
+    this.#over = true
+    this.#wait?.abort()
     this.#pass?.release()
     this.#forgetFields()
   }
@@ -82,16 +89,21 @@ export class Call {
     const { priority } = checkCallOptions(context['tokenlane'])
     // each time, for a hook of the caller's that retries may drop them
     hooks.afterResponse = [this.#afterResponse, ...this.#others(hooks.afterResponse)]
-    const { signal } = this.#over
-    this.#pass = await this.#api.admit({
-      // the stream that `createRetryStream` makes goes on after the end
-      signal: signal.aborted ? options.signal : signal,
-      priority,
-      replayable: !isStream && (this.#hasForm || isReplayable(body)),
-      after,
-      underway: redirected || after !== undefined,
-    })
-    if (signal.aborted) this.#pass.release()
+    const wait = new AbortController()
+    this.#wait = wait
+    try {
+      this.#pass = await this.#api.admit({
+        // the stream that `createRetryStream` makes goes on after the end
+        signal: this.#over ? options.signal : wait.signal,
+        priority,
+        replayable: !isStream && (this.#hasForm || isReplayable(body)),
+        after,
+        underway: redirected || after !== undefined,
+      })
+    } finally {
+      this.#wait = undefined
+    }
+    if (this.#over) this.#pass.release()
     this.#addToken(options)
     if (minVersion !== undefined) addFloor(options, minVersion)
   }

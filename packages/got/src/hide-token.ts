@@ -8,10 +8,17 @@ export function redact(fields: SentFields): void {
   fields['authorization'] = '[redacted]'
 }
 
+const asRequest = { value: () => '[request]', configurable: true }
+
 /** Keeps the token out of what prints or serializes a request, or what holds on to it: answers, sockets, agents. */
 export function hideToken(request: object): void {
-  Object.defineProperty(request, inspect, { value: () => '[request]', configurable: true })
-  // HTTP/1 has the one, HTTP/2 the other
-  for (const name of ['_header', 'headers'])
-    if (Object.hasOwn(request, name)) Object.defineProperty(request, name, { enumerable: false })
+  Object.defineProperty(request, inspect, asRequest)
+  // HTTP/2 has its fields here
+  if (Object.hasOwn(request, 'headers')) Object.defineProperty(request, 'headers', { enumerable: false })
+}
+
+/** HTTP/1 has its fields in one text, which has been sent by now. Hiding it would make Node's own work slow. */
+export function forgetToken(request: object): void {
+  const sent = request as Record<string, unknown>
+  if (typeof sent['_header'] === 'string') sent['_header'] = '[redacted]'
 }

@@ -1,6 +1,7 @@
 import {
   checkCallOptions,
   followRedirects,
+  isRedirect,
   isReplayable,
   withDispatcher,
   type Api,
@@ -27,6 +28,8 @@ export class Call {
   readonly #dispatcherFor: Manager['dispatcherFor']
   readonly #fetch: Options['fetch']
   readonly #held = new HeldPass()
+  /** The body of the request that waited, where it is text that nothing but ky made a request of. */
+  #text: { readonly of: Request; readonly body: string } | undefined
 
   constructor(options: Options, { tokens, dispatcherFor }: Manager) {
     this.#options = options
@@ -35,13 +38,14 @@ export class Call {
     this.#fetch = options.fetch
   }
 
-  /** Waits until the request may go out. */
-  async wait(request: Request): Promise<void> {
+  /** Waits until the request may go out. `body` is what ky made it of, if that is known. */
+  async wait(request: Request, body?: unknown): Promise<void> {
+    this.#text = typeof body === 'string' ? { of: request, body } : undefined
     const api = this.#apiOf(request)
     // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
     if (api === undefined || request.signal.aborted) return
     this.#dispatcher(api)
-    this.#held.hold(await api.admit(this.#asks(request)), api)
+    this.#held.hold({ request, api, pass: await api.admit(this.#asks(request)) })
   }
 
   /** Sends the request, and its redirects with the token for as long as they stay in the API. */
@@ -56,12 +60,18 @@ export class Call {
     const { tokenlane: _, ...rest } = init as Options & RequestInit
     const asks = this.#asks(request)
     const secure = withDispatcher(fetch, this.#dispatcher(api))
-    const outgoing = new Outgoing(request, asks.replayable)
+    const text = this.#text?.of === request ? this.#text.body : undefined
+    const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, text })
     try {
       const pass = this.#held.take(api)
-      const attempt = (token: string) => exchange(secure(outgoing.next(token), rest))
+      const attempt = (token: string) => {
+        const [next, withToken] = outgoing.next(token)
+        // a `fetch` of the caller's may look at nothing but the request; ours makes one anyway
+        if (this.#fetch !== undefined) return exchange(secure(new Request(next, withToken), rest))
+        return exchange(secure(next, { ...rest, ...withToken }))
+      }
       const response = await api.send(attempt, { ...asks, pass })
-      if (!outgoing.followsRedirects) return response
+      if (!outgoing.followsRedirects || !isRedirect(response)) return response
       let inside = true
       return await followRedirects(response, outgoing, async (hop) => {
         inside &&= this.#tokens.route(hop.url) === api
@@ -78,8 +88,10 @@ export class Call {
     }
   }
 
-  #apiOf({ url, headers }: Request): Api | undefined {
-    return headers.has('authorization') ? undefined : this.#tokens.route(url)
+  #apiOf(request: Request): Api | undefined {
+    // a hook may have set it meanwhile
+    if (request.headers.has('authorization')) return undefined
+    return this.#held.apiOf(request) ?? this.#tokens.route(request.url)
   }
 
   /** What to add to ky's own options. Looked for before the wait too, so that nothing waits in vain. */

@@ -1,5 +1,11 @@
 import type { Api, Pass } from '@tokenlane/core'
 
+interface Held {
+  readonly request: Request
+  readonly api: Api
+  readonly pass: Pass
+}
+
 /**
  * The pass of a call between ky's hooks, which wait for it, and ky's `fetch`, which uses it.
  *
@@ -7,12 +13,17 @@ import type { Api, Pass } from '@tokenlane/core'
  * fires, ky ended the call otherwise, and the pass is given back.
  */
 export class HeldPass {
-  #held: { readonly api: Api; readonly pass: Pass } | undefined
+  #held: Held | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  hold(pass: Pass, api: Api): void {
-    this.#held = { api, pass }
+  hold(held: Held): void {
+    this.#held = held
     this.#timer = setTimeout(() => this.release(), 0)
+  }
+
+  /** The API of this very request, if it waited: its URL is the same. */
+  apiOf(request: Request): Api | undefined {
+    return this.#held?.request === request ? this.#held.api : undefined
   }
 
   /** The pass, if it is for this API. Another one is given back. */

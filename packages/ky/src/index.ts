@@ -36,6 +36,8 @@ export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
   return { hooks: { init: [(options) => manage(options, { tokens, dispatcherFor })] } }
 }
 
+type WaitState = Parameters<BeforeRequestHook>[0] | Parameters<BeforeRetryHook>[0]
+
 /** Puts a call's options under management, which are its own copy while its `init` hooks run. */
 function manage(options: Options, manager: Manager): void {
   const { tokens } = manager
@@ -44,8 +46,11 @@ function manage(options: Options, manager: Manager): void {
 
   const call = new Call(options, manager)
   // a request that a hook returns makes ky forget the options that it keeps for hooks, whose `signal` a timeout ends
-  const wait: BeforeRequestHook & BeforeRetryHook = async ({ request }: { request: Request }) => {
-    await call.wait(request)
+  const wait: BeforeRequestHook & BeforeRetryHook = async (state: WaitState) => {
+    const { request, retryCount } = state
+    // another hook may have made another request, and ky sends copies in retries
+    const isOfOptions = retryCount === 0 && options.hooks?.beforeRequest?.length === 1
+    await call.wait(request, isOfOptions ? state.options.body : undefined)
     // after it, ky runs no other `beforeRetry` hook
     return options.hooks?.beforeRetry?.at(-1) === wait ? request : undefined
   }

@@ -2,41 +2,56 @@ import type { Hop } from '@tokenlane/core'
 
 /** What a call sends: ky's request with the token, as often as it must, and the redirects of it. */
 export class Outgoing implements Hop {
-  readonly url: URL
-  readonly method: string
-  readonly headers: Headers
-  readonly hasBody: boolean
   readonly replayable: boolean
   readonly followsRedirects: boolean
   readonly #request: Request
+  /** The body as text, where that is known: then no copy is made ahead. */
+  readonly #text: string | undefined
   /** A request with a body: a copy ahead where it can be sent again, since sending uses it up. */
   #copy: Request | undefined
+  #sent = false
 
-  constructor(request: Request, replayable = true) {
-    this.url = new URL(request.url)
-    this.method = request.method
-    this.headers = request.headers
-    this.hasBody = request.body !== null
+  constructor(request: Request, { replayable, text }: { replayable: boolean; text?: string | undefined }) {
     this.replayable = replayable
     this.followsRedirects = request.redirect === 'follow'
     this.#request = request
-    if (this.hasBody) this.#copy = request
+    this.#text = text
+    if (this.hasBody && text === undefined) this.#copy = request
   }
 
-  /** The next request to send. ky's own, which errors and hooks show, never has the token. */
-  next(authorization: string): Request {
+  get url(): URL {
+    return new URL(this.#request.url)
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get headers(): Headers {
+    return this.#request.headers
+  }
+
+  get hasBody(): boolean {
+    return this.#request.body !== null
+  }
+
+  /** What to send next, as `fetch` and `Request` take it. ky's own request, which errors and hooks show, never has the token. */
+  next(authorization: string): [Request, RequestInit] {
     const init: RequestInit = { headers: withToken(this.headers, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
-    return new Request(this.#nextCopy() ?? this.#request, init)
+    if (this.#text !== undefined && this.#sent) {
+      const again = { ...this.#kept(), method: this.method, headers: this.headers, body: this.#text }
+      return [new Request(this.#request.url, again), init]
+    }
+    this.#sent = true
+    return [this.#nextCopy() ?? this.#request, init]
   }
 
   /** Makes the requests of a redirect, with the token or without. */
   async hop({ url, method, headers, hasBody }: Hop): Promise<(authorization?: string) => Request> {
-    const { cache, credentials, integrity, keepalive, mode, referrer, referrerPolicy, signal } = this.#request
-    const kept = { cache, credentials, integrity, keepalive, mode, referrer, referrerPolicy, signal }
-    const init: RequestInit = { ...kept, method, redirect: 'manual' }
+    const init: RequestInit = { ...this.#kept(), method, redirect: 'manual' }
     // read as a whole, so that its length is known, as in the first request
-    const body = hasBody ? await this.#nextCopy()?.arrayBuffer() : undefined
+    const body = hasBody ? (this.#text ?? (await this.#nextCopy()?.arrayBuffer())) : undefined
     if (body !== undefined) init.body = body
     return (authorization) =>
       new Request(url, {
@@ -49,6 +64,24 @@ export class Outgoing implements Hop {
   end(): void {
     // ends when all copies have ended, so nobody waits for it
     this.#copy?.body?.cancel().catch(() => {})
+  }
+
+  /** What every request of the call has, but for what is sent. */
+  #kept(): RequestInit {
+    const { cache, credentials, integrity, keepalive, mode, redirect, referrer, referrerPolicy, signal } =
+      this.#request
+    const kept = {
+      cache,
+      credentials,
+      integrity,
+      keepalive,
+      mode,
+      redirect,
+      referrer,
+      referrerPolicy,
+      signal,
+    }
+    return kept
   }
 
   #nextCopy(): Request | undefined {

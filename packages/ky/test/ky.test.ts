@@ -542,6 +542,15 @@ describe("the caller's hooks", () => {
     expect(lane().running).toBe(0)
   })
 
+  test('added late, one may still bring an Authorization of its own, and the turn is given back', async () => {
+    const { seen, fetch } = answering()
+    const setsIt: NonNullable<Hooks['beforeRequest']>[number] = ({ request }) =>
+      request.headers.set('Authorization', 'Bearer mine')
+    const late: Hooks = { init: [(options) => options.hooks?.beforeRequest?.push(setsIt)] }
+    await client(weblink('records'), { fetch, hooks: late })
+    expect([seen, lane().running]).toEqual([['Bearer mine'], 0])
+  })
+
   test('added late, one that waits is waited for once more', async () => {
     const { seen, fetch } = answering()
     const slow = (): Promise<void> => vi.waitFor(() => expect(lane().running).toBe(0))

@@ -1,0 +1,25 @@
+import axios from 'axios'
+import { createAuthRefresh } from 'axios-auth-refresh'
+
+import { apiUrl, askForToken, type CreatePeer } from '../support/peer.ts'
+
+/** As its documentation shows: the token on every request, a new one after a 401. */
+export const axiosAuthRefresh: CreatePeer = (fetch) => {
+  const client = axios.create({ adapter: 'fetch', env: { fetch }, validateStatus: (status) => status < 400 })
+  let token = 'none'
+  client.interceptors.request.use((config) => {
+    config.headers.set('Authorization', `Bearer ${token}`)
+    return config
+  })
+  // axios has its types twice, for ESM and for CommonJS
+  createAuthRefresh(client as never, async () => {
+    const answer = await askForToken(fetch)
+    token = answer.token
+  })
+  return {
+    async call() {
+      const { status } = await client.get(apiUrl)
+      return status
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { askForToken, callWith, type CreatePeer } from '../support/peer.ts'
+
+/** A cache as most people write it first: who finds no live token asks for one. */
+export const cacheByHand: CreatePeer = (fetch) => {
+  let token = ''
+  let expiresAt = 0
+  const authorize = async (): Promise<string> => {
+    if (Date.now() >= expiresAt) {
+      const answer = await askForToken(fetch)
+      token = answer.token
+      expiresAt = Date.now() + answer.lifetime
+    }
+    return `Bearer ${token}`
+  }
+  return { authorize, call: async () => callWith(fetch, await authorize()) }
+}
+
+/** The same with one token request at a time, and a second try after a 401. */
+export const singleFlightByHand: CreatePeer = (fetch) => {
+  let token: string | undefined
+  let expiresAt = 0
+  let flight: Promise<string> | undefined
+  const renew = async (): Promise<string> => {
+    try {
+      const answer = await askForToken(fetch)
+      token = answer.token
+      expiresAt = Date.now() + answer.lifetime
+      return token
+    } finally {
+      flight = undefined
+    }
+  }
+  const authorize = async (): Promise<string> => {
+    const live = token !== undefined && Date.now() < expiresAt ? token : await (flight ??= renew())
+    return `Bearer ${live}`
+  }
+  return {
+    authorize,
+    async call() {
+      const status = await callWith(fetch, await authorize())
+      if (status !== 401) return status
+      token = undefined
+      return callWith(fetch, await authorize())
+    },
+  }
+}

@@ -1,0 +1,63 @@
+// What a process waits for before its first call: importing each package as it is published, and making a manager.
+import { spawnSync } from 'node:child_process'
+
+import type { StartUpFigures, StartUpOrder } from './children/start-up.ts'
+import { installBuilt } from './support/built.ts'
+import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
+import { printTable } from './support/table.ts'
+
+const quick = process.argv.includes('--quick')
+const rounds = quick ? 5 : 15
+
+interface Case {
+  /** What is there already, for whoever uses an adapter uses its client. */
+  readonly before?: readonly string[]
+  readonly imports: readonly string[]
+}
+
+const base = 'p-queue and oauth4webapi'
+const cases: Readonly<Record<string, Case>> = {
+  [base]: { imports: ['p-queue', 'oauth4webapi'] },
+  '@tokenlane/core': { imports: ['@tokenlane/core'] },
+  'core and @tokenlane/fetch': { imports: ['@tokenlane/core', '@tokenlane/fetch'] },
+  'core and @tokenlane/axios, beside axios': {
+    before: ['axios'],
+    imports: ['@tokenlane/core', '@tokenlane/axios'],
+  },
+  'core and @tokenlane/got, beside got': { before: ['got'], imports: ['@tokenlane/core', '@tokenlane/got'] },
+  'core and @tokenlane/ky, beside ky': { before: ['ky'], imports: ['@tokenlane/core', '@tokenlane/ky'] },
+  axios: { imports: ['axios'] },
+  got: { imports: ['got'] },
+  ky: { imports: ['ky'] },
+  'axios-auth-refresh, beside axios': { before: ['axios'], imports: ['axios-auth-refresh'] },
+  '@badgateway/oauth2-client': { imports: ['@badgateway/oauth2-client'] },
+  'google-auth-library': { imports: ['google-auth-library'] },
+  '@azure/core-rest-pipeline': { imports: ['@azure/core-rest-pipeline'] },
+  '@azure/msal-node': { imports: ['@azure/msal-node'] },
+  bottleneck: { imports: ['bottleneck'] },
+  'rate-limiter-flexible': { imports: ['rate-limiter-flexible'] },
+}
+
+const folder = installBuilt()
+const figures = await interleaved(Object.keys(cases), rounds, (name) => start(cases[name] as Case))
+const baseline = figures.get(base) ?? []
+printTable(
+  `Import and first manager in a new process, CPU time: medians of ${rounds} rounds, half of them within; p-queue and oauth4webapi are 1`,
+  [...figures].map(([name, each]) => {
+    const ratios = each.map(({ imported }, round) => imported / (baseline[round]?.imported ?? Number.NaN))
+    const made = each.flatMap(({ made: ms }) => ms ?? [])
+    return {
+      import: name,
+      'CPU time': spreadText(spreadOf(ratios), 2),
+      ms: spreadOf(each.map(({ imported }) => imported)).median.toFixed(1),
+      'ms to `createTokenManager`': made.length > 0 ? spreadOf(made).median.toFixed(2) : '',
+    }
+  }),
+)
+
+function start({ before = [], imports }: Case): StartUpFigures {
+  const order = JSON.stringify({ before, imports } satisfies StartUpOrder)
+  const child = spawnSync(process.execPath, [`${folder}/start-up.ts`, order], { encoding: 'utf8' })
+  if (child.status !== 0) throw new Error(`Cannot measure: ${child.stderr}`)
+  return JSON.parse(child.stdout) as StartUpFigures
+}

@@ -1,0 +1,44 @@
+// How many token requests a storm costs, and how many calls it loses, beside what else people put on their calls.
+import type { StormFigures, StormOrder } from './children/storm.ts'
+import { peers } from './peers/all.ts'
+import { startChild, tellOf } from './support/child.ts'
+import { printTable } from './support/table.ts'
+
+type Storm = StormOrder['storm']
+
+const quick = process.argv.includes('--quick')
+const headings: Readonly<Record<Storm, string>> = {
+  first: '10,000 first calls',
+  expiry: 'expiry, 200 callers: slowest call',
+  revocation: '1,000 in flight when revoked',
+  outage: 'issuer down for 2 s',
+  'long outage': 'issuer down for 30 s',
+  refusal: 'refused client, 1,000 calls',
+}
+
+const names = Object.keys(peers)
+const rows = names.map((name): Record<string, string> => ({ 'token requests / lost calls': name }))
+for (const storm of Object.keys(headings) as Storm[]) {
+  if (quick && storm === 'long outage') continue
+  const figures = await run(storm)
+  for (const [index, each] of figures.entries()) (rows[index] ?? {})[headings[storm]] = cellOf(storm, each)
+}
+printTable('Token requests and calls that were lost; a token request takes 200 ms', rows)
+
+/** Each alone, but for the long one, in which all have little to do. */
+async function run(storm: Storm): Promise<StormFigures[]> {
+  const measure = (peer: string): Promise<StormFigures> =>
+    tellOf<StormFigures>(startChild('storm.ts', { peer, storm } satisfies StormOrder))
+  if (storm === 'long outage') return Promise.all(names.map(measure))
+  const figures: StormFigures[] = []
+  for (const name of names) figures.push(await measure(name))
+  return figures
+}
+
+function cellOf(storm: Storm, { tokenRequests, lost, calls, slowest }: StormFigures): string {
+  const count = (value: number): string => value.toLocaleString('en-US')
+  // a peer that fails at once comes back sooner, so the number of calls says something too
+  const of = storm === 'outage' || storm === 'long outage' ? ` of ${count(calls)}` : ''
+  const blocked = storm === 'expiry' ? `: ${Math.round(slowest)} ms` : ''
+  return `${count(tokenRequests)} / ${count(lost)}${of}${blocked}`
+}

@@ -1,0 +1,43 @@
+import { AccessToken } from '../../packages/core/src/access-token.ts'
+import { RenewingToken } from '../../packages/core/src/renewing-token.ts'
+import { RotatingCredentials } from '../../packages/core/src/rotating-credentials.ts'
+import { Router } from '../../packages/core/src/router.ts'
+import { secureDispatchers } from '../../packages/core/src/tls-dispatcher.ts'
+import { apiUrl, tokenUrl } from './peer.ts'
+
+/**
+ * The part of core that every call passes, without the send rule around it: which API a URL belongs to, and the
+ * `Authorization` of its issuer's live token.
+ */
+export async function openHotPath(
+  fetch: typeof globalThis.fetch,
+): Promise<(url: string) => string | undefined> {
+  const token = new RenewingToken({
+    endpoint: {
+      issuer: 'general',
+      url: new URL(tokenUrl),
+      scope: undefined,
+      fetch,
+      dispatcherFor: secureDispatchers(),
+    },
+    credentials: new RotatingCredentials(
+      'general',
+      { clientId: 'client', clientSecret: 'secret' },
+      undefined,
+    ),
+    renewBefore: undefined,
+    requestTimeout: 5_000,
+    maxWait: 15_000,
+    emit: undefined,
+    shared: undefined,
+  })
+  await token.wait(undefined)
+  const router = new Router([
+    { baseUrl: new URL('/', apiUrl).href, token },
+    { baseUrl: 'https://weblink.example.com/api/', token },
+  ])
+  return (url) => {
+    const live = router.match(url)?.token.live()
+    return live && AccessToken.authorization(live)
+  }
+}

@@ -1,0 +1,75 @@
+import { execSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import { dirname, join } from 'node:path'
+
+const bench = dirname(import.meta.dirname)
+const root = dirname(bench)
+const page = join(root, 'docs', 'benchmarks.md')
+
+const headings: Readonly<Record<string, string>> = {
+  fleet: 'Fleet',
+  'hot-path': 'Hot path',
+  queue: 'Queue',
+  rate: 'Rate policies',
+  'start-up': 'Start-up',
+  storms: 'Storms',
+  'whole-call': 'Whole call',
+}
+
+/**
+ * Writes what the benches printed into `docs/benchmarks.md`. The sections of other benches stay as they are, each with
+ * the day and the load of its own run.
+ */
+export function writePage(outputs: ReadonlyMap<string, string>, args: readonly string[]): void {
+  const sections = knownSections()
+  for (const [name, text] of outputs)
+    sections.set(headings[name] ?? name, `${occasion(args)}\n\n${text.trim()}\n`)
+  const inOrder = [...sections].toSorted(([a], [b]) => a.localeCompare(b, 'en'))
+  const body = inOrder.map(([heading, text]) => `## ${heading}\n\n${text}`).join('\n')
+  writeFileSync(page, `${head()}\n${body}`)
+  execSync(`oxfmt ${JSON.stringify(page)}`, { cwd: root })
+}
+
+/** By heading. */
+function knownSections(): Map<string, string> {
+  const [, ...sections] = existsSync(page) ? readFileSync(page, 'utf8').split(/^## /m) : []
+  return new Map(
+    sections.map((section) => {
+      const end = section.indexOf('\n')
+      return [section.slice(0, end), `${section.slice(end).trim()}\n`]
+    }),
+  )
+}
+
+function occasion(args: readonly string[]): string {
+  const load = os.loadavg().map((each) => each.toFixed(1))
+  const options = args.filter((arg) => arg === '--quick')
+  const command = ['pnpm bench', ...options].join(' ')
+  return `Measured on ${new Date().toISOString().slice(0, 10)} by \`${command}\`, load average ${load.join(', ')} at its end.`
+}
+
+function head(): string {
+  const [cpu] = os.cpus()
+  const machine = `${os.availableParallelism()} cores (${cpu?.model.trim()}), ${Math.round(os.totalmem() / 2 ** 30)} GiB`
+  return `# Benchmarks
+
+Written by \`pnpm bench\`: ${os.type()} ${os.release()}, ${machine}, Node ${process.versions.node}.
+[What each table measures](../bench/README.md). Absolute figures are of that machine; ratios are what counts. A load
+average above the number of cores means that the machine had other things to do.
+
+${versions()}
+`
+}
+
+/** Of what is measured beside Tokenlane. */
+function versions(): string {
+  const { dependencies } = manifestOf(bench)
+  const names = Object.keys(dependencies ?? {}).filter((name) => !name.startsWith('@tokenlane/'))
+  const list = names.map((name) => `${name} ${manifestOf(join(bench, 'node_modules', name)).version}`)
+  return `Measured with ${list.join(', ')}.`
+}
+
+function manifestOf(folder: string): { version: string; dependencies?: Record<string, string> } {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as ReturnType<typeof manifestOf>
+}

@@ -1,0 +1,31 @@
+// Makes one file of each entry of a package's build, after `tsc -b`: loading forty takes three times as long.
+import { globSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages')
+
+// those that an application loads at its start
+for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'redis']) {
+  const folder = join(packages, name)
+  const dist = join(folder, 'dist')
+  const { publishConfig } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  for (const file of globSync('**/*.js{,.map}', { cwd: dist })) rmSync(join(dist, file))
+  const bundle = await rolldown({
+    input: Object.fromEntries(entriesOf(publishConfig.exports).map((entry) => [entry, `src/${entry}.ts`])),
+    cwd: folder,
+    platform: 'neutral',
+    // what a package depends on stays where it is
+    external: /^[^./]/,
+  })
+  await bundle.write({ dir: dist, format: 'esm', sourcemap: true, chunkFileNames: 'shared.js' })
+  await bundle.close()
+}
+
+/** `index` for `./dist/index.js` */
+function entriesOf(exports) {
+  return Object.values(exports)
+    .map((target) => /^\.\/dist\/(.+)\.js$/.exec(target.default ?? target)?.[1])
+    .filter((entry) => entry !== undefined)
+}
