@@ -1,6 +1,6 @@
 import { abortable } from './abortable.ts'
 import { AccessToken } from './access-token.ts'
-import { backoff, betweenHalfAndWhole } from './backoff.ts'
+import { backoff, betweenHalfAndWhole, fullJitter } from './backoff.ts'
 import { requestToken, type TokenAnswer, type TokenEndpoint } from './client-credentials.ts'
 import { isTokenlaneError, TokenlaneError } from './errors.ts'
 import type { Emit, RenewalReason } from './events.ts'
@@ -343,7 +343,7 @@ export class RenewingToken {
     this.#failures += 1
     const spacing = refused
       ? refusalMemory
-      : spacingAfter(error, backoff(this.#failures, firstSpacing, longestSpacing))
+      : spacingAfter(error, Math.max(firstRetry, fullJitter(this.#failures, firstSpacing, longestSpacing)))
     this.#failure = {
       error,
       until: performance.now() + spacing,
