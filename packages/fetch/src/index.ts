@@ -1,12 +1,11 @@
 import {
-  discardBody,
   followRedirects,
   isRedirect,
+  ResponseExchange,
   secureDispatchers,
   TokenlaneError,
   withDispatcher,
   type Api,
-  type Exchange,
   type TokenManager,
 } from '@tokenlane/core'
 
@@ -105,33 +104,8 @@ function follow(answer: Response, call: Call, { api, tokens, fetch, secure }: La
   })
 }
 
-async function exchange(answer: Promise<Response>): Promise<Exchange<Response>> {
-  return new FetchExchange(await answer)
-}
-
-/** Reads only what is asked for, which for nearly every answer is its status. */
-class FetchExchange implements Exchange<Response> {
-  readonly result: Response
-
-  constructor(response: Response) {
-    this.result = response
-  }
-
-  get status(): number {
-    return this.result.status
-  }
-
-  get retryAfter(): string | null {
-    return this.result.headers.get('retry-after')
-  }
-
-  get wwwAuthenticate(): string | null {
-    return this.result.headers.get('www-authenticate')
-  }
-
-  discard(): Promise<void> {
-    return discardBody(this.result.body)
-  }
+async function exchange(answer: Promise<Response>): Promise<ResponseExchange> {
+  return new ResponseExchange(await answer)
 }
 
 function managerOf(fetch: typeof globalThis.fetch): unknown {
