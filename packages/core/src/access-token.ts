@@ -11,7 +11,7 @@ export class AccessToken {
   readonly #issuer: string
   readonly #expiry: Expiry
   readonly #authorization: string
-  readonly #renewBefore: number
+  readonly #freshness: Expiry
   readonly #floor: number
 
   /** @internal Tokens come from `getToken`. */
@@ -25,7 +25,7 @@ export class AccessToken {
     this.#issuer = issuer
     this.#expiry = expiry
     this.#authorization = `Bearer ${value}`
-    this.#renewBefore = margins.renewBefore
+    this.#freshness = expiry.sooner(Math.max(margins.renewBefore, margins.floor))
     this.#floor = margins.floor
   }
 
@@ -66,8 +66,8 @@ export class AccessToken {
    * background; `old` only if a renewal fails; `expired` not at all.
    */
   static age(token: AccessToken): 'fresh' | 'aging' | 'old' | 'expired' {
+    if (!token.#freshness.isOver()) return 'fresh'
     const left = token.#expiry.remaining()
-    if (left > token.#renewBefore && left > token.#floor) return 'fresh'
     if (left > token.#floor) return 'aging'
     return left > 0 ? 'old' : 'expired'
   }

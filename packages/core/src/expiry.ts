@@ -18,6 +18,15 @@ export class Expiry {
     return new Expiry(start.wall + lifetime, start.monotonic + lifetime)
   }
 
+  /** The same end, so many milliseconds sooner. */
+  sooner(by: number): Expiry {
+    return new Expiry(this.#wall - by, this.#monotonic - by)
+  }
+
+  isOver(): boolean {
+    return Date.now() >= this.#wall || performance.now() >= this.#monotonic
+  }
+
   /** Milliseconds that are left, by the clock that leaves less. */
   remaining(): number {
     return Math.min(this.#wall - Date.now(), this.#monotonic - performance.now())

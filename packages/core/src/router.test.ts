@@ -70,6 +70,10 @@ test('what matches without the parser matches with it too', () => {
         }
 })
 
+test('a URL of 10 million characters finds its API', () => {
+  expect(router.match(`https://api.example.com/${'a/b'.repeat(3_333_333)}`)).toBe(whole)
+})
+
 /** Like a `URL`, but none that can be told by its text. */
 function placeIn(url: string): Pick<URL, 'origin' | 'pathname' | 'username' | 'password'> {
   const { origin, pathname, username, password } = new URL(url)

@@ -1,3 +1,6 @@
+/** Longer ones are left to the parser: they could overflow the stack of a regular expression. */
+const longestPlain = 8_192
+
 /** What a base URL stands for: everything on this origin, at or below this path. */
 export interface Routed {
   readonly baseUrl: string
@@ -32,15 +35,14 @@ export class Router<T extends Routed> {
 
   /** Without the parser, where it would leave origin and path as they stand: that is several times as fast. */
   #matchPlain(url: string): T | undefined {
-    if (this.#tokenEndpoints.size > 0) return undefined
-    if (this.#recent === undefined || !url.startsWith(this.#recent.prefix)) {
+    if (this.#tokenEndpoints.size > 0 || url.length > longestPlain) return undefined
+    if (this.#recent?.plain.test(url) !== true) {
       const end = url.indexOf('/', 'https://'.length)
       this.#recent = this.#origins.get(url.slice(0, Math.max(0, end)))
+      if (this.#recent?.plain.test(url) !== true) return undefined
     }
-    if (this.#recent === undefined) return undefined
-    const { prefix, apis } = this.#recent
-    const start = prefix.length - 1
-    return isPlainPath(url, start) ? longestBelow(apis, url, start) : undefined
+    const { apis, pathAt } = this.#recent
+    return longestBelow(apis, url, pathAt)
   }
 
   #matchAny(target: string | URL): T | undefined {
@@ -57,18 +59,24 @@ export class Router<T extends Routed> {
   }
 
   #add(origin: string): Origin<T> {
-    // what the parser writes is in one piece, and quicker to compare than what is put together
-    const added: Origin<T> = { prefix: new URL(origin).href, apis: [] }
+    const added: Origin<T> = { plain: plainUrl(origin), pathAt: origin.length, apis: [] }
     this.#origins.set(origin, added)
     return added
   }
 }
 
 interface Origin<T> {
-  /** The origin with the slash after it, so that it is no part of a longer one. */
-  readonly prefix: string
+  /** The URLs of this origin that the parser would leave as they stand, up to the end of the path. */
+  readonly plain: RegExp
+  readonly pathAt: number
   /** The longest path first. */
   readonly apis: { readonly path: string; readonly api: T }[]
+}
+
+/** What the parser may write otherwise: a segment that begins with a dot, and most characters. */
+function plainUrl(origin: string): RegExp {
+  const literally = origin.replace(/[.[\]]/g, '\\$&')
+  return new RegExp(`^${literally}(?:/(?!\\.)[\\w!$&'()*+,.:;=@~-]*)+(?:[?#]|$)`)
 }
 
 function longestBelow<T>(apis: Origin<T>['apis'], url: string, start: number): T | undefined {
@@ -87,14 +95,4 @@ function isBelow(path: string, url: string, start: number): boolean {
   if (path.endsWith('/')) return true
   const next = url[start + path.length]
   return next === undefined || next === '/' || next === '?' || next === '#'
-}
-
-/** The end of a path, or what the parser may write otherwise: a segment that begins with a dot, and most characters. */
-const endOrOther = /[^\w!$&'()*+,./:;=@~-]|\/\./g
-
-function isPlainPath(url: string, start: number): boolean {
-  endOrOther.lastIndex = start
-  if (!endOrOther.test(url)) return true
-  const found = url[endOrOther.lastIndex - 1]
-  return found === '?' || found === '#'
 }
