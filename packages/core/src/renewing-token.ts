@@ -1,13 +1,14 @@
 import { abortable } from './abortable.ts'
 import { AccessToken } from './access-token.ts'
-import { backoff, betweenHalfAndWhole, fullJitter } from './backoff.ts'
+import { betweenHalfAndWhole } from './backoff.ts'
 import { requestToken, type TokenAnswer, type TokenEndpoint } from './client-credentials.ts'
 import { isTokenlaneError, TokenlaneError } from './errors.ts'
 import type { Emit, RenewalReason } from './events.ts'
 import { Expiry, moment } from './expiry.ts'
 import { closedError } from './gate.ts'
 import { Pause } from './pause.ts'
-import { refusalMemory, type RotatingCredentials } from './rotating-credentials.ts'
+import { firstRetry, pauseAfter, RenewalSpacing } from './renewal-spacing.ts'
+import type { RotatingCredentials } from './rotating-credentials.ts'
 import type { Errand, SharedToken } from './shared-token.ts'
 import { StepTimeout } from './step-timeout.ts'
 import type { StoredToken } from './token-seal.ts'
@@ -25,14 +26,6 @@ export interface RenewalOptions {
   readonly emit: Emit
 }
 
-/** Tries that are awaited: from 250 ms on, at most 2 s apart, so that a short outage ends in time for them. */
-const firstRetry = 250
-const longestRetry = 2_000
-/** Tries that nobody waits for, and flights after one that failed. */
-const firstSpacing = 1_000
-const longestSpacing = 60_000
-/** A server's Retry-After is heeded up to here. */
-const longestRetryAfter = 300_000
 /** With less than this left, or less than a fortieth of the lifetime, calls wait for the renewal. */
 const longestFloor = 10_000
 
@@ -49,14 +42,6 @@ interface Flight {
   pause: Pause | undefined
 }
 
-/** What is known of the last renewal if it failed; `until` is on the monotonic clock. */
-interface Failure {
-  readonly error: TokenlaneError
-  readonly until: number
-  /** Whether calls without a live token fail at once until then, rather than ask again. */
-  readonly failFast: boolean
-}
-
 /**
  * The life of one issuer's token: reused while fresh, renewed in the background while aging, waited for when
  * old, and never asked for twice at the same time.
@@ -69,8 +54,7 @@ export class RenewingToken {
   #everHad = false
   #rejected = false
   #flight: Flight | undefined
-  #failure: Failure | undefined
-  #failures = 0
+  readonly #spacing = new RenewalSpacing()
   #closed = false
 
   constructor(options: RenewalOptions) {
@@ -95,7 +79,7 @@ export class RenewingToken {
    */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
     if (this.#flight === undefined) {
-      const failure = this.#spacing()
+      const failure = this.#tooEarly()
       const old = failure && this.#unexpired()
       if (old !== undefined) return old
       if (failure?.failFast === true) throw failure.error
@@ -137,7 +121,7 @@ export class RenewingToken {
     return {
       token: token === undefined ? 'none' : AccessToken.age(token) === 'expired' ? 'expired' : 'live',
       ...(token && { expiresAt: token.expiresAt }),
-      ...(this.#failure && { lastError: this.#failure.error.code }),
+      ...(this.#spacing.last && { lastError: this.#spacing.last.error.code }),
     }
   }
 
@@ -150,11 +134,10 @@ export class RenewingToken {
   }
 
   /** The last failure, if it says that it is too early for another try. */
-  #spacing(): Failure | undefined {
-    const failure = this.#failure
-    if (failure === undefined || performance.now() >= failure.until) return undefined
+  #tooEarly(): RenewalSpacing['current'] {
+    const failure = this.#spacing.current
     // who was refused may have a new secret by now: only the provider knows
-    const worthAsking = failure.error.code === 'TOKEN_REQUEST_REFUSED' && this.#options.credentials.mayChange
+    const worthAsking = failure?.error.code === 'TOKEN_REQUEST_REFUSED' && this.#options.credentials.mayChange
     return worthAsking ? undefined : failure
   }
 
@@ -164,8 +147,7 @@ export class RenewingToken {
   }
 
   #renewAhead(): void {
-    if (this.#flight !== undefined || this.#closed) return
-    if (this.#failure !== undefined && performance.now() < this.#failure.until) return
+    if (this.#flight !== undefined || this.#closed || this.#spacing.current !== undefined) return
     this.#flight = this.#takeOff()
   }
 
@@ -250,8 +232,7 @@ export class RenewingToken {
     this.#current = token
     this.#everHad = true
     this.#rejected = false
-    this.#failure = undefined
-    this.#failures = 0
+    this.#spacing.succeeded()
   }
 
   /** Waits for a token that another process obtained, or for our turn to ask. */
@@ -326,11 +307,11 @@ export class RenewingToken {
 
   /** How long to wait before the same flight tries again; `undefined` if it shall not. */
   #pauseAfter(error: unknown, tries: number, flight: Flight): number | undefined {
-    if (!isTokenlaneError(error) || isPermanent(error)) return undefined
-    if (flight.waiting === 0 || this.#closed) return undefined
+    if (!isTokenlaneError(error) || flight.waiting === 0 || this.#closed) return undefined
     // those who wait are better served with the old token now than with a new one later
     if (this.#unexpired() !== undefined) return undefined
-    const pause = spacingAfter(error, backoff(tries, firstRetry, longestRetry))
+    const pause = pauseAfter(error, tries)
+    if (pause === undefined) return undefined
     // a try with hardly any time left would only hide the reason behind a timeout
     return performance.now() + pause + firstRetry < flight.deadline ? pause : undefined
   }
@@ -338,24 +319,10 @@ export class RenewingToken {
   /** Remembers a flight's failure, so that what comes next is spaced. */
   #fail(error: unknown, flight: Flight): unknown {
     // a refusal that was only remembered is no further failure
-    if (!isTokenlaneError(error) || error === this.#failure?.error) return error
-    const refused = error.code === 'TOKEN_REQUEST_REFUSED'
-    this.#failures += 1
-    const spacing = refused
-      ? refusalMemory
-      : spacingAfter(error, Math.max(firstRetry, fullJitter(this.#failures, firstSpacing, longestSpacing)))
-    this.#failure = {
-      error,
-      until: performance.now() + spacing,
-      failFast: isPermanent(error) || error.retryAfter !== undefined || this.#waitedInVain(flight),
-    }
-    this.#tell(error, spacing)
+    if (!isTokenlaneError(error) || error === this.#spacing.last?.error) return error
+    const inVain = flight.joiners > 0 && this.#unexpired() === undefined
+    this.#tell(error, this.#spacing.failed(error, inVain))
     return error
-  }
-
-  /** Whether calls have just waited for as long as they may, and have nothing to show for it. */
-  #waitedInVain(flight: Flight): boolean {
-    return flight.joiners > 0 && this.#unexpired() === undefined
   }
 
   #tell({ code }: TokenlaneError, retryIn: number): void {
@@ -363,19 +330,6 @@ export class RenewingToken {
     const tokenStillValid = this.#unexpired() !== undefined
     emit?.({ type: 'renewal.failed', issuer: endpoint.issuer, code, retryIn, tokenStillValid })
   }
-}
-
-/** What the server asks for goes before our own spacing; it may not ask for none, nor for ever. */
-function spacingAfter({ retryAfter }: TokenlaneError, spacing: number): number {
-  if (retryAfter === undefined) return spacing
-  // 0, or a date that is past: no more than a hint that this outage is short
-  if (retryAfter < firstRetry) return Math.max(spacing, firstRetry)
-  return Math.min(retryAfter, longestRetryAfter)
-}
-
-/** Whether another try would only hear the same. */
-function isPermanent({ code }: TokenlaneError): boolean {
-  return code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
 }
 
 function tooLate({ issuer, url }: TokenEndpoint): TokenlaneError {
