@@ -3,19 +3,14 @@ import { checkPriority } from './call-options.ts'
 import { TokenlaneError } from './errors.ts'
 import type { Emit } from './events.ts'
 import { Line } from './line.ts'
-import { createRateLimiter, type Permit, type RateLimiter } from './rate-limiter.ts'
+import { Mean } from './mean.ts'
+import { QueuedCall } from './queued-call.ts'
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { SharedAbort } from './shared-abort.ts'
 import { checkLimiter, limiterEvents, type RateLimiterFactory } from './shared-limiter.ts'
-
-/** What a call holds while it may send: a live token, a permit, and a slot until it leaves the lane. */
-export interface Turn {
-  readonly token: AccessToken
-  readonly permit: Permit
-  /** On the monotonic clock. */
-  readonly takenAt: number
-}
+import type { Turn } from './turn.ts'
 
 /** How a call wants to wait. */
 export interface LaneOptions {
@@ -53,8 +48,8 @@ export class Lane {
   readonly #token: RenewingToken
   readonly #emit: Emit
   readonly #limiter: RateLimiter
-  readonly #line = new Line<Call>()
-  readonly #aborts = new SharedAbort<Call>((call, reason) => this.#giveUp(call, reason))
+  readonly #line = new Line<QueuedCall>()
+  readonly #aborts = new SharedAbort<QueuedCall>((call, reason) => this.#giveUp(call, reason))
   readonly #roundTrip = new Mean()
   readonly #slotTime = new Mean()
   #running = 0
@@ -172,7 +167,7 @@ export class Lane {
   #queue({ signal, priority, again }: LaneOptions): Promise<Turn> {
     const { maxWait } = this.#policy
     return new Promise((resolve, reject) => {
-      const call = new Call(again ? first : priority, again, signal, resolve, reject)
+      const call = new QueuedCall(again ? first : priority, again, signal, resolve, reject)
       this.#line.add(call)
       if (signal) this.#aborts.watch(signal, call)
       if (maxWait !== undefined && !again)
@@ -211,7 +206,7 @@ export class Lane {
   }
 
   #hand(turn: Turn): void {
-    const call = this.#line.next() as Call
+    const call = this.#line.next() as QueuedCall
     this.#forget(call)
     call.resolve(turn)
     this.#emit?.({
@@ -237,21 +232,21 @@ export class Lane {
   }
 
   /** Takes a call out of the line. */
-  #giveUp(call: Call, reason: unknown): void {
+  #giveUp(call: QueuedCall, reason: unknown): void {
     this.#line.leave(call)
     this.#end(call, reason)
     // the line may be empty now
     this.serve()
   }
 
-  #end(call: Call, reason: unknown): void {
+  #end(call: QueuedCall, reason: unknown): void {
     this.#forget(call)
     call.reject(reason)
     call.clear()
     if (this.#line.size === 0) this.#limiter.enough?.()
   }
 
-  #forget(call: Call): void {
+  #forget(call: QueuedCall): void {
     clearTimeout(call.timer)
     if (call.signal) this.#aborts.forget(call.signal, call)
   }
@@ -299,52 +294,6 @@ export class Lane {
     )
   }
 }
-
-/** A call that waits. */
-class Call {
-  readonly priority: number
-  readonly again: boolean
-  signal: AbortSignal | undefined
-  resolve: (turn: Turn) => void
-  reject: (reason: unknown) => void
-  readonly enteredAt: number = performance.now()
-  timer: ReturnType<typeof setTimeout> | undefined
-  gone = false
-
-  constructor(
-    priority: number,
-    again: boolean,
-    signal: AbortSignal | undefined,
-    resolve: (turn: Turn) => void,
-    reject: (reason: unknown) => void,
-  ) {
-    this.priority = priority
-    this.again = again
-    this.signal = signal
-    this.resolve = resolve
-    this.reject = reject
-  }
-
-  /** Holds nothing any more: its place in the line may outlast it. */
-  clear(): void {
-    this.signal = undefined
-    this.resolve = nobody
-    this.reject = nobody
-  }
-}
-
-/** The mean of what was seen lately, 0 before anything was. */
-class Mean {
-  value = 0
-  #seen = false
-
-  add(next: number): void {
-    this.value = this.#seen ? this.value + (next - this.value) / 16 : next
-    this.#seen = true
-  }
-}
-
-function nobody(): void {}
 
 function isTurn(value: unknown): value is Turn {
   return typeof value === 'object'

@@ -5,12 +5,13 @@ import { backoff } from './backoff.ts'
 import { refusesToken } from './challenge.ts'
 import type { Emit } from './events.ts'
 import { closedError, type Gate } from './gate.ts'
-import { Lane, type Turn } from './lane.ts'
+import { Lane } from './lane.ts'
 import type { Permit } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from './renewing-token.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import type { RateLimiterFactory } from './shared-limiter.ts'
+import type { Turn } from './turn.ts'
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
