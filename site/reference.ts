@@ -1,6 +1,6 @@
 // The API reference: one page for each entry point, of the docstrings in its source.
 import { readFileSync } from 'node:fs'
-import { Application, type ProjectReflection } from 'typedoc'
+import { Application, type DeclarationReflection, type ProjectReflection, ReflectionGroup } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 import { root } from './pages.ts'
 
@@ -11,6 +11,7 @@ const entryPoints = {
   '@tokenlane/axios': 'axios/src/index.ts',
   '@tokenlane/got': 'got/src/index.ts',
   '@tokenlane/ky': 'ky/src/index.ts',
+  '@tokenlane/redis': 'redis/src/index.ts',
   '@tokenlane/sandbox': 'sandbox/src/index.ts',
 }
 
@@ -19,7 +20,7 @@ const format: Partial<PluginOptions> = {
   entryFileName: 'index',
   hideBreadcrumbs: true,
   hidePageHeader: true,
-  hideGroupHeadings: true,
+  hideGroupHeadings: false,
   useCodeBlocks: true,
   expandObjects: true,
   parametersFormat: 'table',
@@ -65,10 +66,29 @@ function nameModules(project: ProjectReflection): void {
     const module = project.children?.find((child) => child.name === path.replace(/(\/index)?\.ts$/, ''))
     if (module === undefined) throw new Error(`the API reference has no ${name}`)
     module.name = name
-    const exports = readFileSync(`${root}packages/${path}`, 'utf8')
-    for (const group of module.groups ?? [])
-      group.children.sort((a, b) => place(a.name, exports) - place(b.name, exports))
+    module.groups = groupsOf(module, readFileSync(`${root}packages/${path}`, 'utf8'))
   }
+}
+
+/** By kind, and below that as the comments between the exports say: `// For adapters: …`. */
+function groupsOf(module: DeclarationReflection, exports: string): ReflectionGroup[] {
+  const special = Array.from(exports.matchAll(/^\/\/ (For \w+):/gm), ({ 1: title = '', index }) => ({
+    group: new ReflectionGroup(title, module),
+    index,
+  })).toReversed()
+  const groups = [...(module.groups ?? [])]
+  for (const group of groups) {
+    const own = []
+    for (const child of group.children) {
+      const section = special.find(({ index }) => index < place(child.name, exports))
+      if (section === undefined) own.push(child)
+      else section.group.children.push(child as DeclarationReflection)
+    }
+    group.children = own
+  }
+  const all = [...groups, ...special.toReversed().map(({ group }) => group)]
+  for (const { children } of all) children.sort((a, b) => place(a.name, exports) - place(b.name, exports))
+  return all.filter(({ children }) => children.length > 0)
 }
 
 function place(name: string, exports: string): number {

@@ -10,10 +10,6 @@ export default defineConfig({
   srcDir: 'generated',
   outDir: 'dist',
   cacheDir: 'node_modules/.cache/vitepress',
-  transformPageData(page) {
-    // below each export stand the same five headings
-    if (page.relativePath.startsWith('reference/')) page.frontmatter['outline'] = 2
-  },
   markdown: { config: (md) => void md.use(footnote) },
   themeConfig: {
     search: {
