@@ -58,30 +58,35 @@ export async function conformance(binary: string, { name, suite }: Runtime): Pro
 }
 
 function read(report: VitestReport, { name, suite }: Pick<Runtime, 'name' | 'suite'>): ConformanceResult {
-  const ran = report.testResults.flatMap(({ name: path, assertionResults }) =>
-    assertionResults.map(({ status, fullName }) => ({ client: clientOf(path), status, fullName })),
-  )
-  const passed = ran.filter(({ status }) => status === 'passed')
-  const clients = [...new Set(ran.map(({ client }) => client))]
-  const each = clients.map((client) => `${client} ${passed.filter((test) => test.client === client).length}`)
-  const judged = ran
-    .filter(({ status }) => status !== 'passed')
+  const files = report.testResults
+    .map(({ name: path, assertionResults }) => ({ client: clientOf(path), tests: assertionResults }))
+    .toSorted((a, b) => a.client.localeCompare(b.client))
+  const ran = files.flatMap(({ client, tests }) => tests.map((test) => ({ client, ...test })))
+  const failed = ran
+    .filter((test) => !isPassed(test))
     .map(({ client, fullName }) => ({
       scenario: `${client}: ${fullName}`,
       because: suite.differs?.find(
         (known) => known.clients.includes(client) && known.scenarios.test(fullName),
       )?.because,
     }))
+  const each = files.map(({ client, tests }) => `${client} ${tests.filter(isPassed).length}`)
   return {
-    count: `${passed.length} of ${ran.length}${judged.length > 0 ? `: ${each.join(', ')}` : ''}`,
-    differences: judged.flatMap(({ scenario, because }) =>
+    count: `${ran.length - failed.length} of ${ran.length}${failed.length > 0 ? `: ${each.join(', ')}` : ''}`,
+    differences: failed.flatMap(({ scenario, because }) =>
       because === undefined ? [] : { scenario, because },
     ),
-    failures: judged
-      .filter(({ because }) => because === undefined)
-      .map(({ scenario }) => `${name}: ${scenario}`),
+    failures: [
+      ...failed.filter(({ because }) => because === undefined).map(({ scenario }) => `${name}: ${scenario}`),
+      // a file that cannot be loaded has no tests that fail
+      ...files
+        .filter(({ tests }) => tests.length === 0)
+        .map(({ client }) => `${name}: ${client} ran nothing`),
+    ],
   }
 }
+
+const isPassed = ({ status }: { readonly status: string }): boolean => status === 'passed'
 
 /** Of `packages/<client>/test/conformance.test.ts`. */
 function clientOf(path: string): string {
