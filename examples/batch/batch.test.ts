@@ -1,43 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
+import { runProgram } from '@tokenlane/testing/run-program'
 
-const folder = mkdtempSync(join(tmpdir(), 'batch-'))
 let sandbox: Sandbox
 
 beforeAll(async () => {
   sandbox = await startSandbox({
     ratePolicies: { general: { limits: [{ quota: 25, window: 1_000 }], retryAfter: true } },
   })
-  writeFileSync(join(folder, 'ca.pem'), sandbox.ca)
 })
-afterAll(async () => {
-  await sandbox.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => sandbox.close())
 
-function run(
-  ...args: string[]
-): ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream } {
-  const { clientId, clientSecret } = sandbox.credentials.general
-  return spawn(process.execPath, [fileURLToPath(new URL('main.ts', import.meta.url)), ...args], {
-    env: {
-      ...process.env,
-      AUTH_URL: sandbox.authUrl,
-      API_URL: sandbox.apiUrl,
-      GENERAL_CLIENT_ID: clientId,
-      GENERAL_CLIENT_SECRET: clientSecret,
-      NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
+const run = (...args: string[]) => runProgram(new URL('main.ts', import.meta.url), sandbox, args)
 
 test('a token that ends and an issuer that fails in mid-run cost no page', { timeout: 60_000 }, async () => {
   const batch = run('--pages', '40')

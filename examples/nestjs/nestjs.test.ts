@@ -1,6 +1,7 @@
 import tls from 'node:tls'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSandbox } from '@tokenlane/sandbox'
+import { mustAnswerThroughTrouble } from '@tokenlane/testing/server-story'
 import { TOKENS } from './tokens.module.ts'
 import { start } from './start.ts'
 import type { TokenManager } from '@tokenlane/core'
@@ -18,20 +19,7 @@ test(
     vi.stubEnv('GENERAL_CLIENT_SECRET', sandbox.credentials.general.clientSecret)
 
     const app = await start(0)
-    const url = await app.getUrl()
-    const health = await fetch(`${url}/health`)
-    expect(await health.json()).toMatchObject({ issuers: { general: { token: 'live' } } })
-
-    sandbox.control.expireTokens('general')
-    const found = await fetch(`${url}/records/INV-0000001`)
-    expect(await found.json()).toMatchObject({ id: 'INV-0000001' })
-    expect(sandbox.control.counts().issuers.general.issued).toBe(2)
-
-    sandbox.control.expireTokens('general')
-    sandbox.control.rotateSecret('general')
-    const refused = await fetch(`${url}/records/INV-0000002`)
-    expect(refused.status).toBe(503)
-    expect(await refused.json()).toEqual({ code: 'TOKEN_REQUEST_REFUSED' })
+    await mustAnswerThroughTrouble(await app.getUrl(), sandbox)
 
     const tokens = app.get<TokenManager>(TOKENS, { strict: false })
     await app.close()

@@ -3,8 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
+import { docstringExamples } from './docstrings.ts'
 
-// Every `ts` block of every README and of the guide is compiled, and run against the sandbox.
+// Every `ts` block of every README and of the guide is compiled, and run against the sandbox; every `@example` of a
+// docstring is compiled.
 
 const root = new URL('../../', import.meta.url)
 const folder = new URL('generated/', import.meta.url)
@@ -17,6 +19,11 @@ const pages = [
 ]
   .map((page) => ({ page, file: page.replaceAll(/\W+/g, '-'), blocks: blocksOf(page) }))
   .filter(({ blocks }) => blocks.length > 0)
+const examples = await docstringExamples()
+const counts = {
+  blocks: pages.flatMap(({ blocks }) => blocks).length,
+  examples: examples.flatMap(({ modules }) => modules).length,
+}
 
 function blocksOf(page: string): string[] {
   const text = readFileSync(new URL(page, root), 'utf8')
@@ -40,6 +47,9 @@ beforeAll(async () => {
     const imports = blocks.map((_, index) => `await import('./${file}-${index + 1}.ts')\n`)
     writeFileSync(new URL(`${file}.ts`, folder), imports.join(''))
   }
+  for (const { path, modules } of examples)
+    for (const [index, code] of modules.entries())
+      writeFileSync(new URL(`docstring-${path.replaceAll(/\W+/g, '-')}-${index + 1}.ts`, folder), code)
   // what the README calls the bootstrap
   const bootstrap = pages.flatMap(({ blocks }) => blocks).find((code) => code.includes('export const tokens'))
   writeFileSync(new URL('tokens.ts', folder), here(bootstrap ?? ''))
@@ -72,20 +82,29 @@ const node = (
   return promise
 }
 
-test('the blocks compile', { timeout: 60_000 }, async () => {
-  const tsc = new URL('node_modules/typescript/bin/tsc', root).pathname
-  writeFileSync(
-    new URL('tsconfig.json', folder),
-    JSON.stringify({
-      extends: '../../../tsconfig.base.json',
-      compilerOptions: { noEmit: true },
-      include: ['*.ts'],
-    }),
-  )
-  expect(await node([tsc, '-p', new URL('tsconfig.json', folder).pathname])).toEqual({
-    status: 0,
-    output: '',
-  })
+test(
+  `the ${counts.blocks} blocks of pages and the ${counts.examples} examples of docstrings compile`,
+  { timeout: 60_000 },
+  async () => {
+    const tsc = new URL('node_modules/typescript/bin/tsc', root).pathname
+    writeFileSync(
+      new URL('tsconfig.json', folder),
+      JSON.stringify({
+        extends: '../../../tsconfig.base.json',
+        compilerOptions: { noEmit: true },
+        include: ['*.ts'],
+      }),
+    )
+    expect(await node([tsc, '-p', new URL('tsconfig.json', folder).pathname])).toEqual({
+      status: 0,
+      output: '',
+    })
+  },
+)
+
+test('every `@example` of a docstring is a block', () => {
+  const without = examples.filter(({ modules, tags }) => modules.length !== tags)
+  expect(without.map(({ path }) => path)).toEqual([])
 })
 
 test.each(pages)('the $blocks.length blocks of $page run', { timeout: 60_000 }, async ({ file }) => {

@@ -1,12 +1,10 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent } from 'node:https'
 import type { Readable } from 'node:stream'
-import tls from 'node:tls'
 import { inspect } from 'node:util'
 
-import { createTokenManager, generalIssuer, weblinkIssuer, type TokenManager } from '@tokenlane/core'
-import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
-import { openScriptedApi, rejection } from '@tokenlane/testing'
+import type { TokenManager } from '@tokenlane/core'
+import { openScriptedApi, openService, rejection } from '@tokenlane/testing'
 import axios, {
   AxiosError,
   type AxiosInstance,
@@ -15,69 +13,30 @@ import axios, {
 } from 'axios'
 import axiosRetry from 'axios-retry'
 import PackageFormData from 'form-data'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { attachTokens } from '../src/index.ts'
 
-let sandbox: Sandbox
+const { sandbox, createManager, outside, calls, tokenRequests, revoke } = await openService()
+const httpsAgent = new Agent({ ca: sandbox.ca, keepAlive: true })
+afterAll(() => httpsAgent.destroy())
+
 let tokens: TokenManager
 let client: AxiosInstance
 let detach: () => void
-let httpsAgent: Agent
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ records: 10 })
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
-  httpsAgent = new Agent({ ca: sandbox.ca, keepAlive: true })
-})
-
-afterAll(async () => {
-  httpsAgent.destroy()
-  await sandbox.close()
-})
 
 beforeEach(() => {
-  sandbox.control.restoreApi()
-  sandbox.control.restoreIssuer()
-  tokens = managerFor([
-    { baseUrl: sandbox.apiUrl, issuer: 'general' },
-    { baseUrl: sandbox.weblinkUrl, issuer: 'weblink' },
-  ])
+  tokens = createManager()
   client = axios.create({ baseURL: sandbox.weblinkUrl, httpsAgent, validateStatus: () => true })
   detach = attachTokens(client, tokens)
-  sandbox.control.resetCounts()
 })
 
-function managerFor(apis: { baseUrl: string; issuer: 'general' | 'weblink' }[]): TokenManager {
-  const { authUrl, weblinkAuthUrl, credentials } = sandbox
-  return createTokenManager({
-    issuers: {
-      general: generalIssuer({ authUrl, credentials: credentials.general }),
-      weblink: weblinkIssuer({
-        authUrl: weblinkAuthUrl,
-        credentials: credentials.weblink,
-        allowInsecureLoopback: true,
-      }),
-    },
-    apis,
-  })
-}
-
-const outside = (): string => new URL('/outside/page', sandbox.weblinkUrl).href
-const calls = (): number => sandbox.control.counts().apis.weblink.calls
-const tokenRequests = (): number => sandbox.control.counts().issuers.weblink.requests
 const strict = { validateStatus: (status: number) => status < 300 }
 const failure = (call: Promise<unknown>): Promise<AxiosError> =>
   call.then(
     () => expect.fail('the call succeeded'),
     (error: unknown) => error as AxiosError,
   )
-
-async function holdRevokedToken(): Promise<void> {
-  await tokens.getToken('weblink')
-  sandbox.control.revokeTokens('weblink')
-  sandbox.control.resetCounts()
-}
 
 describe('the token', () => {
   test('goes with a call of the fetch adapter', async () => {
@@ -119,7 +78,7 @@ test('an adapter around another one, which hands on a copy of the config, shows 
 describe('a 401', () => {
   test('renews once and sends once more, whatever validateStatus says', async () => {
     for (const options of [{}, strict, { responseType: 'stream' as const }]) {
-      await holdRevokedToken()
+      await revoke(tokens)
       const response = await client.get('records', options)
       expect([response.status, calls(), tokenRequests()]).toEqual([200, 2, 1])
       response.data?.destroy?.()
@@ -133,7 +92,7 @@ describe('a 401', () => {
       fields.append('file', Buffer.from('c'), 'file.txt')
       return fields
     }
-    await holdRevokedToken()
+    await revoke(tokens)
     expect((await client.post('echo', form())).status).toBe(401)
     expect(calls()).toBe(1)
     const { length } = form().getBuffer()
@@ -147,7 +106,7 @@ describe('a 401', () => {
         number === 1 ? { ...rejection, body: 'x'.repeat(size) } : { status: 200, body: 'whole' },
       )
       const single = axios.create({ httpAgent: new HttpAgent({ keepAlive: true, maxSockets: 1 }) })
-      attachTokens(single, managerFor([{ baseUrl: api.url, issuer: 'weblink' }]))
+      attachTokens(single, createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] }))
       const { data } = await single.get<Readable>(api.url, { responseType: 'stream' })
       expect(Buffer.concat(await data.toArray()).toString()).toBe('whole')
       await api.close()
@@ -207,7 +166,7 @@ describe('axios-retry', () => {
       sandbox.control.failApi('weblink', { status: 503, times: 2 })
       expect((await instance.get('records')).status).toBe(200)
       expect(calls()).toBe(3)
-      await holdRevokedToken()
+      await revoke(tokens)
       expect((await instance.get('records')).status).toBe(200)
       expect([calls(), tokenRequests()]).toEqual([2, 1])
     },
@@ -216,8 +175,8 @@ describe('axios-retry', () => {
 
 describe('attachTokens', () => {
   test('of two managers on one instance: each serves its own APIs, once', async () => {
-    const general = managerFor([{ baseUrl: sandbox.apiUrl, issuer: 'general' }])
-    const weblink = managerFor([{ baseUrl: sandbox.weblinkUrl, issuer: 'weblink' }])
+    const general = createManager({ apis: [{ baseUrl: sandbox.apiUrl, issuer: 'general' }] })
+    const weblink = createManager({ apis: [{ baseUrl: sandbox.weblinkUrl, issuer: 'weblink' }] })
     const instance = axios.create({ httpsAgent })
     attachTokens(instance, general)
     const detachWeblink = attachTokens(instance, weblink)

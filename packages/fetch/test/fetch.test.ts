@@ -1,62 +1,27 @@
 import { createHash } from 'node:crypto'
-import tls from 'node:tls'
 import { inspect } from 'node:util'
 
-import { createTokenManager, generalIssuer, weblinkIssuer, type TokenManager } from '@tokenlane/core'
-import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { TokenManager } from '@tokenlane/core'
+import { openService } from '@tokenlane/testing'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createFetch } from '../src/index.ts'
 
-let sandbox: Sandbox
+const { sandbox, createManager, weblink, outside, redirect, calls, tokenRequests, revoke } =
+  await openService()
+
 let tokens: TokenManager
 let fetch: typeof globalThis.fetch
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ records: 10 })
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
-})
-
-afterAll(() => sandbox.close())
-
 beforeEach(() => {
-  sandbox.control.restoreApi()
-  sandbox.control.restoreIssuer()
-  tokens = managerFor()
+  tokens = createManager()
   fetch = createFetch(tokens)
-  sandbox.control.resetCounts()
 })
-
-function managerFor(): TokenManager {
-  return createTokenManager({
-    issuers: {
-      general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }),
-      weblink: weblinkIssuer({ authUrl: sandbox.weblinkAuthUrl, credentials: sandbox.credentials.weblink }),
-    },
-    apis: [
-      { baseUrl: sandbox.apiUrl, issuer: 'general' },
-      { baseUrl: sandbox.weblinkUrl, issuer: 'weblink' },
-    ],
-  })
-}
 
 type Body = NonNullable<RequestInit['body']>
 
 const bytes = new TextEncoder().encode('héllo wörld')
 const sha256 = createHash('sha256').update(bytes).digest('hex')
-const weblink = (path: string): string => sandbox.weblinkUrl + path
-const outside = (): string => new URL('/outside/page', sandbox.weblinkUrl).href
-const redirect = (to: string, status = 302): string =>
-  weblink(`redirect?to=${encodeURIComponent(to)}&status=${status}`)
-const calls = (): number => sandbox.control.counts().apis.weblink.calls
-const tokenRequests = (): number => sandbox.control.counts().issuers.weblink.requests
-
-/** Makes the token that the manager holds a revoked one. */
-async function holdRevokedToken(): Promise<void> {
-  await tokens.getToken('weblink')
-  sandbox.control.revokeTokens('weblink')
-  sandbox.control.resetCounts()
-}
 
 describe('the token', () => {
   test('goes with a call to an API, whether string, URL or Request', async () => {
@@ -106,7 +71,7 @@ const bodies: [string, () => Body][] = [
   ['ReadableStream', () => new Blob([bytes]).stream() as Body],
 ]
 test.each(bodies)('a 401 re-sends a Request with a body of type %s as it was', async (_, body) => {
-  await holdRevokedToken()
+  await revoke(tokens)
   const init = { method: 'PATCH', body: body(), duplex: 'half', headers: { 'X-Request-Id': '7' } } as const
   const response = await fetch(new Request(weblink('echo'), init))
   const headers = { 'x-request-id': '7' }
@@ -207,7 +172,7 @@ describe('createFetch', () => {
     const before = globalThis.fetch
     try {
       globalThis.fetch = fetch
-      globalThis.fetch = createFetch(managerFor())
+      globalThis.fetch = createFetch(createManager())
       expect((await globalThis.fetch(weblink('records'))).status).toBe(200)
       expect((await fetch(weblink('records'))).status).toBe(200)
     } finally {

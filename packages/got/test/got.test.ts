@@ -5,18 +5,11 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { globalAgent } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import tls from 'node:tls'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 
-import {
-  createTokenManager,
-  generalIssuer,
-  weblinkIssuer,
-  type ApiStatus,
-  type TokenManager,
-} from '@tokenlane/core'
-import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
+import type { ApiStatus, TokenManager } from '@tokenlane/core'
+import { openService } from '@tokenlane/testing'
 import got, {
   AbortError,
   HTTPError,
@@ -31,27 +24,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 
 import { gotTokens } from '../src/index.ts'
 
-let sandbox: Sandbox
+const { sandbox, createManager, outside, calls, tokenRequests, revoke } = await openService()
+
 let tokens: TokenManager
 let bare: Got
 let client: Got
 let controller: AbortController
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ records: 10 })
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
-})
-
-afterAll(() => sandbox.close())
-
 beforeEach(() => {
-  sandbox.control.restoreApi()
-  sandbox.control.restoreIssuer()
   tokens = managerFor(sandbox.weblinkUrl)
   bare = got.extend({ prefixUrl: sandbox.weblinkUrl, retry: { limit: 0 } })
   client = bare.extend(gotTokens(tokens))
   controller = new AbortController()
-  sandbox.control.resetCounts()
 })
 
 // whatever happened to the calls: they hold nothing
@@ -63,14 +47,7 @@ afterEach(async () => {
 })
 
 function managerFor(weblinkUrl: string): TokenManager {
-  return createTokenManager({
-    issuers: {
-      general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }),
-      weblink: weblinkIssuer({
-        authUrl: sandbox.weblinkAuthUrl,
-        credentials: sandbox.credentials.weblink,
-      }),
-    },
+  return createManager({
     apis: [
       { baseUrl: sandbox.apiUrl, issuer: 'general' },
       {
@@ -84,10 +61,7 @@ function managerFor(weblinkUrl: string): TokenManager {
 
 const bytes = Buffer.from('héllo wörld')
 const sha256 = createHash('sha256').update(bytes).digest('hex')
-const outside = (): string => new URL('/outside/page', sandbox.weblinkUrl).href
 const line = (): ApiStatus | undefined => tokens.status().apis[1]
-const calls = (): number => sandbox.control.counts().apis.weblink.calls
-const tokenRequests = (): number => sandbox.control.counts().issuers.weblink.requests
 const failApi = (status: number, times: number, retryAfter = 0): void =>
   sandbox.control.failApi('weblink', { status, times, retryAfter })
 /** Two retries of got's own, without their delay. */
@@ -97,13 +71,6 @@ const failure = (call: Promise<unknown>): Promise<RequestError> =>
     () => expect.fail('the call succeeded'),
     (error: unknown) => error as RequestError,
   )
-
-async function holdRevokedToken(): Promise<string> {
-  const { value } = await tokens.getToken('weblink')
-  sandbox.control.revokeTokens('weblink')
-  sandbox.control.resetCounts()
-  return value
-}
 
 /** A server of this test's own, and what it saw. */
 async function serve(answer: Parameters<typeof createServer>[1]): Promise<{ url: string; stop(): void }> {
@@ -227,7 +194,7 @@ describe('a 401', () => {
       { throwHttpErrors: false },
       { retry: { limit: 2, calculateDelay: () => 0 } },
     ]) {
-      await holdRevokedToken()
+      await revoke(tokens)
       const hooks = { beforeRetry: [beforeRetry], afterResponse: [afterResponse] }
       expect((await client('records', { ...options, hooks })).statusCode).toBe(200)
       expect([calls(), tokenRequests()]).toEqual([2, 1])
@@ -242,7 +209,7 @@ describe('a 401', () => {
   })
 
   test("does not count among got's own retries", async () => {
-    await holdRevokedToken()
+    await revoke(tokens)
     const beforeRetry = vi.fn(() => {
       if (calls() === 1) failApi(503, 3)
     })
@@ -252,7 +219,7 @@ describe('a 401', () => {
   })
 
   test('comes again after a retry that dropped the hooks', async () => {
-    await holdRevokedToken()
+    await revoke(tokens)
     let first = true
     const afterResponse = (response: Response, again: (options: object) => never): Response => {
       if (!first) return response
@@ -275,7 +242,7 @@ describe('a 401', () => {
     ['FormData', { body: form }, { contentType: expect.stringContaining('multipart/form-data') }],
   ]
   test.each(bodies)('re-sends a body of type %s as it was', async (_, body, seen) => {
-    await holdRevokedToken()
+    await revoke(tokens)
     const headers = { 'X-Request-Id': '7' }
     const answer = await client.patch('echo', { ...body, headers }).json()
     expect(answer).toMatchObject({ method: 'PATCH', ...seen, headers: { 'x-request-id': '7' } })
@@ -288,7 +255,7 @@ describe('a 401', () => {
     ['generator', () => [bytes].values()],
   ]
   test.each(readOnce)('surfaces at once for a %s', async (_, body) => {
-    await holdRevokedToken()
+    await revoke(tokens)
     const { response } = await failure(client.post('echo', { body: body() }))
     expect([response?.statusCode, calls()]).toEqual([401, 1])
     expect(await client.post('echo', { body: body() }).json()).toMatchObject({ sha256 })
@@ -297,7 +264,7 @@ describe('a 401', () => {
 
 describe('a stream', () => {
   test('has the token, and its 401 makes the next one renew', async () => {
-    await holdRevokedToken()
+    await revoke(tokens)
     expect(await failure(client.stream('records').toArray())).toBeInstanceOf(HTTPError)
     expect([calls(), tokenRequests()]).toEqual([1, 0])
     expect((await client.stream('records').toArray()).length).toBeGreaterThan(0)
@@ -590,7 +557,7 @@ test('hooks that fail leave nothing behind', async () => {
   }
   for (const hooks of [{ beforeRequest: [fail] }, { afterResponse: [fail] }, { beforeRedirect: [fail] }])
     expect(await failure(client('redirect?to=records', { hooks }))).toMatchObject({ message: 'mine' })
-  await holdRevokedToken()
+  await revoke(tokens)
   expect(await failure(client('records', { hooks: { beforeRetry: [fail] } }))).toMatchObject({
     message: 'mine',
   })
@@ -598,7 +565,7 @@ test('hooks that fail leave nothing behind', async () => {
 })
 
 test("the caller's request function still runs, and may fail", async () => {
-  await holdRevokedToken()
+  await revoke(tokens)
   const broken = Object.assign(new Error('broken'), { code: 'ECONNRESET' })
   const request = vi
     .fn<() => undefined>(() => undefined)
@@ -614,7 +581,7 @@ test('twice is once, and a second manager is another', async () => {
   const other = managerFor(`${sandbox.weblinkUrl}other/`)
   const both = got.extend(twice, bare.extend(gotTokens(other)))
   for (const instance of [twice, both]) {
-    await holdRevokedToken()
+    await revoke(tokens)
     expect((await instance('records')).statusCode).toBe(200)
     expect([calls(), tokenRequests()]).toEqual([2, 1])
   }

@@ -3,23 +3,18 @@ import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import tls from 'node:tls'
 import { inspect } from 'node:util'
 
-import {
-  createTokenManager,
-  generalIssuer,
-  weblinkIssuer,
-  type TokenlaneEvent,
-  type TokenManager,
-} from '@tokenlane/core'
-import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
+import type { TokenlaneEvent, TokenManager } from '@tokenlane/core'
+import { openService } from '@tokenlane/testing'
 import ky, { HTTPError, NetworkError, TimeoutError, type Hooks, type KyInstance, type Options } from 'ky'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { kyTokens } from '../src/index.ts'
 
-let sandbox: Sandbox
+const { sandbox, createManager, weblink, outside, redirect, calls, tokenRequests, revoke } =
+  await openService()
+
 let tokens: TokenManager
 let client: KyInstance
 let events: TokenlaneEvent[]
@@ -27,21 +22,11 @@ let events: TokenlaneEvent[]
 let issuer: PromiseWithResolvers<void> | undefined
 let asked: number
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ records: 10 })
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
-})
-
-afterAll(() => sandbox.close())
-
 beforeEach(() => {
-  sandbox.control.restoreApi()
-  sandbox.control.restoreIssuer()
   events = []
   asked = 0
   tokens = managerFor()
   client = bare.extend(kyTokens(tokens))
-  sandbox.control.resetCounts()
 })
 
 afterEach(async () => {
@@ -56,11 +41,7 @@ const bare = ky.create({ retry: 0 })
 
 /** The weblink API takes one call at a time. */
 function managerFor(): TokenManager {
-  return createTokenManager({
-    issuers: {
-      general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }),
-      weblink: weblinkIssuer({ authUrl: sandbox.weblinkAuthUrl, credentials: sandbox.credentials.weblink }),
-    },
+  return createManager({
     apis: [
       { baseUrl: sandbox.apiUrl, issuer: 'general' },
       { baseUrl: sandbox.weblinkUrl, issuer: 'weblink', ratePolicy: { limits: [], concurrency: 1 } },
@@ -79,12 +60,6 @@ type Fetch = NonNullable<Options['fetch']>
 
 const bytes = new TextEncoder().encode('héllo wörld')
 const sha256 = createHash('sha256').update(bytes).digest('hex')
-const weblink = (path: string): string => sandbox.weblinkUrl + path
-const outside = (): string => new URL('/outside/page', sandbox.weblinkUrl).href
-const redirect = (to: string, status = 302): string =>
-  weblink(`redirect?to=${encodeURIComponent(to)}&status=${status}`)
-const calls = (): number => sandbox.control.counts().apis.weblink.calls
-const tokenRequests = (): number => sandbox.control.counts().issuers.weblink.requests
 const admitted = (): number => events.filter(({ type }) => type === 'call.sent').length
 const failure = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
@@ -100,13 +75,6 @@ function lane(): { running: unknown; queued: unknown } {
 /** Whatever a test did, it gave everything back. */
 function mustBeIdle(): void {
   expect(lane()).toEqual({ running: 0, queued: 0 })
-}
-
-/** Makes the token that the manager holds a revoked one. */
-async function holdRevokedToken(): Promise<void> {
-  await tokens.getToken('weblink')
-  sandbox.control.revokeTokens('weblink')
-  sandbox.control.resetCounts()
 }
 
 /** A `fetch` that answers with these statuses, one after the other, and keeps what it was asked. */
@@ -225,7 +193,7 @@ describe('a URL of no API', () => {
 
 describe('a 401', () => {
   test('renews once and sends once more, with no retry of ky', async () => {
-    await holdRevokedToken()
+    await revoke(tokens)
     expect((await client(weblink('records'), { retry: 0 })).status).toBe(200)
     expect([calls(), tokenRequests(), admitted()]).toEqual([2, 1, 2])
   })
@@ -257,7 +225,7 @@ describe('a 401', () => {
   test.each(bodies)('re-sends a body of type %s as it was', async (_, body) => {
     for (const inRequest of [false, true])
       for (const retry of [0, 2]) {
-        await holdRevokedToken()
+        await revoke(tokens)
         const options = { method: 'PATCH', body: body(), headers: { 'X-Request-Id': '7' } }
         const response = await (inRequest
           ? client(new Request(weblink('echo'), options), { retry })
@@ -281,14 +249,14 @@ describe('a 401', () => {
       [{ body: multipart }, { contentType: expect.stringContaining('multipart/form-data') }],
     ]
     for (const [options, expected] of cases) {
-      await holdRevokedToken()
+      await revoke(tokens)
       expect(await client.post(weblink('echo'), options).json()).toMatchObject(expected)
       expect(calls()).toBe(2)
     }
   })
 
   test('re-sends a body whose progress is watched', async () => {
-    await holdRevokedToken()
+    await revoke(tokens)
     const onUploadProgress = vi.fn<NonNullable<Options['onUploadProgress']>>()
     const body = 'x'.repeat(200_000)
     expect(await client.post(weblink('echo'), { body, onUploadProgress }).json()).toMatchObject({
@@ -313,7 +281,7 @@ describe('a 401', () => {
     ],
   ]
   test.each(streams)('surfaces at once for a body of type %s', async (_, body) => {
-    await holdRevokedToken()
+    await revoke(tokens)
     const send = () => client.post(weblink('echo'), { body: body(), throwHttpErrors: false })
     expect((await send()).status).toBe(401)
     expect(calls()).toBe(1)
@@ -408,7 +376,7 @@ describe('an abort', () => {
   })
 
   test('between a 401 and the new token', async () => {
-    await holdRevokedToken()
+    await revoke(tokens)
     issuer = Promise.withResolvers()
     const controller = new AbortController()
     const call = failure(client.post(weblink('echo'), { body: 'x', signal: controller.signal }))
@@ -667,18 +635,13 @@ describe('a call', () => {
 describe('kyTokens', () => {
   test('twice is once', async () => {
     const twice = client.extend(kyTokens(tokens))
-    await holdRevokedToken()
+    await revoke(tokens)
     expect((await twice(weblink('records'))).status).toBe(200)
     expect([calls(), admitted()]).toEqual([2, 2])
   })
 
   test('of two managers, each for its own APIs', async () => {
-    const other = createTokenManager({
-      issuers: {
-        general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }),
-      },
-      apis: [],
-    })
+    const other = createManager({ apis: [] })
     for (const both of [
       client.extend(kyTokens(other)),
       bare.extend(kyTokens(other)).extend(kyTokens(tokens)),

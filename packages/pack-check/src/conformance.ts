@@ -1,22 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 
 import { root } from './packages.ts'
 import { run } from './run.ts'
 import type { Runtime } from './runtime.ts'
 
-/** How many scenarios hold, in words, and each one that should and does not. */
+/** How many scenarios hold, in words, each one that cannot on that runtime, and each that should and does not. */
 export interface ConformanceResult {
   readonly count: string
+  readonly differences: readonly { readonly scenario: string; readonly because: string }[]
   readonly failures: readonly string[]
 }
 
 /** What is read of vitest's report. */
 interface VitestReport {
-  readonly numPassedTests: number
-  readonly numTotalTests: number
   readonly testResults: readonly {
+    /** Path of the file. */
+    readonly name: string
     readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
   }[]
 }
@@ -26,9 +27,6 @@ export async function conformance(binary: string, { name, suite }: Runtime): Pro
   const temp = mkdtempSync(join(tmpdir(), 'tokenlane-conformance-'))
   const file = join(temp, 'report.json')
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const filters = suite.clients?.map((client) => `packages/${client}/test/conformance`) ?? [
-    'test/conformance',
-  ]
   const args = [
     'run',
     '--config',
@@ -36,8 +34,9 @@ export async function conformance(binary: string, { name, suite }: Runtime): Pro
     '--reporter=json',
     `--outputFile=${file}`,
     ...suite.after,
+    'test/conformance',
   ]
-  const { output } = await run(binary, [...suite.before, vitest, ...args, ...filters], {
+  const { output } = await run(binary, [...suite.before, vitest, ...args], {
     cwd: root,
     env: {
       ...process.env,
@@ -48,19 +47,48 @@ export async function conformance(binary: string, { name, suite }: Runtime): Pro
   try {
     return read(JSON.parse(readFileSync(file, 'utf8')) as VitestReport, { name, suite })
   } catch (error) {
-    return { count: 'none', failures: [`${name}: no report of vitest (${String(error)})\n${output}`] }
+    return {
+      count: 'none',
+      differences: [],
+      failures: [`${name}: no report of vitest (${String(error)})\n${output}`],
+    }
   } finally {
     rmSync(temp, { recursive: true, force: true })
   }
 }
 
 function read(report: VitestReport, { name, suite }: Pick<Runtime, 'name' | 'suite'>): ConformanceResult {
-  const failed = report.testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status, fullName }) => status !== 'passed' && !suite.differs?.scenarios.test(fullName))
-  const count = `${report.numPassedTests} of ${report.numTotalTests}`
+  const files = report.testResults
+    .map(({ name: path, assertionResults }) => ({ client: clientOf(path), tests: assertionResults }))
+    .toSorted((a, b) => a.client.localeCompare(b.client))
+  const ran = files.flatMap(({ client, tests }) => tests.map((test) => ({ client, ...test })))
+  const failed = ran
+    .filter((test) => !isPassed(test))
+    .map(({ client, fullName }) => ({
+      scenario: `${client}: ${fullName}`,
+      because: suite.differs?.find(
+        (known) => known.clients.includes(client) && known.scenarios.test(fullName),
+      )?.because,
+    }))
+  const each = files.map(({ client, tests }) => `${client} ${tests.filter(isPassed).length}`)
   return {
-    count: suite.clients === undefined ? count : `${suite.clients.join(', ')}: ${count}`,
-    failures: failed.map(({ fullName }) => `${name}: ${fullName}`),
+    count: `${ran.length - failed.length} of ${ran.length}${failed.length > 0 ? `: ${each.join(', ')}` : ''}`,
+    differences: failed.flatMap(({ scenario, because }) =>
+      because === undefined ? [] : { scenario, because },
+    ),
+    failures: [
+      ...failed.filter(({ because }) => because === undefined).map(({ scenario }) => `${name}: ${scenario}`),
+      // a file that cannot be loaded has no tests that fail
+      ...files
+        .filter(({ tests }) => tests.length === 0)
+        .map(({ client }) => `${name}: ${client} ran nothing`),
+    ],
   }
+}
+
+const isPassed = ({ status }: { readonly status: string }): boolean => status === 'passed'
+
+/** Of `packages/<client>/test/conformance.test.ts`. */
+function clientOf(path: string): string {
+  return basename(dirname(dirname(path)))
 }

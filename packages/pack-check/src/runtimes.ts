@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { conformance } from './conformance.ts'
+import { conformance, type ConformanceResult } from './conformance.ts'
 import { root } from './packages.ts'
 import { makeProject, type Project } from './project.ts'
 import { must, run } from './run.ts'
@@ -15,6 +15,8 @@ const clients = ['fetch', 'axios', 'got', 'ky'] as const
 interface Row {
   readonly runtime: string
   readonly cells: Readonly<Record<string, string>>
+  /** Scenarios that cannot hold there. */
+  readonly differences: ConformanceResult['differences']
   readonly trouble: readonly string[]
 }
 
@@ -27,6 +29,7 @@ for (const runtime of chosen) {
   const row = await rowOf(runtime, project)
   rows.push(row)
   console.log(row.runtime, row.cells)
+  for (const { scenario } of row.differences) console.log(`${row.runtime} differs: ${scenario}`)
   for (const text of row.trouble) console.error(text)
   if (row.trouble.length > 0) process.exitCode = 1
 }
@@ -57,7 +60,8 @@ async function rowOf(runtime: Runtime, { folder, packages }: Project): Promise<R
   }
   const suite = await conformance(binary, runtime)
   cells['conformance suite'] = suite.count
-  return { runtime: runtime.name, cells, trouble: [...trouble, ...suite.failures] }
+  const { differences, failures } = suite
+  return { runtime: runtime.name, cells, differences, trouble: [...trouble, ...failures] }
 }
 
 function table(): string {
@@ -65,27 +69,30 @@ function table(): string {
   const lines = rows.map(
     ({ runtime, cells }) => `| ${runtime} | ${columns.map((name) => cells[name]).join(' | ')} |`,
   )
-  const notes: string[] = []
-  for (const { name, suite } of chosen) {
-    if (suite.clients !== undefined)
-      notes.push(`${name}: with the other clients, vitest does not come to an end.`)
-    if (suite.differs !== undefined) notes.push(`Where a scenario does not hold, ${suite.differs.because}.`)
-  }
   return `# Runtimes
 
 What the packed packages do on each runtime, installed by npm outside of the workspace. _Entries_: every entry of every
 package is imported (ESM) and required (CommonJS). _Calls_: each client calls both APIs of a sandbox over TLS, with a
 body, across revoked tokens, through a rate policy, into an abort, and to a URL that gets no token; the sandbox runs on
 Node. The _conformance
-suite_ counts the [scenarios](conformance.md) that hold, of all clients together unless some are named; there the sandbox
-too runs on that runtime.
+suite_ counts the [scenarios](conformance.md) that hold, of all clients together, and of each where some do not; there the
+sandbox too runs on that runtime.
 
 | runtime | ${columns.join(' | ')} |
 | --- | ${columns.map(() => '---').join(' | ')} |
 ${lines.join('\n')}
 
-${notes.join(' ')}
-
+${rows.map(differencesOf).join('')}
 Written by \`pnpm runtimes\`.
 `
+}
+
+function differencesOf({ runtime, differences }: Row): string {
+  const reasons = [...new Set(differences.map(({ because }) => because))]
+  if (reasons.length === 0) return ''
+  const parts = reasons.map((reason) => {
+    const scenarios = differences.filter(({ because }) => because === reason)
+    return `${reason}\n\n${scenarios.map(({ scenario }) => `- ${scenario}\n`).join('')}`
+  })
+  return `## What does not hold on ${runtime}\n\n${parts.join('\n')}\n`
 }

@@ -33,7 +33,8 @@ export function conformance<Client>(driver: Driver<Client>): void {
 
   beforeAll(async () => {
     sandbox = await startSandbox({ records: 30 })
-    tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
+    // nothing else: on Deno every socket has a copy of all, and scenarios print answers with their sockets
+    tls.setDefaultCACertificates([sandbox.ca])
   }, longest)
   afterAll(() => sandbox?.close())
   beforeEach(() => {

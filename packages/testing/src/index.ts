@@ -10,6 +10,7 @@ export type {
   ScenarioRequest,
 } from './driver.ts'
 export { conformance, type ConformanceCell } from './conformance.ts'
+export { openService, type Service } from './service.ts'
 export {
   openScriptedApi,
   rejection,

@@ -1,7 +1,5 @@
 import {
   createTokenManager,
-  generalIssuer,
-  weblinkIssuer,
   type ApiOptions,
   type RatePolicy,
   type TokenManager,
@@ -14,6 +12,7 @@ import type { ClientErrors, Driver } from './driver.ts'
 import { mustHaveNoListeners } from './listeners.ts'
 import { openScriptedApi, type Script, type ScriptedApi } from './scripted-api.ts'
 import { serialized, shownOf } from './secrets.ts'
+import { issuersOf } from './service.ts'
 import { createTestClient, type TestClient } from './test-client.ts'
 
 /** How a scenario's manager differs from the usual one, which knows both APIs of the sandbox. */
@@ -83,17 +82,10 @@ export class SandboxStage<Client> implements Stage {
     tokens: TokenManager
     client: TestClient
   } {
-    const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials } = this.sandbox
+    const { apiUrl, weblinkUrl } = this.sandbox
     const tokens = this.keep(
       createTokenManager({
-        issuers: {
-          general: generalIssuer({ authUrl, credentials: credentials.general }),
-          weblink: weblinkIssuer({
-            authUrl: weblinkAuthUrl,
-            credentials: credentials.weblink,
-            allowInsecureLoopback: true,
-          }),
-        },
+        issuers: issuersOf(this.sandbox),
         apis: [
           { baseUrl: apiUrl, issuer: 'general' },
           { baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy },

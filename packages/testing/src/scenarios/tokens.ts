@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
 import type { SeenRequest } from '../scripted-api.ts'
-import { oneByOne } from '../stage.ts'
+import { oneByOne, type Stage } from '../stage.ts'
 import type { TestClient } from '../test-client.ts'
 
 export const tokens: ScenarioGroup = {
@@ -84,20 +84,8 @@ export const tokens: ScenarioGroup = {
               ? JSON.stringify({ access_token: 'a', token_type: 'Bearer', expires_in: 60 })
               : '{}',
         }))
-        const managed: { client?: TestClient } = {}
-        const manager = createTokenManager({
-          issuers: {
-            own: {
-              tokenEndpoint: `${server.url}token`,
-              credentials: { clientId: 'b', clientSecret: 'c' },
-              allowInsecureLoopback: true,
-            },
-          },
-          apis: [{ baseUrl: `${server.url}api/`, issuer: 'own' }],
-          fetch: (input, init) => fetchBy(managed.client!, new Request(input, init)),
-        })
-        managed.client = stage.client(stage.keep(manager))
-        expect(await managed.client.status({ url: `${server.url}api/` })).toBe(200)
+        const client = clientOfItsIssuer(stage, { issuer: server.url, baseUrl: `${server.url}api/` })
+        expect(await client.status({ url: `${server.url}api/` })).toBe(200)
         expect(server.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
           ['/token', undefined],
           ['/api/', 'Bearer a'],
@@ -110,20 +98,8 @@ export const tokens: ScenarioGroup = {
         const body = JSON.stringify({ access_token: 'own', token_type: 'Bearer', expires_in: 3600 })
         const headers = { 'content-type': 'application/json' }
         const server = await stage.scripted(() => ({ status: 200, headers, body }))
-        const managed: { client?: TestClient } = {}
-        const manager = createTokenManager({
-          issuers: {
-            own: {
-              tokenEndpoint: `${server.url}token`,
-              credentials: { clientId: 'b', clientSecret: 'c' },
-              allowInsecureLoopback: true,
-            },
-          },
-          apis: [{ baseUrl: server.url, issuer: 'own' }],
-          fetch: (input, init) => fetchBy(managed.client!, new Request(input, init)),
-        })
-        managed.client = stage.client(stage.keep(manager))
-        expect(await managed.client.status({ url: server.url })).toBe(200)
+        const client = clientOfItsIssuer(stage, { issuer: server.url, baseUrl: server.url })
+        expect(await client.status({ url: server.url })).toBe(200)
         const sent = server.requests.map((request) => [request.url, request.headers.authorization])
         expect(sent).toEqual([
           ['/token', undefined],
@@ -166,6 +142,27 @@ function wire({ method, url, rawHeaders, headers, body }: SeenRequest): {
   const at = rawHeaders.findIndex((name) => name.toLowerCase() === 'authorization')
   const fields = at === -1 ? rawHeaders : rawHeaders.toSpliced(at, 2)
   return { authorization: headers.authorization, rest: { method, url, fields, body: body.toString() } }
+}
+
+/** A client whose manager sends its token requests with that very client. */
+function clientOfItsIssuer(
+  stage: Stage,
+  { issuer, baseUrl }: { issuer: string; baseUrl: string },
+): TestClient {
+  const managed: { client?: TestClient } = {}
+  const manager = createTokenManager({
+    issuers: {
+      own: {
+        tokenEndpoint: `${issuer}token`,
+        credentials: { clientId: 'b', clientSecret: 'c' },
+        allowInsecureLoopback: true,
+      },
+    },
+    apis: [{ baseUrl, issuer: 'own' }],
+    fetch: (input, init) => fetchBy(managed.client!, new Request(input, init)),
+  })
+  managed.client = stage.client(stage.keep(manager))
+  return managed.client
 }
 
 /** `fetch` as somebody may build it from the client that the manager serves. */

@@ -1,0 +1,89 @@
+import tls from 'node:tls'
+
+import {
+  createTokenManager,
+  generalIssuer,
+  weblinkIssuer,
+  type IssuerOptions,
+  type TokenManager,
+  type TokenManagerOptions,
+} from '@tokenlane/core'
+import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
+import { afterAll, beforeEach } from 'vitest'
+
+/** The sandbox, as the tests of one file use it. */
+export interface Service {
+  readonly sandbox: Sandbox
+  /** A manager of both issuers, and of both APIs unless `options` say otherwise. */
+  createManager(options?: Partial<TokenManagerOptions>): TokenManager
+  /** A URL below the weblink API. */
+  weblink(path: string): string
+  /** A URL of the weblink API's origin that belongs to no API. */
+  outside(): string
+  /** A URL of the weblink API that redirects to another one. */
+  redirect(to: string, status?: number): string
+  /** Calls that reached the weblink API. */
+  calls(): number
+  /** Token requests that reached the weblink issuer. */
+  tokenRequests(): number
+  /**
+   * Makes the weblink token that a manager holds a revoked one, and starts the counts.
+   *
+   * @returns that token.
+   */
+  revoke(tokens: TokenManager): Promise<string>
+}
+
+/** Starts the sandbox for this file; each test finds it without faults and with its counts at 0. */
+export async function openService(): Promise<Service> {
+  const sandbox = await startSandbox({ records: 10 })
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
+  const { control, apiUrl, weblinkUrl } = sandbox
+  afterAll(() => sandbox.close())
+  beforeEach(() => {
+    control.restoreApi()
+    control.restoreIssuer()
+    control.resetCounts()
+  })
+
+  const weblink = (path: string): string => weblinkUrl + path
+  return {
+    sandbox,
+    createManager: (options) =>
+      createTokenManager({
+        issuers: issuersOf(sandbox),
+        apis: [
+          { baseUrl: apiUrl, issuer: 'general' },
+          { baseUrl: weblinkUrl, issuer: 'weblink' },
+        ],
+        ...options,
+      }),
+    weblink,
+    outside: () => new URL('/outside/page', weblinkUrl).href,
+    redirect: (to, status = 302) => weblink(`redirect?to=${encodeURIComponent(to)}&status=${status}`),
+    calls: () => control.counts().apis.weblink.calls,
+    tokenRequests: () => control.counts().issuers.weblink.requests,
+    async revoke(tokens) {
+      const { value } = await tokens.getToken('weblink')
+      control.revokeTokens('weblink')
+      control.resetCounts()
+      return value
+    },
+  }
+}
+
+/** Both issuers of the sandbox; the weblink one also for APIs that a test makes itself, without TLS. */
+export function issuersOf({
+  authUrl,
+  weblinkAuthUrl,
+  credentials,
+}: Sandbox): Record<'general' | 'weblink', IssuerOptions> {
+  return {
+    general: generalIssuer({ authUrl, credentials: credentials.general }),
+    weblink: weblinkIssuer({
+      authUrl: weblinkAuthUrl,
+      credentials: credentials.weblink,
+      allowInsecureLoopback: true,
+    }),
+  }
+}
