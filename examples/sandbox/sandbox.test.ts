@@ -4,10 +4,11 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
-const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+const express = fileURLToPath(new URL('../express/main.ts', import.meta.url))
 
 test('an example runs as it is, and ends in order at SIGTERM', { timeout: 60_000 }, async () => {
-  const run = spawn(process.execPath, [here('main.ts'), process.execPath, here('../express/main.ts')], {
+  const run = spawn(process.execPath, [main, process.execPath, express], {
     env: { ...process.env, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -26,5 +27,5 @@ test.each([
   ['127 for a command that does not exist', ['no-such-command'], 127],
   ['2 without a command', [], 2],
 ])('the exit status is %s', { timeout: 60_000 }, (_, args, status) => {
-  expect(spawnSync(process.execPath, [here('main.ts'), ...args]).status).toBe(status)
+  expect(spawnSync(process.execPath, [main, ...args]).status).toBe(status)
 })
