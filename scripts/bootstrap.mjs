@@ -1,4 +1,4 @@
-// Runs a script of package.json on any machine with npm and Node 18 or newer: node scripts/bootstrap.mjs check
+// Runs a script of package.json on any machine with npm and Node 20 or newer: node scripts/bootstrap.mjs check
 // The machine's own Node and pnpm are used where they fit. What is missing comes from npm, as packages, into
 // npm's own cache; nothing is installed globally.
 import { spawn, spawnSync } from 'node:child_process'

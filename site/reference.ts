@@ -82,7 +82,7 @@ function groupsOf(module: DeclarationReflection, exports: string): ReflectionGro
     for (const child of group.children) {
       const section = special.find(({ index }) => index < place(child.name, exports))
       if (section === undefined) own.push(child)
-      else section.group.children.push(child as DeclarationReflection)
+      else section.group.children.push(child)
     }
     group.children = own
   }

@@ -54,7 +54,7 @@ function head(): string {
   const machine = `${os.availableParallelism()} cores (${cpu?.model.trim()}), ${Math.round(os.totalmem() / 2 ** 30)} GiB`
   return `# Benchmarks
 
-Written by \`pnpm bench\`: ${os.type()} ${os.release()}, ${machine}, Node ${process.versions.node}.
+Written by \`pnpm bench\`: ${os.type()} ${os.release().replace(/-.*/, '')}, ${machine}, Node ${process.versions.node}.
 [What each table measures](../bench/README.md). Absolute figures are of that machine; ratios are what counts. A load
 average above the number of cores means that the machine had other things to do.
 

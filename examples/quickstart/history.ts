@@ -30,12 +30,17 @@ export function takeDown(history: History, event: TokenlaneEvent): void {
 /** An event as a line for the terminal; `undefined` for what nobody needs to see. */
 export function inWords(event: TokenlaneEvent): string | undefined {
   if (event.type === 'token.renewed') {
-    const waited = event.joiners === 0 ? 'nobody waited' : `${event.joiners} calls waited`
-    return `${event.issuer}: new token (${event.reason}) after ${Math.round(event.duration)} ms, ${waited}`
+    const duration = Math.round(event.duration)
+    return `${event.issuer}: new token (${event.reason}) after ${duration} ms, ${waiting(event.joiners)} waited`
   }
   if (event.type === 'token.rejected') return `${event.issuer}: the API refused the token`
   if (event.type === 'renewal.failed')
     return `${event.issuer}: no token (${event.code}), next try in ${Math.round(event.retryIn)} ms`
   if (event.type === 'credentials.rotated') return `${event.issuer}: the new secret is in use`
   return undefined
+}
+
+function waiting(calls: number): string {
+  if (calls === 0) return 'nobody'
+  return calls === 1 ? '1 call' : `${calls} calls`
 }

@@ -95,7 +95,9 @@ await Promise.all(reading)
 await tokens.close()
 progress.end()
 
-const outcome: Outcome = { lanes, histories, lifetime, counts: sandbox.control.counts() }
+const quotasOf = (api: Realm): number[] => ratePolicies[api].limits.map(({ quota }) => quota)
+const quotas = { general: quotasOf('general'), weblink: quotasOf('weblink') }
+const outcome: Outcome = { lanes, histories, lifetime, quotas, counts: sandbox.control.counts() }
 await sandbox.close()
 console.log(`\n${report(outcome)}`)
 process.exitCode = faults(outcome).length === 0 ? 0 : 1

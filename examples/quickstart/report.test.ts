@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createHistory } from './history.ts'
 import { faults, report, type Outcome } from './report.ts'
 
-const atApi = { answered: 3, limited: 0, failed: 0, maxConcurrent: 2, maxInWindow: [] }
+const atApi = { answered: 3, limited: 0, failed: 0, maxConcurrent: 2, maxInWindow: [3, 4] }
 const atIssuer = { requests: 1, issued: 1, failed: 0, refused: 0 }
 
 /** A run of three calls to each API, one of which was sent twice. */
@@ -19,6 +19,7 @@ function outcome(): Outcome {
     lanes: [lane('general'), lane('weblink')],
     histories: { general: history(), weblink: history() },
     lifetime: 2_000,
+    quotas: { general: [3, 180], weblink: [25, 500] },
     counts: {
       apis: {
         general: { calls: 4, rejected: 1, ...atApi },
@@ -32,6 +33,10 @@ function outcome(): Outcome {
 test('a run without a lost call or a needless token request is OK', () => {
   expect(faults(outcome())).toEqual([])
   expect(report(outcome())).toMatch(/\ngeneral  fetch       3     4 +1 +3 +300 +0\n[^]*\nOK: [^\n]+$/)
+})
+
+test('the most calls in a window stand beside how many it may see', () => {
+  expect(report(outcome())).toMatch(/\ngeneral [^\n]+ 3 of 3 and 4 of 180\n/)
 })
 
 test('a lost call fails the run', () => {

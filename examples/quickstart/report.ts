@@ -21,6 +21,8 @@ export interface Outcome {
   histories: Record<'general' | 'weblink', History>
   /** Lifetime of the tokens, in milliseconds. */
   lifetime: number
+  /** How many calls each window of each API may see. */
+  quotas: Record<'general' | 'weblink', readonly number[]>
   /** What the service itself counted. */
   counts: SandboxCounts
 }
@@ -55,7 +57,7 @@ export function faults({ lanes, histories, lifetime, counts }: Outcome): string[
 
 /** The run as tables and a verdict, for people to read. */
 export function report(outcome: Outcome): string {
-  const { lanes, histories, counts } = outcome
+  const { lanes, histories, quotas, counts } = outcome
   const calls = table([
     ['API', 'client', 'calls', 'sent', 'retried after 401', 'answered', 'records', 'lost'],
     ...lanes.map(({ api, client, reading, sent }) => [
@@ -73,7 +75,8 @@ export function report(outcome: Outcome): string {
     ['at the API', 'arrived', 'answered', 'answered 401', 'answered 429', 'most in a window'],
     ...realms.map((realm) => {
       const api = counts.apis[realm]
-      return [realm, api.calls, api.answered, api.rejected, api.limited, api.maxInWindow.join(' and ')]
+      const windows = api.maxInWindow.map((most, index) => `${most} of ${quotas[realm][index]}`)
+      return [realm, api.calls, api.answered, api.rejected, api.limited, windows.join(' and ')]
     }),
   ])
   const requests = table([

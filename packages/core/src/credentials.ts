@@ -73,7 +73,7 @@ export function usableCredentials(given: unknown, issuer: string): readonly Cred
   if (list.length === 0) throw unavailable(issuer, 'the provider gave an empty array')
   for (const client of list) {
     if (typeof client !== 'object' || client === null)
-      throw unavailable(issuer, `the provider gave ${shape(client)}`)
+      throw unavailable(issuer, `the provider gave ${client === undefined ? 'nothing' : shape(client)}`)
     const fault = faultOf(client as Record<string, unknown>)
     if (fault !== undefined)
       throw unavailable(issuer, `the provider gave a \`${fault.key}\` that is ${fault.given}`)

@@ -47,10 +47,11 @@ const brand: symbol = Symbol.for('tokenlane.error')
 export class TokenlaneError extends Error {
   override readonly name: string = 'TokenlaneError'
   readonly code: TokenlaneErrorCode
-  readonly issuer?: string
-  readonly status?: number
-  readonly oauthError?: string
-  readonly retryAfter?: number
+  // declared only: a field that is there and undefined would be printed with every error
+  declare readonly issuer?: string
+  declare readonly status?: number
+  declare readonly oauthError?: string
+  declare readonly retryAfter?: number
 
   constructor(code: TokenlaneErrorCode, message: string, details: TokenlaneErrorDetails = {}) {
     super(message, details.cause && { cause: details.cause })

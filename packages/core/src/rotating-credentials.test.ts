@@ -128,7 +128,7 @@ test.each<[string, () => unknown, string]>([
     'the provider failed (ENOENT)',
   ],
   ['rejects', () => Promise.reject(new Error('secret-1')), 'the provider failed'],
-  ['gives nothing', () => undefined, 'the provider gave missing'],
+  ['gives nothing', () => undefined, 'the provider gave nothing'],
   ['gives an empty list', () => [], 'the provider gave an empty array'],
   ['gives no secret', () => ({ clientId: 'a' }), '`clientSecret` that is missing'],
   ['never answers', () => new Promise(() => {}), 'did not answer in time'],

@@ -38,7 +38,7 @@ export interface RedisLimiterOptions {
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
   const { client, prefix = 'tokenlane', fallbackShare, timeout = 500, ...others } = options
-  for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout')
+  for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout', 'no option')
   if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')
   if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { and }')
   if (typeof fallbackShare !== 'number' || !(fallbackShare > 0 && fallbackShare <= 1))
@@ -48,9 +48,9 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
   return (api) => new FleetLimiter(api, { client, prefix, fallbackShare, timeout })
 }
 
-function refuse(option: string, allowed: string): never {
+function refuse(option: string, allowed: string, fault = 'missing or wrong'): never {
   throw new TokenlaneError(
     'INVALID_OPTIONS',
-    `Cannot create limiter: \`${option}\` is missing or wrong; allowed: ${allowed}`,
+    `Cannot create limiter: \`${option}\` is ${fault}; allowed: ${allowed}`,
   )
 }

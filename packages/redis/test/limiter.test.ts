@@ -199,4 +199,7 @@ test('wrong options are told at once', () => {
     expect(() => redisLimiter({ ...right, ...each } as never)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS' }),
     )
+  expect(() => redisLimiter({ ...right, fallbackshare: 1 } as never)).toThrow(
+    '`fallbackshare` is no option; allowed: ',
+  )
 })
