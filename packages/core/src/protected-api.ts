@@ -93,7 +93,8 @@ export class ProtectedApi implements Api {
   }
 
   async admit(options: AdmitOptions = {}): Promise<Pass> {
-    const pass = await this.#enter(options)
+    const entering = this.#enter(options)
+    const pass = entering instanceof Promise ? await entering : entering
     if (options.signal?.aborted !== true) return pass
     pass.release()
     throw options.signal.reason as Error

@@ -1,5 +1,8 @@
 import { checkCallOptions, isReplayable, type CallOptions, type Hop } from '@tokenlane/core'
 
+import { fieldsOf, hasAuthorization, withToken, type Fields } from './fields.ts'
+import { isLiteral } from './literal.ts'
+
 type Input = Parameters<typeof globalThis.fetch>[0]
 
 /** What `fetch` takes, and how this call wants to be treated. */
@@ -27,9 +30,16 @@ const members = [
   'window',
 ] as const
 
+/** Where a call goes, and whether the caller's own `fetch` sends it. */
+interface Way {
+  /** What was asked where the call leads. */
+  readonly url: string
+  readonly baseUrl: string
+  readonly ownFetch: boolean
+}
+
 /** One call of `fetch`: what was asked, and how to send it more than once. */
 export class Call implements Hop {
-  readonly headers: Headers
   /** Whether the body can be sent again; `false` for one that can be read once. */
   readonly replayable: boolean
   readonly followsRedirects: boolean
@@ -40,21 +50,24 @@ export class Call implements Hop {
   readonly #init: RequestInit
   /** All that is asked, whether `init` or the request asks it. */
   readonly #asked: RequestInit
+  readonly #fields: Fields
   /** A request whose body is sent: always a copy ahead, since sending uses it up. */
   #copy: Request | undefined
 
-  constructor(input: Input, init: TokenlaneRequestInit | undefined) {
+  constructor(input: Input, init: TokenlaneRequestInit | undefined, { url, baseUrl, ownFetch }: Way) {
     const request = isRequest(input) ? input : undefined
-    const { tokenlane, ...rest } = plain(init)
-    this.priority = checkCallOptions(tokenlane).priority
-    this.#init = rest
-    this.#input = request ?? new URL(urlOf(input)).href
-    this.#asked = request === undefined ? rest : { ...plain(request), ...rest }
+    const own = plain(init)
+    this.priority = checkCallOptions(own.tokenlane).priority
+    if ('tokenlane' in own) delete (own as { tokenlane?: unknown }).tokenlane
+    this.#init = own
+    this.#input = request ?? unmistakable(url, baseUrl)
+    this.#asked = request === undefined ? own : { ...plain(request), ...own }
     const { redirect = 'follow', headers, signal } = this.#asked
-    this.headers = new Headers(headers)
+    // a `fetch` of the caller's may want to add to them
+    this.#fields = ownFetch ? new Headers(headers) : fieldsOf(headers)
     this.followsRedirects = redirect === 'follow'
     this.signal = signal
-    const body = rest.body ?? undefined
+    const body = own.body ?? undefined
     if (body === undefined && request?.body) this.#copy = request
     this.replayable = isReplayable(body)
   }
@@ -68,13 +81,17 @@ export class Call implements Hop {
     return /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
   }
 
+  get headers(): Headers {
+    return new Headers(this.#fields)
+  }
+
   get hasBody(): boolean {
     return this.#copy !== undefined || (this.#init.body ?? undefined) !== undefined
   }
 
   /** Whether the caller brings an `Authorization` field. */
   get hasOwnAuthorization(): boolean {
-    return this.headers.has('authorization')
+    return hasAuthorization(this.#fields)
   }
 
   get dispatcher(): unknown {
@@ -83,7 +100,7 @@ export class Call implements Hop {
 
   /** Sends the call as it was made, but for the token and for redirects, which are followed elsewhere. */
   send(fetch: typeof globalThis.fetch, authorization: string): Promise<Response> {
-    const init: RequestInit = { ...this.#init, headers: withToken(this.headers, authorization) }
+    const init: RequestInit = { ...this.#init, headers: withToken(this.#fields, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
     return fetch(this.#nextCopy() ?? this.#input, init)
   }
@@ -126,10 +143,9 @@ function textOf(input: unknown): string {
   return String(input)
 }
 
-export function withToken(headers: Headers, authorization: string): Headers {
-  const copy = new Headers(headers)
-  copy.set('authorization', authorization)
-  return copy
+/** Text that every parser reads as leading to the API, as the router read it. */
+function unmistakable(url: string, baseUrl: string): string {
+  return url.startsWith(baseUrl) ? url : new URL(url).href
 }
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
@@ -139,9 +155,4 @@ function plain(init: TokenlaneRequestInit | Request | undefined): TokenlaneReque
   if (isLiteral(given)) return copy
   for (const name of members) if (given[name] !== undefined) copy[name] = given[name]
   return copy
-}
-
-/** Has nothing that a copy of it would not have. */
-function isLiteral(init: object): boolean {
-  return Object.getPrototypeOf(init) === Object.prototype
 }

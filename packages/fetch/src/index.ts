@@ -10,7 +10,8 @@ import {
 } from '@tokenlane/core'
 
 export type { TokenlaneRequestInit } from './call.ts'
-import { Call, urlOf, withToken, type TokenlaneRequestInit } from './call.ts'
+import { Call, urlOf, type TokenlaneRequestInit } from './call.ts'
+import { withToken } from './fields.ts'
 
 /** Configures `createFetch`. */
 export interface CreateFetchOptions {
@@ -56,22 +57,22 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
     return managerOf(globalThis.fetch) === undefined ? globalThis.fetch : atStart
   }
 
+  const ownFetch = given !== undefined
   const dispatcherFor = secureDispatchers()
   const managed: TokenlaneFetch = async (input, init) => {
     const fetch = base()
-    const api = tokens.route(urlOf(input))
+    const url = urlOf(input)
+    const api = tokens.route(url)
     if (api === undefined) return fetch(input, init)
-    const call = new Call(input, init)
+    const { baseUrl } = api
+    const call = new Call(input, init, { url, baseUrl, ownFetch })
     if (call.hasOwnAuthorization) return fetch(input, init)
-    const { dispatcher, signal, priority, replayable } = call
-    const added = dispatcherFor({ url: api.baseUrl, dispatcher, ownFetch: given !== undefined })
-    const secure = withDispatcher(fetch, added)
+    const secure = withDispatcher(
+      fetch,
+      dispatcherFor({ url: baseUrl, dispatcher: call.dispatcher, ownFetch }),
+    )
     try {
-      const response = await api.send((token) => exchange(call.send(secure, token)), {
-        signal,
-        priority,
-        replayable,
-      })
+      const response = await api.send((token) => ResponseExchange.of(call.send(secure, token)), call)
       if (!call.followsRedirects || !isRedirect(response)) return response
       return await follow(response, call, { api, tokens, fetch, secure })
     } finally {
@@ -98,14 +99,11 @@ function follow(answer: Response, call: Call, { api, tokens, fetch, secure }: La
     const init = await call.initFor(hop)
     if (!inside) return fetch(hop.url.href, init)
     return api.send(
-      (token) => exchange(secure(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
+      (token) =>
+        ResponseExchange.of(secure(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
       { signal, priority, underway: true },
     )
   })
-}
-
-async function exchange(answer: Promise<Response>): Promise<ResponseExchange> {
-  return new ResponseExchange(await answer)
 }
 
 function managerOf(fetch: typeof globalThis.fetch): unknown {

@@ -19,6 +19,7 @@ beforeEach(() => {
 })
 
 type Body = NonNullable<RequestInit['body']>
+type Fields = NonNullable<RequestInit['headers']>
 
 const bytes = new TextEncoder().encode('héllo wörld')
 const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -34,6 +35,38 @@ describe('the token', () => {
     const headers = { Authorization: 'Bearer mine' }
     expect((await fetch(new Request(weblink('records'), { headers }))).status).toBe(401)
     expect([calls(), tokenRequests()]).toEqual([1, 0])
+  })
+
+  const pairs: [string, string][] = [['AUTHORIZATION', 'Bearer mine']]
+  const iterable = { [Symbol.iterator]: () => pairs.values() }
+  test.each([
+    ['a literal', Object.fromEntries(pairs)],
+    ['pairs', pairs],
+    ['an iterable literal', iterable],
+  ])('does not go with a call that brings its own as %s', async (_, headers) => {
+    expect((await fetch(weblink('records'), { headers: headers as Fields })).status).toBe(401)
+    expect([calls(), tokenRequests()]).toEqual([1, 0])
+  })
+
+  test.each([
+    ['a literal', (fields: [string, string][]) => Object.fromEntries(fields)],
+    ['pairs', (fields: [string, string][]) => fields],
+    ['an iterable literal', (fields: [string, string][]) => ({ [Symbol.iterator]: () => fields.values() })],
+    ['Headers', (fields: [string, string][]) => new Headers(fields)],
+  ])('goes with the fields of %s', async (_, of) => {
+    const headers = of([['x-request-id', '7']]) as Fields
+    expect(await (await fetch(weblink('echo'), { method: 'POST', body: 'x', headers })).json()).toMatchObject(
+      {
+        headers: { 'x-request-id': '7' },
+      },
+    )
+  })
+
+  test('goes with the fields that a literal had when the call was made', async () => {
+    const headers = { 'x-request-id': '7' }
+    const call = fetch(weblink('echo'), { method: 'POST', body: 'x', headers })
+    headers['x-request-id'] = '8'
+    expect(await (await call).json()).toMatchObject({ headers: { 'x-request-id': '7' } })
   })
 
   test('is not on the init of the call, nor on the error of a redirect that cannot be followed', async () => {

@@ -44,3 +44,20 @@ test('what only looks like a Request is where `fetch` sends it', async () => {
   await fetch(Object.assign(twoFaced, { toString: () => 'https://evil.example/' }) as never)
   expect(sent).toEqual([{ url: 'https://evil.example/', authorization: null }])
 })
+
+test('what tells another URL each time it is read is read once', async () => {
+  const sent: Sent[] = []
+  const fetch = createFetch(guardingManager(), { fetch: recordingFetch(sent) })
+  const urls = ['https://api.example.com/records', 'https://evil.example/']
+  await fetch({ toString: () => urls.shift() ?? 'https://evil.example/' } as never)
+  expect(sent).toEqual([{ url: 'https://api.example.com/records', authorization: 'Bearer general' }])
+})
+
+test('a URL that another parser may read otherwise is sent as it was read', async () => {
+  const seen: unknown[] = []
+  const fetch = createFetch(guardingManager(), {
+    fetch: async (input) => (seen.push(input), new Response()),
+  })
+  await fetch('https:\\\\api.example.com\\@evil.example/')
+  expect(seen).toEqual(['https://api.example.com/@evil.example/'])
+})

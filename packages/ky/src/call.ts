@@ -3,49 +3,51 @@ import {
   followRedirects,
   isRedirect,
   isReplayable,
+  ResponseExchange,
   withDispatcher,
   type Api,
   type FetchCall,
+  type Pass,
   type SendOptions,
   type TokenManager,
 } from '@tokenlane/core'
 import type { Options } from 'ky'
 
-import { exchange } from './exchange.ts'
-import { HeldPass } from './held-pass.ts'
+import type { Held, HeldPasses } from './held-passes.ts'
 import { Outgoing } from './outgoing.ts'
 
-/** Whose tokens calls get, and what keeps `fetch` at TLS 1.2 or later. */
+/** Whose tokens calls get, what keeps `fetch` at TLS 1.2 or later, and what calls hold. */
 export interface Manager {
   readonly tokens: TokenManager
   readonly dispatcherFor: (call: FetchCall) => unknown
+  readonly passes: HeldPasses
 }
 
 /** One call of ky: it waits in ky's hooks, where no `timeout` runs, and sends in ky's `fetch`. */
 export class Call {
   readonly #options: Options
-  readonly #tokens: TokenManager
-  readonly #dispatcherFor: Manager['dispatcherFor']
+  readonly #manager: Manager
   readonly #fetch: Options['fetch']
-  readonly #held = new HeldPass()
+  #held: Held | undefined
   /** The body of the request that waited, where it is text that nothing but ky made a request of. */
   #text: { readonly of: Request; readonly body: string } | undefined
 
-  constructor(options: Options, { tokens, dispatcherFor }: Manager) {
+  constructor(options: Options, manager: Manager) {
     this.#options = options
-    this.#tokens = tokens
-    this.#dispatcherFor = dispatcherFor
+    this.#manager = manager
     this.#fetch = options.fetch
   }
 
-  /** Waits until the request may go out. `body` is what ky made it of, if that is known. */
-  async wait(request: Request, body?: unknown): Promise<void> {
+  /** The request, as soon as it may go out. `body` is what ky made it of, if that is known. */
+  async wait(request: Request, body?: unknown): Promise<Request> {
     this.#text = typeof body === 'string' ? { of: request, body } : undefined
     const api = this.#apiOf(request)
     // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
-    if (api === undefined || request.signal.aborted) return
+    if (api === undefined || request.signal.aborted) return request
     this.#dispatcher(api)
-    this.#held.hold({ request, api, pass: await api.admit(this.#asks(request)) })
+    this.#held = { request, api, pass: await api.admit(this.#asks(request)) }
+    this.#manager.passes.hold(this.#held)
+    return request
   }
 
   /** Sends the request, and its redirects with the token for as long as they stay in the API. */
@@ -53,31 +55,32 @@ export class Call {
     const fetch = this.#fetch ?? globalThis.fetch
     const api = this.#apiOf(request)
     if (api === undefined) {
-      this.#held.release()
+      this.#take()?.pass.release()
       return fetch(request, init)
     }
 
-    const { tokenlane: _, ...rest } = init as Options & RequestInit
+    const rest = { ...init }
+    if ('tokenlane' in rest) delete rest.tokenlane
     const asks = this.#asks(request)
     const secure = withDispatcher(fetch, this.#dispatcher(api))
     const text = this.#text?.of === request ? this.#text.body : undefined
     const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, text })
     try {
-      const pass = this.#held.take(api)
+      const pass = this.#passFor(api)
       const attempt = (token: string) => {
         const [next, withToken] = outgoing.next(token)
         // a `fetch` of the caller's may look at nothing but the request; ours makes one anyway
-        if (this.#fetch !== undefined) return exchange(secure(new Request(next, withToken), rest))
-        return exchange(secure(next, { ...rest, ...withToken }))
+        if (this.#fetch !== undefined) return ResponseExchange.of(secure(new Request(next, withToken), rest))
+        return ResponseExchange.of(secure(next, { ...rest, ...withToken }))
       }
       const response = await api.send(attempt, { ...asks, pass })
       if (!outgoing.followsRedirects || !isRedirect(response)) return response
       let inside = true
       return await followRedirects(response, outgoing, async (hop) => {
-        inside &&= this.#tokens.route(hop.url) === api
+        inside &&= this.#manager.tokens.route(hop.url) === api
         const next = await outgoing.hop(hop)
         if (!inside) return fetch(next(), rest)
-        return api.send((token) => exchange(secure(next(token), rest)), {
+        return api.send((token) => ResponseExchange.of(secure(next(token), rest)), {
           ...asks,
           replayable: true,
           underway: true,
@@ -88,16 +91,31 @@ export class Call {
     }
   }
 
+  /** The pass that is held, if it is for this API. */
+  #passFor(api: Api): Pass | undefined {
+    const held = this.#take()
+    if (held?.api === api) return held.pass
+    held?.pass.release()
+    return undefined
+  }
+
+  #take(): Held | undefined {
+    const held = this.#held
+    this.#held = undefined
+    return held && this.#manager.passes.take(held) ? held : undefined
+  }
+
   #apiOf(request: Request): Api | undefined {
     // a hook may have set it meanwhile
     if (request.headers.has('authorization')) return undefined
-    return this.#held.apiOf(request) ?? this.#tokens.route(request.url)
+    // that of the request that waited: its URL is the same
+    return this.#held?.request === request ? this.#held.api : this.#manager.tokens.route(request.url)
   }
 
   /** What to add to ky's own options. Looked for before the wait too, so that nothing waits in vain. */
   #dispatcher({ baseUrl }: Api): unknown {
     const { dispatcher } = this.#options as { readonly dispatcher?: unknown }
-    return this.#dispatcherFor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })
+    return this.#manager.dispatcherFor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })
   }
 
   #asks({ signal }: Request): SendOptions {

@@ -2,6 +2,7 @@ import { secureDispatchers, TokenlaneError, type CallOptions, type TokenManager 
 import type { BeforeRequestHook, BeforeRetryHook, Hooks, Options } from 'ky'
 
 import { Call, type Manager } from './call.ts'
+import { HeldPasses } from './held-passes.ts'
 
 declare module 'ky' {
   interface Options {
@@ -32,33 +33,35 @@ export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
       'INVALID_OPTIONS',
       'Cannot make options for ky: `tokens` is wrong; allowed: what `createTokenManager` returns',
     )
-  const dispatcherFor = secureDispatchers()
-  return { hooks: { init: [(options) => manage(options, { tokens, dispatcherFor })] } }
+  const manager = { tokens, dispatcherFor: secureDispatchers(), passes: new HeldPasses() }
+  return { hooks: { init: [(options) => manage(options, manager)] } }
 }
 
+type Wait = BeforeRequestHook & BeforeRetryHook & { [managedBy]?: TokenManager }
 type WaitState = Parameters<BeforeRequestHook>[0] | Parameters<BeforeRetryHook>[0]
 
 /** Puts a call's options under management, which are its own copy while its `init` hooks run. */
 function manage(options: Options, manager: Manager): void {
   const { tokens } = manager
-  const { beforeRequest = [], beforeRetry = [], ...others } = options.hooks ?? {}
-  if (beforeRequest.some((hook) => managedBy in hook && hook[managedBy] === tokens)) return
+  const { hooks } = options
+  const { beforeRequest = [], beforeRetry = [] } = hooks ?? {}
+  if (beforeRequest.some((hook) => (hook as Wait)[managedBy] === tokens)) return
 
   const call = new Call(options, manager)
   // a request that a hook returns makes ky forget the options that it keeps for hooks, whose `signal` a timeout ends
-  const wait: BeforeRequestHook & BeforeRetryHook = async (state: WaitState) => {
+  const wait: Wait = (state: WaitState): Promise<Request | undefined> => {
     const { request, retryCount } = state
     // another hook may have made another request, and ky sends copies in retries
     const isOfOptions = retryCount === 0 && options.hooks?.beforeRequest?.length === 1
-    await call.wait(request, isOfOptions ? state.options.body : undefined)
+    const waited = call.wait(request, isOfOptions ? state.options.body : undefined)
     // after it, ky runs no other `beforeRetry` hook
-    return options.hooks?.beforeRetry?.at(-1) === wait ? request : undefined
+    return options.hooks?.beforeRetry?.at(-1) === wait ? waited : waited.then(() => undefined)
   }
-  Object.defineProperty(wait, managedBy, { value: tokens })
+  wait[managedBy] = tokens
   options.fetch = (request, init) => call.send(request as Request, init)
   // last, so that what the caller's hooks change is known, and that nothing comes between waiting and sending
   options.hooks = {
-    ...others,
+    ...hooks,
     beforeRequest: [...beforeRequest, wait],
     beforeRetry: [...beforeRetry.map((hook) => waitingFor(hook, call)), wait],
   }
@@ -68,7 +71,6 @@ function manage(options: Options, manager: Manager): void {
 function waitingFor(hook: BeforeRetryHook, call: Call): BeforeRetryHook {
   return async (state) => {
     const result = await hook(state)
-    if (result instanceof Request) await call.wait(result)
-    return result
+    return result instanceof Request ? call.wait(result) : result
   }
 }
