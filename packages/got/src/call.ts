@@ -29,6 +29,8 @@ export class Call {
   /** Those of the attempt. */
   #hooks: Options['hooks'] | undefined
   #api: Api | undefined
+  /** The URL that was found to be the API's. */
+  #href: string | undefined
   /** Whether a redirect has led out of the API: nothing after it gets a token. */
   #outside = false
   #pass: Pass | undefined
@@ -131,6 +133,7 @@ export class Call {
   /** The API whose token goes along. */
   #route({ url, headers }: NormalizedOptions, redirected: boolean): Api | undefined {
     const isOwn = headers['authorization'] !== undefined
+    this.#href = url?.href
     const api = isOwn || url === undefined ? undefined : this.#tokens.route(url)
     if (redirected && api !== this.#api) this.#outside = true
     return this.#outside ? undefined : api
@@ -143,7 +146,7 @@ export class Call {
       options.request = given
       // with a `cache`, got has its options in the place of the URL
       const { headers: fields } = (typeof native === 'function' ? url : native) as { headers: SentFields }
-      const isElsewhere = this.#tokens.route(url.href) !== this.#api
+      const isElsewhere = url.href !== this.#href && this.#tokens.route(url.href) !== this.#api
       if (!isElsewhere && fields['authorization'] === undefined) {
         fields['authorization'] = this.#pass?.authorization
         this.#fields = fields
