@@ -26,7 +26,11 @@ export class Call {
   #wait: AbortController | undefined
   #over = false
   #attempt: number | undefined
+  /** Those of the attempt. */
+  #hooks: Options['hooks'] | undefined
   #api: Api | undefined
+  /** The URL that was found to be the API's. */
+  #href: string | undefined
   /** Whether a redirect has led out of the API: nothing after it gets a token. */
   #outside = false
   #pass: Pass | undefined
@@ -37,10 +41,8 @@ export class Call {
   constructor(tokens: TokenManager, { hooks, body }: Options) {
     this.#tokens = tokens
     this.#hasForm = body instanceof FormData
-    for (const hook of [this.#beforeRequest, this.#afterResponse])
-      Object.defineProperty(hook, managedBy, { value: tokens })
     // last, so that it sees what the caller's hooks make of the request
-    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), this.#beforeRequest]
+    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), this.#marked(this.#beforeRequest)]
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
   }
 
@@ -57,6 +59,7 @@ export class Call {
         retryAfter: headers['retry-after'],
         wwwAuthenticate: headers['www-authenticate'],
       })
+      if (this.#verdict === 'again') this.#addAfterResponse()
     })
     request.once('close', () => {
       forgetToken(request)
@@ -81,14 +84,13 @@ export class Call {
     // what comes without a new attempt is a redirect
     const redirected = retryCount === this.#attempt
     this.#attempt = retryCount
+    this.#hooks = options.hooks
     this.#api = this.#route(options, redirected)
     if (this.#api === undefined) return
 
-    const { context, hooks, isStream, body } = options
+    const { context, isStream, body } = options
     const minVersion = floorOf(options)
     const { priority } = checkCallOptions(context['tokenlane'])
-    // each time, for a hook of the caller's that retries may drop them
-    hooks.afterResponse = [this.#afterResponse, ...this.#others(hooks.afterResponse)]
     const wait = new AbortController()
     this.#wait = wait
     try {
@@ -122,9 +124,16 @@ export class Call {
     })
   }
 
+  /** Only before it is of use, since got does a lot around each of these hooks. */
+  #addAfterResponse(): void {
+    const hooks = this.#hooks as Options['hooks']
+    hooks.afterResponse = [this.#marked(this.#afterResponse), ...this.#others(hooks.afterResponse)]
+  }
+
   /** The API whose token goes along. */
   #route({ url, headers }: NormalizedOptions, redirected: boolean): Api | undefined {
     const isOwn = headers['authorization'] !== undefined
+    this.#href = url?.href
     const api = isOwn || url === undefined ? undefined : this.#tokens.route(url)
     if (redirected && api !== this.#api) this.#outside = true
     return this.#outside ? undefined : api
@@ -137,7 +146,7 @@ export class Call {
       options.request = given
       // with a `cache`, got has its options in the place of the URL
       const { headers: fields } = (typeof native === 'function' ? url : native) as { headers: SentFields }
-      const isElsewhere = this.#tokens.route(url.href) !== this.#api
+      const isElsewhere = url.href !== this.#href && this.#tokens.route(url.href) !== this.#api
       if (!isElsewhere && fields['authorization'] === undefined) {
         fields['authorization'] = this.#pass?.authorization
         this.#fields = fields
@@ -149,6 +158,10 @@ export class Call {
   #forgetFields(): void {
     if (this.#fields !== undefined) redact(this.#fields)
     this.#fields = undefined
+  }
+
+  #marked<T extends object>(hook: T): T {
+    return Object.defineProperty(hook, managedBy, { value: this.#tokens })
   }
 
   /** Another handler may have been here for the same manager, or another call whose options are used again. */
