@@ -85,8 +85,10 @@ function isClaim(value: unknown): value is StoreClaim {
   if (value === 'taken') return true
   if (typeof value !== 'object' || value === null) return false
   const { entry, fence, expiresIn } = value as Record<string, unknown>
-  if (typeof fence === 'string') return entry === undefined
-  return typeof entry === 'string' && (expiresIn === undefined || typeof expiresIn === 'number')
+  if ('fence' in value) return typeof fence === 'string' && entry === undefined
+  // of NaN nothing is ever over
+  const isSpan = typeof expiresIn === 'number' && !Number.isNaN(expiresIn)
+  return typeof entry === 'string' && (expiresIn === undefined || isSpan)
 }
 
 function isFence(claim: StoreClaim): claim is Extract<StoreClaim, { fence: string }> {
