@@ -14,7 +14,7 @@ export interface IssuerSettings {
    */
   readonly renewBefore?: number | undefined
   /**
-   * How long one token request may take, in milliseconds, above 0.
+   * How long one token request may take, in milliseconds, above 0, and `maxWait` at most.
    *
    * @defaultValue 5_000
    */

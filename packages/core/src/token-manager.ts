@@ -142,7 +142,9 @@ function manage(
   const credentials = new RotatingCredentials(name, issuer.credentials, emit)
   const { tokenEndpoint: url, scope } = issuer
   const endpoint = { issuer: name, url, scope, fetch, dispatcherFor: secureDispatchers() }
-  const { renewBefore, requestTimeout, maxWait } = issuer
+  const { renewBefore, maxWait } = issuer
+  // what begins in the background may be waited for before it is over
+  const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
   // half of the wait: whoever waits for a process that died has as much time to ask himself
   const shared = store && new SharedToken(store, endpoint, Math.min(requestTimeout, maxWait / 2))
   const token = new RenewingToken({
