@@ -209,7 +209,7 @@ test.each<[string, unknown, string, string]>([
   [
     'an environment without a URL',
     { environment: 'staging', issuers: { general: { ...general, authUrl: { testing: authUrl } } }, apis: [] },
-    'issuers.general.authUrl.staging',
+    'issuers.general.authUrl',
     'testing',
   ],
   [
