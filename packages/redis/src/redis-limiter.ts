@@ -37,6 +37,8 @@ export interface RedisLimiterOptions {
  * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
+  if (typeof options !== 'object' || options === null)
+    refuse('options', 'client, prefix, fallbackShare, timeout')
   const { client, prefix = 'tokenlane', fallbackShare, timeout = 500, ...others } = options
   for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout')
   if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')

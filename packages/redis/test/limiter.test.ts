@@ -199,4 +199,6 @@ test('wrong options are told at once', () => {
     expect(() => redisLimiter({ ...right, ...each } as never)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS' }),
     )
+  for (const none of [undefined, null, 'redis://127.0.0.1'])
+    expect(() => redisLimiter(none as never)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
 })
