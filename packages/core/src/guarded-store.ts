@@ -3,7 +3,7 @@ import type { Emit, StoreFailure } from './events.ts'
 import { StepTimeout } from './step-timeout.ts'
 import type { StoreClaim, TokenStore } from './token-store.ts'
 
-/** How long one step of the store may take, in milliseconds. */
+/** How long one step of the store may take at most, in milliseconds. */
 const patience = 1_000
 
 /**
@@ -23,7 +23,11 @@ export class GuardedStore {
   async claim(name: string, useless: string | undefined, lease: number): Promise<StoreClaim | undefined> {
     // by a function: a store may throw before it promises
     const claiming = (async () => this.#store.claim(name, useless, lease))()
-    const claimed = await this.#inTime(claiming.then((claim) => [claim]))
+    // a right that has run out when it comes is none
+    const claimed = await this.#inTime(
+      claiming.then((claim) => [claim]),
+      Math.min(patience, lease),
+    )
     if (claimed === undefined) {
       // a right that comes too late must not keep others waiting
       void claiming.then(
@@ -66,8 +70,8 @@ export class GuardedStore {
     this.#emit?.({ type: 'store.failed', reason })
   }
 
-  async #inTime<T>(work: Promise<T>): Promise<T | undefined> {
-    const timer = new StepTimeout(() => patience)
+  async #inTime<T>(work: Promise<T>, span: number = patience): Promise<T | undefined> {
+    const timer = new StepTimeout(() => span)
     const signal = timer.signal()
     try {
       return await abortable(work, signal)

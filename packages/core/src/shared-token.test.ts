@@ -153,6 +153,14 @@ test.each(faults)('a store that %s costs no call, and is told once', async (_, f
   for (const { eventsOf } of processes) expect(eventsOf('store.recovered')).toHaveLength(1)
 })
 
+test('a store that hangs leaves time to ask the issuer, however short `maxWait` is', async () => {
+  const { issuer, store, join } = fleet(0)
+  store.before = hang
+  issuer.respondWith(() => issuer.after(200))
+  const { tokens } = join({ maxWait: second })
+  expect((await soon(tokens.getToken('general'))).value).toBe('token-1')
+})
+
 test('a right that comes too late is given back', async () => {
   const { store, processes, join } = fleet(1)
   const { promise, resolve } = Promise.withResolvers<void>()
