@@ -40,8 +40,9 @@ export interface TokenManager extends AsyncDisposable {
    * @param issuer A name from `issuers`.
    * @param options `signal` ends this wait only.
    * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if the issuer says no, `TOKEN_REQUEST_FAILED`,
-   * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it gives none, `CREDENTIALS_UNAVAILABLE`,
-   * `MANAGER_CLOSED`, or `INVALID_OPTIONS` for a name that is no issuer.
+   * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it gives none, `INSECURE_TRANSPORT` if it could only be
+   * asked below TLS 1.2, `CREDENTIALS_UNAVAILABLE`, `MANAGER_CLOSED`, or `INVALID_OPTIONS` for a name that is no
+   * issuer; the signal's reason if it aborts.
    * @example
    * ```ts
    * const { value } = await tokens.getToken('weblink', { signal })
@@ -58,7 +59,10 @@ export interface TokenManager extends AsyncDisposable {
    * @throws TokenlaneError what failed.
    */
   warmUp(): Promise<void>
-  /** Takes no new calls, and ends when those under way have ended. Nothing keeps the process alive after. */
+  /**
+   * Takes no new calls, refuses those that wait in a queue (`MANAGER_CLOSED`), and ends when those under way have
+   * ended. Nothing keeps the process alive after.
+   */
   close(): Promise<void>
 }
 
