@@ -29,7 +29,11 @@ export interface AdmitOptions {
    * @defaultValue 0
    */
   readonly priority?: number | undefined
-  /** Whether the same request can be sent again; `false` for a body that can be read once. Default `true`. */
+  /**
+   * Whether the same request can be sent again; `false` for a body that can be read once.
+   *
+   * @defaultValue true
+   */
   readonly replayable?: boolean | undefined
   /**
    * Whether the call has been sent before, as after a redirect: then it goes before the calls that wait, and is not
@@ -69,7 +73,8 @@ export interface Api {
    *
    * `attempt` performs one HTTP exchange with the given `Authorization` field; what it throws is passed on.
    *
-   * @throws TokenlaneError if no token can be had: then nothing was sent.
+   * @throws TokenlaneError if no token can be had, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`: then nothing was
+   * sent, but for an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
   /**
@@ -77,7 +82,8 @@ export interface Api {
    *
    * Whoever takes a pass releases it, whatever happens.
    *
-   * @throws TokenlaneError if no token can be had; the signal's reason if it aborts.
+   * @throws TokenlaneError if no token can be had, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
+   * reason if it aborts.
    */
   admit(options?: AdmitOptions): Promise<Pass>
 }

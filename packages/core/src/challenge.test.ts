@@ -10,6 +10,11 @@ test.each([
   'Bearer error="invalid_token"',
   'bearer realm="a, b", error="invalid_token", error_description="The token expired"',
   'Basic realm="x", Bearer error=invalid_token',
+  'Bearer error_description="no \\"error = expired\\"", error="invalid_token"',
+  'Bearer realm="api", DPoP algs="ES256", error="use_dpop_nonce"',
+  'Bearer error="INVALID_TOKEN',
+  "Bearer error='invalid_token'",
+  'Bearer error=""',
 ])('%j says that the token was refused', (challenge) => {
   expect(refusesToken(challenge)).toBe(true)
 })
@@ -18,6 +23,9 @@ test.each([
   'Basic realm="api"',
   'Bearer error="insufficient_scope"',
   'Bearer error="invalid_request"',
+  'Bearer realm="api"; error="insufficient_scope"',
+  'Basic realm="open to a, bearer of this"',
+  'Negotiate abc==, Basic realm="x"',
   'DPoP',
 ])('%j says something else', (challenge) => {
   expect(refusesToken(challenge)).toBe(false)

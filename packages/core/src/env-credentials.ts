@@ -6,7 +6,8 @@ import { parseIsoDate } from './iso-date.ts'
  * `<PREFIX>_CLIENT_ID`, `<PREFIX>_CLIENT_SECRET`, and where there are any `<PREFIX>_CLIENT_SECRET_NEXT` (tried
  * when the first is refused) and `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
  *
- * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if a variable is missing or empty then.
+ * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if a variable is missing, empty or no such date
+ * then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal. Both name the variable.
  * @example
  * ```ts
  * generalIssuer({ authUrl: 'https://auth.example.com', credentials: envCredentials('GENERAL') })

@@ -36,7 +36,7 @@ export class Environment {
       this.#mustBeOneEnvironment(url, name, `${path}.${name}`)
     }
     if (!Object.hasOwn(value, this.#name))
-      refuse(`${path}.${this.#name}`, 'missing', `environments ${names.join(', ')} or a URL for this one`)
+      refuse('environment', `none that \`${path}\` has a URL for`, `one of ${names.join(', ')}`)
     return new URL(value[this.#name] as string)
   }
 

@@ -4,7 +4,8 @@ import type { TokenlaneErrorCode } from './errors.ts'
 export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
- * How the shared store failed: it threw, did not answer within a second, or gave what none of this fleet has written.
+ * How the shared store failed: it threw, did not answer in time (a second at most), or gave what none of this fleet
+ * has written.
  */
 export type StoreFailure = 'error' | 'timeout' | 'unreadable'
 

@@ -3,7 +3,7 @@ import type { Emit, StoreFailure } from './events.ts'
 import { StepTimeout } from './step-timeout.ts'
 import type { StoreClaim, TokenStore } from './token-store.ts'
 
-/** How long one step of the store may take, in milliseconds. */
+/** How long one step of the store may take at most, in milliseconds. */
 const patience = 1_000
 
 /**
@@ -23,7 +23,11 @@ export class GuardedStore {
   async claim(name: string, useless: string | undefined, lease: number): Promise<StoreClaim | undefined> {
     // by a function: a store may throw before it promises
     const claiming = (async () => this.#store.claim(name, useless, lease))()
-    const claimed = await this.#inTime(claiming.then((claim) => [claim]))
+    // a right that has run out when it comes is none
+    const claimed = await this.#inTime(
+      claiming.then((claim) => [claim]),
+      Math.min(patience, lease),
+    )
     if (claimed === undefined) {
       // a right that comes too late must not keep others waiting
       void claiming.then(
@@ -66,8 +70,8 @@ export class GuardedStore {
     this.#emit?.({ type: 'store.failed', reason })
   }
 
-  async #inTime<T>(work: Promise<T>): Promise<T | undefined> {
-    const timer = new StepTimeout(() => patience)
+  async #inTime<T>(work: Promise<T>, span: number = patience): Promise<T | undefined> {
+    const timer = new StepTimeout(() => span)
     const signal = timer.signal()
     try {
       return await abortable(work, signal)
@@ -85,8 +89,10 @@ function isClaim(value: unknown): value is StoreClaim {
   if (value === 'taken') return true
   if (typeof value !== 'object' || value === null) return false
   const { entry, fence, expiresIn } = value as Record<string, unknown>
-  if (typeof fence === 'string') return entry === undefined
-  return typeof entry === 'string' && (expiresIn === undefined || typeof expiresIn === 'number')
+  if ('fence' in value) return typeof fence === 'string' && entry === undefined
+  // of NaN nothing is ever over
+  const isSpan = typeof expiresIn === 'number' && !Number.isNaN(expiresIn)
+  return typeof entry === 'string' && (expiresIn === undefined || isSpan)
 }
 
 function isFence(claim: StoreClaim): claim is Extract<StoreClaim, { fence: string }> {

@@ -14,7 +14,7 @@ export interface IssuerSettings {
    */
   readonly renewBefore?: number | undefined
   /**
-   * How long one token request may take, in milliseconds, above 0.
+   * How long one token request may take, in milliseconds, above 0, and `maxWait` at most.
    *
    * @defaultValue 5_000
    */
@@ -71,7 +71,7 @@ export function weblinkIssuer(options: AuthUrl & IssuerSettings): IssuerOptions 
 /** An issuer whose options are in order. */
 export interface CheckedIssuer {
   readonly tokenEndpoint: URL
-  /** `undefined` for an issuer that is none of the service's. */
+  /** `undefined` where the whole endpoint is given: only the service's issuers are known by their paths. */
   readonly tokenPath: string | undefined
   readonly scope: string | undefined
   readonly credentials: CredentialsSource

@@ -3,6 +3,7 @@ import { checkPriority } from './call-options.ts'
 import { TokenlaneError } from './errors.ts'
 import type { Emit } from './events.ts'
 import { Line } from './line.ts'
+import { longestTimer } from './longest-timer.ts'
 import { Mean } from './mean.ts'
 import { QueuedCall } from './queued-call.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
@@ -31,8 +32,6 @@ export interface LaneStatus {
 
 /** Before every priority that a caller can give. */
 const first = Number.MAX_SAFE_INTEGER
-/** What a timer takes at most. */
-const longestTimer = 2_147_483_647
 /** What a date can say at most: an API may ask for any pause. */
 const longestDate = 8_640_000_000_000_000
 

@@ -1,4 +1,4 @@
-import { mustBeCount, mustBeDuration, mustBeFlag, mustBeObject, refuse, shape } from './check.ts'
+import { mustBeCount, mustBeDuration, mustBeFlag, ownOptions, refuse, shape } from './check.ts'
 
 /** At most `quota` calls in any `window`. */
 export interface RateLimit {
@@ -79,9 +79,9 @@ export interface CheckedPolicy {
 const options = ['limits', 'accounting', 'spread', 'concurrency', 'maxQueued', 'maxWait', 'limitedStatuses']
 
 export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
-  mustBeObject(value, path, options)
-  const { limits, spread = false, concurrency, maxQueued, maxWait } = value
-  const { accounting = 'response', limitedStatuses = [429] } = value
+  const given = ownOptions(value, path, options)
+  const { limits, spread = false, concurrency, maxQueued, maxWait } = given
+  const { accounting = 'response', limitedStatuses = [429] } = given
   if (!Array.isArray(limits)) refuse(`${path}.limits`, shape(limits), 'an array of { quota, window }')
   if (!Array.isArray(limitedStatuses))
     refuse(`${path}.limitedStatuses`, shape(limitedStatuses), 'an array of status codes, 400 to 599 but 401')
@@ -100,10 +100,10 @@ export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
 }
 
 function checkLimit(value: unknown, path: string): RateLimit {
-  mustBeObject(value, path, ['quota', 'window'])
+  const { quota, window } = ownOptions(value, path, ['quota', 'window'])
   return {
-    quota: mustBeCount(value['quota'], `${path}.quota`, 1),
-    window: mustBeDuration(value['window'], `${path}.window`, { positive: true }),
+    quota: mustBeCount(quota, `${path}.quota`, 1),
+    window: mustBeDuration(window, `${path}.window`, { positive: true }),
   }
 }
 

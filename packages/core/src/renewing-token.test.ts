@@ -70,6 +70,35 @@ test('an aging token serves while its renewal runs in the background', async () 
   expect(eventsOf('token.renewed')[1]).toMatchObject({ reason: 'ahead', joiners: 0 })
 })
 
+test('a call waits for a renewal that began before it no longer than `maxWait`, whatever `requestTimeout` is', async () => {
+  const { tokens, issuer } = fakeService({
+    renewBefore: minute,
+    requestTimeout: minute,
+    maxWait: 15 * second,
+  })
+  await tokens.warmUp()
+  issuer.respondWith(() => new Promise<Response>(() => {}))
+  await pass(hour - 11 * second)
+  await tokens.getToken('general')
+  await pass(11 * second)
+  const outcome = vi.fn()
+  tokens.getToken('general').catch(outcome)
+  await pass(15 * second)
+  expect(outcome).toHaveBeenCalledWith(expect.objectContaining({ code: 'TOKEN_REQUEST_TIMEOUT' }))
+})
+
+test.each([2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE])(
+  'a `requestTimeout` of %d ms is no short one',
+  async (ms) => {
+    const { tokens, issuer } = fakeService({ requestTimeout: ms, maxWait: ms })
+    issuer.respondOnceWith(() => issuer.after(minute))
+    const token = tokens.getToken('general')
+    await pass(minute)
+    expect((await token).value).toBe('token-1')
+    expect(issuer.count).toBe(1)
+  },
+)
+
 test('the margin is a tenth of the lifetime at most and half of that at least, drawn for each token', async () => {
   for (const [random, margin] of [
     [0, 3 * minute],

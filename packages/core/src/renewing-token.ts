@@ -26,7 +26,7 @@ export interface RenewalOptions {
   readonly emit: Emit
 }
 
-/** With less than this left, or less than a fortieth of the lifetime, calls wait for the renewal. */
+/** With no more than this left, or than a fortieth of the lifetime if that is less, calls wait for the renewal. */
 const longestFloor = 10_000
 
 /** One renewal under way, which every call that needs it shares. */

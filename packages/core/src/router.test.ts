@@ -47,8 +47,20 @@ test.each([
   'records',
   '',
   'https://',
+  'blob:https://api.example.com/',
+  'blob:https://api.example.com/2f7c61e0-9c0b-4f5e-8d59-0f1c3b8f9a11',
 ])('%j gets no token', (url) => {
   expect(router.match(url)).toBeUndefined()
+})
+
+test.each(['a+b', 'a*b', 'a$', '(a)'])('a host with %s in it is that host only', (name) => {
+  const odd = { baseUrl: `https://${name}.example.com/` }
+  const alone = new Router([odd])
+  expect(alone.match(odd.baseUrl)).toBe(odd)
+  for (const other of ['aab', 'ab', 'b', 'a', 'aa']) {
+    expect(alone.match(`https://${other}.example.com/`)).toBeUndefined()
+    expect(alone.match(`https://${other}.example.com/x`)).toBeUndefined()
+  }
 })
 
 test('a token endpoint gets no token, also where an API lies around it', () => {

@@ -75,7 +75,8 @@ interface Origin<T> {
 
 /** What the parser may write otherwise: a segment that begins with a dot, and most characters. */
 function plainUrl(origin: string): RegExp {
-  const literally = origin.replace(/[.[\]]/g, '\\$&')
+  // a host may have more characters than a name: `*`, `+` and `$` are allowed
+  const literally = origin.replace(/\W/g, '\\$&')
   return new RegExp(`^${literally}(?:/(?!\\.)[\\w!$&'()*+,.:;=@~-]*)+(?:[?#]|$)`)
 }
 
@@ -90,7 +91,6 @@ function placeOf({ origin, pathname }: URL): string {
 
 /** Whether the path that begins at `start` is this one, or goes on below it. */
 function isBelow(path: string, url: string, start: number): boolean {
-  if (path === '/') return true
   if (!url.startsWith(path, start)) return false
   if (path.endsWith('/')) return true
   const next = url[start + path.length]

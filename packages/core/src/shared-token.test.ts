@@ -153,6 +153,14 @@ test.each(faults)('a store that %s costs no call, and is told once', async (_, f
   for (const { eventsOf } of processes) expect(eventsOf('store.recovered')).toHaveLength(1)
 })
 
+test('a store that hangs leaves time to ask the issuer, however short `maxWait` is', async () => {
+  const { issuer, store, join } = fleet(0)
+  store.before = hang
+  issuer.respondWith(() => issuer.after(200))
+  const { tokens } = join({ maxWait: second })
+  expect((await soon(tokens.getToken('general'))).value).toBe('token-1')
+})
+
 test('a right that comes too late is given back', async () => {
   const { store, processes, join } = fleet(1)
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -180,16 +188,37 @@ test.each(['garbage', '1.AAAA', '1.%%%', ''])('an entry %j is replaced', async (
   expect(issuer.count).toBe(2)
 })
 
-test.each([undefined, null, 7, 'fence', {}, { entry: 7 }, { fence: 7 }, { entry: 'same' }])(
-  'a store that always answers %j costs no call',
-  async (answer) => {
-    const { join, store } = fleet(0)
-    store.claim = async () => answer as never
-    const { tokens, eventsOf } = join()
-    expect((await soon(tokens.getToken('general'))).value).toBe('token-1')
-    expect(eventsOf('store.failed')).toHaveLength(1)
-  },
-)
+test.each([
+  undefined,
+  null,
+  7,
+  'fence',
+  {},
+  { entry: 7 },
+  { fence: 7 },
+  { entry: 'same' },
+  { entry: 'same', fence: undefined },
+])('a store that always answers %j costs no call', async (answer) => {
+  const { join, store } = fleet(0)
+  store.claim = async () => answer as never
+  const { tokens, eventsOf } = join()
+  expect((await soon(tokens.getToken('general'))).value).toBe('token-1')
+  expect(eventsOf('store.failed')).toHaveLength(1)
+})
+
+test('an entry that has no number of milliseconds left is not taken: its token would never expire', async () => {
+  const { store, processes, join } = fleet(1)
+  await soon(tokensOf(processes))
+  const claim = store.claim.bind(store)
+  store.claim = async (...given) => {
+    const claimed = await claim(...given)
+    return claimed !== 'taken' && 'entry' in claimed ? { ...claimed, expiresIn: Number.NaN } : claimed
+  }
+  const { tokens, eventsOf } = join()
+  await soon(tokens.getToken('general'))
+  expect(tokens.status().issuers['general']).toMatchObject({ expiresAt: expect.stringMatching(/Z$/) })
+  expect(eventsOf('store.failed')).toMatchObject([{ reason: 'unreadable' }])
+})
 
 test('what is kept shows neither token nor secret, client or issuer', async () => {
   const { store, processes } = fleet(1)

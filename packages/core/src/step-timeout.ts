@@ -1,3 +1,5 @@
+import { longestTimer } from './longest-timer.ts'
+
 /** A time span for each step of a request (asking the provider, asking the issuer), with a signal of its own. */
 export class StepTimeout {
   readonly #span: () => number
@@ -13,7 +15,7 @@ export class StepTimeout {
     const controller = new AbortController()
     this.#timer = setTimeout(
       () => controller.abort(new DOMException('The time is over', 'TimeoutError')),
-      this.#span(),
+      Math.min(this.#span(), longestTimer),
     )
     return controller.signal
   }

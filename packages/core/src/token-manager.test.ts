@@ -79,6 +79,18 @@ test.each<[string, unknown, string, string]>([
     'without user name',
   ],
   [
+    'a base URL with an empty query, which would be another one',
+    withApis(api, { ...api, baseUrl: `${api.baseUrl}?` }),
+    'apis[1].baseUrl',
+    'scheme, host and path only',
+  ],
+  [
+    'a base URL with an empty fragment',
+    withApis({ ...api, baseUrl: `${api.baseUrl}#` }),
+    'apis[0].baseUrl',
+    'scheme, host and path only',
+  ],
+  [
     'an auth URL with a query',
     withIssuer({ ...general, authUrl: `${authUrl}?a=secret-1` }),
     'issuers.general.authUrl',
@@ -209,7 +221,7 @@ test.each<[string, unknown, string, string]>([
   [
     'an environment without a URL',
     { environment: 'staging', issuers: { general: { ...general, authUrl: { testing: authUrl } } }, apis: [] },
-    'issuers.general.authUrl.staging',
+    'issuers.general.authUrl',
     'testing',
   ],
   [

@@ -40,8 +40,9 @@ export interface TokenManager extends AsyncDisposable {
    * @param issuer A name from `issuers`.
    * @param options `signal` ends this wait only.
    * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if the issuer says no, `TOKEN_REQUEST_FAILED`,
-   * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it gives none, `CREDENTIALS_UNAVAILABLE`,
-   * `MANAGER_CLOSED`, or `INVALID_OPTIONS` for a name that is no issuer.
+   * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it gives none, `INSECURE_TRANSPORT` if it could only be
+   * asked below TLS 1.2, `CREDENTIALS_UNAVAILABLE`, `MANAGER_CLOSED`, or `INVALID_OPTIONS` for a name that is no
+   * issuer; the signal's reason if it aborts.
    * @example
    * ```ts
    * const { value } = await tokens.getToken('weblink', { signal })
@@ -58,7 +59,10 @@ export interface TokenManager extends AsyncDisposable {
    * @throws TokenlaneError what failed.
    */
   warmUp(): Promise<void>
-  /** Takes no new calls, and ends when those under way have ended. Nothing keeps the process alive after. */
+  /**
+   * Takes no new calls, refuses those that wait in a queue (`MANAGER_CLOSED`), and ends when those under way have
+   * ended. Nothing keeps the process alive after.
+   */
   close(): Promise<void>
 }
 
@@ -142,7 +146,9 @@ function manage(
   const credentials = new RotatingCredentials(name, issuer.credentials, emit)
   const { tokenEndpoint: url, scope } = issuer
   const endpoint = { issuer: name, url, scope, fetch, dispatcherFor: secureDispatchers() }
-  const { renewBefore, requestTimeout, maxWait } = issuer
+  const { renewBefore, maxWait } = issuer
+  // what begins in the background may be waited for before it is over
+  const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
   // half of the wait: whoever waits for a process that died has as much time to ask himself
   const shared = store && new SharedToken(store, endpoint, Math.min(requestTimeout, maxWait / 2))
   const token = new RenewingToken({

@@ -14,8 +14,8 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
     refuse(path, 'a URL with credentials', 'a URL without user name and password')
   if (url.protocol === 'http:') mustBeLoopback(url, path, allowInsecureLoopback)
   else if (url.protocol !== 'https:') refuse(path, 'a URL of another scheme', 'an https: URL')
-  if (url.search !== '' || url.hash !== '')
-    refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
+  // also empty ones, which `search` and `hash` do not show
+  if (/[?#]/.test(url.href)) refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
   return url
 }
 

@@ -48,6 +48,10 @@ const places: Record<string, (value: unknown) => unknown> = {
     ...(api({ baseUrl: { production: value }, issuer: 'a' }) as object),
     environment: 'production',
   }),
+  environment: (value) => ({
+    ...(api({ baseUrl: { production: baseUrl }, issuer: 'a' }) as object),
+    environment: value,
+  }),
   'apis[0].issuer': (value) => api({ baseUrl, issuer: value }),
   'apis[0].ratePolicy': (value) => api({ baseUrl, issuer: 'a', ratePolicy: value }),
   ...Object.fromEntries(

@@ -48,3 +48,23 @@ test('nor is the endpoint, the scope, the fetch or the observer of somebody else
   expect([strayed.count, told.length]).toEqual([0, 0])
   expect(tokens.route('https://evil.example/')).toBeUndefined()
 })
+
+test('nor is a rate policy made laxer, or stricter, by somebody else', () => {
+  pollute({
+    spread: true,
+    accounting: 'send',
+    concurrency: 0,
+    maxQueued: -1,
+    maxWait: 0,
+    limitedStatuses: [1],
+  })
+  const general = { tokenEndpoint: 'https://auth.example.com/token', credentials }
+  const withLimit = (limit: unknown): unknown =>
+    createTokenManager({
+      issuers: { general },
+      apis: [{ ...apis[0], ratePolicy: { limits: [limit] } } as never],
+    })
+  expect(() => withLimit({ quota: 1, window: 1_000 })).not.toThrow()
+  pollute({ quota: 1_000_000 })
+  expect(() => withLimit({ window: 1_000 })).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
+})

@@ -38,6 +38,9 @@ const rejoining = 500
 /** For how long at most all stop that do not know what was sent before, in milliseconds. */
 const longestQuiet = 60_000
 
+/** An API may ask for any pause, and Redis counts only so far: the others are told of a year at most. */
+const longestPause = 365 * 86_400_000
+
 /** The budget of one API as Redis keeps it: one script, whose message and answer are put into words here. */
 export class Budget {
   /** How long a unit stays used after it was answered, in the longest and in the shortest of the limits. */
@@ -74,7 +77,7 @@ export class Budget {
     this.#number += 1
     // what is older than all windows tells nothing, and its keys may be gone rightly
     const known = performance.now() - this.#heardAt < this.longest ? this.#epoch : ''
-    const said = [this.#me, this.#number, known, rejoins ? 1 : 0, held, wanted, pause]
+    const said = [this.#me, this.#number, known, rejoins ? 1 : 0, held, wanted, Math.min(pause, longestPause)]
     const units = settled.flatMap(({ number, age }) => [String(number), age.toFixed(3)])
     const args = [...said.map(String), ...this.#policy, ...units]
     const { epoch, ...answer } = read(await runScript(this.#client, limiterScript, this.#keys, args))

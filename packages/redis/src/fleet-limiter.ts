@@ -1,6 +1,6 @@
 import type { LimitedApi, Permit, RateLimiter } from '@tokenlane/core'
 import { Budget, lease, type Answer } from './budget.ts'
-import { inTime, reasonOf } from './in-time.ts'
+import { inTime, longestTimer, reasonOf } from './in-time.ts'
 import { Ledger } from './ledger.ts'
 import type { RedisClient } from './redis-client.ts'
 import { createOwnShare } from './own-share.ts'
@@ -17,8 +17,6 @@ export interface FleetOptions {
 const longestUntold = 250
 /** How often a Redis that refuses is asked again, in milliseconds. */
 const retryAfter = 250
-/** What a timer takes at most. */
-const longestTimer = 2_147_483_647
 
 /**
  * The limiter of one API in one process of a fleet: asks Redis for units while calls wait, and keeps to its own

@@ -1,3 +1,6 @@
+/** What a timer takes at most, in milliseconds: one that is set for more goes off at once. */
+export const longestTimer = 2_147_483_647
+
 /** @throws Error if there is no answer in so many milliseconds; what comes later is nobody's. */
 export async function inTime<T>(answering: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -7,7 +10,7 @@ export async function inTime<T>(answering: Promise<T>, ms: number): Promise<T> {
       new Promise<never>((_, reject) => {
         const late = (): void => reject(new Error(`no answer in ${ms} ms`))
         // a process that stood still finds its timer over before it reads the answer that lies there
-        timer = setTimeout(() => setImmediate(() => setImmediate(late)), ms)
+        timer = setTimeout(() => setImmediate(() => setImmediate(late)), Math.min(ms, longestTimer))
       }),
     ])
   } finally {

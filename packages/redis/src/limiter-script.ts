@@ -163,7 +163,8 @@ else
 end
 redis.call('HSET', keys.state, 'run', state.run, 'epoch', epoch, 'born', exact(born), 'gap', exact(gap), 'hold', exact(hold),
   'pause', exact(pause), 'next', exact(next), 'ticket', ticket, 'live', live, 'span', exact(span))
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, math.ceil(span + lease + 60000)) end
+local kept = math.ceil(math.max(span, pause - now) + lease + 60000)
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, kept) end
 
 local soonest = math.max(0, freeAt(1) - now)
 return { granted, math.ceil(delay * 1000), math.ceil(wait * 1000), math.floor(soonest * 1000), math.ceil(math.max(0, pause - now) * 1000), epoch }

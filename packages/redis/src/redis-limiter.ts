@@ -7,7 +7,8 @@ export interface RedisLimiterOptions {
   /** A connected client of `redis` or ioredis: standalone, Sentinel or Cluster. Closing it stays yours. */
   readonly client: RedisClient
   /**
-   * What the names of all keys begin with. One fleet, one prefix: fleets that the API counts apart need their own.
+   * What the names of all keys begin with; text without braces, which are kept for the hash tag that holds the keys
+   * of one API together in a Cluster. One fleet, one prefix: fleets that the API counts apart need their own.
    *
    * @defaultValue 'tokenlane'
    */
@@ -37,6 +38,8 @@ export interface RedisLimiterOptions {
  * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
+  if (typeof options !== 'object' || options === null)
+    refuse('options', 'client, prefix, fallbackShare, timeout')
   const { client, prefix = 'tokenlane', fallbackShare, timeout = 500, ...others } = options
   for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout', 'no option')
   if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')

@@ -189,3 +189,28 @@ test('after an outage of little more than a short window nobody gets a unit befo
   now += 1_000
   expect(await one.exchange({ ...silence, wanted: 20 })).toMatchObject({ granted: 20 })
 })
+
+test.each([600_000, 1e18, Infinity])(
+  'a pause of %d ms is known to whoever asks after a long silence',
+  async (pause) => {
+    fleets += 1
+    now = 1_000_000 * fleets
+    const nothing = (): void => {}
+    const hooks = { changed: nothing, paused: nothing, failed: nothing, recovered: nothing }
+    const api: LimitedApi = {
+      baseUrl: `pause ${fleets}`,
+      accounting: 'response',
+      limits: [{ quota: 20, window: 300 }],
+      spread: false,
+      ...hooks,
+    }
+    const silence = { rejoins: false, held: 0, wanted: 0, pause: 0, settled: [] }
+    await new Budget(client, 'test', api, 500).exchange({ ...silence, pause })
+    // Redis itself forgets on the real clock
+    expect(await redis.pTTL(`test:limiter:{${api.baseUrl}}:state`)).toBeGreaterThan(600_000)
+    now += 500_000
+    const answer = await new Budget(client, 'test', api, 500).exchange({ ...silence, wanted: 1 })
+    expect(answer.granted).toBe(0)
+    expect(answer.pause).toBeGreaterThanOrEqual(100_000)
+  },
+)

@@ -184,6 +184,8 @@ test('a share of less than a call is a call in a longer window', () => {
 })
 
 test('wrong options are told at once', () => {
+  for (const none of [undefined, null, 'redis://127.0.0.1'])
+    expect(() => redisLimiter(none as never)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
   const right = { client: redis as RedisClient, fallbackShare: 1 / 8 }
   const wrong = [
     { client: {} },
