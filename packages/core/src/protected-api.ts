@@ -1,27 +1,18 @@
-import { AccessToken } from './access-token.ts'
-import { Allowance } from './allowance.ts'
+import type { AccessToken } from './access-token.ts'
 import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
-import { backoff } from './backoff.ts'
+import { AttemptPass, type Repeats, type TurnKeeper } from './attempt-pass.ts'
 import { refusesToken } from './challenge.ts'
 import type { Emit } from './events.ts'
 import { closedError, type Gate } from './gate.ts'
 import { Lane } from './lane.ts'
+import { LimitPauses } from './limit-pauses.ts'
 import type { Permit } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
+import { Rejections } from './rejections.ts'
 import type { RenewingToken } from './renewing-token.ts'
-import { parseRetryAfter } from './retry-after.ts'
 import type { RateLimiterFactory } from './shared-limiter.ts'
 import type { Turn } from './turn.ts'
 
-const inspect = Symbol.for('nodejs.util.inspect.custom')
-
-/** Renewals that an API's 401s force are spaced, from here to there. */
-const firstRejection = 1_000
-const longestRejection = 60_000
-
-/** Pauses of an API that says neither how long, from here to there. */
-const firstPause = 1_000
-const longestPause = 60_000
 /** How often a call goes again because the limit was passed. */
 const mostLimited = 3
 
@@ -42,7 +33,7 @@ export interface ProtectedApiOptions {
  * The send rule: wait for a slot, make sure of a live token, wait for a permit, send; on a 401 renew once and
  * send once more.
  */
-export class ProtectedApi implements Api {
+export class ProtectedApi implements Api, TurnKeeper {
   readonly baseUrl: string
   readonly issuer: string
   readonly #token: RenewingToken
@@ -51,16 +42,10 @@ export class ProtectedApi implements Api {
   readonly #limitedStatuses: readonly number[]
   /** `undefined` without a rate policy: then nobody queues. */
   readonly #lane: Lane | undefined
-  /** Tokens in a row that this API refused though they were current, and when the next may be renewed for it. */
-  #rejections = 0
-  #renewAgainAt = Number.NEGATIVE_INFINITY
-  /** How often a call that was never refused may tell that a renewal was of use: other endpoints may refuse. */
-  readonly #hearsay = new Allowance(5, 10_000)
+  readonly #rejections = new Rejections()
+  readonly #pauses = new LimitPauses()
   /** Of calls with this token that need no slot and no permit: one for all of them. */
   #freeTurn: Turn | undefined
-  /** Pauses in a row, and when the last began. */
-  #pauses = 0
-  #pausedAt = Number.NEGATIVE_INFINITY
 
   constructor({ baseUrl, issuer, ratePolicy, token, gate, emit, limiter }: ProtectedApiOptions) {
     this.baseUrl = baseUrl
@@ -153,13 +138,13 @@ export class ProtectedApi implements Api {
     return new AttemptPass(this, turn, replayable, after as AttemptPass | undefined)
   }
 
-  /** @internal The attempt ended, or was never made. */
+  /** @internal */
   left(turn: Turn, sent: boolean): void {
     this.#lane?.leave(turn, sent)
     this.#gate.left()
   }
 
-  /** @internal What an answer means for the token, for the API, and for the call. */
+  /** @internal */
   judge(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
     this.#lane?.answered(turn)
     const verdict = this.#verdict(turn, report, replayable, repeats)
@@ -172,12 +157,12 @@ export class ProtectedApi implements Api {
     if (report.status === 401)
       return this.#refuses(turn.token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
     if (this.#limitedStatuses.includes(report.status)) {
-      this.#pause(turn, report)
+      this.#lane?.pause(this.#pauses.after(turn.takenAt, report.retryAfter), report.status)
       return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     }
     // an error of the server tells nothing of the token
-    if (report.status < 500) this.#accepts(repeats)
-    if (turn.takenAt > this.#pausedAt) this.#pauses = 0
+    if (report.status < 500) this.#rejections.accepted(repeats.rejected > 0)
+    this.#pauses.kept(turn.takenAt)
     return 'final'
   }
 
@@ -185,81 +170,16 @@ export class ProtectedApi implements Api {
   #refuses(token: AccessToken, { wwwAuthenticate }: Report): boolean {
     if (!refusesToken(wwwAuthenticate)) return false
     if (!this.#token.isCurrent(token)) return true
-    // an API that refuses every token must not cost a token request per call
-    if (performance.now() < this.#renewAgainAt) return false
-    this.#rejections += 1
-    this.#renewAgainAt = performance.now() + backoff(this.#rejections, firstRejection, longestRejection)
+    if (!this.#rejections.mayRenew()) return false
     this.#token.invalidate(token)
     this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
     return true
-  }
-
-  /** A token was of use, so that the next that is refused may be renewed at once. */
-  #accepts({ rejected }: Repeats): void {
-    this.#rejections = 0
-    // nearly always, and without a look at the clock
-    if (this.#renewAgainAt === Number.NEGATIVE_INFINITY) return
-    if (performance.now() >= this.#renewAgainAt) return
-    if (rejected > 0 || this.#hearsay.take()) this.#renewAgainAt = Number.NEGATIVE_INFINITY
-  }
-
-  #pause({ takenAt }: Turn, { status, retryAfter }: Report): void {
-    // calls that were under way together pass the limit together: that is one pause, not ten
-    if (takenAt > this.#pausedAt) {
-      this.#pauses += 1
-      this.#pausedAt = performance.now()
-    }
-    const unasked = Math.min(longestPause, firstPause * 2 ** (this.#pauses - 1))
-    this.#lane?.pause(parseRetryAfter(retryAfter, Date.now()) ?? unasked, status)
   }
 }
 
 function freeTurn(token: AccessToken): Turn {
   return { token, permit: unlimited, takenAt: 0 }
 }
-
-/** How often a call went again, and why. */
-interface Repeats {
-  rejected: number
-  limited: number
-}
-
-class AttemptPass implements Pass, Repeats {
-  readonly #api: ProtectedApi
-  readonly #turn: Turn
-  readonly #replayable: boolean
-  rejected: number
-  limited: number
-  #sent = false
-  #released = false
-
-  constructor(api: ProtectedApi, turn: Turn, replayable: boolean, before: Repeats | undefined) {
-    this.#api = api
-    this.#turn = turn
-    this.#replayable = replayable
-    this.rejected = before?.rejected ?? 0
-    this.limited = before?.limited ?? 0
-  }
-
-  get authorization(): string {
-    // whoever takes it sends it
-    this.#sent = true
-    return AccessToken.authorization(this.#turn.token)
-  }
-
-  report(report: Report): 'final' | 'again' {
-    return this.#api.judge(this.#turn, report, this.#replayable, this)
-  }
-
-  release(): void {
-    if (this.#released) return
-    this.#released = true
-    this.#api.left(this.#turn, this.#sent)
-  }
-}
-
-// the field is for the wire, and for no log
-Object.defineProperty(AttemptPass.prototype, inspect, { value: (): string => '[pass]' })
 
 async function discard(exchange: Exchange<unknown>): Promise<void> {
   try {
