@@ -1,12 +1,11 @@
-import { abortable } from './abortable.ts'
 import { AccessToken } from './access-token.ts'
 import { betweenHalfAndWhole } from './backoff.ts'
 import { requestToken, type TokenAnswer, type TokenEndpoint } from './client-credentials.ts'
 import { isTokenlaneError, TokenlaneError } from './errors.ts'
 import type { Emit, RenewalReason } from './events.ts'
 import { Expiry, moment } from './expiry.ts'
+import { Flight } from './flight.ts'
 import { closedError } from './gate.ts'
-import { Pause } from './pause.ts'
 import { firstRetry, pauseAfter, RenewalSpacing } from './renewal-spacing.ts'
 import type { RotatingCredentials } from './rotating-credentials.ts'
 import type { Errand, SharedToken } from './shared-token.ts'
@@ -28,19 +27,6 @@ export interface RenewalOptions {
 
 /** With no more than this left, or than a fortieth of the lifetime if that is less, calls wait for the renewal. */
 const longestFloor = 10_000
-
-/** One renewal under way, which every call that needs it shares. */
-interface Flight {
-  readonly promise: Promise<AccessToken>
-  /** Calls that wait now. */
-  waiting: number
-  /** Calls that ever waited. */
-  joiners: number
-  /** When the first of them gives up, on the monotonic clock. */
-  deadline: number
-  /** Before the next try, if it has come to that. */
-  pause: Pause | undefined
-}
 
 /**
  * The life of one issuer's token: reused while fresh, renewed in the background while aging, waited for when
@@ -84,22 +70,13 @@ export class RenewingToken {
       if (old !== undefined) return old
       if (failure?.failFast === true) throw failure.error
     }
-    const flight = (this.#flight ??= this.#takeOff())
-    if (flight.waiting === 0) {
-      flight.deadline = performance.now() + this.#options.maxWait
-      flight.pause?.hold()
-    }
-    flight.waiting += 1
-    flight.joiners += 1
+    this.#flight ??= this.#takeOff()
     try {
-      return await abortable(flight.promise, signal)
+      return await this.#flight.join(signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
       // the old token serves while it lives
       return this.#unexpired() ?? raise(error)
-    } finally {
-      flight.waiting -= 1
-      if (flight.waiting === 0) flight.pause?.letGo()
     }
   }
 
@@ -128,8 +105,7 @@ export class RenewingToken {
   /** No further tries; ends when the request under way has ended. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#flight?.pause?.end()
-    await this.#flight?.promise.catch(() => {})
+    await this.#flight?.cutShort()
     await this.#options.shared?.idle()
   }
 
@@ -152,17 +128,7 @@ export class RenewingToken {
   }
 
   #takeOff(): Flight {
-    const flight: Flight = {
-      // a turn later, so that `flight` is there when it begins
-      promise: Promise.resolve().then(() => this.#fly(flight)),
-      waiting: 0,
-      joiners: 0,
-      deadline: Number.POSITIVE_INFINITY,
-      pause: undefined,
-    }
-    // a renewal that nobody waits for may fail without anybody to tell but the observers
-    flight.promise.catch(() => {})
-    return flight
+    return new Flight((flight) => this.#fly(flight), this.#options.maxWait)
   }
 
   async #fly(flight: Flight): Promise<AccessToken> {
@@ -175,9 +141,8 @@ export class RenewingToken {
           const pause = this.#pauseAfter(error, tries, flight)
           if (pause === undefined) throw this.#fail(error, flight)
           this.#tell(error as TokenlaneError, pause)
-          flight.pause = new Pause(pause)
-          await flight.pause.over
-          if (flight.waiting === 0 || this.#closed) throw this.#fail(error, flight)
+          await flight.rest(pause)
+          if (!flight.awaited || this.#closed) throw this.#fail(error, flight)
         }
       }
     } finally {
@@ -273,14 +238,10 @@ export class RenewingToken {
   async #pauseForOther(flight: Flight, giveUpAt: number, ms: number): Promise<void> {
     const { endpoint } = this.#options
     // who has a token that serves need not wait as long as who has none
-    const needed = flight.waiting > 0 && this.#unexpired() === undefined
-    const until = needed ? flight.deadline : giveUpAt
-    if (performance.now() + ms >= until) throw othersTooSlow(endpoint)
-    if (!this.#closed) {
-      flight.pause = new Pause(ms)
-      if (flight.waiting === 0) flight.pause.letGo()
-      await flight.pause.over
-    }
+    const needed = flight.awaited && this.#unexpired() === undefined
+    const left = needed ? flight.timeLeft : giveUpAt - performance.now()
+    if (ms >= left) throw othersTooSlow(endpoint)
+    if (!this.#closed) await flight.rest(ms)
     if (this.#closed) throw closedError(`issuer "${endpoint.issuer}"`)
   }
 
@@ -293,8 +254,8 @@ export class RenewingToken {
     )
   }
 
-  #requestTime({ deadline }: Flight): number {
-    return Math.min(this.#options.requestTimeout, Math.max(1, deadline - performance.now()))
+  #requestTime({ timeLeft }: Flight): number {
+    return Math.min(this.#options.requestTimeout, Math.max(1, timeLeft))
   }
 
   #margins(lifetime: number): { renewBefore: number; floor: number } {
@@ -307,13 +268,13 @@ export class RenewingToken {
 
   /** How long to wait before the same flight tries again; `undefined` if it shall not. */
   #pauseAfter(error: unknown, tries: number, flight: Flight): number | undefined {
-    if (!isTokenlaneError(error) || flight.waiting === 0 || this.#closed) return undefined
+    if (!isTokenlaneError(error) || !flight.awaited || this.#closed) return undefined
     // those who wait are better served with the old token now than with a new one later
     if (this.#unexpired() !== undefined) return undefined
     const pause = pauseAfter(error, tries)
     if (pause === undefined) return undefined
     // a try with hardly any time left would only hide the reason behind a timeout
-    return performance.now() + pause + firstRetry < flight.deadline ? pause : undefined
+    return pause + firstRetry < flight.timeLeft ? pause : undefined
   }
 
   /** Remembers a flight's failure, so that what comes next is spaced. */
