@@ -50,7 +50,7 @@ printTable(
   aborts.map((figures, index) => ({
     queue: abort[index]?.name ?? '',
     abort: (figures.abort / (aborts[0]?.abort ?? 0)).toFixed(3),
-    'us per abort': figures.abort.toFixed(1),
+    'µs per abort': figures.abort.toFixed(1),
     'calls that still wait': String(figures.queued),
     'KB left when all is over': (figures.left / 1_000).toFixed(0),
   })),
@@ -63,8 +63,8 @@ function rowsOf(cases: readonly Case[], all: readonly QueueFigures[]): Record<st
     queue: cases[index]?.name ?? '',
     'add + drain': ((figures.add + figures.drain) / base.cost).toFixed(2),
     heap: (figures.bytes / base.bytes).toFixed(2),
-    'us to add': figures.add.toFixed(2),
-    'us to drain': figures.drain.toFixed(2),
+    'µs to add': figures.add.toFixed(2),
+    'µs to drain': figures.drain.toFixed(2),
     'bytes that wait': figures.bytes.toFixed(0),
   }))
 }

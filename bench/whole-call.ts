@@ -34,7 +34,7 @@ function rowsOf(figures: WholeCallFigures): Record<string, string>[] {
         'CPU time': ratio(all, bare, 'cpu'),
         'CPU, quiet rounds': (quietOf(all) / quietOf(bare)).toFixed(3),
         'of the wrapper': name.startsWith('Tokenlane') ? (quietOf(all) / quietOf(byHand)).toFixed(3) : '',
-        'us of CPU': quietOf(all).toFixed(1),
+        'µs of CPU': quietOf(all).toFixed(1),
       }
     })
 }
