@@ -61,7 +61,7 @@ export class Call implements Hop {
     if ('tokenlane' in own) delete (own as { tokenlane?: unknown }).tokenlane
     this.#init = own
     this.#input = request ?? unmistakable(url, baseUrl)
-    this.#asked = request === undefined ? own : { ...plain(request), ...own }
+    this.#asked = request === undefined ? own : filled(own, request)
     const { redirect = 'follow', headers, signal } = this.#asked
     // a `fetch` of the caller's may want to add to them
     this.#fields = ownFetch ? new Headers(headers) : fieldsOf(headers)
@@ -149,10 +149,16 @@ function unmistakable(url: string, baseUrl: string): string {
 }
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
-function plain(init: TokenlaneRequestInit | Request | undefined): TokenlaneRequestInit {
-  const given = (init ?? {}) as Readonly<Record<string, unknown>>
-  const copy = { ...given }
-  if (isLiteral(given)) return copy
-  for (const name of members) if (given[name] !== undefined) copy[name] = given[name]
+function plain(init: TokenlaneRequestInit | undefined): TokenlaneRequestInit {
+  const given = init ?? {}
+  return isLiteral(given) ? { ...given } : filled(given, given)
+}
+
+/** A copy of `init` where what it leaves open, also by `undefined`, is as the other has it. */
+function filled(init: TokenlaneRequestInit, other: RequestInit | Request): TokenlaneRequestInit {
+  const copy = { ...init } as Record<string, unknown>
+  const from = other as Readonly<Record<string, unknown>>
+  for (const name of members)
+    if (copy[name] === undefined && from[name] !== undefined) copy[name] = from[name]
   return copy
 }
