@@ -510,6 +510,16 @@ describe("the caller's hooks", () => {
     expect(lane().running).toBe(0)
   })
 
+  test('added late, one whose turn lost its timer loses the turn to the timer of another call', async () => {
+    await stopTimers()
+    const late: Hooks = { init: [(options) => options.hooks?.beforeRequest?.push(() => new Response())] }
+    await client(weblink('records'), { hooks: late })
+    vi.useRealTimers()
+    expect(lane().running).toBe(1)
+    await client(`${sandbox.apiUrl}records`)
+    await vi.waitFor(() => expect(lane().running).toBe(0))
+  })
+
   test('added late, one may still bring an Authorization of its own, and the turn is given back', async () => {
     const { seen, fetch } = answering()
     const setsIt: NonNullable<Hooks['beforeRequest']>[number] = ({ request }) =>
