@@ -255,6 +255,27 @@ describe('a 401', () => {
     }
   })
 
+  test.each([
+    ['text', 'a=b'],
+    ['JSON', { a: 1 }],
+    ['URLSearchParams', new URLSearchParams('a=b')],
+  ])(
+    'has a body of %s at hand without a look at the first request, which Deno would send chunked',
+    async (_, body) => {
+      await revoke(tokens)
+      const look = vi.spyOn(Request.prototype, 'body', 'get')
+      const looks: number[] = []
+      const fetch: Fetch = (request, init) => {
+        looks.push(look.mock.calls.length)
+        return globalThis.fetch(request, init)
+      }
+      const sent = body.constructor === Object ? { json: body } : { body: body as Body }
+      expect((await client.post(weblink('echo'), { ...sent, fetch })).status).toBe(200)
+      look.mockRestore()
+      expect([looks[0], calls()]).toEqual([0, 2])
+    },
+  )
+
   test('re-sends a body whose progress is watched', async () => {
     await revoke(tokens)
     const onUploadProgress = vi.fn<NonNullable<Options['onUploadProgress']>>()
