@@ -53,6 +53,7 @@ export class Call implements Hop {
   readonly #fields: Fields
   /** A request whose body is sent: always a copy ahead, since sending uses it up. */
   #copy: Request | undefined
+  #sent = false
 
   constructor(input: Input, init: TokenlaneRequestInit | undefined, { url, baseUrl, ownFetch }: Way) {
     const request = isRequest(input) ? input : undefined
@@ -102,6 +103,7 @@ export class Call implements Hop {
   send(fetch: typeof globalThis.fetch, authorization: string): Promise<Response> {
     const init: RequestInit = { ...this.#init, headers: withToken(this.#fields, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
+    this.#sent = true
     return fetch(this.#nextCopy() ?? this.#input, init)
   }
 
@@ -115,10 +117,12 @@ export class Call implements Hop {
     return body === undefined ? init : { ...init, body }
   }
 
-  /** Lets go of the copy that was not needed. */
+  /** Lets go of the copy that was not needed, and of a stream that was never sent, as `fetch` does. */
   end(): void {
+    const { body } = this.#init
+    const unsent = !this.#sent && body instanceof ReadableStream ? body : undefined
     // ends when all copies have ended, so nobody waits for it
-    this.#copy?.body?.cancel().catch(() => {})
+    ;(unsent ?? this.#copy?.body)?.cancel().catch(() => {})
   }
 
   #nextCopy(): Request | undefined {

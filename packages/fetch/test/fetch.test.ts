@@ -150,6 +150,14 @@ test.each([
   expect(calls()).toBe(0)
 })
 
+test('a stream whose call is aborted before it is sent is cancelled, as by fetch itself', async () => {
+  const cancel = vi.fn<() => void>()
+  const body = new ReadableStream({ cancel })
+  const init = { method: 'POST', body, duplex: 'half', signal: AbortSignal.abort() } as RequestInit
+  await expect(fetch(weblink('echo'), init)).rejects.toMatchObject({ name: 'AbortError' })
+  expect([cancel.mock.calls.length, calls()]).toEqual([1, 0])
+})
+
 describe('a redirect', () => {
   test('inside the API is followed with the token', async () => {
     const response = await fetch(redirect('records?page=2'))
