@@ -13,7 +13,9 @@ const asRequest = (): string => '[request]'
 /** Keeps the token out of what prints or serializes a request, or what holds on to it: answers, sockets, agents. */
 export function hideToken(request: NodeJS.EventEmitter): void {
   // not with `defineProperty`, which is slower
-  ;(request as object as Record<symbol, unknown>)[inspect] = asRequest
+  const shown = request as object as Record<string | symbol, unknown>
+  shown[inspect] = asRequest
+  shown['toJSON'] = asRequest
   // HTTP/2 has its fields here
   hide(request, 'headers')
   request.once('socket', hideUnsent)
