@@ -39,7 +39,10 @@ export class Outgoing implements Hop {
     return (this.#source ?? this.#request.body) !== null
   }
 
-  /** What to send next, as `fetch` and `Request` take it. ky's own request, which errors and hooks show, never has the token. */
+  /**
+   * What to send next, as `fetch` and `Request` take it. ky's own request, which errors and hooks show, never has the
+   * token.
+   */
   next(authorization: string): [Request, RequestInit] {
     const init: RequestInit = { headers: withToken(this.headers, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
