@@ -72,10 +72,10 @@ export function createAttempt(
   }
 }
 
-/** To spread a configuration costs three times as much, since axios makes it without a prototype. */
+/** Without a prototype, as axios makes it, so that nobody pollutes it. To spread that costs three times as much. */
 function copyOf(given: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
   const from = given as unknown as Record<PropertyKey, unknown>
-  const copy: Record<PropertyKey, unknown> = {}
+  const copy = Object.create(null) as Record<PropertyKey, unknown>
   for (const name of Object.keys(from)) copy[name] = from[name]
   for (const symbol of Object.getOwnPropertySymbols(from)) copy[symbol] = from[symbol]
   return copy as unknown as InternalAxiosRequestConfig

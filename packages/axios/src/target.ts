@@ -17,8 +17,8 @@ export function targetOf({ url, baseURL = '', allowAbsoluteUrls = true }: Target
 const joiner = new axios.Axios({})
 
 /**
- * The URL that an adapter makes of it, but for its `params`; `undefined` where there is none, and axios fails in its own way, or where
- * adapters do not agree.
+ * The URL that an adapter makes of it, but for its `params`; `undefined` where there is none, and axios fails in its
+ * own way, or where adapters do not agree.
  */
 export function urlOf(target: Target, { params }: InternalAxiosRequestConfig): string | undefined {
   try {

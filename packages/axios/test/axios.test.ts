@@ -216,6 +216,14 @@ describe('as with axios alone', () => {
     await call
   })
 
+  test('an adapter gets a configuration that no prototype adds to', async () => {
+    const adapter = vi.fn(async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> => {
+      return { config, data: '', headers: {}, status: 200, statusText: 'OK' }
+    })
+    await client.get('records', { adapter })
+    expect(Object.getPrototypeOf(adapter.mock.lastCall?.[0])).toBeNull()
+  })
+
   test('an adapter that answers with nothing is a TypeError', async () => {
     const adapter = async (): Promise<AxiosResponse> => undefined as never
     expect(await failure(client.get('records', { adapter }))).toBeInstanceOf(TypeError)

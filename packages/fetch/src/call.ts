@@ -53,6 +53,7 @@ export class Call implements Hop {
   readonly #fields: Fields
   /** A request whose body is sent: always a copy ahead, since sending uses it up. */
   #copy: Request | undefined
+  #sent = false
 
   constructor(input: Input, init: TokenlaneRequestInit | undefined, { url, baseUrl, ownFetch }: Way) {
     const request = isRequest(input) ? input : undefined
@@ -61,7 +62,7 @@ export class Call implements Hop {
     if ('tokenlane' in own) delete (own as { tokenlane?: unknown }).tokenlane
     this.#init = own
     this.#input = request ?? unmistakable(url, baseUrl)
-    this.#asked = request === undefined ? own : { ...plain(request), ...own }
+    this.#asked = request === undefined ? own : filled(own, request)
     const { redirect = 'follow', headers, signal } = this.#asked
     // a `fetch` of the caller's may want to add to them
     this.#fields = ownFetch ? new Headers(headers) : fieldsOf(headers)
@@ -102,6 +103,7 @@ export class Call implements Hop {
   send(fetch: typeof globalThis.fetch, authorization: string): Promise<Response> {
     const init: RequestInit = { ...this.#init, headers: withToken(this.#fields, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
+    this.#sent = true
     return fetch(this.#nextCopy() ?? this.#input, init)
   }
 
@@ -115,10 +117,12 @@ export class Call implements Hop {
     return body === undefined ? init : { ...init, body }
   }
 
-  /** Lets go of the copy that was not needed. */
+  /** Lets go of the copy that was not needed, and of a stream that was never sent, as `fetch` does. */
   end(): void {
+    const { body } = this.#init
+    const unsent = !this.#sent && body instanceof ReadableStream ? body : undefined
     // ends when all copies have ended, so nobody waits for it
-    this.#copy?.body?.cancel().catch(() => {})
+    ;(unsent ?? this.#copy?.body)?.cancel().catch(() => {})
   }
 
   #nextCopy(): Request | undefined {
@@ -149,10 +153,16 @@ function unmistakable(url: string, baseUrl: string): string {
 }
 
 /** A copy of `init`, which may be an object with getters, such as a `Request`. */
-function plain(init: TokenlaneRequestInit | Request | undefined): TokenlaneRequestInit {
-  const given = (init ?? {}) as Readonly<Record<string, unknown>>
-  const copy = { ...given }
-  if (isLiteral(given)) return copy
-  for (const name of members) if (given[name] !== undefined) copy[name] = given[name]
+function plain(init: TokenlaneRequestInit | undefined): TokenlaneRequestInit {
+  const given = init ?? {}
+  return isLiteral(given) ? { ...given } : filled(given, given)
+}
+
+/** A copy of `init` where what it leaves open, also by `undefined`, is as the other has it. */
+function filled(init: TokenlaneRequestInit, other: RequestInit | Request): TokenlaneRequestInit {
+  const copy = { ...init } as Record<string, unknown>
+  const from = other as Readonly<Record<string, unknown>>
+  for (const name of members)
+    if (copy[name] === undefined && from[name] !== undefined) copy[name] = from[name]
   return copy
 }

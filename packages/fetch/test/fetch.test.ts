@@ -97,6 +97,31 @@ test('what is neither text nor URL nor Request is text, as for fetch itself', as
     await expect(fetch(none as never)).rejects.toThrow(`Failed to parse URL from ${none}`)
 })
 
+describe('a Request with an init that leaves open, by undefined,', () => {
+  const send = (input: Request, open: string): Promise<Response> => fetch(input, { [open]: undefined })
+
+  test('headers and method is sent with its own', async () => {
+    const init = { method: 'PATCH', body: 'x', headers: { 'x-request-id': '7' } }
+    for (const open of ['headers', 'method'])
+      expect(await (await send(new Request(weblink('echo'), init), open)).json()).toMatchObject({
+        method: 'PATCH',
+        headers: { 'x-request-id': '7' },
+      })
+  })
+
+  test('headers is sent with its own Authorization', async () => {
+    const headers = { Authorization: 'Bearer mine' }
+    expect((await send(new Request(weblink('records'), { headers }), 'headers')).status).toBe(401)
+    expect([calls(), tokenRequests()]).toEqual([1, 0])
+  })
+
+  test('redirect leaves a redirect to the caller who wants so', async () => {
+    expect((await send(new Request(redirect('records'), { redirect: 'manual' }), 'redirect')).status).toBe(
+      302,
+    )
+  })
+})
+
 const bodies: [string, () => Body][] = [
   ['string', () => 'héllo wörld'],
   ['Uint8Array', () => bytes],
@@ -112,14 +137,25 @@ test.each(bodies)('a 401 re-sends a Request with a body of type %s as it was', a
   expect(calls()).toBe(2)
 })
 
-test('the signal of a Request ends its wait: AbortError, nothing sent', async () => {
+test.each([
+  ['no init', undefined],
+  ['an init without one', { signal: undefined }],
+])('the signal of a Request with %s ends its wait: AbortError, nothing sent', async (_, init) => {
   sandbox.control.slowIssuer('weblink', 60_000)
   const controller = new AbortController()
-  const call = fetch(new Request(weblink('records'), { signal: controller.signal }))
+  const call = fetch(new Request(weblink('records'), { signal: controller.signal }), init as never)
   await vi.waitFor(() => expect(tokenRequests()).toBe(1), { timeout: 15_000 })
   controller.abort()
   await expect(call).rejects.toMatchObject({ name: 'AbortError' })
   expect(calls()).toBe(0)
+})
+
+test('a stream whose call is aborted before it is sent is cancelled, as by fetch itself', async () => {
+  const cancel = vi.fn<() => void>()
+  const body = new ReadableStream({ cancel })
+  const init = { method: 'POST', body, duplex: 'half', signal: AbortSignal.abort() } as RequestInit
+  await expect(fetch(weblink('echo'), init)).rejects.toMatchObject({ name: 'AbortError' })
+  expect([cancel.mock.calls.length, calls()]).toEqual([1, 0])
 })
 
 describe('a redirect', () => {

@@ -11,11 +11,23 @@ export function redact(fields: SentFields): void {
 const asRequest = (): string => '[request]'
 
 /** Keeps the token out of what prints or serializes a request, or what holds on to it: answers, sockets, agents. */
-export function hideToken(request: object): void {
+export function hideToken(request: NodeJS.EventEmitter): void {
   // not with `defineProperty`, which is slower
-  ;(request as Record<symbol, unknown>)[inspect] = asRequest
+  const shown = request as object as Record<string | symbol, unknown>
+  shown[inspect] = asRequest
+  shown['toJSON'] = asRequest
   // HTTP/2 has its fields here
-  if (Object.hasOwn(request, 'headers')) Object.defineProperty(request, 'headers', { enumerable: false })
+  hide(request, 'headers')
+  request.once('socket', hideUnsent)
+}
+
+/** What waits for a connection is kept by its socket, this by the agent, and that is on answers of other calls. */
+function hideUnsent(socket: { readonly connecting?: boolean }): void {
+  if (socket.connecting === true) hide(socket, '_pendingData')
+}
+
+function hide(holder: object, name: string): void {
+  if (Object.hasOwn(holder, name)) Object.defineProperty(holder, name, { enumerable: false })
 }
 
 /** HTTP/1 has its fields in one text, which has been sent by now. Hiding it would make Node's own work slow. */

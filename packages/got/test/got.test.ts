@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { lookup } from 'node:dns'
 import { getEventListeners, once } from 'node:events'
-import { createServer } from 'node:http'
+import { Agent, createServer } from 'node:http'
 import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { globalAgent } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
@@ -146,6 +147,27 @@ describe('the token', () => {
     for (const text of [error, response.request?.options, globalAgent.sockets])
       expect(json(text)).not.toContain(value)
     stream.destroy()
+  })
+
+  test('is not on an answer while its agent makes the connection of another call', async () => {
+    const { url, stop } = await serve((_, response) => response.end())
+    const baseUrl = url.replace('127.0.0.1', 'localhost')
+    const manager = createManager({ apis: [{ baseUrl, issuer: 'weblink' }] })
+    const { value } = await manager.getToken('weblink')
+    const http = new Agent({ keepAlive: false })
+    const local = got.extend({ agent: { http } }, gotTokens(manager))
+    const answer = await local(baseUrl)
+    const held = Promise.withResolvers<void>()
+    const dnsLookup = vi.fn((...asked: unknown[]) => {
+      void held.promise.then(() => (lookup as (...asked: unknown[]) => void)(...asked))
+    })
+    const call = local(baseUrl, { dnsLookup })
+    await vi.waitFor(() => expect(inspect(http.sockets, hidden)).toContain(value))
+    expect(inspect(answer, { depth: 12 }) + json(answer)).not.toContain(value)
+    held.resolve()
+    await call
+    stop()
+    await manager.close()
   })
 })
 

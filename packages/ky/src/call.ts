@@ -29,8 +29,8 @@ export class Call {
   readonly #manager: Manager
   readonly #fetch: Options['fetch']
   #held: Held | undefined
-  /** The body of the request that waited, where it is text that nothing but ky made a request of. */
-  #text: { readonly of: Request; readonly body: string } | undefined
+  /** What the body of the request that waited was made of, where nothing but ky made a request of it. */
+  #source: { readonly of: Request; readonly body: unknown } | undefined
 
   constructor(options: Options, manager: Manager) {
     this.#options = options
@@ -40,7 +40,7 @@ export class Call {
 
   /** The request, as soon as it may go out. `body` is what ky made it of, if that is known. */
   async wait(request: Request, body?: unknown): Promise<Request> {
-    this.#text = typeof body === 'string' ? { of: request, body } : undefined
+    this.#source = body === undefined ? undefined : { of: request, body }
     const api = this.#apiOf(request)
     // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
     if (api === undefined || request.signal.aborted) return request
@@ -63,8 +63,8 @@ export class Call {
     if ('tokenlane' in rest) delete rest.tokenlane
     const asks = this.#asks(request)
     const secure = withDispatcher(fetch, this.#dispatcher(api))
-    const text = this.#text?.of === request ? this.#text.body : undefined
-    const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, text })
+    const source = this.#source?.of === request ? this.#source.body : undefined
+    const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, source })
     try {
       const pass = this.#passFor(api)
       const attempt = (token: string) => {

@@ -11,16 +11,15 @@ export interface Held {
  * The passes that calls hold.
  *
  * Between hooks and `fetch` ky awaits nothing but promises that are settled, so `fetch` comes before any timer can
- * fire. When one fires, ky ended the calls that still hold a pass otherwise, and their passes are given back: one timer
- * does for all of them.
+ * fire. When one fires, ky ended the calls that still hold a pass otherwise, and their passes are given back. Each timer
+ * does so for all of them, since one may be lost: with fake timers, or at the end of a request in an edge runtime.
  */
 export class HeldPasses {
   readonly #held = new Set<Held>()
-  #timer: ReturnType<typeof setTimeout> | undefined
 
   hold(held: Held): void {
     this.#held.add(held)
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#giveBack(), 0)
+    setTimeout(this.#giveBack, 0)
   }
 
   /** Whether it is held still: then it is the caller's to use, and to release. */
@@ -28,8 +27,7 @@ export class HeldPasses {
     return this.#held.delete(held)
   }
 
-  #giveBack(): void {
-    this.#timer = undefined
+  readonly #giveBack = (): void => {
     for (const { pass } of this.#held) pass.release()
     this.#held.clear()
   }

@@ -5,18 +5,21 @@ export class Outgoing implements Hop {
   readonly replayable: boolean
   readonly followsRedirects: boolean
   readonly #request: Request
-  /** The body as text, where that is known: then no copy is made ahead. */
+  /** What ky made the request's body of, where that is known. */
+  readonly #source: unknown
+  /** The same if it is text: then no copy is made ahead. */
   readonly #text: string | undefined
   /** A request with a body: a copy ahead where it can be sent again, since sending uses it up. */
   #copy: Request | undefined
   #sent = false
 
-  constructor(request: Request, { replayable, text }: { replayable: boolean; text?: string | undefined }) {
+  constructor(request: Request, { replayable, source }: { replayable: boolean; source?: unknown }) {
     this.replayable = replayable
     this.followsRedirects = request.redirect === 'follow'
     this.#request = request
-    this.#text = text
-    if (this.hasBody && text === undefined) this.#copy = request
+    this.#source = source
+    this.#text = typeof source === 'string' ? source : undefined
+    if (this.#text === undefined && this.hasBody) this.#copy = request
   }
 
   get url(): URL {
@@ -32,10 +35,14 @@ export class Outgoing implements Hop {
   }
 
   get hasBody(): boolean {
-    return this.#request.body !== null
+    // a look at the body of a request makes Deno send it chunked
+    return (this.#source ?? this.#request.body) !== null
   }
 
-  /** What to send next, as `fetch` and `Request` take it. ky's own request, which errors and hooks show, never has the token. */
+  /**
+   * What to send next, as `fetch` and `Request` take it. ky's own request, which errors and hooks show, never has the
+   * token.
+   */
   next(authorization: string): [Request, RequestInit] {
     const init: RequestInit = { headers: withToken(this.headers, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'

@@ -255,6 +255,27 @@ describe('a 401', () => {
     }
   })
 
+  test.each([
+    ['text', 'a=b'],
+    ['JSON', { a: 1 }],
+    ['URLSearchParams', new URLSearchParams('a=b')],
+  ])(
+    'has a body of %s at hand without a look at the first request, which Deno would send chunked',
+    async (_, body) => {
+      await revoke(tokens)
+      const look = vi.spyOn(Request.prototype, 'body', 'get')
+      const looks: number[] = []
+      const fetch: Fetch = (request, init) => {
+        looks.push(look.mock.calls.length)
+        return globalThis.fetch(request, init)
+      }
+      const sent = body.constructor === Object ? { json: body } : { body: body as Body }
+      expect((await client.post(weblink('echo'), { ...sent, fetch })).status).toBe(200)
+      look.mockRestore()
+      expect([looks[0], calls()]).toEqual([0, 2])
+    },
+  )
+
   test('re-sends a body whose progress is watched', async () => {
     await revoke(tokens)
     const onUploadProgress = vi.fn<NonNullable<Options['onUploadProgress']>>()
@@ -508,6 +529,16 @@ describe("the caller's hooks", () => {
     expect(lane().running).toBe(1)
     await vi.advanceTimersByTimeAsync(1)
     expect(lane().running).toBe(0)
+  })
+
+  test('added late, one whose turn lost its timer loses the turn to the timer of another call', async () => {
+    await stopTimers()
+    const late: Hooks = { init: [(options) => options.hooks?.beforeRequest?.push(() => new Response())] }
+    await client(weblink('records'), { hooks: late })
+    vi.useRealTimers()
+    expect(lane().running).toBe(1)
+    await client(`${sandbox.apiUrl}records`)
+    await vi.waitFor(() => expect(lane().running).toBe(0))
   })
 
   test('added late, one may still bring an Authorization of its own, and the turn is given back', async () => {

@@ -81,12 +81,6 @@ export const runtimes: readonly Runtime[] = [
             'Deno sorts the fields of a request by name when they are copied; their order means nothing.',
         },
         {
-          clients: ['ky'],
-          scenarios: /is all that a call gains|of type URLSearchParams is sent again/,
-          because:
-            'Deno sorts the fields of a request by name when they are copied, and sends a request chunked of which somebody has looked at `body`.',
-        },
-        {
           clients: ['axios', 'got'],
           scenarios: /in the queue ends the wait|QUEUE_TIMEOUT|ends a slow attempt|detaching takes/,
           because:

@@ -10,6 +10,7 @@ import {
 } from '@tokenlane/core'
 
 import { listen } from './loopback.ts'
+import { serialized } from './secrets.ts'
 
 const secret = 'secret-that-nobody-may-see'
 const token = 'token-that-nobody-may-see'
@@ -219,18 +220,4 @@ function asFields(value: unknown): unknown {
   if (!(value instanceof Error)) return value
   const { name, message, stack, cause } = value
   return { ...Object.fromEntries(Object.entries(value)), name, message, stack, cause: asFields(cause) }
-}
-
-/** JSON, as a logger makes it that minds no circles. */
-function serialized(value: unknown): string {
-  const seen = new WeakSet()
-  return (
-    JSON.stringify(value, (_, inner: unknown) => {
-      if (typeof inner === 'bigint') return String(inner)
-      if (typeof inner !== 'object' || inner === null) return inner
-      if (seen.has(inner)) return undefined
-      seen.add(inner)
-      return inner
-    }) ?? ''
-  )
 }

@@ -5,11 +5,16 @@ export function shownOf(value: unknown): string {
   return inspect(value, { depth: 12, maxArrayLength: null, maxStringLength: null }) + serialized(value)
 }
 
+/** JSON as a logger makes it that minds no circles. */
 export function serialized(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? ''
-  } catch {
-    // what refers to itself cannot be serialized, by a logger either
-    return ''
-  }
+  const seen = new WeakSet()
+  const json = JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === 'bigint') return String(inner)
+    if (typeof inner !== 'object' || inner === null) return inner
+    if (seen.has(inner)) return undefined
+    seen.add(inner)
+    return inner
+  })
+  // of what is no JSON at all
+  return json ?? ''
 }
