@@ -55,13 +55,15 @@ interface Network {
 
 interface Member {
   readonly sends: number[]
+  /** Units that Redis gave it, also where the answer was lost. */
+  granted: number
   dead: boolean
 }
 
 /** A process that always has more calls than it may send. */
 function join(api: LimitedApi, arrivals: number[], networks: readonly Network[]): Member {
   const budget = new Budget(client, 'test', api, 500)
-  const member: Member = { sends: [], dead: false }
+  const member: Member = { sends: [], granted: 0, dead: false }
   let held = 0
   let turns = 0
   let untold: { number: number; at: number }[] = []
@@ -86,6 +88,7 @@ function join(api: LimitedApi, arrivals: number[], networks: readonly Network[])
     const { there, back, lost } = network()
     later(there / 10, async () => {
       const { granted, delay, wait } = await budget.exchange({ ...message, settled })
+      member.granted += granted
       if (lost) later(100, ask)
       else
         later(back / 10, () => {
@@ -136,8 +139,8 @@ test('whatever the policy, the network and who dies: no window of the server hol
       for (const { quota, window } of policy.limits)
         for (const [index, at] of arrivals.slice(quota).entries())
           expect(at - (arrivals[index] ?? 0)).toBeGreaterThan(window)
-      // in a minute everybody that lives has its turn
-      for (const { sends } of members.slice(1)) expect(sends.length).toBeGreaterThan(0)
+      // in a minute everybody that lives has its turn, even if bad luck loses it each time
+      for (const { granted } of members.slice(1)) expect(granted).toBeGreaterThan(0)
     }),
     { numRuns: 12 },
   )
