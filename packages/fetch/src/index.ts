@@ -1,11 +1,10 @@
 import {
-  followRedirects,
+  followWithinApi,
   isRedirect,
   ResponseExchange,
   secureDispatchers,
   TokenlaneError,
   withDispatcher,
-  type Api,
   type TokenManager,
 } from '@tokenlane/core'
 
@@ -74,36 +73,25 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
     try {
       const response = await api.send((token) => ResponseExchange.of(call.send(secure, token)), call)
       if (!call.followsRedirects || !isRedirect(response)) return response
-      return await follow(response, call, { api, tokens, fetch, secure })
+      return await followWithinApi(response, {
+        call,
+        api,
+        tokens,
+        options: call,
+        prepare: async (hop) => {
+          const asked = await call.initFor(hop)
+          const { href } = hop.url
+          return (token) =>
+            token === undefined
+              ? fetch(href, asked)
+              : secure(href, { ...asked, headers: withToken(hop.headers, token) })
+        },
+      })
     } finally {
       call.end()
     }
   }
   return Object.defineProperty(managed, managedBy, { value: tokens })
-}
-
-interface Lane {
-  readonly api: Api
-  readonly tokens: TokenManager
-  readonly fetch: typeof globalThis.fetch
-  /** The same, at TLS 1.2 or later. */
-  readonly secure: typeof globalThis.fetch
-}
-
-/** Follows the redirects of an answer, with the token for as long as they stay in the API. */
-function follow(answer: Response, call: Call, { api, tokens, fetch, secure }: Lane): Promise<Response> {
-  const { signal, priority } = call
-  let inside = true
-  return followRedirects(answer, call, async (hop) => {
-    inside &&= tokens.route(hop.url) === api
-    const init = await call.initFor(hop)
-    if (!inside) return fetch(hop.url.href, init)
-    return api.send(
-      (token) =>
-        ResponseExchange.of(secure(hop.url.href, { ...init, headers: withToken(hop.headers, token) })),
-      { signal, priority, underway: true },
-    )
-  })
 }
 
 function managerOf(fetch: typeof globalThis.fetch): unknown {

@@ -1,6 +1,6 @@
 import {
   checkCallOptions,
-  followRedirects,
+  followWithinApi,
   isRedirect,
   isReplayable,
   ResponseExchange,
@@ -75,16 +75,15 @@ export class Call {
       }
       const response = await api.send(attempt, { ...asks, pass })
       if (!outgoing.followsRedirects || !isRedirect(response)) return response
-      let inside = true
-      return await followRedirects(response, outgoing, async (hop) => {
-        inside &&= this.#manager.tokens.route(hop.url) === api
-        const next = await outgoing.hop(hop)
-        if (!inside) return fetch(next(), rest)
-        return api.send((token) => ResponseExchange.of(secure(next(token), rest)), {
-          ...asks,
-          replayable: true,
-          underway: true,
-        })
+      return await followWithinApi(response, {
+        call: outgoing,
+        api,
+        tokens: this.#manager.tokens,
+        options: asks,
+        prepare: async (hop) => {
+          const next = await outgoing.hop(hop)
+          return (token) => (token === undefined ? fetch(next(), rest) : secure(next(token), rest))
+        },
       })
     } finally {
       outgoing.end()
