@@ -1,31 +1,21 @@
 import type { TokenStore } from '@tokenlane/core'
-import type { RedisServer } from '@tokenlane/testing/redis-server'
 import { createClient, RESP_TYPES } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientKinds, connectClient } from '../test/clients.ts'
 import { connectCluster, startClusterOfOne } from '../test/support/cluster-of-one.ts'
 import { redisTokenStore } from './redis-token-store.ts'
 import type { RedisClient } from './redis-client.ts'
+import { useRedis } from '../test/support/use-redis.ts'
 
-let redis: RedisServer
-let admin: ReturnType<typeof createClient>
-beforeAll(async () => {
-  redis = await startClusterOfOne()
-  admin = createClient({ url: redis.url })
-  await admin.connect()
-})
-afterAll(async () => {
-  admin.destroy()
-  await redis.close()
-})
-beforeEach(() => admin.flushAll())
+const redis = useRedis(startClusterOfOne)
+beforeEach(() => redis.client.flushAll())
 
 const connections = {
-  ...Object.fromEntries(clientKinds.map((kind) => [kind, () => connectClient(kind, redis.url)])),
-  'a cluster of redis': () => connectCluster('redis', redis),
-  'a cluster of ioredis': () => connectCluster('ioredis', redis),
+  ...Object.fromEntries(clientKinds.map((kind) => [kind, () => connectClient(kind, redis.server.url)])),
+  'a cluster of redis': () => connectCluster('redis', redis.server),
+  'a cluster of ioredis': () => connectCluster('ioredis', redis.server),
   async 'redis set to give bytes'() {
-    const client = createClient({ url: redis.url })
+    const client = createClient({ url: redis.server.url })
     await client.connect()
     return Object.assign(client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }), {
       destroy: () => client.destroy(),
@@ -81,7 +71,7 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
     await store.release('name', await fenceOf(), 0)
     await store.release('name', await fenceOf(), 59_999.5)
     expect(await store.claim('name', undefined, 60_000)).toBe('taken')
-    expect(await admin.pTTL('tokenlane:{name}:lock')).toBeGreaterThan(0)
+    expect(await redis.client.pTTL('tokenlane:{name}:lock')).toBeGreaterThan(0)
   })
 
   test('an entry is dropped by comparison', async () => {
@@ -95,22 +85,25 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
   test('entries and locks end by themselves, and nothing else is kept', async () => {
     await store.write('name', await fenceOf(), 'entry', 12_345.6)
     await store.claim('name', 'entry', 6_543.2)
-    expect((await admin.keys('*')).toSorted()).toEqual(['tokenlane:{name}:lock', 'tokenlane:{name}:token'])
-    expect(await admin.pTTL('tokenlane:{name}:token')).toSatisfy((left) => left > 0 && left <= 12_345)
-    expect(await admin.pTTL('tokenlane:{name}:lock')).toSatisfy((left) => left > 0 && left <= 6_543)
+    expect((await redis.client.keys('*')).toSorted()).toEqual([
+      'tokenlane:{name}:lock',
+      'tokenlane:{name}:token',
+    ])
+    expect(await redis.client.pTTL('tokenlane:{name}:token')).toSatisfy((left) => left > 0 && left <= 12_345)
+    expect(await redis.client.pTTL('tokenlane:{name}:lock')).toSatisfy((left) => left > 0 && left <= 6_543)
   })
 
   test('a lock without an end, which nobody of us set, holds nobody up', async () => {
-    await admin.set('tokenlane:{name}:lock', 'somebody')
+    await redis.client.set('tokenlane:{name}:lock', 'somebody')
     expect(await store.claim('name', undefined, 60_000)).toHaveProperty('fence')
   })
 })
 
 test('the prefix comes first in every key', async () => {
-  const client = await connectClient('redis', redis.url)
+  const client = await connectClient('redis', redis.server.url)
   await redisTokenStore({ client, prefix: 'shop:production' }).claim('name', undefined, 1_000)
   client.destroy()
-  expect(await admin.keys('*')).toEqual(['shop:production:{name}:lock'])
+  expect(await redis.client.keys('*')).toEqual(['shop:production:{name}:lock'])
 })
 
 const usable = { eval() {}, evalSha() {} }

@@ -6,29 +6,18 @@ import {
   type TokenManager,
   type TokenManagerOptions,
 } from '@tokenlane/core'
-import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
-import { createClient } from 'redis'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter, redisTokenStore } from '../src/index.ts'
 import { type ClientKind, clientKinds, connectClient } from './clients.ts'
 import { type BadNetwork, goodWeather, startBadNetwork, type Weather } from './support/bad-network.ts'
+import { useRedis } from './support/use-redis.ts'
 
 // Managers with a connection of their own stand for processes. Redis is real; what lies before it delays and cuts.
 const size = 4
 const patience = { timeout: 50_000, interval: 10 }
 const baseUrl = 'https://api.example.com/'
 
-let redis: RedisServer
-let admin: ReturnType<typeof createClient>
-beforeAll(async () => {
-  redis = await startRedis()
-  admin = createClient({ url: redis.url })
-  await admin.connect()
-})
-afterAll(async () => {
-  admin.destroy()
-  await redis.close()
-})
+const redis = useRedis()
 
 interface Member {
   readonly tokens: TokenManager
@@ -137,7 +126,7 @@ describe.concurrent.each(clientKinds)('the store with %s', (kind) => {
     }, patience)
 
   test('delays of up to 100 ms: one token request for all', async () => {
-    await using network = await startBadNetwork(redis.port)
+    await using network = await startBadNetwork(redis.server.port)
     await using fleet = await startSharing(network)
     network.become({ delay: [0, 100] })
     expect(await lostOfFirst(fleet)).toBe(0)
@@ -153,7 +142,7 @@ describe.concurrent.each(clientKinds)('the store with %s', (kind) => {
     ['a black hole, after which all arrives', { hole: 'all' }, 'arrives'],
     ['a black hole for answers, which are lost', { hole: 'answers' }, 'is lost'],
   ])('%s: each asks for itself, and the store is used again after', async (_, weather, underWay) => {
-    await using network = await startBadNetwork(redis.port)
+    await using network = await startBadNetwork(redis.server.port)
     await using fleet = await startSharing(network)
     network.become(weather)
     expect(await lostOfFirst(fleet)).toBe(0)
@@ -166,11 +155,14 @@ describe.concurrent.each(clientKinds)('the store with %s', (kind) => {
   })
 
   test('cut while the right to ask is on its way: nobody waits for who does not know of it', async () => {
-    await using network = await startBadNetwork(redis.port)
+    await using network = await startBadNetwork(redis.server.port)
     await using fleet = await startSharing(network)
     network.become({ hole: 'answers' })
     const losing = lostOfFirst(fleet)
-    await vi.waitFor(async () => expect(await admin.keys(`${fleet.prefix}:*:lock`)).toHaveLength(1), patience)
+    await vi.waitFor(
+      async () => expect(await redis.client.keys(`${fleet.prefix}:*:lock`)).toHaveLength(1),
+      patience,
+    )
     network.cut()
     network.become(goodWeather)
     expect(await losing).toBe(0)
@@ -211,7 +203,7 @@ describe.concurrent('the limiter', () => {
     outcomes.filter(({ status }) => status === 'rejected').length
 
   test('delays of up to 100 ms: none is over', async () => {
-    await using network = await startBadNetwork(redis.port)
+    await using network = await startBadNetwork(redis.server.port)
     await using fleet = await startSharing(network, 300, 5_000)
     network.become({ delay: [0, 100] })
     const api = startApi(fleet)
@@ -225,7 +217,7 @@ describe.concurrent('the limiter', () => {
     ['a black hole, after which all arrives', { hole: 'all' }, 'arrives'],
     ['a black hole for answers, which are lost', { hole: 'answers' }, 'is lost'],
   ])('%s: none is over, none is lost', async (_, weather, underWay) => {
-    await using network = await startBadNetwork(redis.port)
+    await using network = await startBadNetwork(redis.server.port)
     await using fleet = await startSharing(network, 300)
     network.become({ delay: [0, 20] })
     const api = startApi(fleet)
@@ -243,7 +235,7 @@ describe.concurrent('the limiter', () => {
   })
 
   test('connections cut at random: none is over, none is lost', async () => {
-    await using network = await startBadNetwork(redis.port)
+    await using network = await startBadNetwork(redis.server.port)
     // longer than a process needs to come back
     const window = 1_000
     await using fleet = await startSharing(network, window)

@@ -1,28 +1,17 @@
 import { createTokenManager, type TokenlaneEvent } from '@tokenlane/core'
-import type { RedisServer } from '@tokenlane/testing/redis-server'
-import { createClient } from 'redis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { redisLimiter } from '../src/index.ts'
 import { clientKinds } from './clients.ts'
 import { connectCluster, startClusterOfOne } from './support/cluster-of-one.ts'
+import { useRedis } from './support/use-redis.ts'
 
 const baseUrl = 'https://api.example.com/'
 
-let redis: RedisServer
-let admin: ReturnType<typeof createClient>
-beforeAll(async () => {
-  redis = await startClusterOfOne()
-  admin = createClient({ url: redis.url })
-  await admin.connect()
-})
-afterAll(async () => {
-  admin.destroy()
-  await redis.close()
-})
-beforeEach(() => admin.flushAll())
+const redis = useRedis(startClusterOfOne)
+beforeEach(() => redis.client.flushAll())
 
 test.each(clientKinds)('a cluster of %s gives permits, and keeps an API in one slot', async (kind) => {
-  const client = await connectCluster(kind, redis)
+  const client = await connectCluster(kind, redis.server)
   const events: TokenlaneEvent[] = []
   const sentAt: number[] = []
   const tokens = createTokenManager({
@@ -46,9 +35,9 @@ test.each(clientKinds)('a cluster of %s gives permits, and keeps an API in one s
   expect(sentAt).toHaveLength(6)
   expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(150)
   expect(events.filter(({ type }) => type.startsWith('limiter.'))).toEqual([])
-  const keys = await admin.keys('*')
+  const keys = await redis.client.keys('*')
   expect(keys.length).toBeGreaterThan(1)
-  const slots = await Promise.all(keys.map((key) => admin.sendCommand(['CLUSTER', 'KEYSLOT', key])))
+  const slots = await Promise.all(keys.map((key) => redis.client.sendCommand(['CLUSTER', 'KEYSLOT', key])))
   expect(new Set(slots).size).toBe(1)
   await tokens.close()
   client.destroy()

@@ -1,25 +1,13 @@
 import type { LimitedApi } from '@tokenlane/core'
 import fc from 'fast-check'
-import { createClient } from 'redis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Budget } from '../src/budget.ts'
 import { limiterScript } from '../src/limiter-script.ts'
-import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
+import { useRedis } from './support/use-redis.ts'
 
 // The script runs in a real Redis, on a clock of ours: a fleet's hour takes a second.
 
-let server: RedisServer
-let redis: Awaited<ReturnType<typeof connect>>
-beforeAll(async () => {
-  server = await startRedis()
-  redis = await connect()
-})
-afterAll(async () => {
-  redis.destroy()
-  await server.close()
-})
-
-const connect = () => createClient({ url: server.url }).connect()
+const redis = useRedis()
 
 /** On the virtual clock, in milliseconds. */
 let now = 0
@@ -43,7 +31,7 @@ const text = limiterScript.text.replace("redis.call('TIME')", "{ 0, tonumber(str
 const client = {
   evalSha: (_: string, options: { keys: string[]; arguments: string[] }) => client.eval('', options),
   eval: (_: string, options: { keys: string[]; arguments: string[] }) =>
-    redis.eval(text, { ...options, keys: [...options.keys, String(Math.round(now * 1_000))] }),
+    redis.client.eval(text, { ...options, keys: [...options.keys, String(Math.round(now * 1_000))] }),
 }
 
 interface Network {
@@ -210,7 +198,7 @@ test.each([600_000, 1e18, Infinity])(
     const silence = { rejoins: false, held: 0, wanted: 0, pause: 0, settled: [] }
     await new Budget(client, 'test', api, 500).exchange({ ...silence, pause })
     // Redis itself forgets on the real clock
-    expect(await redis.pTTL(`test:limiter:{${api.baseUrl}}:state`)).toBeGreaterThan(600_000)
+    expect(await redis.client.pTTL(`test:limiter:{${api.baseUrl}}:state`)).toBeGreaterThan(600_000)
     now += 500_000
     const answer = await new Budget(client, 'test', api, 500).exchange({ ...silence, wanted: 1 })
     expect(answer.granted).toBe(0)

@@ -1,29 +1,13 @@
 import { createTokenManager, type RatePolicy, type TokenManager, type TokenlaneEvent } from '@tokenlane/core'
-import { createClient } from 'redis'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
 import { shareOf } from '../src/own-share.ts'
-import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
+import { useRedis } from './support/use-redis.ts'
 
 const timeout = 30_000
 const baseUrl = 'https://api.example.com/'
 
-let server: RedisServer
-let redis: Awaited<ReturnType<typeof connect>>
-beforeAll(async () => {
-  server = await startRedis()
-  redis = await connect()
-})
-afterAll(async () => {
-  redis.destroy()
-  await server.close()
-})
-
-const connect = async () => {
-  const client = createClient({ url: server.url })
-  await client.connect()
-  return client
-}
+const redis = useRedis()
 
 let managers: TokenManager[]
 let prefixes = 0
@@ -45,7 +29,10 @@ interface Member {
 /** A process of the fleet, for all that Redis knows. */
 function join(
   ratePolicy: RatePolicy,
-  { client = redis, ...options }: { client?: RedisClient; timeout?: number; fallbackShare?: number } = {},
+  {
+    client = redis.client,
+    ...options
+  }: { client?: RedisClient; timeout?: number; fallbackShare?: number } = {},
 ): Member {
   const events: TokenlaneEvent[] = []
   const sentAt: number[] = []
@@ -109,7 +96,7 @@ test('a pause that one is told holds for all', { timeout }, async () => {
   expect(await first.call({ status: 429 })).toBe(429)
   const told = performance.now()
   await vi.waitFor(async () =>
-    expect(await redis.hGet(`test${prefixes}:limiter:{${baseUrl}}:state`, 'pause')).not.toBe('0.000'),
+    expect(await redis.client.hGet(`test${prefixes}:limiter:{${baseUrl}}:state`, 'pause')).not.toBe('0.000'),
   )
   await second.call()
   expect((second.sentAt[0] ?? 0) - told).toBeGreaterThan(900)
@@ -121,38 +108,38 @@ test('who gives up leaves no place in the queue, and no timer', { timeout }, asy
   const controller = new AbortController()
   const waiting = member.call({ signal: controller.signal })
   const queue = `test${prefixes}:limiter:{${baseUrl}}:queue`
-  await vi.waitFor(async () => expect(await redis.zCard(queue)).toBe(1))
+  await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(1))
   controller.abort(new Error('given up'))
   await expect(waiting).rejects.toThrow('given up')
-  await vi.waitFor(async () => expect(await redis.zCard(queue)).toBe(0))
+  await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(0))
 })
 
 test('all keys of a policy lie in one slot of a cluster, and expire', { timeout }, async () => {
   await join({ limits: [{ quota: 5, window: 100 }] }).call()
-  const keys = await redis.keys(`test${prefixes}:*`)
+  const keys = await redis.client.keys(`test${prefixes}:*`)
   expect(keys.length).toBeGreaterThan(1)
   for (const key of keys) {
     expect(key).toContain(`{${baseUrl}}`)
     // -1 is a key without an end; what one holds may be gone already
-    expect(await redis.pTTL(key)).not.toBe(-1)
+    expect(await redis.client.pTTL(key)).not.toBe(-1)
   }
 })
 
 test('a Redis that forgets the script gets it again', { timeout }, async () => {
   const member = join({ limits: [{ quota: 5, window: 100 }] })
   await member.call()
-  await redis.scriptFlush()
+  await redis.client.scriptFlush()
   await member.call()
   expect(ofLimiter(member)).toEqual([])
 })
 
 test('a Redis without memory: the own share, and back by itself', { timeout }, async () => {
   const member = join({ limits: [{ quota: 4, window: 200 }] })
-  await redis.configSet('maxmemory', '1')
+  await redis.client.configSet('maxmemory', '1')
   try {
     await Promise.all(Array.from({ length: 5 }, () => member.call()))
   } finally {
-    await redis.configSet('maxmemory', '0')
+    await redis.client.configSet('maxmemory', '0')
   }
   // half of the quota
   expect(Math.min(...gaps([member], 2))).toBeGreaterThan(200)
@@ -166,9 +153,9 @@ test('a Redis without memory: the own share, and back by itself', { timeout }, a
 test('garbage in the place of an answer is no permit', { timeout }, async () => {
   const answers: unknown[] = ['OK', null, [1], [1, 2, 3, 4, 5, 6, 7], ['x', 0, 0, 0, 0, 'epoch']]
   const client = {
-    evalSha: async (...args: Parameters<typeof redis.evalSha>) =>
-      answers.length > 0 ? answers.shift() : redis.evalSha(...args),
-    eval: redis.eval.bind(redis),
+    evalSha: async (...args: Parameters<typeof redis.client.evalSha>) =>
+      answers.length > 0 ? answers.shift() : redis.client.evalSha(...args),
+    eval: redis.client.eval.bind(redis.client),
   } as RedisClient
   const member = join({ limits: [{ quota: 4, window: 100 }] }, { client })
   expect(await member.call()).toBe(200)
@@ -186,7 +173,7 @@ test('a share of less than a call is a call in a longer window', () => {
 test('wrong options are told at once', () => {
   for (const none of [undefined, null, 'redis://127.0.0.1'])
     expect(() => redisLimiter(none as never)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
-  const right = { client: redis as RedisClient, fallbackShare: 1 / 8 }
+  const right = { client: redis.client as RedisClient, fallbackShare: 1 / 8 }
   const wrong = [
     { client: {} },
     { client: undefined },
