@@ -1,28 +1,19 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { createBrotliCompress, createGzip } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createTokenManager, type TokenlaneEvent } from '../src/index.ts'
+import { useServer } from './use-server.ts'
 
 // A real server, since only a real transport unpacks, redirects and takes its time.
 
 let answer: (response: ServerResponse, path: string) => unknown
 let paths: string[]
-const server = createServer((request, response) => {
+const server = useServer((request, response) => {
   const { url: path = '' } = request
   paths.push(path)
   request.resume().on('end', () => answer(response, path))
-})
-let url = ''
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
 })
 beforeEach(() => {
   paths = []
@@ -37,21 +28,21 @@ async function firstFailure(requestTimeout = 60_000): Promise<string> {
   const tokens = createTokenManager({
     issuers: {
       general: {
-        tokenEndpoint: `${url}/token`,
+        tokenEndpoint: `${server.url}/token`,
         credentials: { clientId: 'client-1', clientSecret: secret },
         allowInsecureLoopback: true,
         requestTimeout,
         maxWait: 120_000,
       },
     },
-    apis: [{ baseUrl: `${url}/api/`, issuer: 'general' }],
+    apis: [{ baseUrl: `${server.url}/api/`, issuer: 'general' }],
     observe(event) {
       events.push(event)
       caller.abort()
     },
   })
   const call = tokens
-    .route(`${url}/api/records`)
+    .route(`${server.url}/api/records`)
     ?.send(() => expect.unreachable('sent without a token'), { signal: caller.signal })
   const error = await call?.catch((reason: unknown) => reason)
   await tokens.close()
@@ -107,7 +98,8 @@ test.each([
 test.each([300, 301, 302, 303, 304, 305, 307, 308, 399])(
   'a redirect by %i is not followed: the secret goes to one place',
   async (status) => {
-    answer = (response) => response.writeHead(status, { ...asJson, location: `${url}/elsewhere` }).end()
+    answer = (response) =>
+      response.writeHead(status, { ...asJson, location: `${server.url}/elsewhere` }).end()
     await expect(firstFailure()).resolves.toBe('TOKEN_RESPONSE_INVALID')
     expect(new Set(paths)).toEqual(new Set(['/token']))
   },
