@@ -5,6 +5,6 @@ export default defineConfig({
     // by default one core is left idle: with two of them, that is half
     maxWorkers: '100%',
     reporters: ['default', './scripts/closing-line.ts'],
-    projects: ['packages/*', 'examples/*', '!**/README.md', 'site'],
+    projects: ['packages/*', 'tools/*', 'examples/*', '!**/README.md', 'site'],
   },
 })

@@ -9,7 +9,7 @@ const checks = {
   format: 'oxfmt --check',
   types: 'tsc',
   'dead code': 'knip',
-  packages: 'node packages/pack-check/src/check.ts',
+  packages: 'node tools/pack-check/src/check.ts',
   Redis: 'node scripts/redis.ts',
   site: 'node site/build.ts',
 }

@@ -1,4 +1,4 @@
-import type { ConformanceCell } from '../packages/testing/src/conformance.ts'
+import type { ConformanceCell } from '../tools/testing/src/conformance.ts'
 
 const introduction = `# Conformance
 

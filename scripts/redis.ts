@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { findRedisServer, ownRedis } from '../packages/testing/src/redis-server.ts'
+import { findRedisServer, ownRedis } from '../tools/testing/src/redis-server.ts'
 
 const run = (command: string, args: readonly string[], cwd?: string): boolean =>
   spawnSync(command, args, {

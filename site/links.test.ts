@@ -15,7 +15,7 @@ test('a link to the code of an example becomes one to its heading', () => {
 
 test('a link to a file that is no page becomes its text', () => {
   expect(siteLinks('see [the `LICENSE`](LICENSE).', 'README.md')).toBe('see the `LICENSE`.')
-  expect(siteLinks('[testing](packages/testing)', 'README.md')).toBe('testing')
+  expect(siteLinks('[testing](tools/testing)', 'README.md')).toBe('testing')
 })
 
 test('a link to a file that does not exist is an error that names it', () => {

@@ -6,6 +6,8 @@ import { root } from './pages.ts'
 
 const entryPoints = {
   '@tokenlane/core': 'core/src/index.ts',
+  '@tokenlane/core/adapter': 'core/src/adapter.ts',
+  '@tokenlane/core/fleet': 'core/src/fleet.ts',
   '@tokenlane/core/node': 'core/src/node.ts',
   '@tokenlane/fetch': 'fetch/src/index.ts',
   '@tokenlane/axios': 'axios/src/index.ts',

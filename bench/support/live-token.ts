@@ -1,8 +1,8 @@
-import { AccessToken } from '../../packages/core/src/access-token.ts'
-import { RenewingToken } from '../../packages/core/src/renewing-token.ts'
-import { RotatingCredentials } from '../../packages/core/src/rotating-credentials.ts'
-import { Router } from '../../packages/core/src/router.ts'
-import { secureDispatchers } from '../../packages/core/src/tls-dispatcher.ts'
+import { AccessToken } from '../../packages/core/src/token/access-token.ts'
+import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
+import { RotatingCredentials } from '../../packages/core/src/credentials/credential-rotation.ts'
+import { Router } from '../../packages/core/src/send/router.ts'
+import { secureDispatchers } from '../../packages/core/src/tls/tls-dispatcher.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Api, TokenManager } from '@tokenlane/core'
+import type { Api, TokenManager } from '@tokenlane/core/adapter'
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import type { Target } from './target.ts'

@@ -1,4 +1,4 @@
-import { discardBody } from '@tokenlane/core'
+import { discardBody } from '@tokenlane/core/adapter'
 import type { AxiosResponse } from 'axios'
 
 /** Frees the connection of a streamed answer that nobody wants. Other answers have been read already. */

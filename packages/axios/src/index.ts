@@ -1,4 +1,4 @@
-import { TokenlaneError, type TokenManager } from '@tokenlane/core'
+import { TokenlaneError, type TokenManager } from '@tokenlane/core/adapter'
 import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
 
 import type { RequestOption } from './request-option.cts'

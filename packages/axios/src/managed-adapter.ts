@@ -1,4 +1,4 @@
-import { checkCallOptions, isReplayable, type Exchange, type TokenManager } from '@tokenlane/core'
+import { checkCallOptions, isReplayable, type Exchange, type TokenManager } from '@tokenlane/core/adapter'
 import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 
 import { createAttempt, type Lane } from './attempt.ts'

@@ -1,5 +1,5 @@
 /// <reference types="axios" resolution-mode="require" preserve="true" />
-import type { CallOptions } from '@tokenlane/core' with { 'resolution-mode': 'import' }
+import type { CallOptions } from '@tokenlane/core/adapter' with { 'resolution-mode': 'import' }
 
 /** What a request's config may say to Tokenlane. */
 export interface RequestOption {

@@ -1,4 +1,4 @@
-import { secureAgents, secureDispatchers, tlsFloor } from '@tokenlane/core'
+import { secureAgents, secureDispatchers, tlsFloor } from '@tokenlane/core/adapter'
 import type { InternalAxiosRequestConfig } from 'axios'
 
 type Config = InternalAxiosRequestConfig

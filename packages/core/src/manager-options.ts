@@ -1,10 +1,10 @@
-import { mustBeObject, mustBeText, ownOptions, refuse, shape } from './check.ts'
-import { Environment, type PerEnvironment } from './environment.ts'
+import { mustBeObject, mustBeText, ownOptions, refuse, shape } from './options/check.ts'
+import { Environment, type PerEnvironment } from './options/environment.ts'
 import type { Observer } from './events.ts'
-import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './issuer.ts'
-import type { RateLimiterFactory } from './shared-limiter.ts'
-import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './rate-policy.ts'
-import type { TokenStore } from './token-store.ts'
+import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './credentials/issuer.ts'
+import type { RateLimiterFactory } from './queue/limiter-factory.ts'
+import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './queue/rate-policy.ts'
+import type { TokenStore } from './store/token-store.ts'
 
 /** A protected API and the issuer whose tokens it takes. */
 export interface ApiOptions {

@@ -1,4 +1,5 @@
-import type { StoreClaim, TokenStore } from '../src/index.ts'
+import type { TokenStore } from '../src/index.ts'
+import type { StoreClaim } from '../src/fleet.ts'
 
 interface Kept {
   readonly value: string

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Exchange, TokenManager } from '../src/index.ts'
+import type { TokenManager } from '../src/index.ts'
+import type { Exchange } from '../src/adapter.ts'
 import { fakeService, refusal, unavailable } from './fake-issuer.ts'
 import { shown } from './shown.ts'
 

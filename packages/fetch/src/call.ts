@@ -1,4 +1,4 @@
-import { checkCallOptions, isReplayable, type CallOptions, type Hop } from '@tokenlane/core'
+import { checkCallOptions, isReplayable, type CallOptions, type Hop } from '@tokenlane/core/adapter'
 
 import { fieldsOf, hasAuthorization, withToken, type Fields } from './fields.ts'
 import { isLiteral } from './literal.ts'

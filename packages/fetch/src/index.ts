@@ -6,7 +6,7 @@ import {
   TokenlaneError,
   withDispatcher,
   type TokenManager,
-} from '@tokenlane/core'
+} from '@tokenlane/core/adapter'
 
 export type { TokenlaneRequestInit } from './call.ts'
 import { Call, urlOf, type TokenlaneRequestInit } from './call.ts'

@@ -6,7 +6,7 @@ import {
   type Api,
   type Pass,
   type TokenManager,
-} from '@tokenlane/core'
+} from '@tokenlane/core/adapter'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
 import { forgetToken, hideToken, redact, type SentFields } from './hide-token.ts'

@@ -1,4 +1,4 @@
-import { TokenlaneError, type TokenManager } from '@tokenlane/core'
+import { TokenlaneError, type TokenManager } from '@tokenlane/core/adapter'
 import type { HandlerFunction, Request } from 'got'
 
 import { Call } from './call.ts'

@@ -1,4 +1,4 @@
-import { isTokenlaneError } from '@tokenlane/core'
+import { isTokenlaneError } from '@tokenlane/core/adapter'
 import type { BeforeErrorHook } from 'got'
 
 /** A failure of ours as it is, not in got's wrapping. */

@@ -10,7 +10,7 @@ import {
   type Pass,
   type SendOptions,
   type TokenManager,
-} from '@tokenlane/core'
+} from '@tokenlane/core/adapter'
 import type { Options } from 'ky'
 
 import type { Held, HeldPasses } from './held-passes.ts'

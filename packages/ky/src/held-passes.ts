@@ -1,4 +1,4 @@
-import type { Api, Pass } from '@tokenlane/core'
+import type { Api, Pass } from '@tokenlane/core/adapter'
 
 /** The pass of a call between ky's hooks, which wait for it, and ky's `fetch`, which uses it. */
 export interface Held {

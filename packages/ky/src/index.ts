@@ -1,4 +1,9 @@
-import { secureDispatchers, TokenlaneError, type CallOptions, type TokenManager } from '@tokenlane/core'
+import {
+  secureDispatchers,
+  TokenlaneError,
+  type CallOptions,
+  type TokenManager,
+} from '@tokenlane/core/adapter'
 import type { BeforeRequestHook, BeforeRetryHook, Hooks, Options } from 'ky'
 
 import { Call, type Manager } from './call.ts'

@@ -1,4 +1,4 @@
-import type { Hop } from '@tokenlane/core'
+import type { Hop } from '@tokenlane/core/adapter'
 
 /** What a call sends: ky's request with the token, as often as it must, and the redirects of it. */
 export class Outgoing implements Hop {

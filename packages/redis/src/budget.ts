@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { LimitedApi, RateLimit } from '@tokenlane/core'
+import type { LimitedApi, RateLimit } from '@tokenlane/core/fleet'
 import { runScript, type RedisClient } from './redis-client.ts'
 import { limiterScript } from './limiter-script.ts'
 

@@ -1,4 +1,4 @@
-import type { LimitedApi, Permit, RateLimiter } from '@tokenlane/core'
+import type { LimitedApi, Permit, RateLimiter } from '@tokenlane/core/fleet'
 import { Budget, lease, type Answer } from './budget.ts'
 import { inTime, longestTimer, reasonOf } from './in-time.ts'
 import { Ledger } from './ledger.ts'

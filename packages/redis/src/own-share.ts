@@ -1,4 +1,4 @@
-import { createRateLimiter, type LimitedApi, type RateLimit, type RateLimiter } from '@tokenlane/core'
+import { createRateLimiter, type LimitedApi, type RateLimit, type RateLimiter } from '@tokenlane/core/fleet'
 
 /** What one process may do by itself: its part of each quota, in its own memory. */
 export function createOwnShare({ limits, spread, accounting }: LimitedApi, share: number): RateLimiter {

@@ -1,4 +1,4 @@
-import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core'
+import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
 import { isRedisClient, type RedisClient } from './redis-client.ts'
 

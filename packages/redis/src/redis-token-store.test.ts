@@ -1,4 +1,4 @@
-import type { TokenStore } from '@tokenlane/core'
+import type { TokenStore } from '@tokenlane/core/fleet'
 import { createClient, RESP_TYPES } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientKinds, connectClient } from '../test/clients.ts'

@@ -1,4 +1,4 @@
-import { type StoreClaim, TokenlaneError, type TokenStore } from '@tokenlane/core'
+import { type StoreClaim, TokenlaneError, type TokenStore } from '@tokenlane/core/fleet'
 import { isRedisClient, run, type RedisClient } from './redis-client.ts'
 import * as scripts from './store-scripts.ts'
 

@@ -1,4 +1,4 @@
-import type { Permit } from '@tokenlane/core'
+import type { Permit } from '@tokenlane/core/fleet'
 
 /** What becomes of a unit. */
 interface Owner {

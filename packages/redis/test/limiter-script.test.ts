@@ -1,4 +1,4 @@
-import type { LimitedApi } from '@tokenlane/core'
+import type { LimitedApi } from '@tokenlane/core/fleet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Budget } from '../src/budget.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { unreadable } from '../credentials.ts'
+import { unreadable } from '../credentials/credentials.ts'
 
 /** The text of a file without the white space around it, `undefined` if there is no such file. */
 export function readText(path: string): string | undefined {

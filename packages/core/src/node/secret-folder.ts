@@ -1,7 +1,7 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Credentials, unreadable } from '../credentials.ts'
-import { parseIsoDate } from '../iso-date.ts'
+import { type Credentials, unreadable } from '../credentials/credentials.ts'
+import { parseIsoDate } from '../credentials/iso-date.ts'
 import { codeOf, readText } from './read-text.ts'
 
 /** Credentials from a folder with one file per field, all of one version of the folder. */

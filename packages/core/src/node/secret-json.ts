@@ -1,6 +1,6 @@
-import { shape } from '../check.ts'
-import { type Credentials, faultOf, unreadable } from '../credentials.ts'
-import { parseIsoDate } from '../iso-date.ts'
+import { shape } from '../options/check.ts'
+import { type Credentials, faultOf, unreadable } from '../credentials/credentials.ts'
+import { parseIsoDate } from '../credentials/iso-date.ts'
 import { readText } from './read-text.ts'
 
 const fields = ['clientId', 'clientSecret', 'secretIssuedAt']

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../src/index.ts'
+import type { Exchange } from '../../src/adapter.ts'
 import type { Clock } from './clock.ts'
 import { type ScriptedIssuer, wait } from './scripted-issuer.ts'
 import type { Issued } from './token-model.ts'

@@ -1,0 +1,13 @@
+// What a client's package is written with: the API of a URL, one attempt, and what every client needs and none has.
+export type { TokenManager } from './token-manager.ts'
+export type { AdmitOptions, Api, Exchange, Pass, Report, SendOptions } from './send/api.ts'
+export { isTokenlaneError, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
+export { checkCallOptions, type CallOptions } from './queue/call-options.ts'
+export { discardBody } from './exchange/discard-body.ts'
+export { ResponseExchange } from './exchange/response-exchange.ts'
+export { isRedirect, type Hop } from './exchange/redirects.ts'
+export { followWithinApi, type RedirectedCall } from './exchange/follow-within-api.ts'
+export { isReplayable } from './exchange/replayable.ts'
+export { agentFloor, secureAgents } from './tls/tls-agent.ts'
+export { secureDispatchers, withDispatcher, type FetchCall } from './tls/tls-dispatcher.ts'
+export { tlsFloor, type RefuseTls } from './tls/tls-floor.ts'

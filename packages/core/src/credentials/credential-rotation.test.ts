@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { acceptOnly, client, fakeService, refusal, secretsOf } from '../../test/fake-issuer.ts'
+import { type Credentials, type CredentialsContext, TokenlaneError } from '../index.ts'
+
+const day = 86_400_000
+const now = Date.UTC(2026, 10, 21)
+const other: Credentials = { clientId: 'client-1', clientSecret: 'secret-2' }
+
+beforeEach(() => vi.useFakeTimers({ now }))
+afterEach(() => vi.useRealTimers())
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+
+test('of two secrets the second is tried in the same flight, and the working one is remembered', async () => {
+  const { tokens, issuer, eventsOf } = fakeService({ credentials: [client, other] })
+  acceptOnly(issuer, 'secret-2')
+  await tokens.warmUp()
+  await pass(3_600_000)
+  await tokens.getToken('general')
+  expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-2', 'secret-2'])
+  expect(eventsOf('credentials.rotated')).toEqual([])
+})
+
+test('a rotation from the first to the second secret loses no call', async () => {
+  const { tokens, issuer, eventsOf } = fakeService({ credentials: [client, other] })
+  acceptOnly(issuer, 'secret-1')
+  await tokens.warmUp()
+  acceptOnly(issuer, 'secret-2')
+  await pass(3_600_000)
+  await tokens.getToken('general')
+  expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-1', 'secret-2'])
+  expect(eventsOf('credentials.rotated')).toEqual([
+    { type: 'credentials.rotated', issuer: 'general', clientId: 'client-1' },
+  ])
+})
+
+test('no other secret is tried for a refusal that is not about the client', async () => {
+  const { tokens, issuer } = fakeService({ credentials: [client, other] })
+  issuer.respondWith(() => refusal('invalid_scope'))
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ oauthError: 'invalid_scope' })
+  expect(issuer.count).toBe(1)
+})
+
+test('a provider is asked before every token request, and again at once when it is refused', async () => {
+  const asked: CredentialsContext['reason'][] = []
+  let current = client
+  const { tokens, issuer } = fakeService({
+    credentials: ({ reason }) => {
+      asked.push(reason)
+      return reason === 'rejected' ? other : current
+    },
+  })
+  await tokens.warmUp()
+  acceptOnly(issuer, 'secret-2')
+  await pass(3_600_000)
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-2' })
+  current = other
+  await pass(3_600_000)
+  await tokens.getToken('general')
+  expect(asked).toEqual(['startup', 'renewal', 'rejected', 'renewal'])
+  expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-1', 'secret-2', 'secret-2'])
+})
+
+test('a changed secret ends the memory of a refusal at once', async () => {
+  let current = client
+  const { tokens, issuer, eventsOf } = fakeService({ credentials: async () => current })
+  acceptOnly(issuer, 'secret-2')
+  for (let call = 0; call < 1_000; call += 1)
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+  expect(issuer.count).toBe(1)
+  expect(eventsOf('renewal.failed')).toHaveLength(1)
+  current = other
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+  expect(issuer.count).toBe(2)
+})
+
+test('two refused secrets are one failure, however often calls ask while both are remembered', async () => {
+  const { tokens, issuer, eventsOf } = fakeService({ credentials: () => [client, other] })
+  issuer.respondWith(() => refusal())
+  for (let call = 0; call < 100; call += 1) {
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+    await pass(100)
+  }
+  expect(issuer.count).toBe(2)
+  expect(eventsOf('renewal.failed')).toHaveLength(1)
+})
+
+test('a failure of the provider\u2019s own dependencies is no refusal by the issuer', async () => {
+  const { tokens } = fakeService({
+    credentials: () => raise(new TokenlaneError('TOKEN_REQUEST_REFUSED', 'secret-1')),
+    maxWait: 1,
+  })
+  await expect(tokens.getToken('general')).rejects.toMatchObject({
+    code: 'CREDENTIALS_UNAVAILABLE',
+    message: expect.stringMatching(/the provider failed \(TOKEN_REQUEST_REFUSED\)$/),
+  })
+})
+
+test('a provider that makes up a new secret each time does not make every call a token request', async () => {
+  let made = 0
+  const { tokens, issuer } = fakeService({
+    credentials: () => ({ clientId: 'client-1', clientSecret: `made-up-${(made += 1)}` }),
+  })
+  issuer.respondWith(() => refusal())
+  for (let call = 0; call < 1_000; call += 1)
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+  expect(issuer.count).toBe(8)
+  issuer.respondWith(undefined)
+  await pass(30_000)
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('an unchanged secret is tried again after 30 s', async () => {
+  const { tokens, issuer } = fakeService({ credentials: () => client })
+  issuer.respondOnceWith(() => refusal())
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+  await pass(29_999)
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+  await pass(1)
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+  expect(issuer.count).toBe(2)
+})
+
+test.each<[string, () => unknown, string]>([
+  [
+    'throws',
+    () => raise(Object.assign(new Error('secret-1'), { code: 'ENOENT' })),
+    'the provider failed (ENOENT)',
+  ],
+  ['rejects', () => Promise.reject(new Error('secret-1')), 'the provider failed'],
+  ['gives nothing', () => undefined, 'the provider gave nothing'],
+  ['gives an empty list', () => [], 'the provider gave an empty array'],
+  ['gives no secret', () => ({ clientId: 'a' }), '`clientSecret` that is missing'],
+  ['never answers', () => new Promise(() => {}), 'did not answer in time'],
+])('a provider that %s is CREDENTIALS_UNAVAILABLE, and quotes nothing', async (_what, provider, reason) => {
+  const { tokens, issuer } = fakeService({ credentials: provider as () => Credentials, maxWait: 1_000 })
+  const error: unknown = await Promise.all([
+    tokens.getToken('general').catch((thrown: unknown) => thrown),
+    pass(1_000),
+  ]).then(([thrown]) => thrown)
+  expect(error).toMatchObject({ code: 'CREDENTIALS_UNAVAILABLE', issuer: 'general' })
+  expect(String(error)).toContain(reason)
+  expect(String(error)).not.toContain('secret-1')
+  expect(issuer.count).toBe(0)
+})
+
+test('a provider that fails for a moment loses no call', async () => {
+  let asked = 0
+  const { tokens } = fakeService({
+    credentials: () => (++asked < 3 ? raise(new Error('vault sealed')) : client),
+  })
+  const token = tokens.getToken('general')
+  await pass(2_000)
+  await expect(token).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('a secret\u2019s end is told once at 10 days, at 5 days and at the end', async () => {
+  const secretIssuedAt = new Date(now - 354 * day)
+  const { tokens, eventsOf } = fakeService({ credentials: { ...client, secretIssuedAt } })
+  const daysLeft = (): number | undefined => tokens.status().issuers['general']?.daysLeft
+  expect(daysLeft()).toBe(11)
+  const told: unknown[] = []
+  for (let step = 0; step < 13 * 4; step += 1) {
+    daysLeft()
+    for (const { threshold, daysLeft: left } of eventsOf('secret.expiring').slice(told.length))
+      told.push([step / 4, threshold, left])
+    vi.setSystemTime(Date.now() + day / 4)
+  }
+  expect(told).toEqual([
+    [1, 10, 10],
+    [6, 5, 5],
+    [11, 0, 0],
+  ])
+})
+
+test('a secret that is short of its end at start-up is told once, with the nearest threshold', () => {
+  const secretIssuedAt = new Date(now - 362 * day)
+  const { events } = fakeService({ credentials: { ...client, secretIssuedAt } })
+  expect(events).toEqual([
+    { type: 'secret.expiring', issuer: 'general', clientId: 'client-1', daysLeft: 3, threshold: 5 },
+  ])
+})
+
+test('a new secret has its own 365 days', async () => {
+  let current: Credentials = { ...client, secretIssuedAt: new Date(now - 364 * day) }
+  const { tokens, eventsOf } = fakeService({ credentials: () => current })
+  await tokens.warmUp()
+  expect(tokens.status().issuers['general']?.daysLeft).toBe(1)
+  current = { ...other, secretIssuedAt: new Date(now) }
+  await pass(3_600_000)
+  await tokens.getToken('general')
+  expect(tokens.status().issuers['general']?.daysLeft).toBe(365)
+  expect(eventsOf('secret.expiring')).toHaveLength(1)
+})
+
+function raise(error: Error): never {
+  throw error
+}

@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { acceptOnly, fakeService, secretsOf } from '../../test/fake-issuer.ts'
+import { envCredentials } from './env-credentials.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
+})
+
+test('variables that are missing, empty or no date are refused at start-up, by name', () => {
+  const create = (): unknown => fakeService({ credentials: envCredentials('SHOP') })
+  expect(create).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
+  expect(create).toThrow('SHOP_CLIENT_ID is missing')
+  vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
+  vi.stubEnv('SHOP_CLIENT_SECRET', ' ')
+  expect(create).toThrow('SHOP_CLIENT_SECRET is empty')
+  vi.stubEnv('SHOP_CLIENT_SECRET', 'secret-1')
+  vi.stubEnv('SHOP_SECRET_ISSUED_AT', 'yesterday')
+  expect(create).toThrow('SHOP_SECRET_ISSUED_AT is no ISO 8601 date')
+  vi.stubEnv('SHOP_SECRET_ISSUED_AT', '2026-11-01')
+  expect(create).not.toThrow()
+})
+
+test('variables are read anew before each token request', async () => {
+  vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
+  vi.stubEnv('SHOP_CLIENT_SECRET', 'secret-1')
+  const { tokens, issuer } = fakeService({ credentials: envCredentials('SHOP') })
+  await tokens.warmUp()
+  vi.stubEnv('SHOP_CLIENT_SECRET', 'secret-2')
+  vi.stubEnv('SHOP_CLIENT_SECRET_NEXT', 'secret-3')
+  acceptOnly(issuer, 'secret-3')
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  await tokens.getToken('general')
+  expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-2', 'secret-3'])
+})

@@ -1,0 +1,136 @@
+import { mustBeDuration, mustBeFlag, mustBeObject, mustBeText, ownOptions, refuse } from '../options/check.ts'
+import { type CredentialsSource, mustBeCredentials } from './credentials.ts'
+import { type Environment, type PerEnvironment } from '../options/environment.ts'
+
+/** What every issuer is configured with. */
+export interface IssuerSettings {
+  /** The registered client; each issuer has its own. */
+  readonly credentials: CredentialsSource
+  /**
+   * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the
+   * current token meanwhile. Capped at half of the lifetime, so that short tokens are not renewed on every call.
+   *
+   * @defaultValue a tenth of the lifetime, jittered between a half and the whole of that
+   */
+  readonly renewBefore?: number | undefined
+  /**
+   * How long one token request may take, in milliseconds, above 0, and `maxWait` at most.
+   *
+   * @defaultValue 5_000
+   */
+  readonly requestTimeout?: number | undefined
+  /**
+   * How long a call waits at most for a token, all tries together, in milliseconds, above 0.
+   *
+   * @defaultValue 15_000
+   */
+  readonly maxWait?: number | undefined
+  /**
+   * Allows `http:` for this issuer and its APIs on loopback hosts, for tests. Elsewhere `http:` is refused.
+   *
+   * @defaultValue false
+   */
+  readonly allowInsecureLoopback?: boolean | undefined
+}
+
+/** Where an issuer of the service is: the URL before the token path, one for all environments or one for each. */
+export interface AuthUrl {
+  readonly authUrl: PerEnvironment
+}
+
+/** An issuer (RFC 6749 §1.1, authorization server) and the client registered there. */
+export type IssuerOptions = IssuerSettings & {
+  /** The `scope` to ask for (RFC 6749 §3.3). */
+  readonly scope?: string | undefined
+} & (
+    | { readonly tokenEndpoint: PerEnvironment }
+    | (AuthUrl & {
+        /** Appended to `authUrl`. */
+        readonly tokenPath: string
+      })
+  )
+
+/**
+ * The general issuer: tokens for every API but weblink.
+ *
+ * Asks at `{authUrl}/public/security/v1/token`.
+ */
+export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
+  return { ...options, tokenPath: '/public/security/v1/token' }
+}
+
+/**
+ * The weblink issuer: tokens for the weblink API, with scope `WebLinkAPI`.
+ *
+ * Asks at `{authUrl}/IdentityServer/connect/token`.
+ */
+export function weblinkIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
+  return { ...options, tokenPath: '/IdentityServer/connect/token', scope: 'WebLinkAPI' }
+}
+
+/** An issuer whose options are in order. */
+export interface CheckedIssuer {
+  readonly tokenEndpoint: URL
+  /** `undefined` where the whole endpoint is given: only the service's issuers are known by their paths. */
+  readonly tokenPath: string | undefined
+  readonly scope: string | undefined
+  readonly credentials: CredentialsSource
+  readonly renewBefore: number | undefined
+  readonly requestTimeout: number
+  readonly maxWait: number
+  readonly allowInsecureLoopback: boolean
+}
+
+const settings = ['credentials', 'scope', 'renewBefore', 'requestTimeout', 'maxWait', 'allowInsecureLoopback']
+
+export function checkIssuer(given: unknown, path: string, environment: Environment): CheckedIssuer {
+  const value = ownOptions(given, path)
+  const ofService = 'tokenPath' in value
+  mustBeObject(value, path, [...(ofService ? ['authUrl', 'tokenPath'] : ['tokenEndpoint']), ...settings])
+
+  const { renewBefore, requestTimeout = 5_000, maxWait = 15_000, allowInsecureLoopback = false } = value
+  const insecure = mustBeFlag(allowInsecureLoopback, `${path}.allowInsecureLoopback`)
+  const scope =
+    value['scope'] === undefined ? undefined : mustBeText(value['scope'], `${path}.scope`, 'a scope')
+  return {
+    ...(ofService
+      ? endpointBelow(value, path, environment, insecure)
+      : {
+          tokenEndpoint: environment.url(value['tokenEndpoint'], `${path}.tokenEndpoint`, insecure),
+          tokenPath: undefined,
+        }),
+    scope,
+    credentials: mustBeCredentials(value['credentials'], `${path}.credentials`),
+    renewBefore: renewBefore === undefined ? undefined : mustBeDuration(renewBefore, `${path}.renewBefore`),
+    requestTimeout: mustBeDuration(requestTimeout, `${path}.requestTimeout`, { positive: true }),
+    maxWait: mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
+    allowInsecureLoopback: insecure,
+  }
+}
+
+function endpointBelow(
+  value: Record<string, unknown>,
+  path: string,
+  environment: Environment,
+  insecure: boolean,
+): { tokenEndpoint: URL; tokenPath: string } {
+  const tokenPath = mustBeText(value['tokenPath'], `${path}.tokenPath`, 'a path, such as /oauth/token')
+  if (!tokenPath.startsWith('/'))
+    refuse(`${path}.tokenPath`, 'a path without a leading /', 'a path that begins with /')
+  const url = environment.url(value['authUrl'], `${path}.authUrl`, insecure)
+  const base = url.pathname.replace(/\/+$/, '')
+  // `…/public`, `…/public/security` and so on: whoever gives a part of the token path means it to be there once
+  for (let end = tokenPath.indexOf('/', 1); end !== -1; end = tokenPath.indexOf('/', end + 1))
+    if (base.endsWith(tokenPath.slice(0, end))) refuseTokenPath(path, tokenPath)
+  if (base.endsWith(tokenPath)) refuseTokenPath(path, tokenPath)
+  url.pathname = base + tokenPath
+  return { tokenEndpoint: url, tokenPath }
+}
+
+function refuseTokenPath(path: string, tokenPath: string): never {
+  refuse(
+    `${path}.authUrl`,
+    `a URL that already carries the token path or a part of it`,
+    `the part before ${tokenPath}, which is appended`,
+  )
+}

@@ -1,0 +1,12 @@
+// What a shared token store and a shared rate limiter are made of.
+export type { StoreClaim, TokenStore } from './store/token-store.ts'
+export type { StoreFailure } from './events.ts'
+export { TokenlaneError } from './errors.ts'
+export type { LimitedApi, RateLimiterFactory } from './queue/limiter-factory.ts'
+export {
+  createRateLimiter,
+  type Permit,
+  type RateLimiter,
+  type RateLimiterOptions,
+} from './queue/rate-limiter.ts'
+export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'

@@ -1,0 +1,170 @@
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { requestToken } from './client-credentials.ts'
+import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
+
+const secret = 'secret-that-nobody-may-see'
+const url = new URL('https://auth.example.com/public/security/v1/token')
+const never = new AbortController().signal
+
+const ask = (answer: () => Response | Promise<Response>, signal = never): ReturnType<typeof requestToken> =>
+  requestToken(
+    { issuer: 'general', url, scope: undefined, fetch: async () => answer(), dispatcherFor: () => undefined },
+    { clientId: 'client-1', clientSecret: secret },
+    signal,
+  )
+
+const failure = async (
+  answer: () => Response | Promise<Response>,
+  signal = never,
+): Promise<TokenlaneError> => {
+  const error: unknown = await ask(answer, signal).catch((thrown: unknown) => thrown)
+  if (!isTokenlaneError(error)) throw new Error('no TokenlaneError', { cause: error })
+  for (const shown of [inspect(error, { depth: 12, showHidden: true }), JSON.stringify(error), error.stack])
+    expect(shown).not.toMatch(/secret-that|leaked/)
+  return error
+}
+
+const answered =
+  (body: unknown, status = 200): (() => Response) =>
+  () =>
+    Response.json(body, { status })
+const lasting = (lifetime: unknown): (() => Response) =>
+  answered({ access_token: 'leaked', token_type: 'Bearer', expires_in: lifetime })
+
+test('asks by POST with a form body, and with no Authorization field', async () => {
+  let sent: [string | URL | Request, RequestInit] | undefined
+  const fetch = async (to: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    sent = [to, init ?? {}]
+    return lasting(3_600)()
+  }
+  await requestToken(
+    { issuer: 'weblink', url, scope: 'WebLinkAPI', fetch, dispatcherFor: () => undefined },
+    { clientId: 'client-1', clientSecret: 'a&b=c d' },
+    never,
+  )
+  const [to, { method, redirect, body, headers }] = sent ?? ['', {}]
+  expect(to).toBe(url.href)
+  expect(method).toBe('POST')
+  expect(redirect).toBe('manual')
+  expect(new Headers(headers).get('content-type')).toMatch(/^application\/x-www-form-urlencoded/)
+  expect(new Headers(headers).has('authorization')).toBe(false)
+  expect(Object.fromEntries(body as URLSearchParams)).toEqual({
+    grant_type: 'client_credentials',
+    client_id: 'client-1',
+    client_secret: 'a&b=c d',
+    scope: 'WebLinkAPI',
+  })
+})
+
+test.each([
+  [3_600, 3_600_000],
+  ['3600', 3_600_000],
+  [3_600.7, 3_600_700],
+  [0.5, 500],
+  [undefined, 3_600_000],
+  [1e12, 365 * 86_400_000],
+])('expires_in %j is a lifetime of %j ms', async (given, lifetime) => {
+  await expect(ask(lasting(given))).resolves.toMatchObject({ lifetime })
+})
+
+test.each([null, 0, -5, 'abc', '', '-1', '1e3', '0x10', true, [], {}])(
+  'expires_in %j is no lifetime',
+  async (given) => {
+    expect((await failure(lasting(given))).code).toBe('TOKEN_RESPONSE_INVALID')
+  },
+)
+
+test.each<[string, string, () => Response]>([
+  ['200 with an error', 'TOKEN_RESPONSE_INVALID', answered({ error: 'leaked' })],
+  ['200 without a token', 'TOKEN_RESPONSE_INVALID', answered({ token_type: 'Bearer' })],
+  ['200 with an empty token', 'TOKEN_RESPONSE_INVALID', answered({ access_token: '', token_type: 'Bearer' })],
+  ['200 with HTML', 'TOKEN_RESPONSE_INVALID', () => new Response('<p>leaked</p>')],
+  ['200 with null', 'TOKEN_RESPONSE_INVALID', answered(null)],
+  ['another token type', 'TOKEN_RESPONSE_INVALID', answered({ access_token: 'leaked', token_type: 'DPoP' })],
+  [
+    'a token with a line break',
+    'TOKEN_RESPONSE_INVALID',
+    answered({ access_token: 'leaked\r\nX-Evil: 1', token_type: 'Bearer' }),
+  ],
+  ['204', 'TOKEN_RESPONSE_INVALID', () => new Response(null, { status: 204 })],
+  [
+    'a redirect',
+    'TOKEN_RESPONSE_INVALID',
+    () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
+  ],
+  ['403 with HTML', 'TOKEN_REQUEST_FAILED', () => new Response('<p>leaked</p>', { status: 403 })],
+  ['502 with HTML', 'TOKEN_REQUEST_FAILED', () => new Response('<p>leaked</p>', { status: 502 })],
+  ['429 with an RFC 6749 body', 'TOKEN_REQUEST_FAILED', answered({ error: 'invalid_client' }, 429)],
+  ['500 with an RFC 6749 body', 'TOKEN_REQUEST_FAILED', answered({ error: 'invalid_client' }, 500)],
+  ['temporarily_unavailable', 'TOKEN_REQUEST_FAILED', answered({ error: 'temporarily_unavailable' }, 400)],
+  ['invalid_client', 'TOKEN_REQUEST_REFUSED', answered({ error: 'invalid_client' }, 401)],
+  ['invalid_scope', 'TOKEN_REQUEST_REFUSED', answered({ error: 'invalid_scope' }, 400)],
+])('%s is %s', async (_what, code, answer) => {
+  expect((await failure(answer)).code).toBe(code)
+})
+
+test('a refusal tells status and error code, even beside a WWW-Authenticate field, and not the description', async () => {
+  const error = await failure(() =>
+    Response.json(
+      { error: 'invalid_client', error_description: 'leaked' },
+      { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } },
+    ),
+  )
+  expect(error).toMatchObject({ issuer: 'general', status: 401, oauthError: 'invalid_client' })
+  expect(error.message).toBe(
+    'Cannot obtain token: issuer "general" (https://auth.example.com) refused: invalid_client (status 401)',
+  )
+})
+
+test('Retry-After travels with the failure', async () => {
+  const error = await failure(() => new Response('', { status: 503, headers: { 'retry-after': '30' } }))
+  expect(error).toMatchObject({ status: 503, retryAfter: 30_000 })
+})
+
+test('a transport failure keeps the code that an operator searches for, and nothing of the request', async () => {
+  const error = await failure(() => {
+    throw Object.assign(new TypeError('fetch failed'), {
+      config: { body: `client_secret=${secret}` },
+      cause: Object.assign(new Error(`connect to leaked`), { code: 'ECONNREFUSED' }),
+    })
+  })
+  expect(error.code).toBe('TOKEN_REQUEST_FAILED')
+  expect(error.message).toContain('(ECONNREFUSED)')
+  expect(error.cause).toMatchObject({ name: 'TypeError', code: 'ECONNREFUSED' })
+})
+
+test.each([
+  ['ENOTFOUND', 'TOKEN_REQUEST_FAILED', 'could not be reached (ENOTFOUND)'],
+  ['ECONNRESET', 'TOKEN_REQUEST_FAILED', 'could not be reached (ECONNRESET)'],
+  ['CERT_HAS_EXPIRED', 'TOKEN_REQUEST_FAILED', 'could not be reached (CERT_HAS_EXPIRED)'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
+])('a transport that fails with %s is %s', async (inner, code, reason) => {
+  const error = await failure(() => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('leaked'), { code: inner }) })
+  })
+  expect(error).toMatchObject({ code, cause: { code: inner } })
+  expect(error.message).toContain(reason)
+})
+
+test.each(['Sat, 21 Nov 2026 00:01:30 GMT', 'Fri, 20 Nov 2026 22:00:00 GMT', 'soon'])(
+  'a lifetime is relative: a Date field of %s changes nothing',
+  async (date) => {
+    const answer = lasting(3_600)()
+    answer.headers.set('date', date)
+    await expect(ask(() => answer)).resolves.toMatchObject({ lifetime: 3_600_000 })
+  },
+)
+
+test('an answer of more than 1 MiB is cut off', async () => {
+  const large = JSON.stringify({ access_token: 'leaked', token_type: 'Bearer', junk: ' '.repeat(1_048_576) })
+  expect((await failure(() => new Response(large))).message).toContain('more than 1 MiB')
+})
+
+test('a fetch that does not heed its signal ends with the signal all the same', async () => {
+  const controller = new AbortController()
+  const waiting = failure(() => new Promise(() => {}), controller.signal)
+  controller.abort()
+  expect((await waiting).code).toBe('TOKEN_REQUEST_TIMEOUT')
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+
+import { mustNotBeInBrowser } from './not-in-browser.ts'
+
+const forbidden = expect.objectContaining({ code: 'CLIENT_SIDE_FORBIDDEN' })
+const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0'
+
+test.each([
+  ['a page', { window: {}, document: {}, navigator: { userAgent: chrome } }],
+  ['a page that hides its browser', { window: {}, document: {} }],
+  ['a worker of a page', { WorkerGlobalScope: EventTarget, navigator: { userAgent: chrome } }],
+])('%s is refused', (_, globals) => {
+  expect(() => mustNotBeInBrowser(globals)).toThrow(forbidden)
+})
+
+test.each([
+  ['Node', { navigator: { userAgent: 'Node.js/24' } }],
+  ['Bun', { navigator: { userAgent: 'Bun/1.4.5' } }],
+  ['Deno', { navigator: { userAgent: 'Deno/2.9.6' } }],
+  ['a worker of Deno', { WorkerGlobalScope: EventTarget, navigator: { userAgent: 'Deno/2.9.6' } }],
+  [
+    'Cloudflare Workers',
+    { WorkerGlobalScope: EventTarget, navigator: { userAgent: 'Cloudflare-Workers' }, window: undefined },
+  ],
+  ['an edge runtime without a navigator', { WorkerGlobalScope: EventTarget }],
+  ['a server with a window of its own', { window: {} }],
+])('%s is allowed', (_, globals) => {
+  expect(() => mustNotBeInBrowser(globals)).not.toThrow()
+})

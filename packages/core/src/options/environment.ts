@@ -1,0 +1,49 @@
+import { mustBeObject, refuse, shape } from './check.ts'
+import { mustBeSecureUrl } from './secure-url.ts'
+
+/** One URL for all environments, or one for each by name. */
+export type PerEnvironment = string | Readonly<Record<string, string>>
+
+/**
+ * Which environment this process is in, and what its URLs are.
+ *
+ * Every URL that is given by environment is checked, also those of the other environments, and no origin may
+ * serve two of them: a copy-paste there would send production secrets to a testing host.
+ */
+export class Environment {
+  readonly #name: string | undefined
+  readonly #origins = new Map<string, { name: string; path: string }>()
+
+  constructor(name: unknown) {
+    if (name !== undefined && (typeof name !== 'string' || name === ''))
+      refuse('environment', shape(name), 'a name, such as testing or production')
+    this.#name = name
+  }
+
+  /** The URL of this environment. */
+  url(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
+    if (typeof value !== 'object') return mustBeSecureUrl(value, path, allowInsecureLoopback)
+    mustBeObject(value, path)
+    const names = Object.keys(value)
+    if (this.#name === undefined)
+      refuse(
+        'environment',
+        'missing',
+        `one of ${names.join(', ')}, since \`${path}\` is given by environment`,
+      )
+    for (const name of names) {
+      const url = mustBeSecureUrl(value[name], `${path}.${name}`, allowInsecureLoopback)
+      this.#mustBeOneEnvironment(url, name, `${path}.${name}`)
+    }
+    if (!Object.hasOwn(value, this.#name))
+      refuse('environment', `none that \`${path}\` has a URL for`, `one of ${names.join(', ')}`)
+    return new URL(value[this.#name] as string)
+  }
+
+  #mustBeOneEnvironment({ origin }: URL, name: string, path: string): void {
+    const known = this.#origins.get(origin)
+    if (known !== undefined && known.name !== name)
+      refuse(path, `on the same origin as \`${known.path}\` (${origin})`, 'an origin for each environment')
+    this.#origins.set(origin, { name, path })
+  }
+}

@@ -1,0 +1,40 @@
+import { refuse, shape } from './check.ts'
+import { TokenlaneError } from '../errors.ts'
+
+/**
+ * A URL that secrets and tokens may travel to: `https:`, or `http:` to this very machine where that is allowed.
+ *
+ * @throws TokenlaneError `INSECURE_TRANSPORT` for `http:`, `INVALID_OPTIONS` for anything else that is wrong.
+ */
+export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
+  if (typeof value !== 'string' || value === '') refuse(path, shape(value), 'an absolute https: URL')
+  const url = URL.parse(value)
+  if (url === null) refuse(path, 'not an absolute URL', 'an absolute https: URL, such as https://host/path/')
+  if (url.username !== '' || url.password !== '')
+    refuse(path, 'a URL with credentials', 'a URL without user name and password')
+  if (url.protocol === 'http:') mustBeLoopback(url, path, allowInsecureLoopback)
+  else if (url.protocol !== 'https:') refuse(path, 'a URL of another scheme', 'an https: URL')
+  // also empty ones, which `search` and `hash` do not show
+  if (/[?#]/.test(url.href)) refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
+  return url
+}
+
+function mustBeLoopback(url: URL, path: string, allowed: boolean): void {
+  if (allowed && isLoopback(url.hostname)) return
+  const fix = isLoopback(url.hostname)
+    ? 'use https:, or set `allowInsecureLoopback: true` on its issuer'
+    : 'use https:'
+  throw new TokenlaneError(
+    'INSECURE_TRANSPORT',
+    `Cannot create token manager: \`${path}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
+  )
+}
+
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(?:\.\d{1,3}){3}$/.test(hostname)
+  )
+}

@@ -1,0 +1,44 @@
+import { shape } from '../options/check.ts'
+import { TokenlaneError } from '../errors.ts'
+
+/** What a caller may say of one call: `tokenlane` among the options that its client takes. */
+export interface CallOptions {
+  /**
+   * Goes before calls of a lower one where an API has a rate policy; a whole number, which may be negative.
+   *
+   * @defaultValue 0
+   */
+  readonly priority?: number | undefined
+}
+
+const none: CallOptions = {}
+
+/**
+ * The options of one call, as they came through the client.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS`, naming the option and what is allowed.
+ */
+export function checkCallOptions(value: unknown): CallOptions {
+  if (value === undefined) return none
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    refuse('tokenlane', shape(value), 'an object with priority')
+  for (const key of Object.keys(value))
+    if (key !== 'priority') refuse(`tokenlane.${key}`, 'no option', 'priority')
+  checkPriority((value as CallOptions).priority, 'tokenlane.priority')
+  return value
+}
+
+/** @throws TokenlaneError `INVALID_OPTIONS` */
+export function checkPriority(priority: unknown, path: string): void {
+  if (priority === undefined) return
+  // below the largest, which is kept for calls that go again
+  if (!Number.isSafeInteger(priority) || priority === Number.MAX_SAFE_INTEGER)
+    refuse(path, shape(priority), 'a whole number')
+}
+
+function refuse(path: string, given: string, allowed: string): never {
+  throw new TokenlaneError(
+    'INVALID_OPTIONS',
+    `Cannot send call: \`${path}\` is ${given}; allowed: ${allowed}`,
+  )
+}

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fakeService, type FakeService } from '../../test/fake-issuer.ts'
+import type { LimitedApi, Permit, RateLimiter } from '../fleet.ts'
+
+beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
+afterEach(() => vi.useRealTimers())
+
+/** A limiter that is told by the test how many units there are. */
+class FakeLimiter implements RateLimiter {
+  units = 0
+  readonly wanted: number[] = []
+  readonly told: string[] = []
+  readonly forecast = (): number => 0
+  readonly enough = (): unknown => this.told.push('enough')
+  readonly pause = (ms: number): unknown => this.told.push(`pause ${ms}`)
+
+  take(wanted: number): Permit | number {
+    this.wanted.push(wanted)
+    if (this.units === 0) return Infinity
+    this.units -= 1
+    const tell = (what: string) => () => void this.told.push(what)
+    return { answered: tell('answered'), ended: tell('ended'), cancel: tell('cancel') }
+  }
+
+  async close(): Promise<void> {
+    this.told.push('close')
+  }
+}
+
+function shared(): FakeService & {
+  limiter: FakeLimiter
+  api: LimitedApi
+  call: (signal?: AbortSignal, status?: number) => Promise<number>
+} {
+  const limiter = new FakeLimiter()
+  const made: LimitedApi[] = []
+  const service = fakeService(
+    {},
+    {
+      apis: [
+        {
+          baseUrl: 'https://api.example.com/',
+          issuer: 'general',
+          ratePolicy: { limits: [{ quota: 5, window: 1_000 }], concurrency: 2 },
+        },
+      ],
+      limiter(api) {
+        made.push(api)
+        return limiter
+      },
+    },
+  )
+  const send = service.tokens
+    .route('https://api.example.com/')
+    ?.send.bind(service.tokens.route('https://api.example.com/'))
+  if (made[0] === undefined || send === undefined) throw new Error('no limiter was made')
+  return {
+    ...service,
+    limiter,
+    api: made[0],
+    call: (signal, status = 200) =>
+      send(async () => ({ status, result: status, discard() {} }), { signal, replayable: false }),
+  }
+}
+
+test('calls wait until the limiter says that something changed, and it hears how many could go', async () => {
+  const { limiter, api, call, tokens } = shared()
+  expect(api).toMatchObject({ baseUrl: 'https://api.example.com/', limits: [{ quota: 5, window: 1_000 }] })
+  await tokens.warmUp()
+  const calls = Promise.all([call(), call(), call()])
+  await vi.advanceTimersByTimeAsync(0)
+  // one, and then as many as there are slots
+  expect(limiter.wanted.at(-1)).toBe(2)
+  limiter.units = 3
+  api.changed()
+  expect(await calls).toEqual([200, 200, 200])
+  expect(limiter.told.filter((each) => each === 'answered')).toHaveLength(3)
+  await tokens.close()
+  expect(limiter.told.at(-1)).toBe('close')
+})
+
+test('a limiter hears that everybody gave up', async () => {
+  const { limiter, call, tokens } = shared()
+  await tokens.warmUp()
+  const controller = new AbortController()
+  const calls = [call(controller.signal), call(controller.signal)]
+  const ended = Promise.allSettled(calls)
+  controller.abort()
+  await ended
+  expect(limiter.told).toEqual(['enough'])
+})
+
+test('a pause is told to the limiter, and one that others were told shows and holds here', async () => {
+  const { limiter, api, call, tokens } = shared()
+  limiter.units = 2
+  await call(undefined, 429)
+  expect(limiter.told).toContain('pause 1000')
+  await vi.advanceTimersByTimeAsync(1_000)
+  api.paused(700)
+  const later = call()
+  await vi.advanceTimersByTimeAsync(699)
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 1, pausedUntil: '2026-11-21T00:00:01.700Z' })
+  expect(limiter.units).toBe(1)
+  await vi.advanceTimersByTimeAsync(2)
+  expect(await later).toBe(200)
+})
+
+test('what a limiter tells an operator are events', () => {
+  const { api, events } = shared()
+  api.failed('no answer in 500 ms')
+  api.recovered()
+  expect(events).toEqual([
+    { type: 'limiter.failed', api: 'https://api.example.com/', reason: 'no answer in 500 ms' },
+    { type: 'limiter.recovered', api: 'https://api.example.com/' },
+  ])
+})
+
+test('what cannot make limiters, and what is none, is refused at start-up', () => {
+  const ratePolicy = { limits: [{ quota: 5, window: 1_000 }] }
+  const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }]
+  for (const limiter of [{}, 'redis', null, () => undefined, () => ({}), () => ({ take() {} })])
+    expect(() => fakeService({}, { apis, limiter: limiter as never })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTIONS' }),
+    )
+})

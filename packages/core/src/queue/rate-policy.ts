@@ -1,0 +1,120 @@
+import { mustBeCount, mustBeDuration, mustBeFlag, ownOptions, refuse, shape } from '../options/check.ts'
+
+/** At most `quota` calls in any `window`. */
+export interface RateLimit {
+  /** Calls, 1 or more. */
+  readonly quota: number
+  /** Milliseconds, above 0. */
+  readonly window: number
+}
+
+/**
+ * When a unit of a limit comes free: one window after the response, or one window after the send.
+ *
+ * With `send` the rate does not fall with the round trip, but the server may count more than `quota` in a window
+ * when one call travels longer than a later one.
+ */
+export type Accounting = 'response' | 'send'
+
+/** How many calls an API allows, how fast, and how long calls may queue for it. */
+export interface RatePolicy {
+  /**
+   * Sliding windows that all hold at once. A unit is taken when a call is sent and comes free one window after
+   * its response arrived, so that the server never counts more than `quota`, whatever the network does.
+   */
+  readonly limits: readonly RateLimit[]
+  /**
+   * `send`: a unit comes free one window after the send already. That gives back the round trip's share of the
+   * rate, and gives up the guarantee.
+   *
+   * @defaultValue 'response'
+   */
+  readonly accounting?: Accounting | undefined
+  /**
+   * Keeps sends at least `window / quota` apart: no bursts (leaky bucket).
+   *
+   * @defaultValue false
+   */
+  readonly spread?: boolean | undefined
+  /**
+   * Calls under way at the same time, 1 or more.
+   *
+   * @defaultValue no limit
+   */
+  readonly concurrency?: number | undefined
+  /**
+   * Calls that may wait, 0 or more; one more is refused with `QUEUE_FULL`. Calls that only wait for a token are not
+   * counted.
+   *
+   * @defaultValue no limit
+   */
+  readonly maxQueued?: number | undefined
+  /**
+   * How long a call may wait in the queue, in milliseconds, above 0. After that it is refused with
+   * `QUEUE_TIMEOUT`, and at once where the limits alone make it wait longer.
+   *
+   * @defaultValue no limit
+   */
+  readonly maxWait?: number | undefined
+  /**
+   * Status codes that say that the limit was passed all the same: the API pauses as long as `Retry-After` says,
+   * and the call goes again, at most 3 times.
+   *
+   * @defaultValue [429]
+   */
+  readonly limitedStatuses?: readonly number[] | undefined
+}
+
+/** A policy whose options are in order. */
+export interface CheckedPolicy {
+  readonly limits: readonly RateLimit[]
+  readonly accounting: Accounting
+  readonly spread: boolean
+  readonly concurrency: number
+  readonly maxQueued: number
+  readonly maxWait: number | undefined
+  readonly limitedStatuses: readonly number[]
+}
+
+const options = ['limits', 'accounting', 'spread', 'concurrency', 'maxQueued', 'maxWait', 'limitedStatuses']
+
+export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
+  const given = ownOptions(value, path, options)
+  const { limits, spread = false, concurrency, maxQueued, maxWait } = given
+  const { accounting = 'response', limitedStatuses = [429] } = given
+  if (!Array.isArray(limits)) refuse(`${path}.limits`, shape(limits), 'an array of { quota, window }')
+  if (!Array.isArray(limitedStatuses))
+    refuse(`${path}.limitedStatuses`, shape(limitedStatuses), 'an array of status codes, 400 to 599 but 401')
+  return {
+    limits: limits.map((limit, index) => checkLimit(limit, `${path}.limits[${index}]`)),
+    accounting: checkAccounting(accounting, `${path}.accounting`),
+    spread: mustBeFlag(spread, `${path}.spread`),
+    concurrency: concurrency === undefined ? Infinity : mustBeCount(concurrency, `${path}.concurrency`, 1),
+    maxQueued: maxQueued === undefined ? Infinity : mustBeCount(maxQueued, `${path}.maxQueued`, 0),
+    maxWait:
+      maxWait === undefined ? undefined : mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
+    limitedStatuses: limitedStatuses.map((status, index) =>
+      checkStatus(status, `${path}.limitedStatuses[${index}]`),
+    ),
+  }
+}
+
+function checkLimit(value: unknown, path: string): RateLimit {
+  const { quota, window } = ownOptions(value, path, ['quota', 'window'])
+  return {
+    quota: mustBeCount(quota, `${path}.quota`, 1),
+    window: mustBeDuration(window, `${path}.window`, { positive: true }),
+  }
+}
+
+function checkAccounting(value: unknown, path: string): Accounting {
+  if (value !== 'response' && value !== 'send') refuse(path, shape(value), "'response' or 'send'")
+  return value
+}
+
+function checkStatus(value: unknown, path: string): number {
+  const status = value as number
+  if (!Number.isInteger(status) || status < 400 || status > 599 || status === 401)
+    refuse(path, shape(value), 'a status code, 400 to 599 but 401')
+  return status
+}

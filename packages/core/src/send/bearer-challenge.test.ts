@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { refusesToken } from './bearer-challenge.ts'
+
+test.each([
+  undefined,
+  null,
+  '',
+  'Bearer',
+  'Bearer realm="api"',
+  'Bearer error="invalid_token"',
+  'bearer realm="a, b", error="invalid_token", error_description="The token expired"',
+  'Basic realm="x", Bearer error=invalid_token',
+  'Bearer error_description="no \\"error = expired\\"", error="invalid_token"',
+  'Bearer realm="api", DPoP algs="ES256", error="use_dpop_nonce"',
+  'Bearer error="INVALID_TOKEN',
+  "Bearer error='invalid_token'",
+  'Bearer error=""',
+])('%j says that the token was refused', (challenge) => {
+  expect(refusesToken(challenge)).toBe(true)
+})
+
+test.each([
+  'Basic realm="api"',
+  'Bearer error="insufficient_scope"',
+  'Bearer error="invalid_request"',
+  'Bearer realm="api"; error="insufficient_scope"',
+  'Basic realm="open to a, bearer of this"',
+  'Negotiate abc==, Basic realm="x"',
+  'DPoP',
+])('%j says something else', (challenge) => {
+  expect(refusesToken(challenge)).toBe(false)
+})

@@ -1,0 +1,354 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
+import type { Api, TokenManager } from '../index.ts'
+import type { Exchange } from '../adapter.ts'
+
+beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
+afterEach(() => vi.useRealTimers())
+
+const apiOf = (tokens: TokenManager): Api => {
+  const api = tokens.route('https://api.example.com/records')
+  if (api === undefined) throw new Error('no API')
+  return api
+}
+
+const answer = <T>(status: number, result: T, more: Partial<Exchange<T>> = {}): Exchange<T> => ({
+  status,
+  result,
+  discard() {},
+  ...more,
+})
+
+test('a call is sent once with the live token', async () => {
+  const { tokens, issuer } = fakeService()
+  const sent: string[] = []
+  const attempt = async (authorization: string): Promise<Exchange<string>> => {
+    sent.push(authorization)
+    return answer(200, 'ok')
+  }
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe('ok')
+  await apiOf(tokens).send(attempt)
+  expect(sent).toEqual(['Bearer token-1', 'Bearer token-1'])
+  expect(issuer.count).toBe(1)
+})
+
+test('a 401 costs one renewal and one more send, and the refused answer is discarded first', async () => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  const order: string[] = []
+  const result = await apiOf(tokens).send(async (authorization) => {
+    order.push(authorization)
+    const status = authorization === 'Bearer token-1' ? 401 : 200
+    return answer(status, status, { discard: () => order.push('discarded') })
+  })
+  expect(result).toBe(200)
+  expect(order).toEqual(['Bearer token-1', 'discarded', 'Bearer token-2'])
+  expect(issuer.count).toBe(2)
+  expect(eventsOf('token.rejected')).toEqual([
+    { type: 'token.rejected', issuer: 'general', api: 'https://api.example.com/' },
+  ])
+  expect(eventsOf('token.renewed').map(({ reason }) => reason)).toEqual(['startup', 'rejected'])
+})
+
+test('an answer that cannot be discarded does not lose the call', async () => {
+  const { tokens } = fakeService()
+  let sends = 0
+  const result = await apiOf(tokens).send(async () => {
+    sends += 1
+    return answer(sends === 1 ? 401 : 200, sends, {
+      discard: () => Promise.reject(new Error('socket closed')),
+    })
+  })
+  expect(result).toBe(2)
+})
+
+test('a second 401 is the caller\u2019s', async () => {
+  const { tokens, issuer } = fakeService()
+  let sends = 0
+  const result = await apiOf(tokens).send(async () => {
+    sends += 1
+    return answer(401, `answer ${sends}`)
+  })
+  expect(result).toBe('answer 2')
+  expect(issuer.count).toBe(2)
+})
+
+test('1,000 calls in flight when the token is revoked cost one renewal, and none is lost', async () => {
+  const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
+  let sends = 0
+  const calls = Array.from({ length: 1_000 }, (_, index) =>
+    apiOf(tokens).send(async (authorization) => {
+      sends += 1
+      await new Promise((resolve) => setTimeout(resolve, 5 + (index % 100)))
+      return answer(authorization === 'Bearer token-1' ? 401 : 200, authorization)
+    }),
+  )
+  issuer.respondOnceWith(() => issuer.token())
+  const results = Promise.all(calls)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(new Set(await results)).toEqual(new Set(['Bearer token-2']))
+  expect(issuer.count).toBe(2)
+  expect(sends).toBe(2_000)
+})
+
+test('50 calls that get their 401 one after the other cost one renewal, however long that takes', async () => {
+  const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
+  const sent: string[] = []
+  const calls = Array.from({ length: 50 }, (_, index) =>
+    apiOf(tokens).send(async (authorization) => {
+      sent.push(authorization)
+      if (authorization === 'Bearer token-1')
+        await new Promise((resolve) => setTimeout(resolve, 5 + (index * 108) / 49))
+      return answer(authorization === 'Bearer token-1' ? 401 : 200, authorization)
+    }),
+  )
+  issuer.respondOnceWith(() => issuer.after(20))
+  const results = Promise.all(calls)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(new Set(await results)).toEqual(new Set(['Bearer token-2']))
+  expect(issuer.count).toBe(2)
+  expect(sent).toHaveLength(100)
+})
+
+test('with a live token the attempt is made at once, without a promise before it', async () => {
+  const { tokens } = fakeService()
+  await tokens.warmUp()
+  let sent = false
+  const call = apiOf(tokens).send(async () => {
+    sent = true
+    return answer(200, 'ok')
+  })
+  expect(sent).toBe(true)
+  await expect(call).resolves.toBe('ok')
+})
+
+test('1,000 calls at once against an API that refuses everything cost two token requests', async () => {
+  const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
+  let sends = 0
+  const calls = Array.from({ length: 1_000 }, (_, index) =>
+    apiOf(tokens).send(async () => {
+      sends += 1
+      await new Promise((resolve) => setTimeout(resolve, index % 100))
+      return answer(401, 401)
+    }),
+  )
+  const results = Promise.all(calls)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(new Set(await results)).toEqual(new Set([401]))
+  expect(issuer.count).toBe(2)
+  expect(sends).toBeLessThanOrEqual(2_000)
+})
+
+test('a token that is refused is not sent again, also when no other can be had', async () => {
+  const { tokens, issuer } = fakeService({ maxWait: 1 })
+  await tokens.warmUp()
+  issuer.respondWith(() => unavailable())
+  const sent: string[] = []
+  for (let call = 0; call < 10; call += 1) {
+    const outcome = apiOf(tokens).send(async (authorization) => {
+      sent.push(authorization)
+      return answer(401, undefined)
+    })
+    await expect(outcome).rejects.toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
+  }
+  expect(sent).toEqual(['Bearer token-1'])
+  expect(issuer.count).toBe(2)
+})
+
+test('a straggling 401 reuses the newer token', async () => {
+  const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
+  const call = (delay: number): Promise<string> =>
+    apiOf(tokens).send(async (authorization) => {
+      await new Promise((resolve) => setTimeout(resolve, delay))
+      return answer(authorization === 'Bearer token-1' ? 401 : 200, authorization)
+    })
+  const both = Promise.all([call(5), call(400)])
+  await vi.advanceTimersByTimeAsync(1_000)
+  await expect(both).resolves.toEqual(['Bearer token-2', 'Bearer token-2'])
+  expect(issuer.count).toBe(2)
+})
+
+test('an API that refuses everything costs a handful of token requests', async () => {
+  const { tokens, issuer } = fakeService()
+  const sends: number[] = []
+  for (let call = 0; call < 1_000; call += 1) {
+    let count = 0
+    await apiOf(tokens).send(async () => {
+      count += 1
+      return answer(401, undefined)
+    })
+    sends.push(count)
+  }
+  expect(sends[0]).toBe(2)
+  expect(new Set(sends.slice(1))).toEqual(new Set([1]))
+  expect(issuer.count).toBe(2)
+})
+
+test('renewals that a refusing API forces are spaced: from half a second to a minute apart', async () => {
+  const { tokens, issuer } = fakeService()
+  for (let second = 0; second < 600; second += 1) {
+    await apiOf(tokens).send(async () => answer(401, undefined))
+    await vi.advanceTimersByTimeAsync(1_000)
+  }
+  expect(issuer.count).toBeGreaterThan(8)
+  expect(issuer.count).toBeLessThan(30)
+})
+
+test('a success ends the spacing, so that the next revocation costs its call nothing', async () => {
+  const { tokens, issuer } = fakeService()
+  const revoked = new Set(['Bearer token-1', 'Bearer token-2'])
+  const attempt = async (authorization: string): Promise<Exchange<number>> =>
+    answer(revoked.has(authorization) ? 401 : 200, revoked.has(authorization) ? 401 : 200)
+  revoked.delete('Bearer token-2')
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  revoked.add('Bearer token-2')
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  expect(issuer.count).toBe(3)
+})
+
+test('one endpoint that always answers 401, beside good ones, does not cost a token request per call', async () => {
+  const { tokens, issuer } = fakeService()
+  for (let call = 0; call < 1_000; call += 1) {
+    await apiOf(tokens).send(async () => answer(call % 2 === 0 ? 401 : 200, undefined))
+    await vi.advanceTimersByTimeAsync(10)
+  }
+  // one a second at most, for 10 s
+  expect(issuer.count).toBeGreaterThan(2)
+  expect(issuer.count).toBeLessThanOrEqual(21)
+})
+
+test('a refused call that aborts before its repeat does not hold back the renewal that the next revocation needs', async () => {
+  const { tokens, issuer } = fakeService()
+  const revoked = new Set(['Bearer token-1'])
+  const attempt = async (authorization: string): Promise<Exchange<number>> =>
+    answer(revoked.has(authorization) ? 401 : 200, revoked.has(authorization) ? 401 : 200)
+  const controller = new AbortController()
+  const aborted = apiOf(tokens).send(
+    async (authorization) => {
+      const refused = await attempt(authorization)
+      controller.abort()
+      return refused
+    },
+    { signal: controller.signal },
+  )
+  await expect(aborted).rejects.toMatchObject({ name: 'AbortError' })
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  revoked.add('Bearer token-2')
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  expect(issuer.count).toBe(3)
+})
+
+test('a pass from `admit` serves the first attempt, and the rule goes on from there', async () => {
+  const { tokens, issuer } = fakeService()
+  const pass = await apiOf(tokens).admit()
+  const sent: string[] = []
+  const attempt = async (authorization: string): Promise<Exchange<number>> => {
+    sent.push(authorization)
+    return answer(sent.length === 1 ? 401 : 200, sent.length)
+  }
+  await expect(apiOf(tokens).send(attempt, { pass })).resolves.toBe(2)
+  expect(sent).toEqual(['Bearer token-1', 'Bearer token-2'])
+  expect(issuer.count).toBe(2)
+  await tokens.close()
+})
+
+test('a body that can be read once is not sent again: the 401 is the caller\u2019s, the token is renewed', async () => {
+  const { tokens, issuer } = fakeService()
+  const once = { replayable: false }
+  await expect(apiOf(tokens).send(async () => answer(401, 'refused'), once)).resolves.toBe('refused')
+  await expect(apiOf(tokens).send(async (token) => answer(200, token), once)).resolves.toBe('Bearer token-2')
+  expect(issuer.count).toBe(2)
+})
+
+test('a 401 for another reason than the token renews nothing', async () => {
+  const { tokens, issuer } = fakeService()
+  const attempt = async (): Promise<Exchange<number>> =>
+    answer(401, 401, { wwwAuthenticate: 'Bearer error="insufficient_scope"' })
+  await expect(apiOf(tokens).send(attempt)).resolves.toBe(401)
+  await expect(apiOf(tokens).send(async () => answer(403, 403))).resolves.toBe(403)
+  expect(issuer.count).toBe(1)
+})
+
+test('without a token nothing is sent', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(() => refusal())
+  let sends = 0
+  const call = apiOf(tokens).send(async () => {
+    sends += 1
+    return answer(200, undefined)
+  })
+  await expect(call).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', oauthError: 'invalid_client' })
+  expect(sends).toBe(0)
+})
+
+test('what an attempt fails with is passed on as it is', async () => {
+  const { tokens } = fakeService()
+  const reset = new Error('ECONNRESET')
+  await expect(apiOf(tokens).send(() => Promise.reject(reset))).rejects.toBe(reset)
+})
+
+test('an abort before the call sends nothing and asks for nothing', async () => {
+  const { tokens, issuer } = fakeService()
+  const reason = new Error('aborted')
+  const call = apiOf(tokens).send(async () => answer(200, undefined), { signal: AbortSignal.abort(reason) })
+  await expect(call).rejects.toBe(reason)
+  expect(issuer.count).toBe(0)
+})
+
+test('an abort while the token is renewed ends this call at once, and no other', async () => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(() => issuer.after(100))
+  const controller = new AbortController()
+  const reason = new Error('aborted')
+  const aborted = apiOf(tokens).send(async () => answer(200, 'sent'), { signal: controller.signal })
+  const other = apiOf(tokens).send(async () => answer(200, 'sent'))
+  await vi.advanceTimersByTimeAsync(20)
+  controller.abort(reason)
+  await expect(aborted).rejects.toBe(reason)
+  await vi.advanceTimersByTimeAsync(80)
+  await expect(other).resolves.toBe('sent')
+  expect(issuer.count).toBe(1)
+})
+
+test('an abort between the arrival of the token and the send sends nothing, and holds nothing', async () => {
+  for (let microtasks = 0; microtasks < 20; microtasks += 1) {
+    const controller = new AbortController()
+    const abort = async (): Promise<void> => {
+      for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve()
+      controller.abort()
+    }
+    const { tokens } = fakeService({}, { observe: ({ type }) => void (type === 'token.renewed' && abort()) })
+    const attempt = async (): Promise<Exchange<boolean>> => answer(200, controller.signal.aborted)
+    const sentAfterAbort = apiOf(tokens).send(attempt, { signal: controller.signal })
+    expect(await sentAfterAbort.catch(() => false)).toBe(false)
+    await tokens.close()
+  }
+})
+
+test('admit gives a pass for each attempt, and the report says whether one more is due', async () => {
+  const { tokens, issuer } = fakeService()
+  const first = await apiOf(tokens).admit()
+  expect(first.authorization).toBe('Bearer token-1')
+  expect(first.report({ status: 401 })).toBe('again')
+  const second = await apiOf(tokens).admit({ after: first })
+  expect(second.authorization).toBe('Bearer token-2')
+  expect(second.report({ status: 401 })).toBe('final')
+  second.release()
+  second.release()
+  expect(issuer.count).toBe(2)
+  await tokens.close()
+})
+
+test('a call that fails while the token is renewed after a 401 tells why, and holds nothing', async () => {
+  const { tokens, issuer } = fakeService({ maxWait: 1_000 })
+  await tokens.warmUp()
+  issuer.respondWith(() => unavailable())
+  const call = apiOf(tokens).send(async () => answer(401, undefined))
+  const outcome = expect(call).rejects.toMatchObject({ code: 'TOKEN_REQUEST_FAILED', status: 503 })
+  await vi.advanceTimersByTimeAsync(1_000)
+  await outcome
+  await tokens.close()
+})

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+import { rolldown } from 'rolldown'
+
+import { readManifest } from './packages.ts'
+import type { Project } from './project.ts'
+
+/** What a package weighs in a bundle, minified and gzipped, in bytes. */
+export interface Size {
+  readonly name: string
+  readonly bytes: number
+  readonly limit: number
+}
+
+const kB = 1_000
+/** A quarter of core is `oauth4webapi` and `p-queue`. */
+const limits = { core: 22 * kB, adapter: 3 * kB, redis: 7 * kB }
+
+/** Of core with its dependencies, and of every package on core, without core and its peers. */
+export async function sizes({ folder, packages }: Project): Promise<Size[]> {
+  const core = { name: '@tokenlane/core', external: [] as (string | RegExp)[], limit: limits.core }
+  const onCore = packages
+    .map(({ name, installed }) => ({ name, manifest: readManifest(installed) }))
+    .filter(({ manifest }) => manifest.dependencies?.[core.name] !== undefined)
+    .map(({ name, manifest: { peerDependencies = {} } }) => ({
+      name,
+      external: [/^@tokenlane\/core(\/|$)/, ...Object.keys(peerDependencies)],
+      limit: name === '@tokenlane/redis' ? limits.redis : limits.adapter,
+    }))
+  return Promise.all(
+    [core, ...onCore].map(async ({ name, external, limit }) => ({
+      name,
+      bytes: await bundled(join(folder, 'node_modules', name, 'dist', 'index.js'), external),
+      limit,
+    })),
+  )
+}
+
+async function bundled(input: string, external: readonly (string | RegExp)[]): Promise<number> {
+  const bundle = await rolldown({ input, external: [/^node:/, ...external], platform: 'node' })
+  const { output } = await bundle.generate({ minify: true })
+  await bundle.close()
+  return gzipSync(output.map((chunk) => (chunk.type === 'chunk' ? chunk.code : '')).join('')).length
+}
