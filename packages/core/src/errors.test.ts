@@ -1,9 +1,23 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { TokenlaneError } from './errors.ts'
+import { reasonOf, TokenlaneError } from './errors.ts'
 
 test('an error has only the fields that are known of it, so that it prints no others', () => {
   expect(Object.keys(new TokenlaneError('QUEUE_FULL', 'Cannot queue call: 10 wait'))).not.toContain('status')
   expect(
     Object.keys(new TokenlaneError('TOKEN_REQUEST_REFUSED', 'Cannot obtain token', { status: 401 })),
   ).toEqual(expect.not.arrayContaining(['issuer', 'oauthError', 'retryAfter']))
+})
+
+test('a message ends with the section of the troubleshooting page that its code has', () => {
+  const error = new TokenlaneError('QUEUE_FULL', 'Cannot queue call: 10 wait')
+  const [, page, section] = /^Cannot queue call: 10 wait \(see ([\w/.]+)#(\w+)\)$/.exec(error.message) ?? []
+  const headings = readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8').matchAll(/^## (.+)$/gm)
+  // as forges make anchors of headings
+  expect(Array.from(headings, ([, heading = '']) => heading.toLowerCase())).toContain(section)
+})
+
+test('an error within the message of another one leaves its pointer out', () => {
+  const error = new TokenlaneError('CREDENTIALS_UNAVAILABLE', 'Cannot read credentials: the file is missing')
+  expect(reasonOf(error)).toBe('Cannot read credentials: the file is missing')
 })

@@ -43,7 +43,15 @@ export interface TokenlaneErrorDetails {
 
 const brand: symbol = Symbol.for('tokenlane.error')
 
-/** Every error that Tokenlane itself raises. */
+/** Where each code has a section, relative to the root of the repository and of the documentation site's sources. */
+const troubleshooting = 'docs/guide/troubleshoot.md'
+
+/**
+ * Every error that Tokenlane itself raises.
+ *
+ * The message says what failed, where, and what is allowed, and ends with the section of the troubleshooting page
+ * that says more.
+ */
 export class TokenlaneError extends Error {
   override readonly name: string = 'TokenlaneError'
   readonly code: TokenlaneErrorCode
@@ -53,8 +61,8 @@ export class TokenlaneError extends Error {
   declare readonly oauthError?: string
   declare readonly retryAfter?: number
 
-  constructor(code: TokenlaneErrorCode, message: string, details: TokenlaneErrorDetails = {}) {
-    super(message, details.cause && { cause: details.cause })
+  constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {
+    super(reason + helpFor(code), details.cause && { cause: details.cause })
     this.code = code
     if (details.issuer !== undefined) this.issuer = details.issuer
     if (details.status !== undefined) this.status = details.status
@@ -62,6 +70,16 @@ export class TokenlaneError extends Error {
     if (details.retryAfter !== undefined) this.retryAfter = details.retryAfter
     Object.defineProperty(this, brand, { value: true })
   }
+}
+
+/** Returns an error's message without the pointer at its end, to be part of another error's message. */
+export function reasonOf({ code, message }: TokenlaneError): string {
+  const help = helpFor(code)
+  return message.endsWith(help) ? message.slice(0, -help.length) : message
+}
+
+function helpFor(code: TokenlaneErrorCode): string {
+  return ` (see ${troubleshooting}#${code.toLowerCase()})`
 }
 
 /**

@@ -394,7 +394,8 @@ test('an unknown issuer is named as what it is', async () => {
   const { tokens } = fakeService()
   await expect(tokens.getToken('weblink')).rejects.toMatchObject({
     code: 'INVALID_OPTIONS',
-    message: 'Cannot get token: `issuer` is not an issuer of this manager; allowed: one of general',
+    message:
+      'Cannot get token: `issuer` is not an issuer of this manager; allowed: one of general (see docs/guide/troubleshoot.md#invalid_options)',
   })
 })
 

@@ -7,7 +7,7 @@ import {
   unavailable,
   usableCredentials,
 } from './credentials.ts'
-import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { SecretClock } from './secret-expiry.ts'
 
@@ -158,7 +158,7 @@ function isAboutClient({ oauthError }: TokenlaneError): boolean {
 
 /** Providers read files and vaults, whose errors may quote what they read: only a code is passed on. */
 function why(error: unknown): string {
-  if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return error.message
+  if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
   const code = (error as { code?: unknown } | null)?.code
   const known = typeof code === 'string' && /^[\w.-]{1,64}$/.test(code)
   return known ? `the provider failed (${code})` : 'the provider failed'

@@ -1,5 +1,5 @@
 import { mustBeObject, refuse, shape } from '../options/check.ts'
-import { isTokenlaneError, TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 
 /** What a registered client proves itself with (RFC 6749 §2.3.1, sent as `client_secret_post`). */
 export interface Credentials {
@@ -54,7 +54,7 @@ function checkProvider(provider: CredentialsProvider, path: string): void {
   try {
     provider.check?.()
   } catch (error) {
-    const reason = isTokenlaneError(error) ? error.message : 'its check failed'
+    const reason = isTokenlaneError(error) ? reasonOf(error) : 'its check failed'
     refuse(path, `a provider without credentials (${reason})`, 'a provider that has credentials')
   }
 }

@@ -113,7 +113,7 @@ test('a refusal tells status and error code, even beside a WWW-Authenticate fiel
   )
   expect(error).toMatchObject({ issuer: 'general', status: 401, oauthError: 'invalid_client' })
   expect(error.message).toBe(
-    'Cannot obtain token: issuer "general" (https://auth.example.com) refused: invalid_client (status 401)',
+    'Cannot obtain token: issuer "general" (https://auth.example.com) refused: invalid_client (status 401) (see docs/guide/troubleshoot.md#token_request_refused)',
   )
 })
 

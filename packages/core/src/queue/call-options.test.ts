@@ -21,6 +21,9 @@ test.each([
   ],
 ])('%j is refused', (options, message) => {
   expect(() => checkCallOptions(options)).toThrow(
-    expect.objectContaining({ code: 'INVALID_OPTIONS', message: `Cannot send call: ${message}` }),
+    expect.objectContaining({
+      code: 'INVALID_OPTIONS',
+      message: `Cannot send call: ${message} (see docs/guide/troubleshoot.md#invalid_options)`,
+    }),
   )
 })

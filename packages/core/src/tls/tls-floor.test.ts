@@ -37,7 +37,7 @@ test.each([
   expect(() => tlsFloor(settings, 'agent')).toThrow(
     expect.objectContaining({
       code: 'INSECURE_TRANSPORT',
-      message: `Cannot send call: \`agent\` has ${what}; allowed: TLSv1.2 or later`,
+      message: `Cannot send call: \`agent\` has ${what}; allowed: TLSv1.2 or later (see docs/guide/troubleshoot.md#insecure_transport)`,
     }),
   )
 })
