@@ -91,6 +91,7 @@ async function exchange(
     status: attempt.lastAnswerToToken() ?? response.status,
     retryAfter: field(response, 'retry-after'),
     wwwAuthenticate: field(response, 'www-authenticate'),
+    header: (name) => field(response, name),
     result: outcome,
     discard: () => discard(response),
   }

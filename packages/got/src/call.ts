@@ -58,6 +58,10 @@ export class Call {
         status: statusCode,
         retryAfter: headers['retry-after'],
         wwwAuthenticate: headers['www-authenticate'],
+        header: (name) => {
+          const value = headers[name]
+          return Array.isArray(value) ? value.join(', ') : value
+        },
       })
       if (this.#verdict === 'again') this.#addAfterResponse()
     })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { LimitedApi, RateLimit } from '@tokenlane/core/fleet'
+import { unitSpan, type LimitedApi } from '@tokenlane/core/fleet'
 import { runScript, type RedisClient } from './redis-client.ts'
 import { limiterScript } from './limiter-script.ts'
 
@@ -59,7 +59,7 @@ export class Budget {
   #heardAt = Number.NEGATIVE_INFINITY
 
   constructor(client: RedisClient, prefix: string, { baseUrl, limits, spread }: LimitedApi, timeout: number) {
-    const spans = limits.map(spanOf)
+    const spans = limits.map(({ window }) => unitSpan(window))
     this.longest = Math.max(0, ...spans)
     this.shortest = Math.min(longestQuiet, ...spans)
     this.quiet = Math.min(longestQuiet, this.longest)
@@ -69,7 +69,7 @@ export class Budget {
     this.#keys = parts.map((part) => `${prefix}:limiter:{${baseUrl}}:${part}`)
     this.interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
     const fixed = [this.interval, lease, timeout + rejoining, this.quiet, limits.length]
-    this.#policy = [...fixed, ...limits.flatMap((limit) => [limit.quota, spanOf(limit)])].map(String)
+    this.#policy = [...fixed, ...limits.flatMap(({ quota, window }) => [quota, unitSpan(window)])].map(String)
   }
 
   /** @throws what the client throws, and `Error` for an answer that is none. */
@@ -85,11 +85,6 @@ export class Budget {
     this.#heardAt = performance.now()
     return { ...answer, forgot: known !== '' && known !== epoch }
   }
-}
-
-/** Clocks of two machines differ by less than one in 10,000, and their readings by less than 1 ms. */
-function spanOf({ window }: RateLimit): number {
-  return window + 1 + window / 10_000
 }
 
 function read(answer: unknown): Omit<Answer, 'forgot'> & { epoch: string } {

@@ -1,10 +1,16 @@
-import type { LimitedApi, Permit, RateLimiter } from '@tokenlane/core/fleet'
+import {
+  createUnansweredGrace,
+  longestTimer,
+  type LimitedApi,
+  type Permit,
+  type RateLimiter,
+} from '@tokenlane/core/fleet'
 import { Budget, lease, type Answer } from './budget.ts'
-import { inTime, longestTimer, reasonOf } from './in-time.ts'
+import { inTime, reasonOf } from './in-time.ts'
 import { Ledger } from './ledger.ts'
 import type { RedisClient } from './redis-client.ts'
 import { createOwnShare } from './own-share.ts'
-import { Unit } from './unit.ts'
+import { Unit, type Owner } from './unit.ts'
 
 export interface FleetOptions {
   readonly client: RedisClient
@@ -31,17 +37,7 @@ export class FleetLimiter implements RateLimiter {
   readonly #budget: Budget
   readonly #ledger: Ledger
   readonly #share: RateLimiter
-  readonly #owner = {
-    settle: (lag: number): void => {
-      this.#ledger.settle(lag)
-      this.#plan()
-    },
-    giveBack: (): void => {
-      this.#ledger.held -= 1
-      this.#news = true
-      this.#plan()
-    },
-  }
+  readonly #owner: Owner
   /** Units that were granted and are handed out now. */
   #ready = 0
   #wanted = 0
@@ -68,6 +64,18 @@ export class FleetLimiter implements RateLimiter {
     this.#budget = new Budget(client, prefix, api, timeout)
     this.#ledger = new Ledger(this.#budget.longest)
     this.#share = createOwnShare(api, fallbackShare)
+    this.#owner = {
+      grace: createUnansweredGrace(api.unansweredGrace),
+      settle: (lag) => {
+        this.#ledger.settle(lag)
+        this.#plan()
+      },
+      giveBack: () => {
+        this.#ledger.held -= 1
+        this.#news = true
+        this.#plan()
+      },
+    }
   }
 
   take(wanted: number): Permit | number {

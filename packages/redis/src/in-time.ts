@@ -1,5 +1,4 @@
-/** What a timer takes at most, in milliseconds: one that is set for more goes off at once. */
-export const longestTimer = 2_147_483_647
+import { longestTimer } from '@tokenlane/core/fleet'
 
 /** @throws Error if there is no answer in so many milliseconds; what comes later is nobody's. */
 export async function inTime<T>(answering: Promise<T>, ms: number): Promise<T> {

@@ -1,8 +1,8 @@
 import { createRateLimiter, type LimitedApi, type RateLimit, type RateLimiter } from '@tokenlane/core/fleet'
 
 /** What one process may do by itself: its part of each quota, in its own memory. */
-export function createOwnShare({ limits, spread, accounting }: LimitedApi, share: number): RateLimiter {
-  return createRateLimiter({ limits: limits.map((limit) => shareOf(limit, share)), spread, accounting })
+export function createOwnShare({ limits, ...options }: LimitedApi, share: number): RateLimiter {
+  return createRateLimiter({ ...options, limits: limits.map((limit) => shareOf(limit, share)) })
 }
 
 /** Less than one call in a window is one call in a longer one. */

@@ -1,19 +1,18 @@
-import type { Permit } from '@tokenlane/core/fleet'
+import type { Permit, UnansweredGrace } from '@tokenlane/core/fleet'
 
 /** What becomes of a unit. */
-interface Owner {
+export interface Owner {
+  readonly grace: UnansweredGrace
   /** It comes free one window after `lag` from now. */
   settle(lag: number): void
   giveBack(): void
 }
 
-/** For how long a request without an answer may still be on its way to the server, in milliseconds. */
-const stray = 1_000
-
 /** One unit of the fleet's budget, and of this process's own share where that is what was kept to. */
 export class Unit implements Permit {
   #owner: Owner | undefined
   readonly #share: Permit | undefined
+  readonly #takenAt = performance.now()
 
   constructor(owner: Owner, share?: Permit) {
     this.#owner = owner
@@ -22,17 +21,23 @@ export class Unit implements Permit {
 
   answered(): void {
     this.#share?.answered()
-    this.#end()?.settle(0)
+    this.#settle(false)
   }
 
   ended(): void {
     this.#share?.ended()
-    this.#end()?.settle(stray)
+    this.#settle(true)
   }
 
   cancel(): void {
     this.#share?.cancel()
     this.#end()?.giveBack()
+  }
+
+  #settle(unanswered: boolean): void {
+    const owner = this.#end()
+    owner?.grace.sawRoundTrip(performance.now() - this.#takenAt)
+    owner?.settle(unanswered ? owner.grace.ms : 0)
   }
 
   #end(): Owner | undefined {

@@ -31,6 +31,10 @@ export class ResponseExchange implements Exchange<Response> {
     return this.result.headers.get('www-authenticate')
   }
 
+  header(name: string): string | null {
+    return this.result.headers.get(name)
+  }
+
   discard(): Promise<void> {
     return discardBody(this.result.body)
   }

@@ -3,7 +3,7 @@ import { checkPriority } from './call-options.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { Line } from './waiting-calls.ts'
-import { longestTimer } from '../time/longest-timer.ts'
+import { longestTimer } from '../time/timers.ts'
 import { Mean } from './mean.ts'
 import { QueuedCall } from './queued-call.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
@@ -146,17 +146,24 @@ export class Lane {
   }
 
   #share(shared: RateLimiterFactory): RateLimiter {
-    const { limits, spread, accounting } = this.#policy
+    const { limits, spread, accounting, unansweredGrace } = this.#policy
     const limiter = shared({
       baseUrl: this.#api,
       limits,
       spread,
       accounting,
+      unansweredGrace,
       changed: () => this.serve(),
       paused: (ms) => this.#pauseFor(ms),
+      resumed: () => this.#resume(),
       ...limiterEvents(this.#api, this.#emit),
     })
     return checkLimiter(limiter)
+  }
+
+  #resume(): void {
+    this.#pausedUntil = Number.NEGATIVE_INFINITY
+    this.serve()
   }
 
   #pauseFor(ms: number): void {

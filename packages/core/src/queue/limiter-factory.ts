@@ -12,10 +12,14 @@ export interface LimitedApi {
   readonly spread: boolean
   /** With `send` the permit is told that it was answered as soon as it is taken. */
   readonly accounting: Accounting
+  /** Milliseconds for a request that got no response; by default as `createUnansweredGrace` says. */
+  readonly unansweredGrace?: number | undefined
   /** Units came free: `take` is asked again, from within, by whoever waits. Never to be called from within `take`. */
   changed(): void
   /** Somebody else was told to pause: nothing goes out for so many milliseconds. */
   paused(ms: number): void
+  /** Another process lifted the pause: calls may go out again. */
+  resumed(): void
   /** The budget that is shared cannot be reached, and this process keeps to its own share. `reason` has no secret. */
   failed(reason: string): void
   /** The budget is shared again. */

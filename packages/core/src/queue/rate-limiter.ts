@@ -1,5 +1,6 @@
 import type { Accounting, RateLimit } from './rate-policy.ts'
 import { SlidingWindow } from './sliding-window.ts'
+import { createUnansweredGrace, type UnansweredGrace } from './unanswered-grace.ts'
 
 /** One unit of every limit, taken for one attempt. */
 export interface Permit {
@@ -28,6 +29,16 @@ export interface RateLimiter {
   forecast(ahead: number, roundTrip: number, from?: number): number
   /** The API said that the limit was passed: nothing of this process goes for so long, and nothing of others should. */
   pause?(ms: number): void
+  /**
+   * Lifts a pause, for every process that shares the limiter; the others hear of it by `LimitedApi.resumed`.
+   * Without this method `tokens.resume()` lifts the pause of this process only.
+   */
+  resume?(): void
+  /**
+   * Keeps another policy from now on, also for calls that wait. Units that are used stay used, and count in the
+   * new limits. Without this method `tokens.setRatePolicy()` is refused.
+   */
+  setPolicy?(policy: RateLimiterOptions): void
   /** Nobody waits any more: those that did gave up. */
   enough?(): void
   /** No attempt will follow: ends when what is left to tell is told. Must not fail. */
@@ -39,10 +50,9 @@ export interface RateLimiterOptions {
   readonly limits: readonly RateLimit[]
   readonly spread: boolean
   readonly accounting: Accounting
+  /** Milliseconds for a request that got no response; by default as `createUnansweredGrace` says. */
+  readonly unansweredGrace?: number | undefined
 }
-
-/** For how long a request without an answer may still be on its way to the server, in milliseconds. */
-const stray = 1_000
 
 /**
  * Sliding windows in this process's memory, on the monotonic clock.
@@ -51,7 +61,9 @@ const stray = 1_000
  * answered a full window before the last was sent, so no window of the server's, which counts each somewhere
  * between send and answer, holds them all. Counted from the send it holds as long as all travel equally long.
  */
-export function createRateLimiter({ limits, spread, accounting }: RateLimiterOptions): RateLimiter {
+export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
+  const { limits, spread, accounting, unansweredGrace } = options
+  const grace = createUnansweredGrace(unansweredGrace)
   const windows = limits.map((limit) => new SlidingWindow(limit))
   const interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
   let notBefore = Number.NEGATIVE_INFINITY
@@ -64,7 +76,7 @@ export function createRateLimiter({ limits, spread, accounting }: RateLimiterOpt
       if (wait > 0) return wait
       notBefore = now + interval
       for (const window of windows) window.take()
-      const permit = new WindowPermit(windows)
+      const permit = new WindowPermit(windows, grace)
       if (accounting === 'send') permit.answered()
       return permit
     },
@@ -82,17 +94,20 @@ export function createRateLimiter({ limits, spread, accounting }: RateLimiterOpt
 
 class WindowPermit implements Permit {
   #windows: readonly SlidingWindow[]
+  readonly #grace: UnansweredGrace
+  readonly #takenAt = performance.now()
 
-  constructor(windows: readonly SlidingWindow[]) {
+  constructor(windows: readonly SlidingWindow[], grace: UnansweredGrace) {
     this.#windows = windows
+    this.#grace = grace
   }
 
   answered(): void {
-    this.#settle(0)
+    this.#settle(false)
   }
 
   ended(): void {
-    this.#settle(stray)
+    this.#settle(true)
   }
 
   cancel(): void {
@@ -100,8 +115,11 @@ class WindowPermit implements Permit {
     this.#windows = []
   }
 
-  #settle(lag: number): void {
-    const at = performance.now() + lag
+  #settle(unanswered: boolean): void {
+    if (this.#windows.length === 0) return
+    const now = performance.now()
+    this.#grace.sawRoundTrip(now - this.#takenAt)
+    const at = unanswered ? now + this.#grace.ms : now
     for (const window of this.#windows) window.settle(at)
     this.#windows = []
   }

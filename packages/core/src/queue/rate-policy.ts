@@ -37,6 +37,14 @@ export interface RatePolicy {
    */
   readonly spread?: boolean | undefined
   /**
+   * How long a request whose response never came (the caller gave up, the connection broke) may still be on its way
+   * to the API, in milliseconds, 0 or more. Its unit comes free one window after that. A request that arrives later
+   * may be one more than `quota`.
+   *
+   * @defaultValue 1_000, growing to the longest round trip that was seen lately, at most 60_000
+   */
+  readonly unansweredGrace?: number | undefined
+  /**
    * Calls under way at the same time, 1 or more.
    *
    * @defaultValue no limit
@@ -70,18 +78,28 @@ export interface CheckedPolicy {
   readonly limits: readonly RateLimit[]
   readonly accounting: Accounting
   readonly spread: boolean
+  readonly unansweredGrace: number | undefined
   readonly concurrency: number
   readonly maxQueued: number
   readonly maxWait: number | undefined
   readonly limitedStatuses: readonly number[]
 }
 
-const options = ['limits', 'accounting', 'spread', 'concurrency', 'maxQueued', 'maxWait', 'limitedStatuses']
+const options = [
+  'limits',
+  'accounting',
+  'spread',
+  'unansweredGrace',
+  'concurrency',
+  'maxQueued',
+  'maxWait',
+  'limitedStatuses',
+]
 
 export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
   const given = ownOptions(value, path, options)
   const { limits, spread = false, concurrency, maxQueued, maxWait } = given
-  const { accounting = 'response', limitedStatuses = [429] } = given
+  const { accounting = 'response', limitedStatuses = [429], unansweredGrace } = given
   if (!Array.isArray(limits)) refuse(`${path}.limits`, shape(limits), 'an array of { quota, window }')
   if (!Array.isArray(limitedStatuses))
     refuse(`${path}.limitedStatuses`, shape(limitedStatuses), 'an array of status codes, 400 to 599 but 401')
@@ -89,6 +107,8 @@ export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
     limits: limits.map((limit, index) => checkLimit(limit, `${path}.limits[${index}]`)),
     accounting: checkAccounting(accounting, `${path}.accounting`),
     spread: mustBeFlag(spread, `${path}.spread`),
+    unansweredGrace:
+      unansweredGrace === undefined ? undefined : mustBeDuration(unansweredGrace, `${path}.unansweredGrace`),
     concurrency: concurrency === undefined ? Infinity : mustBeCount(concurrency, `${path}.concurrency`, 1),
     maxQueued: maxQueued === undefined ? Infinity : mustBeCount(maxQueued, `${path}.maxQueued`, 0),
     maxWait:

@@ -1,4 +1,5 @@
 import type { RateLimit } from './rate-policy.ts'
+import { unitSpan } from './unit-span.ts'
 
 /** One limit: units under way, and when those that were answered come free again. */
 export class SlidingWindow {
@@ -11,8 +12,7 @@ export class SlidingWindow {
 
   constructor({ quota, window }: RateLimit) {
     this.#quota = quota
-    // clocks of two machines differ by less than one in 10,000, and their readings by less than 1 ms
-    this.#span = window + 1 + window / 10_000
+    this.#span = unitSpan(window)
   }
 
   take(): void {

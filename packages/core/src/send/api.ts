@@ -6,6 +6,11 @@ export interface Report {
   readonly retryAfter?: string | null | undefined
   /** The `WWW-Authenticate` field: tells a refused token from another reason for a 401. */
   readonly wwwAuthenticate?: string | null | undefined
+  /**
+   * Returns the value of any response header by its lower-case name, several values joined by a comma. Called while
+   * `report` runs, for what the API says of its rate limit; an adapter that has no headers leaves it out.
+   */
+  readonly header?: ((name: string) => string | null | undefined) | undefined
 }
 
 /** One HTTP exchange, made by an adapter. */

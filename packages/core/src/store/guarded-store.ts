@@ -1,6 +1,6 @@
 import { abortable } from '../time/abortable.ts'
 import type { Emit, StoreFailure } from '../events.ts'
-import { StepTimeout } from '../time/step-timeout.ts'
+import { StepTimeout } from '../time/timers.ts'
 import type { StoreClaim, TokenStore } from './token-store.ts'
 
 /** How long one step of the store may take at most, in milliseconds. */

@@ -9,7 +9,7 @@ import { closedError } from '../send/calls-under-way.ts'
 import { firstRetry, pauseAfter, RenewalSpacing } from './renewal-backoff.ts'
 import type { RotatingCredentials } from '../credentials/credential-rotation.ts'
 import type { Errand, SharedToken } from '../store/shared-token.ts'
-import { StepTimeout } from '../time/step-timeout.ts'
+import { StepTimeout } from '../time/timers.ts'
 import type { StoredToken } from '../store/token-seal.ts'
 
 /** What the life of one issuer's token is governed by; times in milliseconds. */

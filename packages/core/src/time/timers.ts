@@ -1,6 +1,7 @@
-import { longestTimer } from './longest-timer.ts'
+/** The longest delay that a timer takes, in milliseconds: one that is set for more fires at once. */
+export const longestTimer = 2_147_483_647
 
-/** A time span for each step of a request (asking the provider, asking the issuer), with a signal of its own. */
+/** Gives each step of a request (asking the provider, asking the issuer) its own time limit and signal. */
 export class StepTimeout {
   readonly #span: () => number
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -9,7 +10,7 @@ export class StepTimeout {
     this.#span = span
   }
 
-  /** A signal for the next step; ends the one before. */
+  /** Returns the signal of the next step; the step before has no time limit any more. */
   signal(): AbortSignal {
     this.clear()
     const controller = new AbortController()
