@@ -1,5 +1,5 @@
 // What a shared token store and a shared rate limiter are made of.
-export type { StoreClaim, TokenStore } from './store/token-store.ts'
+export type { StoreClaim, StoreEntry, TokenStore } from './store/token-store.ts'
 export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
 export type { LimitedApi, RateLimiterFactory } from './queue/limiter-factory.ts'

@@ -15,13 +15,13 @@ export class MemoryStore implements TokenStore {
   claims = 0
   #fences = 0
 
-  async claim(name: string, useless: string | undefined, lease: number): Promise<StoreClaim> {
+  async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim> {
     this.claims += 1
     await this.before('claim')
     const kept = live(this.entries, name)
-    if (kept !== undefined && kept.value !== useless)
+    if (kept !== undefined && kept.value !== stale)
       return { entry: kept.value, expiresIn: kept.until - performance.now() }
-    if (live(this.locks, name) !== undefined) return 'taken'
+    if (live(this.locks, name) !== undefined) return 'locked'
     const fence = `fence-${(this.#fences += 1)}`
     this.locks.set(name, { value: fence, until: performance.now() + lease })
     return { fence }

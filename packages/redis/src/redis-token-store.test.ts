@@ -34,12 +34,12 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
 
   const fenceOf = async (lease = 60_000): Promise<string> => {
     const claim = await store.claim('name', undefined, lease)
-    return claim !== 'taken' && 'fence' in claim ? claim.fence : expect.fail('no fence')
+    return claim !== 'locked' && 'fence' in claim ? claim.fence : expect.fail('no fence')
   }
 
   test('one has the right to ask, and what it writes is there for all', async () => {
     const fence = await fenceOf()
-    expect(await store.claim('name', undefined, 60_000)).toBe('taken')
+    expect(await store.claim('name', undefined, 60_000)).toBe('locked')
     await store.write('name', fence, 'entry', 60_000)
     expect(await store.claim('name', undefined, 60_000)).toEqual({
       entry: 'entry',
@@ -48,10 +48,10 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
     expect(await store.claim('name', 'another', 60_000)).toMatchObject({ entry: 'entry' })
   })
 
-  test('one has the right to replace what is useless', async () => {
+  test('one has the right to replace what is stale', async () => {
     await store.write('name', await fenceOf(), 'entry', 60_000)
     expect(await store.claim('name', 'entry', 60_000)).toHaveProperty('fence')
-    expect(await store.claim('name', 'entry', 60_000)).toBe('taken')
+    expect(await store.claim('name', 'entry', 60_000)).toBe('locked')
     expect(await store.claim('name', undefined, 60_000)).toMatchObject({ entry: 'entry' })
   })
 
@@ -60,7 +60,7 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
     const fence = await vi.waitFor(() => fenceOf(), 60_000)
     await store.write('name', late, 'late', 60_000)
     await store.release('name', late, 0)
-    expect(await store.claim('name', undefined, 60_000)).toBe('taken')
+    expect(await store.claim('name', undefined, 60_000)).toBe('locked')
     await store.write('name', fence, 'entry', 60_000)
     await store.write('name', late, 'late', 60_000)
     await store.write('name', fence, 'again', 60_000)
@@ -70,7 +70,7 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
   test('a right that is given back is free at once, or after the pause', async () => {
     await store.release('name', await fenceOf(), 0)
     await store.release('name', await fenceOf(), 59_999.5)
-    expect(await store.claim('name', undefined, 60_000)).toBe('taken')
+    expect(await store.claim('name', undefined, 60_000)).toBe('locked')
     expect(await redis.client.pTTL('tokenlane:{name}:lock')).toBeGreaterThan(0)
   })
 

@@ -38,10 +38,10 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
     return [`${key}:token`, `${key}:lock`]
   }
   return {
-    async claim(name, useless, lease) {
+    async claim(name, stale, lease) {
       const fence = globalThis.crypto.randomUUID()
       try {
-        return readClaim(await run(client, scripts.claim, keysOf(name), [useless ?? '', fence, whole(lease)]))
+        return readClaim(await run(client, scripts.claim, keysOf(name), [stale ?? '', fence, whole(lease)]))
       } catch (error) {
         // Redis may have heard it although the answer was lost: nobody shall wait for a right that nobody uses
         run(client, scripts.release, keysOf(name), [fence, '0']).catch(() => {})
@@ -59,7 +59,7 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
 /** Core tells what is no claim. */
 function readClaim(reply: unknown): StoreClaim {
   const [kind, value, left] = (Array.isArray(reply) ? reply : []) as readonly unknown[]
-  if (text(kind) === 'taken') return 'taken'
+  if (text(kind) === 'locked') return 'locked'
   if (text(kind) === 'fence') return { fence: text(value) }
   // -1: somebody else wrote it, without an end
   const expiresIn = Number(left)

@@ -2,7 +2,7 @@
 // atomic; together they are the contract of core's TokenStore.
 
 /**
- * ARGV: the useless entry or nothing, a new fence, the lease. A lock without an end is nobody's, and is replaced. A
+ * ARGV: the stale entry or nothing, a new fence, the lease. A lock without an end is nobody's, and is replaced. A
  * client that lost the answer may ask again by itself: the lock is then its own.
  */
 export const claim = `
@@ -11,7 +11,7 @@ if entry and entry ~= '' and entry ~= ARGV[1] then return { 'entry', entry, redi
 if redis.call('PTTL', KEYS[2]) == -1 then redis.call('DEL', KEYS[2]) end
 redis.call('SET', KEYS[2], ARGV[2], 'NX', 'PX', ARGV[3])
 if redis.call('GET', KEYS[2]) == ARGV[2] then return { 'fence', ARGV[2] } end
-return { 'taken' }
+return { 'locked' }
 `
 
 /** ARGV: the fence, the entry, its lifetime. */

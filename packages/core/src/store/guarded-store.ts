@@ -20,9 +20,9 @@ export class GuardedStore {
     this.#emit = emit
   }
 
-  async claim(name: string, useless: string | undefined, lease: number): Promise<StoreClaim | undefined> {
+  async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
     // by a function: a store may throw before it promises
-    const claiming = (async () => this.#store.claim(name, useless, lease))()
+    const claiming = (async () => this.#store.claim(name, stale, lease))()
     // a right that has run out when it comes is none
     const claimed = await this.#inTime(
       claiming.then((claim) => [claim]),
@@ -37,7 +37,7 @@ export class GuardedStore {
       return undefined
     }
     const [claim] = claimed
-    if (isClaim(claim) && (claim === 'taken' || isFence(claim) || claim.entry !== useless)) return claim
+    if (isClaim(claim) && (claim === 'locked' || isFence(claim) || claim.entry !== stale)) return claim
     this.failed('unreadable')
     return undefined
   }
@@ -86,7 +86,7 @@ export class GuardedStore {
 }
 
 function isClaim(value: unknown): value is StoreClaim {
-  if (value === 'taken') return true
+  if (value === 'locked') return true
   if (typeof value !== 'object' || value === null) return false
   const { entry, fence, expiresIn } = value as Record<string, unknown>
   if ('fence' in value) return typeof fence === 'string' && entry === undefined
@@ -96,5 +96,5 @@ function isClaim(value: unknown): value is StoreClaim {
 }
 
 function isFence(claim: StoreClaim): claim is Extract<StoreClaim, { fence: string }> {
-  return claim !== 'taken' && 'fence' in claim
+  return claim !== 'locked' && 'fence' in claim
 }

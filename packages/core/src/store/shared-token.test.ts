@@ -212,7 +212,7 @@ test('an entry that has no number of milliseconds left is not taken: its token w
   const claim = store.claim.bind(store)
   store.claim = async (...given) => {
     const claimed = await claim(...given)
-    return claimed !== 'taken' && 'entry' in claimed ? { ...claimed, expiresIn: Number.NaN } : claimed
+    return claimed !== 'locked' && 'entry' in claimed ? { ...claimed, expiresIn: Number.NaN } : claimed
   }
   const { tokens, eventsOf } = join()
   await soon(tokens.getToken('general'))
@@ -293,7 +293,7 @@ test('a refusal is heard by each process, and holds nobody up', async () => {
 
 test('who waits for a process that has nothing to give is told after maxWait', async () => {
   const { store, join } = fleet(0)
-  store.claim = async () => 'taken'
+  store.claim = async () => 'locked'
   await expect(soon(join({ maxWait: 3 * second }).tokens.getToken('general'))).rejects.toMatchObject({
     code: 'TOKEN_REQUEST_TIMEOUT',
   })
@@ -303,7 +303,7 @@ test('who waits for a process that has nothing to give is told after maxWait', a
 test('who has a token that serves waits for another process no longer than for the issuer', async () => {
   const { store, processes } = fleet(1, { renewBefore: 0, requestTimeout: 2 * second })
   await soon(tokensOf(processes))
-  store.claim = async () => 'taken'
+  store.claim = async () => 'locked'
   await pass(hour - 9 * second)
   const at = Date.now()
   expect(await soon(tokensOf(processes))).toEqual(['token-1'])
@@ -325,7 +325,7 @@ test('a provider is asked whose token it is', async () => {
 
 test('a call that is aborted stops waiting for another process at once', async () => {
   const { store, join } = fleet(0)
-  store.claim = async () => 'taken'
+  store.claim = async () => 'locked'
   const controller = new AbortController()
   const call = join().tokens.getToken('general', { signal: controller.signal })
   call.catch(() => {})

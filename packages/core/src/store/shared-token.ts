@@ -7,8 +7,8 @@ import { TokenSeal, type StoredToken } from './token-seal.ts'
 /** How often a process looks whether another one is done, from here to there, in milliseconds. */
 const firstLook = 40
 const longestLook = 500
-/** So many useless entries in a row are no accident. */
-const mostUseless = 3
+/** So many stale entries in a row are no accident. */
+const mostStale = 3
 /** After a failure the issuer is left alone by all, from here to there. */
 const shortestPause = 250
 const longestPause = 300_000
@@ -54,11 +54,11 @@ export class SharedToken {
     pause: (ms: number) => Promise<void>,
   ): Promise<{ token: T } | { errand: Errand }> {
     const seal = await TokenSeal.of(this.#endpoint, client)
-    let useless = this.#kept?.name === seal.name ? this.#kept.entry : undefined
-    for (let looks = 1, seen = 0; seen < mostUseless;) {
-      const claim = await this.#store.claim(seal.name, useless, this.#lease)
+    let stale = this.#kept?.name === seal.name ? this.#kept.entry : undefined
+    for (let looks = 1, seen = 0; seen < mostStale;) {
+      const claim = await this.#store.claim(seal.name, stale, this.#lease)
       if (claim === undefined) break
-      if (claim === 'taken') {
+      if (claim === 'locked') {
         await pause(backoff(looks, firstLook, longestLook))
         looks += 1
         continue
@@ -72,7 +72,7 @@ export class SharedToken {
         this.#kept = { name: seal.name, entry: claim.entry }
         return { token }
       }
-      useless = claim.entry
+      stale = claim.entry
       seen += 1
     }
     return { errand: this.#ownErrand() }

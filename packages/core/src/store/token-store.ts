@@ -1,33 +1,51 @@
 /**
- * Where the processes of a fleet share their tokens, so that one of them asks the issuer for all.
+ * Where several processes keep their tokens together, so that one of them asks the issuer for all.
  *
- * What is kept is a sealed text that tells nothing; a `name` stands for one issuer, client and secret, and is safe
- * to be a part of a key. Every method must be atomic and safe for concurrent callers. A method may throw, hang or
- * be late: each process then asks for its own tokens until the store is back.
+ * An entry is a sealed text that shows nothing of the token. A `name` stands for one issuer, client and secret, and is
+ * safe to be part of a key. Every method must be atomic and safe for concurrent callers. A method may throw, hang or
+ * be late: each process then asks for its own tokens until the store works again.
  */
 export interface TokenStore {
   /**
-   * The entry under `name`; else, or if it is `useless` (exactly that text), the right to replace it.
+   * Returns the entry under `name`, or the right to write a new one if there is no entry or it is exactly `stale`.
    *
-   * The right belongs to one process, for `lease` milliseconds at most.
+   * One process holds the right at a time, for `lease` milliseconds at most.
    */
-  claim(name: string, useless: string | undefined, lease: number): Promise<StoreClaim>
+  claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim>
   /**
    * Keeps `entry` for `lifetime` milliseconds, and gives the right back. Changes nothing unless `fence` is the right
-   * that is held now: whoever is late must not overwrite what a successor wrote.
+   * that is held now, so that a process whose lease ran out does not overwrite what its successor wrote.
    */
   write(name: string, fence: string, entry: string, lifetime: number): Promise<unknown>
-  /** Gives the right back unused, to be had again after `pause` milliseconds; nothing unless `fence` is held now. */
+  /**
+   * Gives the right back without an entry. The next process gets it after `pause` milliseconds. Changes nothing unless
+   * `fence` is the right that is held now.
+   */
   release(name: string, fence: string, pause: number): Promise<unknown>
   /** Removes the entry if it is still exactly `entry`. */
   drop(name: string, entry: string): Promise<unknown>
+  /**
+   * Waits for the process that holds the right under `name`, `ms` milliseconds at most or until `signal` aborts.
+   *
+   * Called after `claim` has returned `'locked'`. Returns the entry as soon as it is written, if the store knows it
+   * without a further request; else `undefined`, upon which the caller claims again. It may return at any time, and
+   * must return soon after the right was given back.
+   *
+   * Optional: without it processes claim again after 20 to 500 ms.
+   */
+  wait?(name: string, ms: number, signal: AbortSignal): Promise<StoreEntry | undefined>
+}
+
+/** An entry, and how many milliseconds are left of it by the store's own clock, where it has one. */
+export interface StoreEntry {
+  readonly entry: string
+  readonly expiresIn?: number | undefined
 }
 
 /** What a process finds in the store. */
 export type StoreClaim =
-  /** An entry, and how many milliseconds are left of it by the store's own clock, where it has one. */
-  | { readonly entry: string; readonly expiresIn?: number | undefined }
-  /** The right to replace the entry: ask the issuer, then `write` or `release`. */
+  | StoreEntry
+  /** The right to write the entry: ask the issuer, then `write` or `release`. */
   | { readonly fence: string }
-  /** Another process has that right, and asks the issuer now. */
-  | 'taken'
+  /** Another process holds that right, and asks the issuer now. */
+  | 'locked'
