@@ -1,9 +1,12 @@
 import {
   followWithinApi,
   isRedirect,
+  managerOf,
+  markManaged,
+  mustBeManager,
+  refuseArgument,
   ResponseExchange,
   secureDispatchers,
-  TokenlaneError,
   withDispatcher,
   type TokenManager,
 } from '@tokenlane/core/adapter'
@@ -22,13 +25,13 @@ export interface CreateFetchOptions {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
+const purpose = 'create fetch'
+
 /** `fetch`, and with `tokenlane` in its `init` how a call wants to be treated. */
 export type TokenlaneFetch = (
   input: Parameters<typeof globalThis.fetch>[0],
   init?: TokenlaneRequestInit,
 ) => Promise<Response>
-
-const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
 
 /**
  * A `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one that
@@ -43,10 +46,12 @@ const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
  * ```
  */
 export function createFetch(tokens: TokenManager, options: CreateFetchOptions = {}): TokenlaneFetch {
-  if (typeof tokens?.route !== 'function') refuse('tokens', 'what `createTokenManager` returns')
-  if (typeof options !== 'object' || options === null) refuse('options', 'an object with fetch')
+  mustBeManager(tokens, purpose)
+  if (typeof options !== 'object' || options === null)
+    refuseArgument(purpose, 'options', 'an object with fetch')
   const given = options.fetch
-  if (given !== undefined && typeof given !== 'function') refuse('options.fetch', 'a fetch function')
+  if (given !== undefined && typeof given !== 'function')
+    refuseArgument(purpose, 'options.fetch', 'a fetch function')
   const atStart = given ?? globalThis.fetch
   if (managerOf(atStart) === tokens) return atStart
 
@@ -91,16 +96,5 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
       call.end()
     }
   }
-  return Object.defineProperty(managed, managedBy, { value: tokens })
-}
-
-function managerOf(fetch: typeof globalThis.fetch): unknown {
-  return (fetch as { readonly [managedBy]?: unknown } | undefined)?.[managedBy]
-}
-
-function refuse(name: string, allowed: string): never {
-  throw new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot create fetch: \`${name}\` is wrong; allowed: ${allowed}`,
-  )
+  return markManaged(managed, tokens)
 }

@@ -1,6 +1,8 @@
 import {
+  managerOf,
+  markManaged,
+  mustBeManager,
   secureDispatchers,
-  TokenlaneError,
   type CallOptions,
   type TokenManager,
 } from '@tokenlane/core/adapter'
@@ -15,8 +17,6 @@ declare module 'ky' {
     readonly tokenlane?: CallOptions | undefined
   }
 }
-
-const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
 
 /**
  * Options for ky that send each call to one of the manager's APIs with a live token. Every other call, and one
@@ -33,16 +33,12 @@ const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
  * ```
  */
 export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
-  if (typeof tokens?.route !== 'function')
-    throw new TokenlaneError(
-      'INVALID_OPTIONS',
-      'Cannot make options for ky: `tokens` is wrong; allowed: what `createTokenManager` returns',
-    )
+  mustBeManager(tokens, 'make options for ky')
   const manager = { tokens, dispatcherFor: secureDispatchers(), passes: new HeldPasses() }
   return { hooks: { init: [(options) => manage(options, manager)] } }
 }
 
-type Wait = BeforeRequestHook & BeforeRetryHook & { [managedBy]?: TokenManager }
+type Wait = BeforeRequestHook & BeforeRetryHook
 type WaitState = Parameters<BeforeRequestHook>[0] | Parameters<BeforeRetryHook>[0]
 
 /** Puts a call's options under management, which are its own copy while its `init` hooks run. */
@@ -50,7 +46,7 @@ function manage(options: Options, manager: Manager): void {
   const { tokens } = manager
   const { hooks } = options
   const { beforeRequest = [], beforeRetry = [] } = hooks ?? {}
-  if (beforeRequest.some((hook) => (hook as Wait)[managedBy] === tokens)) return
+  if (beforeRequest.some((hook) => managerOf(hook) === tokens)) return
 
   const call = new Call(options, manager)
   // a request that a hook returns makes ky forget the options that it keeps for hooks, whose `signal` a timeout ends
@@ -62,7 +58,7 @@ function manage(options: Options, manager: Manager): void {
     // after it, ky runs no other `beforeRetry` hook
     return options.hooks?.beforeRetry?.at(-1) === wait ? waited : waited.then(() => undefined)
   }
-  wait[managedBy] = tokens
+  markManaged(wait, tokens)
   options.fetch = (request, init) => call.send(request as Request, init)
   // last, so that what the caller's hooks change is known, and that nothing comes between waiting and sending
   options.hooks = {

@@ -1,0 +1,33 @@
+import { TokenlaneError } from '../errors.ts'
+
+/** A registered symbol, so that every copy of every adapter package sees what another one has attached. */
+const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
+
+/** Returns the manager whose tokens calls through `target` get already, `undefined` for a client without tokens. */
+export function managerOf(target: unknown): unknown {
+  return (target as { readonly [managedBy]?: unknown } | null | undefined)?.[managedBy]
+}
+
+/** Notes on a client, function or hook that its calls get the tokens of this manager, and returns it. */
+export function markManaged<T extends object>(target: T, manager: object): T {
+  return Object.defineProperty(target, managedBy, { value: manager, configurable: true })
+}
+
+/**
+ * Checks the first argument of every adapter.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` for anything but a token manager.
+ */
+export function mustBeManager(tokens: unknown, purpose: string): void {
+  if (typeof (tokens as { readonly route?: unknown } | null | undefined)?.route !== 'function')
+    refuseArgument(purpose, 'tokens', 'what `createTokenManager` returns')
+}
+
+/**
+ * Refuses an argument of an adapter. `purpose` completes "Cannot …".
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS`, always.
+ */
+export function refuseArgument(purpose: string, name: string, allowed: string): never {
+  throw new TokenlaneError('INVALID_OPTIONS', `Cannot ${purpose}: \`${name}\` is wrong; allowed: ${allowed}`)
+}
