@@ -1,5 +1,6 @@
 import footnote from 'markdown-it-footnote'
 import { defineConfig } from 'vitepress'
+import { diagrams } from '../mermaid.ts'
 import { sidebar } from './sidebar.ts'
 
 export default defineConfig({
@@ -10,7 +11,7 @@ export default defineConfig({
   srcDir: 'generated',
   outDir: 'dist',
   cacheDir: 'node_modules/.cache/vitepress',
-  markdown: { config: (md) => void md.use(footnote) },
+  markdown: { config: (md) => void md.use(footnote).use(diagrams) },
   themeConfig: {
     search: {
       provider: 'local',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where `scripts/redis.ts` puts a server if it may not install one for the whole machine. */
+/** Where `scripts/system-packages.ts` puts a server if it may not install one for the whole machine. */
 export const ownRedis: string = fileURLToPath(new URL('../../../node_modules/.redis/', import.meta.url))
 
 /** How to start a Redis server on this machine, `undefined` if there is none. */
@@ -38,7 +38,9 @@ export interface RedisServer extends AsyncDisposable {
 export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
   const server = findRedisServer()
   if (server === undefined)
-    throw new Error('These tests need a Redis server, and there is none: run `node scripts/redis.ts`')
+    throw new Error(
+      'These tests need a Redis server, and there is none: `npm test` installs one, or put `redis-server` or `valkey-server` on the PATH',
+    )
   const folder = mkdtempSync(join(tmpdir(), 'redis-'))
   const port = await freePort()
   const launch = async (): Promise<ChildProcess> => {

@@ -1,0 +1,82 @@
+// The programs that the tests start and that npm does not have, from Debian's packages, where this machine has none
+// and allows it. Says first what is installed and why; TOKENLANE_NO_SYSTEM_PACKAGES=1 installs nothing on the machine.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { findRedisServer, ownRedis } from '../tools/testing/src/redis-server.ts'
+
+interface Program {
+  readonly debianPackage: string
+  readonly why: string
+  readonly isHere: () => boolean
+}
+
+const runs = (command: string, ...args: string[]): boolean =>
+  spawnSync(command, args, { stdio: 'ignore' }).status === 0
+
+const programs: readonly Program[] = [
+  {
+    debianPackage: 'redis-server',
+    why: 'the tests of @tokenlane/redis start it',
+    isHere: () => findRedisServer() !== undefined,
+  },
+  {
+    debianPackage: 'chromium',
+    why: 'a test opens a page in it',
+    isHere: () => runs(process.env['CHROMIUM_PATH'] ?? 'chromium', '--version'),
+  },
+]
+
+/** Installs what is missing; ends in any case, since a test that needs a program says which one is missing. */
+export async function installSystemPackages(): Promise<void> {
+  const missing = programs.filter(({ isHere }) => !isHere())
+  if (missing.length === 0) return
+  const names = missing.map(({ debianPackage }) => debianPackage)
+  const list = missing.map(({ debianPackage, why }) => `${debianPackage} (${why})`).join(', ')
+  if (process.env['TOKENLANE_NO_SYSTEM_PACKAGES'] === '1') console.log(`Missing on this machine: ${list}`)
+  else if (!runs('apt-get', '--version') || !mayInstall())
+    console.log(
+      `Missing on this machine, and not installed for want of apt-get or of the right to use it: ${list}`,
+    )
+  else {
+    console.log(`Installing on this machine with apt-get: ${list}`)
+    console.log('TOKENLANE_NO_SYSTEM_PACKAGES=1 prevents that.')
+    await install(names)
+  }
+  if (findRedisServer() === undefined) unpackRedis()
+}
+
+const isRoot = process.getuid?.() === 0
+const mayInstall = (): boolean => isRoot || runs('sudo', '-n', 'true')
+
+/** Debian starts the service of a package after its installation, unless policy-rc.d says no. */
+async function install(names: readonly string[]): Promise<void> {
+  // without a network this is to end in seconds
+  const apt = 'apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o DPkg::Lock::Timeout=60'
+  const script = `
+    if [ ! -e /usr/sbin/policy-rc.d ]; then
+      printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d
+      chmod 755 /usr/sbin/policy-rc.d
+      trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    fi
+    ${apt} update
+    DEBIAN_FRONTEND=noninteractive ${apt} install -y --no-install-recommends ${names.join(' ')}`
+  const shell = ['sh', '-c', script]
+  const installation = isRoot
+    ? spawn('sh', shell.slice(1), { stdio: 'ignore' })
+    : spawn('sudo', ['-n', ...shell], { stdio: 'ignore' })
+  await new Promise((resolve) => installation.once('exit', resolve))
+}
+
+/** Without root: Redis and what it needs, from the machine's present package lists, into node_modules. */
+function unpackRedis(): void {
+  rmSync(ownRedis, { recursive: true, force: true })
+  mkdirSync(ownRedis, { recursive: true })
+  const packages = mkdtempSync(join(ownRedis, 'packages-'))
+  const download = ['download', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1']
+  if (spawnSync('apt-get', download, { cwd: packages, stdio: 'ignore' }).status !== 0) return
+  for (const file of readdirSync(packages))
+    if (!runs('dpkg-deb', '-x', join(packages, file), ownRedis)) return
+  // Debian ships one binary under several names
+  symlinkSync('redis-check-rdb', join(ownRedis, 'usr/bin/redis-server'))
+}
