@@ -89,7 +89,7 @@ export class FleetLimiter implements RateLimiter {
     return Infinity
   }
 
-  enough(): void {
+  noWaiters(): void {
     this.#wanted = 0
     this.#plan()
   }
@@ -208,7 +208,7 @@ export class FleetLimiter implements RateLimiter {
     if (this.#alone) {
       this.#alone = false
       this.#api.recovered()
-      this.#api.changed()
+      this.#api.unitsAvailable()
     }
     if (granted === 0) return
     this.#ledger.held += granted
@@ -221,7 +221,7 @@ export class FleetLimiter implements RateLimiter {
     this.#ready = performance.now() - askedAt < lease / 2 ? granted : 0
     let left = granted - this.#ready
     this.#wanted = 0
-    this.#api.changed()
+    this.#api.unitsAvailable()
     left += this.#ready
     this.#ready = 0
     if (left === 0) return
@@ -236,7 +236,7 @@ export class FleetLimiter implements RateLimiter {
     this.#queued = false
     this.#quietUntil = performance.now() + this.#budget.quiet
     this.#api.failed(reasonOf(error))
-    this.#api.changed()
+    this.#api.unitsAvailable()
   }
 
   /** Nobody is asked twice at once: an answer that is late says that Redis is back. */

@@ -116,7 +116,7 @@ test('whatever the policy, the network and who dies: no window of the server hol
       now = 1_000_000 * fleets
       const nothing = (): void => {}
       const hooks = {
-        changed: nothing,
+        unitsAvailable: nothing,
         paused: nothing,
         resumed: nothing,
         failed: nothing,
@@ -145,7 +145,13 @@ test('processes that always have calls get the same', async () => {
   events = []
   now = 1_000_000 * fleets
   const nothing = (): void => {}
-  const hooks = { changed: nothing, paused: nothing, resumed: nothing, failed: nothing, recovered: nothing }
+  const hooks = {
+    unitsAvailable: nothing,
+    paused: nothing,
+    resumed: nothing,
+    failed: nothing,
+    recovered: nothing,
+  }
   const limits = [{ quota: 25, window: 1_000 }]
   const api: LimitedApi = { baseUrl: 'fair', accounting: 'response', limits, spread: false, ...hooks }
   const travels = [20, 60, 100, 40, 80].map((there) => ({ there, back: 120 - there, lost: false }))
@@ -163,7 +169,13 @@ test('after an outage of little more than a short window nobody gets a unit befo
   fleets += 1
   now = 1_000_000 * fleets
   const nothing = (): void => {}
-  const hooks = { changed: nothing, paused: nothing, resumed: nothing, failed: nothing, recovered: nothing }
+  const hooks = {
+    unitsAvailable: nothing,
+    paused: nothing,
+    resumed: nothing,
+    failed: nothing,
+    recovered: nothing,
+  }
   const limits = [{ quota: 20, window: 300 }]
   const api: LimitedApi = {
     baseUrl: `outage ${fleets}`,
@@ -193,7 +205,13 @@ test.each([600_000, 1e18, Infinity])(
     fleets += 1
     now = 1_000_000 * fleets
     const nothing = (): void => {}
-    const hooks = { changed: nothing, paused: nothing, resumed: nothing, failed: nothing, recovered: nothing }
+    const hooks = {
+      unitsAvailable: nothing,
+      paused: nothing,
+      resumed: nothing,
+      failed: nothing,
+      recovered: nothing,
+    }
     const api: LimitedApi = {
       baseUrl: `pause ${fleets}`,
       accounting: 'response',

@@ -4,13 +4,13 @@ import { parseRetryAfter } from '../time/retry-after.ts'
 const shortest = 1_000
 const longest = 60_000
 
-/** How long an API pauses that said that its limit was passed. */
-export class LimitPauses {
+/** Decides how long an API pauses that said that its limit was passed. */
+export class LimitBackoff {
   #inRow = 0
   /** When the last began, on the monotonic clock. */
   #lastAt = Number.NEGATIVE_INFINITY
 
-  /** In milliseconds, after the answer to a call of that time. */
+  /** Returns the pause after the response to a call of that time, in milliseconds. */
   after(takenAt: number, retryAfter: string | null | undefined): number {
     // calls that were under way together pass the limit together: that is one pause, not ten
     if (takenAt > this.#lastAt) {
@@ -21,7 +21,7 @@ export class LimitPauses {
     return parseRetryAfter(retryAfter, Date.now()) ?? unasked
   }
 
-  /** A call of that time kept to the limit. */
+  /** Notes that a call of that time kept to the limit. */
   kept(takenAt: number): void {
     if (takenAt > this.#lastAt) this.#inRow = 0
   }

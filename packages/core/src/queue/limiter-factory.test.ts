@@ -8,14 +8,14 @@ afterEach(() => vi.useRealTimers())
 /** A limiter that is told by the test how many units there are. */
 class FakeLimiter implements RateLimiter {
   units = 0
-  readonly wanted: number[] = []
+  readonly couldUse: number[] = []
   readonly told: string[] = []
   readonly forecast = (): number => 0
-  readonly enough = (): unknown => this.told.push('enough')
+  readonly noWaiters = (): unknown => this.told.push('noWaiters')
   readonly pause = (ms: number): unknown => this.told.push(`pause ${ms}`)
 
-  take(wanted: number): Permit | number {
-    this.wanted.push(wanted)
+  take(couldUse: number): Permit | number {
+    this.couldUse.push(couldUse)
     if (this.units === 0) return Infinity
     this.units -= 1
     const tell = (what: string) => () => void this.told.push(what)
@@ -70,9 +70,9 @@ test('calls wait until the limiter says that something changed, and it hears how
   const calls = Promise.all([call(), call(), call()])
   await vi.advanceTimersByTimeAsync(0)
   // one, and then as many as there are slots
-  expect(limiter.wanted.at(-1)).toBe(2)
+  expect(limiter.couldUse.at(-1)).toBe(2)
   limiter.units = 3
-  api.changed()
+  api.unitsAvailable()
   expect(await calls).toEqual([200, 200, 200])
   expect(limiter.told.filter((each) => each === 'answered')).toHaveLength(3)
   await tokens.close()
@@ -87,7 +87,7 @@ test('a limiter hears that everybody gave up', async () => {
   const ended = Promise.allSettled(calls)
   controller.abort()
   await ended
-  expect(limiter.told).toEqual(['enough'])
+  expect(limiter.told).toEqual(['noWaiters'])
 })
 
 test('a pause is told to the limiter, and one that others were told shows and holds here', async () => {

@@ -3,38 +3,38 @@ import type { Emit } from '../events.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'
 
-/** What a limiter is made for: one API, its policy, and how to tell the calls that wait of a change. */
+/** What a limiter is made for: one API, its policy, and how to report a change to the queue. */
 export interface LimitedApi {
   /** Origin and path prefix, as the WHATWG URL parser writes it. The same for every process of a fleet. */
   readonly baseUrl: string
   /** All of them hold at once; may be empty. */
   readonly limits: readonly RateLimit[]
   readonly spread: boolean
-  /** With `send` the permit is told that it was answered as soon as it is taken. */
+  /** With `send` the limiter calls `answered` on a permit as soon as it is taken. */
   readonly accounting: Accounting
   /** Milliseconds for a request that got no response; by default as `createUnansweredGrace` says. */
   readonly unansweredGrace?: number | undefined
-  /** Units came free: `take` is asked again, from within, by whoever waits. Never to be called from within `take`. */
-  changed(): void
-  /** Somebody else was told to pause: nothing goes out for so many milliseconds. */
+  /** Units came free: the queue calls `take` again, before this returns. Not to be called from within `take`. */
+  unitsAvailable(): void
+  /** Another process was told to pause: no call goes out for `ms` milliseconds. */
   paused(ms: number): void
   /** Another process lifted the pause: calls may go out again. */
   resumed(): void
-  /** The budget that is shared cannot be reached, and this process keeps to its own share. `reason` has no secret. */
+  /** The shared budget cannot be reached; this process keeps to its own share. `reason` must hold no secret. */
   failed(reason: string): void
-  /** The budget is shared again. */
+  /** The shared budget is in use again. */
   recovered(): void
 }
 
 /**
- * Makes the limiter of an API that has a rate policy, at start-up, once for each.
+ * Creates the limiter of an API that has a rate policy; called at start-up, once for each.
  *
  * The limiter keeps every limit, and `spread`, whatever it is asked. It holds nothing that keeps the process alive
  * while no call waits or is under way.
  */
 export type RateLimiterFactory = (api: LimitedApi) => RateLimiter
 
-/** Ends the start-up unless it can be a limiter. */
+/** @throws TokenlaneError `INVALID_OPTIONS` for a value that cannot be a limiter. */
 export function checkLimiter(limiter: unknown): RateLimiter {
   mustBeObject(limiter, 'limiter()')
   for (const name of ['take', 'forecast'])
@@ -42,7 +42,7 @@ export function checkLimiter(limiter: unknown): RateLimiter {
   return limiter as unknown as RateLimiter
 }
 
-/** What a limiter tells an operator, as events. */
+/** Returns the callbacks that turn what a limiter reports into events. */
 export function limiterEvents(api: string, emit: Emit): Pick<LimitedApi, 'failed' | 'recovered'> {
   return {
     failed: (reason) => emit?.({ type: 'limiter.failed', api, reason }),

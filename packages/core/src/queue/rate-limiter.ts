@@ -12,22 +12,27 @@ export interface Permit {
   cancel(): void
 }
 
-/** Says when the next attempt may go out; who goes is not its business. */
+/**
+ * How many milliseconds not to ask again: `Infinity` while only a response can free a unit, or until the limiter
+ * itself calls `LimitedApi.unitsAvailable`.
+ */
+export type NotBefore = number
+
+/** Decides when the next attempt may go out; which call goes is the queue's decision. */
 export interface RateLimiter {
   /**
-   * A permit for one attempt, or how many milliseconds not to ask again: `Infinity` while only an answer can free a
-   * unit, or until the limiter itself says that something changed (`LimitedApi`).
+   * Returns a permit for one attempt, or when to ask again.
    *
-   * `wanted` attempts could go now if there were units, this one included. Who waits asks again at every change:
-   * units that nobody takes then are given back.
+   * @param couldUse How many attempts could go now, this one included. The queue asks again at every change; granted
+   * units that are not taken then are given back.
    */
-  take(wanted: number): Permit | number
+  take(couldUse: number): Permit | NotBefore
   /**
-   * Milliseconds until the `ahead`-th attempt from now may go, by the limits alone, if answers take `roundTrip`
-   * and nothing goes before `from`. With a `roundTrip` of 0 it cannot be sooner.
+   * Returns the milliseconds until the `ahead`-th attempt from now may go, by the limits alone, if each response
+   * takes `roundTrip` milliseconds and no attempt goes before `from`. With a `roundTrip` of 0 it is a lower bound.
    */
   forecast(ahead: number, roundTrip: number, from?: number): number
-  /** The API said that the limit was passed: nothing of this process goes for so long, and nothing of others should. */
+  /** The API said that its limit was passed: this process sends nothing for `ms`, and other processes should not. */
   pause?(ms: number): void
   /**
    * Lifts a pause, for every process that shares the limiter; the others hear of it by `LimitedApi.resumed`.
@@ -39,9 +44,9 @@ export interface RateLimiter {
    * new limits. Without this method `tokens.setRatePolicy()` is refused.
    */
   setPolicy?(policy: RateLimiterOptions): void
-  /** Nobody waits any more: those that did gave up. */
-  enough?(): void
-  /** No attempt will follow: ends when what is left to tell is told. Must not fail. */
+  /** No call waits any more: those that did gave up. */
+  noWaiters?(): void
+  /** No attempt will follow. Resolves when the limiter has passed on all it has to; must not reject. */
   close?(): Promise<void>
 }
 

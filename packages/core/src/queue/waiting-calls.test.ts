@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Line, type Waiter } from './waiting-calls.ts'
+import { WaitingCalls, type Waiter } from './waiting-calls.ts'
 
 test('whatever joins and leaves, the next is the first of the highest priority', () => {
   const steps = fc.array(
@@ -13,7 +13,7 @@ test('whatever joins and leaves, the next is the first of the highest priority',
   )
   fc.assert(
     fc.property(steps, (taken) => {
-      const line = new Line<Waiter>()
+      const line = new WaitingCalls<Waiter>()
       let model: Waiter[] = []
       for (const step of taken) {
         if (step === 'next') {
@@ -38,14 +38,14 @@ test('whatever joins and leaves, the next is the first of the highest priority',
 })
 
 test('who joins has those of the same priority ahead, and higher ones', () => {
-  const line = new Line<Waiter>()
+  const line = new WaitingCalls<Waiter>()
   const waiters = [2, 0, 0, -1].map((priority) => ({ priority, gone: false }))
   for (const waiter of waiters) line.add(waiter)
   expect([3, 2, 1, 0, -1].map((priority) => line.ahead(priority))).toEqual([0, 1, 1, 3, 4])
 })
 
 test('who left or was next cannot leave again', () => {
-  const line = new Line<Waiter>()
+  const line = new WaitingCalls<Waiter>()
   const [first, second, third] = [0, 0, 0].map((priority) => ({ priority, gone: false }))
   if (!first || !second || !third) throw new Error('three')
   for (const waiter of [first, second, third]) line.add(waiter)

@@ -19,7 +19,7 @@ interface Level {
  * each that joins. Who leaves early leaves an empty place behind, since p-queue would look through the line to
  * find it; the places go when they are more than the people.
  */
-export class Line<T extends Waiter> {
+export class WaitingCalls<T extends Waiter> {
   /** The highest first. */
   readonly #levels: Level[] = []
   #people = 0

@@ -1,6 +1,6 @@
 import { AccessToken } from '../token/access-token.ts'
 import type { Pass, Report } from './api.ts'
-import type { Turn } from '../queue/turn.ts'
+import type { Turn } from '../queue/api-queue.ts'
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 

@@ -4,14 +4,13 @@ import { AttemptPass, type Repeats, type TurnKeeper } from './pass.ts'
 import { refusesToken } from './bearer-challenge.ts'
 import type { Emit } from '../events.ts'
 import { closedError, type Gate } from './calls-under-way.ts'
-import { Lane } from '../queue/api-queue.ts'
-import { LimitPauses } from '../queue/limit-backoff.ts'
+import { ApiQueue, type Turn } from '../queue/api-queue.ts'
+import { LimitBackoff } from '../queue/limit-backoff.ts'
 import type { Permit } from '../queue/rate-limiter.ts'
 import type { CheckedPolicy } from '../queue/rate-policy.ts'
 import { Rejections } from './rejections.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
-import type { Turn } from '../queue/turn.ts'
 
 /** How often a call goes again because the limit was passed. */
 const mostLimited = 3
@@ -41,9 +40,9 @@ export class ProtectedApi implements Api, TurnKeeper {
   readonly #emit: Emit
   readonly #limitedStatuses: readonly number[]
   /** `undefined` without a rate policy: then nobody queues. */
-  readonly #lane: Lane | undefined
+  readonly #queue: ApiQueue | undefined
   readonly #rejections = new Rejections()
-  readonly #pauses = new LimitPauses()
+  readonly #pauses = new LimitBackoff()
   /** Of calls with this token that need no slot and no permit: one for all of them. */
   #freeTurn: Turn | undefined
 
@@ -54,7 +53,7 @@ export class ProtectedApi implements Api, TurnKeeper {
     this.#gate = gate
     this.#emit = emit
     this.#limitedStatuses = ratePolicy?.limitedStatuses ?? []
-    this.#lane = ratePolicy && new Lane(baseUrl, ratePolicy, token, emit, limiter)
+    this.#queue = ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter)
   }
 
   async send<T>(
@@ -86,17 +85,17 @@ export class ProtectedApi implements Api, TurnKeeper {
   }
 
   status(): ApiStatus {
-    return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#lane?.status() }
+    return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#queue?.status() }
   }
 
   /** Refuses the calls that wait in line. */
   close(): void {
-    this.#lane?.close(closedError(this.baseUrl))
+    this.#queue?.close(closedError(this.baseUrl))
   }
 
   /** After the last call. */
   async ended(): Promise<void> {
-    await this.#lane?.ended()
+    await this.#queue?.ended()
   }
 
   #enter(options: AdmitOptions): AttemptPass | Promise<AttemptPass> {
@@ -112,8 +111,8 @@ export class ProtectedApi implements Api, TurnKeeper {
   }
 
   #turn({ signal, priority = 0, after, underway = after !== undefined }: AdmitOptions): Turn | Promise<Turn> {
-    if (this.#lane !== undefined)
-      return this.#lane.enter({ signal: signal ?? undefined, priority, again: underway })
+    if (this.#queue !== undefined)
+      return this.#queue.enter({ signal: signal ?? undefined, priority, resend: underway })
     const token = this.#token.live()
     return token ? this.#turnWith(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
   }
@@ -140,16 +139,16 @@ export class ProtectedApi implements Api, TurnKeeper {
 
   /** @internal */
   left(turn: Turn, sent: boolean): void {
-    this.#lane?.leave(turn, sent)
+    this.#queue?.leave(turn, sent)
     this.#gate.left()
   }
 
   /** @internal */
   judge(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
-    this.#lane?.answered(turn)
+    this.#queue?.answered(turn)
     const verdict = this.#verdict(turn, report, replayable, repeats)
     // only now: the next must not get a token that was refused, nor slip out before a pause
-    this.#lane?.serve()
+    this.#queue?.serve()
     return verdict
   }
 
@@ -157,7 +156,7 @@ export class ProtectedApi implements Api, TurnKeeper {
     if (report.status === 401)
       return this.#refuses(turn.token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
     if (this.#limitedStatuses.includes(report.status)) {
-      this.#lane?.pause(this.#pauses.after(turn.takenAt, report.retryAfter), report.status)
+      this.#queue?.pause(this.#pauses.after(turn.takenAt, report.retryAfter), report.status)
       return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     }
     // an error of the server tells nothing of the token
