@@ -2,7 +2,6 @@ import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { RotatingCredentials } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
-import { secureDispatchers } from '../../packages/core/src/tls/tls-dispatcher.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
 
 /**
@@ -18,7 +17,6 @@ export async function openHotPath(
       url: new URL(tokenUrl),
       scope: undefined,
       fetch,
-      dispatcherFor: secureDispatchers(),
     },
     credentials: new RotatingCredentials(
       'general',

@@ -13,8 +13,6 @@ export interface Lane {
   readonly target: Target
   /** Whether axios sends it with `fetch`. */
   readonly viaFetch: boolean
-  /** What keeps it at TLS 1.2 or later. */
-  readonly secured: Partial<InternalAxiosRequestConfig>
 }
 
 /** What one attempt is sent with, and how to take the token off what comes of it. */
@@ -29,7 +27,7 @@ export interface Attempt {
 /** A copy of the caller's configuration with the token, which goes to the adapter and nowhere else. */
 export function createAttempt(
   given: InternalAxiosRequestConfig,
-  { authorization, api, tokens, target, viaFetch, secured }: Lane,
+  { authorization, api, tokens, target, viaFetch }: Lane,
 ): Attempt {
   let judgedBy: number | undefined
   // `concat` makes new headers; setting a field would change the caller's
@@ -44,7 +42,7 @@ export function createAttempt(
     // nor may what a POST did before it was redirected to a GET be done twice
     if (!stays || options['method'] !== request.method) judgedBy ??= response.statusCode
   }
-  const config = Object.assign(copyOf(given), secured, target, { headers: sent, beforeRedirect })
+  const config = Object.assign(copyOf(given), target, { headers: sent, beforeRedirect })
   // fetch shows no redirect before it follows it
   if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
 

@@ -3,7 +3,6 @@ import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
 
 import type { RequestOption } from './request-option.cts'
 import { isManaged, managedAdapter, managedBy } from './managed-adapter.ts'
-import { secureConfigs } from './secure-config.ts'
 
 declare module 'axios' {
   interface AxiosRequestConfig<D> extends RequestOption {}
@@ -36,9 +35,8 @@ export function attachTokens(instance: AxiosLike, tokens: TokenManager): () => v
   const before = attached.get(tokens)
   if (before !== undefined) return before
 
-  const manager = { tokens, secure: secureConfigs() }
   const manage = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
-    if (!isManaged(config.adapter, tokens)) config.adapter = managedAdapter(config.adapter, manager)
+    if (!isManaged(config.adapter, tokens)) config.adapter = managedAdapter(config.adapter, tokens)
     return config
   }
   // otherwise axios would not start a call in the turn that it is made in

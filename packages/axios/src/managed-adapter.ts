@@ -3,8 +3,8 @@ import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequest
 
 import { createAttempt, type Lane } from './attempt.ts'
 import { discard } from './discard.ts'
-import type { SecureConfig } from './secure-config.ts'
 import { targetOf, urlOf } from './target.ts'
+import { mustBeSecure } from './tls.ts'
 import { waitSignal } from './wait-signal.ts'
 
 export const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
@@ -13,19 +13,13 @@ type Adapters = InternalAxiosRequestConfig['adapter']
 
 type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
 
-/** What is attached to an instance. */
-export interface Manager {
-  readonly tokens: TokenManager
-  readonly secure: SecureConfig
-}
-
 /** Whether calls of this adapter get their tokens from this manager already, as on a repeated call. */
 export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
   return typeof adapter === 'function' && (adapter as { [managedBy]?: unknown })[managedBy] === tokens
 }
 
 /** The adapter that a call would have had, with the manager's tokens. */
-export function managedAdapter(adapters: Adapters, { tokens, secure }: Manager): AxiosAdapter {
+export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
     const target = targetOf(config)
@@ -35,7 +29,8 @@ export function managedAdapter(adapters: Adapters, { tokens, secure }: Manager):
 
     const { priority } = checkCallOptions(config.tokenlane)
     const viaFetch = isFetchAdapter(adapter, config)
-    const lane = { api, tokens, target, viaFetch, secured: secure(config, { url: api.baseUrl, viaFetch }) }
+    mustBeSecure(config, { url: api.baseUrl, viaFetch })
+    const lane = { api, tokens, target, viaFetch }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(

@@ -13,7 +13,7 @@ import { RenewingToken } from './token/renewing-token.ts'
 import { RotatingCredentials } from './credentials/credential-rotation.ts'
 import { Router } from './send/router.ts'
 import { SharedToken } from './store/shared-token.ts'
-import { secureDispatchers } from './tls/tls-dispatcher.ts'
+import { processMustKeepFloor } from './tls/tls-floor.ts'
 
 /** A plain snapshot for a health endpoint. Holds no secret. */
 export interface ManagerStatus {
@@ -83,6 +83,9 @@ export interface TokenManager extends AsyncDisposable {
  */
 export function createTokenManager(options: TokenManagerOptions): TokenManager {
   mustNotBeInBrowser()
+  processMustKeepFloor((reason) => {
+    throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
+  })
   const { issuers, apis, store, observers, fetch, limiter } = checkOptions(options)
   const emit = createEmit(observers)
 
@@ -145,7 +148,7 @@ function manage(
 ): ManagedIssuer {
   const credentials = new RotatingCredentials(name, issuer.credentials, emit)
   const { tokenEndpoint: url, scope } = issuer
-  const endpoint = { issuer: name, url, scope, fetch, dispatcherFor: secureDispatchers() }
+  const endpoint = { issuer: name, url, scope, fetch }
   const { renewBefore, maxWait } = issuer
   // what begins in the background may be waited for before it is over
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)

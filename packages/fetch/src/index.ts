@@ -1,4 +1,5 @@
 import {
+  dispatcherMustKeepFloor,
   followWithinApi,
   isRedirect,
   managerOf,
@@ -6,8 +7,6 @@ import {
   mustBeManager,
   refuseArgument,
   ResponseExchange,
-  secureDispatchers,
-  withDispatcher,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 
@@ -18,7 +17,7 @@ import { withToken } from './fields.ts'
 /** Configures `createFetch`. */
 export interface CreateFetchOptions {
   /**
-   * Sends the calls. Passes on the `dispatcher` that it gets where the process allows TLS 1.0.
+   * Sends the calls.
    *
    * @defaultValue the runtime's `fetch`, as it is at each call
    */
@@ -62,7 +61,6 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
   }
 
   const ownFetch = given !== undefined
-  const dispatcherFor = secureDispatchers()
   const managed: TokenlaneFetch = async (input, init) => {
     const fetch = base()
     const url = urlOf(input)
@@ -71,12 +69,9 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
     const { baseUrl } = api
     const call = new Call(input, init, { url, baseUrl, ownFetch })
     if (call.hasOwnAuthorization) return fetch(input, init)
-    const secure = withDispatcher(
-      fetch,
-      dispatcherFor({ url: baseUrl, dispatcher: call.dispatcher, ownFetch }),
-    )
+    dispatcherMustKeepFloor({ url: baseUrl, dispatcher: call.dispatcher, ownFetch })
     try {
-      const response = await api.send((token) => ResponseExchange.of(call.send(secure, token)), call)
+      const response = await api.send((token) => ResponseExchange.of(call.send(fetch, token)), call)
       if (!call.followsRedirects || !isRedirect(response)) return response
       return await followWithinApi(response, {
         call,
@@ -86,10 +81,10 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
         prepare: async (hop) => {
           const asked = await call.initFor(hop)
           const { href } = hop.url
-          return (token) =>
-            token === undefined
-              ? fetch(href, asked)
-              : secure(href, { ...asked, headers: withToken(hop.headers, token) })
+          return (token) => {
+            const headers = token === undefined ? hop.headers : withToken(hop.headers, token)
+            return fetch(href, { ...asked, headers })
+          }
         },
       })
     } finally {

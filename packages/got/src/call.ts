@@ -1,8 +1,8 @@
 import {
-  agentFloor,
+  agentMustKeepFloor,
   checkCallOptions,
   isReplayable,
-  tlsFloor,
+  settingsMustKeepFloor,
   type Api,
   type Pass,
   type TokenManager,
@@ -93,7 +93,7 @@ export class Call {
     if (this.#api === undefined) return
 
     const { context, isStream, body } = options
-    const minVersion = floorOf(options)
+    mustBeSecure(options)
     const { priority } = checkCallOptions(context['tokenlane'])
     const wait = new AbortController()
     this.#wait = wait
@@ -111,7 +111,6 @@ export class Call {
     }
     if (this.#over) this.#pass.release()
     this.#addToken(options)
-    if (minVersion !== undefined) addFloor(options, minVersion)
   }
 
   readonly #afterResponse: AfterResponseHook = (response, retry) => {
@@ -174,20 +173,9 @@ export class Call {
   }
 }
 
-/** The lowest TLS version to ask for. The request's own options count where its agent names none. */
-function floorOf({ url, https, agent }: NormalizedOptions): 'TLSv1.2' | undefined {
-  if (url?.protocol !== 'https:') return undefined
-  const missing = agentFloor(agent.https, 'agent.https')
-  return tlsFloor(https, 'https') && missing
-}
-
-/** For this request only: its redirects may lead elsewhere. */
-function addFloor(options: NormalizedOptions, minVersion: 'TLSv1.2'): void {
-  const { request: given } = options
-  options.https = { minVersion }
-  options.request = (...sent) => {
-    options.request = given
-    options.https = { minVersion: undefined }
-    return given?.(...sent)
-  }
+/** Throws for a call that would go below TLS 1.2. An agent's own options count before those of the call. */
+function mustBeSecure({ url, https, agent }: NormalizedOptions): void {
+  if (url?.protocol !== 'https:') return
+  agentMustKeepFloor(url.href, agent.https, 'agent.https')
+  settingsMustKeepFloor(https, 'https')
 }

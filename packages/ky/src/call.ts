@@ -1,12 +1,11 @@
 import {
   checkCallOptions,
+  dispatcherMustKeepFloor,
   followWithinApi,
   isRedirect,
   isReplayable,
   ResponseExchange,
-  withDispatcher,
   type Api,
-  type FetchCall,
   type Pass,
   type SendOptions,
   type TokenManager,
@@ -16,10 +15,9 @@ import type { Options } from 'ky'
 import type { Held, HeldPasses } from './held-passes.ts'
 import { Outgoing } from './outgoing.ts'
 
-/** Whose tokens calls get, what keeps `fetch` at TLS 1.2 or later, and what calls hold. */
+/** Whose tokens calls get, and what calls hold. */
 export interface Manager {
   readonly tokens: TokenManager
-  readonly dispatcherFor: (call: FetchCall) => unknown
   readonly passes: HeldPasses
 }
 
@@ -44,7 +42,7 @@ export class Call {
     const api = this.#apiOf(request)
     // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
     if (api === undefined || request.signal.aborted) return request
-    this.#dispatcher(api)
+    this.#mustBeSecure(api)
     this.#held = { request, api, pass: await api.admit(this.#asks(request)) }
     this.#manager.passes.hold(this.#held)
     return request
@@ -62,7 +60,7 @@ export class Call {
     const rest = { ...init }
     if ('tokenlane' in rest) delete rest.tokenlane
     const asks = this.#asks(request)
-    const secure = withDispatcher(fetch, this.#dispatcher(api))
+    this.#mustBeSecure(api)
     const source = this.#source?.of === request ? this.#source.body : undefined
     const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, source })
     try {
@@ -70,8 +68,8 @@ export class Call {
       const attempt = (token: string) => {
         const [next, withToken] = outgoing.next(token)
         // a `fetch` of the caller's may look at nothing but the request; ours makes one anyway
-        if (this.#fetch !== undefined) return ResponseExchange.of(secure(new Request(next, withToken), rest))
-        return ResponseExchange.of(secure(next, { ...rest, ...withToken }))
+        if (this.#fetch !== undefined) return ResponseExchange.of(fetch(new Request(next, withToken), rest))
+        return ResponseExchange.of(fetch(next, { ...rest, ...withToken }))
       }
       const response = await api.send(attempt, { ...asks, pass })
       if (!outgoing.followsRedirects || !isRedirect(response)) return response
@@ -82,7 +80,7 @@ export class Call {
         options: asks,
         prepare: async (hop) => {
           const next = await outgoing.hop(hop)
-          return (token) => (token === undefined ? fetch(next(), rest) : secure(next(token), rest))
+          return (token) => fetch(next(token), rest)
         },
       })
     } finally {
@@ -111,10 +109,10 @@ export class Call {
     return this.#held?.request === request ? this.#held.api : this.#manager.tokens.route(request.url)
   }
 
-  /** What to add to ky's own options. Looked for before the wait too, so that nothing waits in vain. */
-  #dispatcher({ baseUrl }: Api): unknown {
+  /** Asked before the wait too, so that no call waits in vain. */
+  #mustBeSecure({ baseUrl }: Api): void {
     const { dispatcher } = this.#options as { readonly dispatcher?: unknown }
-    return this.#manager.dispatcherFor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })
+    dispatcherMustKeepFloor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })
   }
 
   #asks({ signal }: Request): SendOptions {

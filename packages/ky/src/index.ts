@@ -2,7 +2,6 @@ import {
   managerOf,
   markManaged,
   mustBeManager,
-  secureDispatchers,
   type CallOptions,
   type TokenManager,
 } from '@tokenlane/core/adapter'
@@ -34,7 +33,7 @@ declare module 'ky' {
  */
 export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
   mustBeManager(tokens, 'make options for ky')
-  const manager = { tokens, dispatcherFor: secureDispatchers(), passes: new HeldPasses() }
+  const manager = { tokens, passes: new HeldPasses() }
   return { hooks: { init: [(options) => manage(options, manager)] } }
 }
 

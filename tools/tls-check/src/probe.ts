@@ -1,5 +1,5 @@
-// Run as a process of its own, which allows TLS 1.0: calls servers of all TLS versions with every client, with
-// Tokenlane and without, and prints what came of it.
+// Run as a process of its own: calls servers of all TLS versions with every client, with Tokenlane and without, and
+// prints what came of it.
 import tls from 'node:tls'
 
 import { createTokenManager, isTokenlaneError, type TokenManager } from '@tokenlane/core'
@@ -18,37 +18,42 @@ const { ca, urls, assign } = JSON.parse(process.argv[2] ?? '') as Pick<TlsServer
   assign?: TlsVersion
 }
 tls.setDefaultCACertificates([ca])
-if (assign) tls.DEFAULT_MIN_VERSION = assign
+const floor = tls.DEFAULT_MIN_VERSION
 
+tls.DEFAULT_MIN_VERSION = assign ?? floor
 const rows: Probe['rows'][number][] = []
 for (const version of tlsVersions) {
   const url = urls[version]
   rows.push({
     client: 'token request',
     version,
-    bare: await outcome(fetch(url, { method: 'POST', body: 'a=b' }).then((response) => response.text())),
-    managed: await outcome(managerOf(url).getToken('general')),
+    bare: await outcome(async () => (await fetch(url, { method: 'POST', body: 'a=b' })).text()),
+    managed: await outcome(() => managerOf(url).getToken('general')),
   })
   for (const [client, call] of Object.entries(clients)) {
-    const bare = await outcome(call(url, undefined))
-    const managed = await outcome(call(url, managerOf(urls['TLSv1.3'])))
+    const bare = await outcome(() => call(url, undefined))
+    const managed = await outcome(() => call(url, managerOf(urls['TLSv1.3'])))
     rows.push({ client, version, bare, managed })
   }
 }
 console.log(JSON.stringify({ node: process.version, floor: tls.DEFAULT_MIN_VERSION, rows } satisfies Probe))
 process.exit()
 
+/** A manager, after whose creation the process allows what it is to allow. */
 function managerOf(issuerUrl: string): TokenManager {
+  tls.DEFAULT_MIN_VERSION = floor
   const credentials = { clientId: 'probe', clientSecret: 'secret-of-this-test' }
-  return createTokenManager({
+  const tokens = createTokenManager({
     issuers: { general: { tokenEndpoint: new URL('token', issuerUrl).href, credentials } },
     apis: tlsVersions.map((version) => ({ baseUrl: urls[version], issuer: 'general' })),
   })
+  tls.DEFAULT_MIN_VERSION = assign ?? floor
+  return tokens
 }
 
-async function outcome(call: Promise<unknown>): Promise<string> {
+async function outcome(call: () => Promise<unknown>): Promise<string> {
   try {
-    await call
+    await call()
     return 'works'
   } catch (error) {
     if (isTokenlaneError(error)) return error.code

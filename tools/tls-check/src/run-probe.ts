@@ -8,15 +8,15 @@ import { oldCiphers, type TlsServers, type TlsVersion } from './tls-servers.ts'
 export interface ProbeOptions {
   /** The Node to run. */
   readonly node: string
-  readonly flags: readonly string[]
-  /** What to set `tls.DEFAULT_MIN_VERSION` to while the process runs. */
+  readonly flags?: readonly string[]
+  /** What the process sets `tls.DEFAULT_MIN_VERSION` to once a token manager has been created. */
   readonly assign?: TlsVersion
 }
 
 /** Runs the probe in a process of its own. */
 export async function runProbe(
   { ca, urls }: TlsServers,
-  { node, flags, assign }: ProbeOptions,
+  { node, flags = [], assign }: ProbeOptions,
 ): Promise<Probe> {
   const file = fileURLToPath(new URL('./probe.ts', import.meta.url))
   const env = { ...process.env, NODE_OPTIONS: [...flags, `--tls-cipher-list=${oldCiphers}`].join(' ') }

@@ -1,5 +1,5 @@
-// Writes docs/tls.md: what becomes of calls to servers of each TLS version, by client and by version of Node, in
-// processes that allow all of them. Takes each Node from npm, as a package.
+// Writes docs/tls.md: what becomes of calls to servers of each TLS version, by client and by version of Node, and in
+// processes that allow TLS 1.0. Takes each Node from npm, as a package.
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,13 +14,28 @@ const nodes = ['22.23.3', '24.21.0', '26.10.0']
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
 const page = join(docs, 'tls.md')
 
+interface Probes {
+  /** Of a process as Node starts it. */
+  readonly usual: Probe
+  /** Of processes that allow TLS 1.0, by a flag and later. */
+  readonly lax: readonly Probe[]
+}
+
 const servers = await startTlsServers()
-const probes: Probe[] = []
-for (const version of nodes)
-  probes.push(await runProbe(servers, { node: await nodeOf(version), flags: ['--tls-min-v1.0'] }))
+const probes: Probes[] = []
+for (const version of nodes) {
+  const node = await nodeOf(version)
+  probes.push({
+    usual: await runProbe(servers, { node }),
+    lax: [
+      await runProbe(servers, { node, flags: ['--tls-min-v1.0'] }),
+      await runProbe(servers, { node, assign: 'TLSv1' }),
+    ],
+  })
+}
 await servers[Symbol.asyncDispose]()
 
-for (const { node, rows } of probes)
+for (const { node, rows } of probes.flatMap(({ lax }) => lax))
   for (const { client, version, bare } of rows)
     if (bare !== 'works') throw new Error(`The bare ${client} on ${node} with ${version}: ${bare}`)
 
@@ -40,28 +55,45 @@ async function nodeOf(version: string): Promise<string> {
 }
 
 function text(): string {
-  const names = [...new Set(probes.flatMap(({ rows }) => rows.map(({ client }) => client)))]
-  const lines = names.flatMap((client) =>
-    probes.map(({ node, rows }) => {
-      const cells = tlsVersions.map((version) => cell(rows, client, version))
-      return `| ${client} | ${node.slice(1)} | ${cells.join(' | ')} |`
-    }),
-  )
+  const names = [...new Set(probes.flatMap(({ usual }) => usual.rows.map(({ client }) => client)))]
   return `# TLS versions
 
-What becomes of calls with tokens to servers that speak one TLS version each, in processes that run with
-\`--tls-min-v1.0\`. Without tokens, every call of this table works in the same processes at all four versions. A code is
-that of the innermost cause; around it stands the client's own error.
+What becomes of calls with tokens to servers that speak one TLS version each, on Node ${nodes.join(', ')}. A code is that
+of the innermost cause. Around it stands the client's own error.
 
-| client | Node | ${tlsVersions.map((version) => version.replace(/^TLSv(\d)$/, 'TLSv$1.0').replace('TLSv', 'TLS ')).join(' | ')} |
+| client | ${tlsVersions.map((version) => version.replace(/^TLSv(\d)$/, 'TLSv$1.0').replace('TLSv', 'TLS ')).join(' | ')} | a process that allows TLS 1.0 |
 | --- | --- | --- | --- | --- | --- |
-${lines.join('\n')}
+${names.map((client) => `| ${client} | ${cells(client).join(' | ')} |`).join('\n')}
+
+The last column is a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
+manager was created. Nothing is sent with a token there, whichever version the server speaks. Without tokens, every
+call of this table works in such a process at all four versions.
+
+## What is refused, and what to do
+
+| seen | when | what to do |
+| --- | --- | --- |
+| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, also by \`--tls-min-v1.0\` or \`--tls-min-v1.1\` in \`NODE_OPTIONS\` | \`createTokenManager\`, and every token request and call | Remove the flag. Give the agent of the one server that needs an older version a \`minVersion\` of its own. |
+| an agent, a dispatcher or a client option with \`minVersion\`, \`maxVersion\`, \`secureProtocol\` or \`secureContext\` for TLS 1.0 or 1.1 | the call, before a token is asked for | Leave that setting out, or set \`minVersion: 'TLSv1.2'\`. |
+| the same in \`https.globalAgent\` or in undici's global dispatcher | the call that would use it, a token request too | The same. Give older servers an agent of their own. |
+
+The error is \`INSECURE_TRANSPORT\`, and names the option. [Security](../SECURITY.md#tls) lists what cannot be looked into.
 
 Written by \`pnpm tls-table\`.
 `
 }
 
-function cell(rows: Probe['rows'], client: string, version: TlsVersion): string {
-  const outcome = rows.find((row) => row.client === client && row.version === version)?.managed
-  return outcome === 'works' ? 'works' : `refused: \`${outcome}\``
+/** One cell for each TLS version, and one for the processes that allow TLS 1.0. */
+function cells(client: string): string[] {
+  const found = (probe: Probe, version: TlsVersion): string | undefined =>
+    probe.rows.find((row) => row.client === client && row.version === version)?.managed
+  const usual = tlsVersions.map((version) => probes.map((probe) => found(probe.usual, version)))
+  const lax = probes.flatMap((probe) =>
+    probe.lax.flatMap((one) => tlsVersions.map((version) => found(one, version))),
+  )
+  return [...usual, lax].map((outcomes) => {
+    const [first, ...others] = new Set(outcomes)
+    if (others.length > 0) throw new Error(`${client} differs: ${outcomes.join(', ')}`)
+    return first === 'works' ? 'works' : `refused: \`${first}\``
+  })
 }

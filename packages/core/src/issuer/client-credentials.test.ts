@@ -9,7 +9,7 @@ const never = new AbortController().signal
 
 const ask = (answer: () => Response | Promise<Response>, signal = never): ReturnType<typeof requestToken> =>
   requestToken(
-    { issuer: 'general', url, scope: undefined, fetch: async () => answer(), dispatcherFor: () => undefined },
+    { issuer: 'general', url, scope: undefined, fetch: async () => answer() },
     { clientId: 'client-1', clientSecret: secret },
     signal,
   )
@@ -39,7 +39,7 @@ test('asks by POST with a form body, and with no Authorization field', async () 
     return lasting(3_600)()
   }
   await requestToken(
-    { issuer: 'weblink', url, scope: 'WebLinkAPI', fetch, dispatcherFor: () => undefined },
+    { issuer: 'weblink', url, scope: 'WebLinkAPI', fetch },
     { clientId: 'client-1', clientSecret: 'a&b=c d' },
     never,
   )

@@ -10,8 +10,7 @@ import { abortable } from '../time/abortable.ts'
 import type { Credentials } from '../credentials/credentials.ts'
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
 import { parseRetryAfter } from '../time/retry-after.ts'
-import { type FetchCall, withDispatcher } from '../tls/tls-dispatcher.ts'
-import type { RefuseTls } from '../tls/tls-floor.ts'
+import { dispatcherMustKeepFloor } from '../tls/tls-dispatcher.ts'
 
 /** Where and how one issuer is asked for a token. */
 export interface TokenEndpoint {
@@ -20,8 +19,6 @@ export interface TokenEndpoint {
   readonly scope: string | undefined
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
   readonly fetch: typeof globalThis.fetch | undefined
-  /** What keeps `fetch` at TLS 1.2 or later. */
-  readonly dispatcherFor: (call: FetchCall) => unknown
 }
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
@@ -68,8 +65,13 @@ export async function requestToken(
   const client = { client_id: clientId }
   const form = new URLSearchParams(endpoint.scope === undefined ? {} : { scope: endpoint.scope })
 
-  const fetch = secureFetch(endpoint, (reason) => {
-    throw failed('INSECURE_TRANSPORT', `is not asked: ${reason}`)
+  const { url, fetch } = endpoint
+  dispatcherMustKeepFloor({
+    url: url.href,
+    ownFetch: fetch !== undefined,
+    refuse(reason) {
+      throw failed('INSECURE_TRANSPORT', `is not asked: ${reason}`)
+    },
   })
 
   let answer: Answer
@@ -121,15 +123,6 @@ export async function requestToken(
       retryAfter,
     })
   }
-}
-
-/** The `fetch` to ask with, `undefined` for the runtime's as it is. */
-function secureFetch(
-  { url, fetch, dispatcherFor }: TokenEndpoint,
-  refuse: RefuseTls,
-): typeof globalThis.fetch | undefined {
-  const dispatcher = dispatcherFor({ url: url.href, ownFetch: fetch !== undefined, refuse })
-  return dispatcher === undefined ? fetch : withDispatcher(fetch ?? globalThis.fetch, dispatcher)
 }
 
 interface Answer {

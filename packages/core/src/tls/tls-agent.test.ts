@@ -1,45 +1,37 @@
 import https, { Agent } from 'node:https'
 import tls from 'node:tls'
 
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 
-import { agentFloor, secureAgents } from './tls-agent.ts'
+import { agentMustKeepFloor } from './tls-agent.ts'
 
 const atStart = { floor: tls.DEFAULT_MIN_VERSION, agent: https.globalAgent }
 const url = 'https://api.example.com/'
-
-beforeEach(() => {
-  tls.DEFAULT_MIN_VERSION = 'TLSv1'
-})
+const lax = new Agent({ minVersion: 'TLSv1' })
 
 afterEach(() => {
   tls.DEFAULT_MIN_VERSION = atStart.floor
   https.globalAgent = atStart.agent
 })
 
-test('an agent is made once, and is like the global one', () => {
-  const agentFor = secureAgents('httpsAgent')
-  const agent = agentFor(url, undefined) as Agent
-  expect(agent).toBeInstanceOf(Agent)
-  expect(agent.options).toEqual({ ...https.globalAgent.options, minVersion: 'TLSv1.2' })
-  expect(agentFor(url, undefined)).toBe(agent)
+test('an agent that allows TLS 1.0 is refused by its option, given or global', () => {
+  expect(() => agentMustKeepFloor(url, lax, 'httpsAgent')).toThrow("`httpsAgent` has `minVersion: 'TLSv1'`")
+  https.globalAgent = lax
+  expect(() => agentMustKeepFloor(url, undefined, 'httpsAgent')).toThrow(
+    "`https.globalAgent` has `minVersion: 'TLSv1'`",
+  )
 })
 
-test('none is made where the process keeps to TLS 1.2, and none for http:', () => {
-  const agentFor = secureAgents('httpsAgent')
-  expect(agentFor('http://localhost/', undefined)).toBeUndefined()
-  expect(agentFor('http://localhost/', new Agent({ minVersion: 'TLSv1' }))).toBeUndefined()
-  tls.DEFAULT_MIN_VERSION = 'TLSv1.2'
-  expect(agentFor(url, undefined)).toBeUndefined()
-})
+test.each([undefined, null, false, {}, new Agent(), new Agent({ minVersion: 'TLSv1.3' })])(
+  'the agent %o passes, but in a process that allows TLS 1.1',
+  (agent) => {
+    expect(() => agentMustKeepFloor(url, agent, 'agent')).not.toThrow()
+    tls.DEFAULT_MIN_VERSION = 'TLSv1.1'
+    expect(() => agentMustKeepFloor(url, agent, 'agent')).toThrow('this process allows TLS below 1.2')
+  },
+)
 
-test('a global agent of another class cannot be imitated', () => {
-  https.globalAgent = new (class ProxyAgent extends Agent {})()
-  expect(() => secureAgents('httpsAgent')(url, undefined)).toThrow('`https.globalAgent` leaves')
-  https.globalAgent = new (class ProxyAgent extends Agent {})({ minVersion: 'TLSv1.2' })
-  expect(secureAgents('httpsAgent')(url, undefined)).toBeUndefined()
-})
-
-test.each([false, {}, new Agent()])('an agent that names no version, such as %o, needs one', (agent) => {
-  expect(agentFloor(agent, 'agent')).toBe('TLSv1.2')
+test('http: has no TLS to look at', () => {
+  tls.DEFAULT_MIN_VERSION = 'TLSv1'
+  expect(() => agentMustKeepFloor('http://localhost/', lax, 'agent')).not.toThrow()
 })

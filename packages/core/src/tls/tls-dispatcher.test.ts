@@ -1,8 +1,8 @@
 import tls from 'node:tls'
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 
-import { secureDispatchers } from './tls-dispatcher.ts'
+import { dispatcherMustKeepFloor } from './tls-dispatcher.ts'
 
 /** Where the runtime's `fetch` looks for its dispatcher. */
 const major = Number.parseInt(process.versions['undici'] ?? '', 10)
@@ -34,79 +34,51 @@ test.each([
   ['a proxy agent', proxyAgent(lax)],
   ["a proxy agent of the environment's", envProxyAgent(proxyAgent(lax))],
 ])('%s that allows TLS 1.0 is refused, given or global', (_what, dispatcher) => {
-  expect(() => secureDispatchers()({ url, dispatcher })).toThrow("`dispatcher` has `minVersion: 'TLSv1'`")
+  expect(() => dispatcherMustKeepFloor({ url, dispatcher })).toThrow("`dispatcher` has `minVersion: 'TLSv1'`")
   holder[place] = dispatcher
-  expect(() => secureDispatchers()({ url })).toThrow("`the global dispatcher` has `minVersion: 'TLSv1'`")
+  expect(() => dispatcherMustKeepFloor({ url })).toThrow("`the global dispatcher` has `minVersion: 'TLSv1'`")
 })
 
-test('what cannot be looked into passes where the process keeps to TLS 1.2', () => {
-  for (const dispatcher of [{}, new Agent({ connect: () => {} }), envProxyAgent({}), proxyAgent()])
-    expect(secureDispatchers()({ url, dispatcher })).toBeUndefined()
+describe.each([
+  ['an agent of TLS 1.2', new Agent({ connect: strict })],
+  ['a proxy agent of TLS 1.2', proxyAgent(strict)],
+  ['an agent that names no version', new Agent({})],
+  ['an agent that connects by itself', new Agent({ connect: () => {} })],
+  ["a proxy agent of the environment's that cannot be looked into", envProxyAgent({})],
+  ['something else', {}],
+])('%s', (_what, dispatcher) => {
+  test('passes, given or global', () => {
+    expect(() => dispatcherMustKeepFloor({ url, dispatcher })).not.toThrow()
+    holder[place] = dispatcher
+    expect(() => dispatcherMustKeepFloor({ url })).not.toThrow()
+  })
+
+  test('is refused in a process that allows TLS 1.0, given or global', () => {
+    holder[place] = dispatcher
+    dispatcherMustKeepFloor({ url })
+    tls.DEFAULT_MIN_VERSION = 'TLSv1'
+    for (const given of [dispatcher, undefined])
+      expect(() => dispatcherMustKeepFloor({ url, dispatcher: given })).toThrow(
+        'this process allows TLS below 1.2',
+      )
+  })
 })
 
 test('a new global dispatcher is looked at', () => {
-  const dispatcherFor = secureDispatchers()
-  expect(dispatcherFor({ url })).toBeUndefined()
+  dispatcherMustKeepFloor({ url })
   holder[place] = new Agent({ connect: lax })
-  expect(() => dispatcherFor({ url })).toThrow('the global dispatcher')
+  expect(() => dispatcherMustKeepFloor({ url })).toThrow('the global dispatcher')
 })
 
-describe('where the process allows TLS 1.0', () => {
-  beforeEach(() => {
-    tls.DEFAULT_MIN_VERSION = 'TLSv1'
-  })
+test("a caller's own fetch may use another dispatcher than the global one, but not in a process that allows TLS 1.0", () => {
+  holder[place] = new Agent({ connect: lax })
+  dispatcherMustKeepFloor({ url, ownFetch: true })
+  tls.DEFAULT_MIN_VERSION = 'TLSv1'
+  expect(() => dispatcherMustKeepFloor({ url, ownFetch: true })).toThrow('this process allows')
+})
 
-  test('one dispatcher is made, and another one after another global one', () => {
-    const dispatcherFor = secureDispatchers()
-    const first = dispatcherFor({ url })
-    expect(first).toBeInstanceOf(Agent)
-    expect(dispatcherFor({ url })).toBe(first)
-    holder[place] = new Agent({ connections: 3, connect: { ca: 'mine' } })
-    const second = dispatcherFor({ url }) as Record<symbol, unknown>
-    expect(second).not.toBe(first)
-    const options = Object.getOwnPropertySymbols(second).find(({ description }) => description === 'options')
-    expect(second[options as symbol]).toMatchObject({ connections: 3, connect: { ca: 'mine', ...strict } })
-  })
-
-  test('http: needs none', () => {
-    expect(secureDispatchers()({ url: 'http://localhost/' })).toBeUndefined()
-    const dispatcher = new Agent({ connect: lax })
-    expect(secureDispatchers()({ url: 'http://localhost/', dispatcher })).toBeUndefined()
-  })
-
-  test.each([
-    ['an agent', new Agent({ connect: strict })],
-    ['a proxy agent', proxyAgent(strict)],
-    ["a proxy agent of the environment's", envProxyAgent(proxyAgent(strict))],
-  ])('%s of TLS 1.2 passes, given or global', (_what, dispatcher) => {
-    expect(secureDispatchers()({ url, dispatcher })).toBeUndefined()
-    holder[place] = dispatcher
-    expect(secureDispatchers()({ url })).toBeUndefined()
-  })
-
-  test.each([
-    ['an agent that connects by itself', new Agent({ connect: () => {} })],
-    [
-      'an agent with interceptors',
-      new Proxy(new Agent({}), { get: (of, key) => (key === 'dispatch' ? () => {} : Reflect.get(of, key)) }),
-    ],
-    ['a proxy agent', proxyAgent()],
-    ["a proxy agent of the environment's", envProxyAgent(proxyAgent())],
-    ['something else', {}],
-  ])('%s that names no version is refused, given or global', (_what, dispatcher) => {
-    expect(() => secureDispatchers()({ url, dispatcher })).toThrow(
-      '`dispatcher` leaves the lowest TLS version',
-    )
-    holder[place] = dispatcher
-    expect(() => secureDispatchers()({ url })).toThrow(
-      '`the global dispatcher` leaves the lowest TLS version',
-    )
-  })
-
-  test('a runtime without such a dispatcher is refused', () => {
-    holder[place] = undefined as unknown as object
-    expect(() => secureDispatchers()({ url })).toThrow(
-      '`the global dispatcher` leaves the lowest TLS version',
-    )
-  })
+test('http: has no TLS to look at', () => {
+  tls.DEFAULT_MIN_VERSION = 'TLSv1'
+  const dispatcher = new Agent({ connect: lax })
+  expect(() => dispatcherMustKeepFloor({ url: 'http://localhost/', dispatcher })).not.toThrow()
 })

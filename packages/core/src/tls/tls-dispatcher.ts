@@ -1,99 +1,82 @@
-import {
-  lowestTls,
-  namesFloor,
-  processFloor,
-  type RefuseTls,
-  refuseCall,
-  refuseOpen,
-  weakness,
-} from './tls-floor.ts'
-import { type Dispatcher, globalDispatcher, likeDispatcher, tlsSettingsOf } from './undici-dispatcher.ts'
+import { processMustKeepFloor, refuseCall, type RefuseTls, settingsMustKeepFloor } from './tls-floor.ts'
 
 /** A call of `fetch`, as far as its connection goes. */
 export interface FetchCall {
-  /** Where it goes. Only `https:` matters. */
+  /** The URL of the call, or a part of it that has the scheme. Only `https:` is looked at. */
   readonly url: string
-  /** What the caller gives. */
+  /** The `dispatcher` that the caller gives. */
   readonly dispatcher?: unknown
-  /** Whether the caller's own `fetch` sends it, and not the runtime's. */
+  /** Whether a `fetch` of the caller's sends the call: then the global dispatcher may not be the one in use. */
   readonly ownFetch?: boolean | undefined
   readonly refuse?: RefuseTls | undefined
 }
 
-/** In place of what may have been there. */
-const onlyFloor = {
-  minVersion: lowestTls,
-  maxVersion: undefined,
-  secureProtocol: undefined,
-  secureContext: undefined,
-}
+/**
+ * undici's dispatchers keep the options that they were made with under symbols. Node's `fetch` has a copy of undici
+ * that cannot be imported, and the caller's may be another version, so that they are told by these symbols' names.
+ */
+type Dispatcher = Readonly<Record<symbol, unknown>>
 
-const globalOption = 'the global dispatcher'
-const setting = `connect: { minVersion: '${lowestTls}' }`
+/** The global dispatcher that was last found to keep to TLS 1.2. */
+let known: Dispatcher | undefined
 
 /**
- * Chooses the `dispatcher` to add to a call of `fetch`: none, but where none is given and the global one would go
- * below TLS 1.2 because the process does, one that is made once.
+ * Throws for a call of `fetch` that would go below TLS 1.2: through the dispatcher that is given, else through the
+ * global one, or because the process allows it. A dispatcher that shows no settings passes.
  *
- * Choosing throws TokenlaneError `INSECURE_TRANSPORT` for a dispatcher that is seen to allow TLS 1.0 or 1.1, given or
- * global. A `fetch` of the caller's own, which may use another, gets the one that is made in place of such a global
- * one.
+ * @throws TokenlaneError `INSECURE_TRANSPORT`, naming the option and its setting.
  */
-export function secureDispatchers(): (call: FetchCall) => unknown {
-  let fine: Dispatcher | undefined
-  let made: { readonly after: Dispatcher | undefined; readonly dispatcher: Dispatcher } | undefined
-
-  return ({ url, dispatcher: given, ownFetch = false, refuse = refuseCall }) => {
-    if (!url.startsWith('https:')) return undefined
-    if (given !== undefined && given !== null) {
-      mustKeepFloor(given as Dispatcher, 'dispatcher', refuse)
-      if (isOpen(given as Dispatcher)) refuseOpen('dispatcher', setting, refuse)
-      return undefined
-    }
-    const current = globalDispatcher()
-    // nearly always
-    if (current === fine && processFloor() === undefined) return undefined
-    if (!ownFetch) mustKeepFloor(current, globalOption, refuse)
-    if (!isOpen(current) && weaknessOf(current) === undefined) {
-      fine = current
-      return undefined
-    }
-    if (made === undefined || made.after !== current)
-      made = { after: current, dispatcher: makeDispatcher(current, refuse) }
-    return made.dispatcher
+export function dispatcherMustKeepFloor({
+  url,
+  dispatcher,
+  ownFetch = false,
+  refuse = refuseCall,
+}: FetchCall): void {
+  if (!url.startsWith('https:')) return
+  processMustKeepFloor(refuse)
+  if (dispatcher !== undefined && dispatcher !== null) {
+    for (const settings of settingsOf(dispatcher as Dispatcher))
+      settingsMustKeepFloor(settings, 'dispatcher', refuse)
+    return
   }
+  const current = ownFetch ? undefined : globalDispatcher()
+  if (current === undefined || current === known) return
+  for (const settings of settingsOf(current)) settingsMustKeepFloor(settings, 'the global dispatcher', refuse)
+  known = current
 }
 
-/** The same `fetch`, with this dispatcher if there is one. */
-export function withDispatcher(fetch: typeof globalThis.fetch, dispatcher: unknown): typeof globalThis.fetch {
-  if (dispatcher === undefined) return fetch
-  return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit)
+/** Where undici keeps the global dispatcher, up to version 7 and from version 8 on. */
+const before8: symbol = Symbol.for('undici.globalDispatcher.1')
+const from8: symbol = Symbol.for('undici.globalDispatcher.2')
+/** Where the runtime's own copy looks; another version may be loaded beside it. */
+const place = Number.parseInt(globalThis.process?.versions?.['undici'] ?? '', 10) >= 8 ? from8 : before8
+
+const globalDispatchers = globalThis as unknown as Readonly<Record<symbol, Dispatcher | undefined>>
+
+/** Returns the dispatcher of the runtime's `fetch`; `setGlobalDispatcher` replaces it. */
+function globalDispatcher(): Dispatcher | undefined {
+  // the first look at any of fetch's classes makes it
+  return typeof globalThis.Response === 'function' ? globalDispatchers[place] : undefined
 }
 
-function mustKeepFloor(dispatcher: Dispatcher | undefined, option: string, refuse: RefuseTls): void {
-  const weak = weaknessOf(dispatcher)
-  if (weak !== undefined) refuse(`\`${option}\` has ${weak}; allowed: ${lowestTls} or later`)
-}
-
-function weaknessOf(dispatcher: Dispatcher | undefined): string | undefined {
-  for (const settings of tlsSettingsOf(dispatcher)) {
-    const weak = weakness(settings)
-    if (weak !== undefined) return weak
+/** Returns the TLS settings of a dispatcher and of those that it is made of; none where they cannot be seen. */
+function settingsOf(dispatcher: Dispatcher | undefined, depth = 0): readonly unknown[] {
+  if (typeof dispatcher !== 'object' || dispatcher === null || depth > 3) return []
+  // undici 8 puts a wrapping of its dispatcher in the place of older versions
+  if (dispatcher.constructor.name === 'Dispatcher1Wrapper' && dispatcher === globalDispatchers[before8])
+    return settingsOf(globalDispatchers[from8], depth + 1)
+  const symbols = Object.getOwnPropertySymbols(dispatcher)
+  const named = (name: string): symbol | undefined => symbols.find(({ description }) => description === name)
+  // of a ProxyAgent: the TLS inside of the tunnel
+  const tunnel = named('request tls settings')
+  if (tunnel !== undefined) return [dispatcher[tunnel]]
+  const options = named('options')
+  if (options !== undefined) {
+    const { connect, tls } = (dispatcher[options] ?? {}) as { connect?: unknown; tls?: unknown }
+    // a function of the caller's connects as it likes
+    return typeof connect === 'function' ? [] : [{ ...(tls as object), ...(connect as object) }]
   }
-  return undefined
-}
-
-/** Whether the process decides the lowest version, and decides wrongly. */
-function isOpen(dispatcher: Dispatcher | undefined): boolean {
-  if (processFloor() === undefined) return false
-  const settings = tlsSettingsOf(dispatcher)
-  return settings.length === 0 || !settings.every(namesFloor)
-}
-
-/** Another one after the global one, with the floor. */
-function makeDispatcher(after: Dispatcher | undefined, refuse: RefuseTls): Dispatcher {
-  const dispatcher = likeDispatcher(after, onlyFloor)
-  if (dispatcher !== undefined) return dispatcher
-  mustKeepFloor(after, globalOption, refuse)
-  return refuseOpen(globalOption, setting, refuse)
+  return symbols
+    .filter(({ description }) => description?.endsWith('agent'))
+    .flatMap((agent) => settingsOf(dispatcher[agent] as Dispatcher, depth + 1))
 }

@@ -2,7 +2,7 @@ import tls from 'node:tls'
 
 import { afterEach, expect, test } from 'vitest'
 
-import { tlsFloor } from './tls-floor.ts'
+import { processMustKeepFloor, settingsMustKeepFloor } from './tls-floor.ts'
 
 const atStart = tls.DEFAULT_MIN_VERSION
 
@@ -21,8 +21,10 @@ test.each([
   ['TLS 1.3', { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' }],
   ['the method of TLS 1.2', { secureProtocol: 'TLSv1_2_client_method' }],
   ['a context of TLS 1.2', contextOf('TLSv1.2')],
-])('settings of %s need nothing', (_what, settings) => {
-  expect(tlsFloor(settings, 'agent')).toBeUndefined()
+])('settings of %s pass, but in a process that allows TLS 1.0', (_what, settings) => {
+  expect(() => settingsMustKeepFloor(settings, 'agent')).not.toThrow()
+  tls.DEFAULT_MIN_VERSION = 'TLSv1'
+  expect(() => settingsMustKeepFloor(settings, 'agent')).toThrow('this process allows TLS below 1.2')
 })
 
 test.each([
@@ -34,26 +36,29 @@ test.each([
   [{ secureProtocol: 'TLSv1_1_client_method' }, "`secureProtocol: 'TLSv1_1_client_method'`"],
   [contextOf('TLSv1.1'), 'a `secureContext` for older versions'],
 ])('settings of %o are refused', (settings, what) => {
-  expect(() => tlsFloor(settings, 'agent')).toThrow(
+  expect(() => settingsMustKeepFloor(settings, 'agent')).toThrow(
     expect.objectContaining({
       code: 'INSECURE_TRANSPORT',
-      message: `Cannot send call: \`agent\` has ${what}; allowed: TLSv1.2 or later (see docs/guide/troubleshoot.md#insecure_transport)`,
+      message: expect.stringContaining(
+        `Cannot send call: \`agent\` has ${what}; allowed: TLSv1.2 or later`,
+      ) as string,
     }),
   )
 })
 
-test.each(['TLSv1', 'TLSv1.1'] as const)(
-  'where the process allows %s, settings need a version',
-  (version) => {
-    tls.DEFAULT_MIN_VERSION = version
-    expect(tlsFloor(undefined, 'agent')).toBe('TLSv1.2')
-    expect(tlsFloor({ maxVersion: 'TLSv1.3' }, 'agent')).toBe('TLSv1.2')
-    expect(tlsFloor({ minVersion: 'TLSv1.3' }, 'agent')).toBeUndefined()
-    expect(tlsFloor(contextOf('TLSv1.2'), 'agent')).toBeUndefined()
-  },
-)
+test.each(['TLSv1', 'TLSv1.1'] as const)('a process that allows %s is refused, with the fix', (version) => {
+  tls.DEFAULT_MIN_VERSION = version
+  expect(() => processMustKeepFloor()).toThrow(
+    expect.objectContaining({
+      code: 'INSECURE_TRANSPORT',
+      message: expect.stringMatching(
+        `\`tls.DEFAULT_MIN_VERSION\` is '${version}'.*Start Node without \`--tls-min-v1.0\``,
+      ) as string,
+    }),
+  )
+})
 
-test('a process that asks for TLS 1.3 is left alone', () => {
-  tls.DEFAULT_MIN_VERSION = 'TLSv1.3'
-  expect(tlsFloor(undefined, 'agent')).toBeUndefined()
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('a process that asks for %s passes', (version) => {
+  tls.DEFAULT_MIN_VERSION = version
+  expect(() => processMustKeepFloor()).not.toThrow()
 })

@@ -1,0 +1,17 @@
+import { agentMustKeepFloor, dispatcherMustKeepFloor, settingsMustKeepFloor } from '@tokenlane/core/adapter'
+import type { InternalAxiosRequestConfig } from 'axios'
+
+/**
+ * Throws for a call that would go below TLS 1.2. Each way that axios has to an `https:` URL takes its TLS options
+ * elsewhere: an agent, a dispatcher, or `http2Options`.
+ */
+export function mustBeSecure(
+  { httpsAgent, httpVersion, http2Options, fetchOptions, env }: InternalAxiosRequestConfig,
+  { url, viaFetch }: { url: string; viaFetch: boolean },
+): void {
+  if (viaFetch) {
+    const { dispatcher } = (fetchOptions ?? {}) as { readonly dispatcher?: unknown }
+    dispatcherMustKeepFloor({ url, dispatcher, ownFetch: typeof env?.fetch === 'function' })
+  } else if (Number(httpVersion) !== 2) agentMustKeepFloor(url, httpsAgent, 'httpsAgent')
+  else if (url.startsWith('https:')) settingsMustKeepFloor(http2Options, 'http2Options')
+}
