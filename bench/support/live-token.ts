@@ -1,5 +1,6 @@
 import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
+import { askIssuer } from '../../packages/core/src/issuer/ask-issuer.ts'
 import { RotatingCredentials } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
@@ -11,23 +12,23 @@ import { apiUrl, tokenUrl } from './peer.ts'
 export async function openHotPath(
   fetch: typeof globalThis.fetch,
 ): Promise<(url: string) => string | undefined> {
-  const token = new RenewingToken({
-    endpoint: {
+  const client = { clientId: 'client', clientSecret: 'secret' }
+  const source = askIssuer(
+    {
       issuer: 'general',
       url: new URL(tokenUrl),
       scope: undefined,
       fetch,
     },
-    credentials: new RotatingCredentials(
-      'general',
-      { clientId: 'client', clientSecret: 'secret' },
-      undefined,
-    ),
+    new RotatingCredentials('general', client, undefined),
+    5_000,
+  )
+  const token = new RenewingToken(source, {
+    issuer: 'general',
     renewBefore: undefined,
-    requestTimeout: 5_000,
     maxWait: 15_000,
+    credentialsMayChange: false,
     emit: undefined,
-    shared: undefined,
   })
   await token.wait(undefined)
   const router = new Router([

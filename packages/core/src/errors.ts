@@ -93,3 +93,8 @@ function helpFor(code: TokenlaneErrorCode): string {
 export function isTokenlaneError(error: unknown): error is TokenlaneError {
   return typeof error === 'object' && error !== null && brand in error
 }
+
+/** Returns the error of every use of a manager that was closed. */
+export function closedError(what: string): TokenlaneError {
+  return new TokenlaneError('MANAGER_CLOSED', `Cannot use ${what}: the token manager was closed`)
+}

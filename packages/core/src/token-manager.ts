@@ -2,9 +2,10 @@ import type { AccessToken } from './token/access-token.ts'
 import type { Api, ApiStatus } from './send/api.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { shape } from './options/check.ts'
-import { TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
+import { askIssuer } from './issuer/ask-issuer.ts'
+import { closedError, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { createEmit, type Emit } from './events.ts'
-import { closedError, Gate } from './send/calls-under-way.ts'
+import { Gate } from './send/calls-under-way.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import type { CheckedIssuer } from './credentials/issuer.ts'
 import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
@@ -12,7 +13,7 @@ import { ProtectedApi } from './send/protected-api.ts'
 import { RenewingToken } from './token/renewing-token.ts'
 import { RotatingCredentials } from './credentials/credential-rotation.ts'
 import { Router } from './send/router.ts'
-import { SharedToken } from './store/shared-token.ts'
+import { shareWithFleet } from './store/share-with-fleet.ts'
 import { processMustKeepFloor } from './tls/tls-floor.ts'
 
 /** A plain snapshot for a health endpoint. Holds no secret. */
@@ -150,17 +151,19 @@ function manage(
   const { tokenEndpoint: url, scope } = issuer
   const endpoint = { issuer: name, url, scope, fetch }
   const { renewBefore, maxWait } = issuer
-  // what begins in the background may be waited for before it is over
+  // calls may come to wait for a renewal that began in the background
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
-  // half of the wait: whoever waits for a process that died has as much time to ask himself
-  const shared = store && new SharedToken(store, endpoint, Math.min(requestTimeout, maxWait / 2))
-  const token = new RenewingToken({
-    endpoint,
-    credentials,
-    shared,
+  // half of the wait: if the process that asks dies, a waiting one has as much time to ask itself
+  const lease = Math.min(requestTimeout, maxWait / 2)
+  const asking = askIssuer(endpoint, credentials, requestTimeout)
+  const source = store
+    ? shareWithFleet(store, asking, { endpoint, credentials, requestTimeout, lease })
+    : asking
+  const token = new RenewingToken(source, {
+    issuer: name,
     renewBefore,
-    requestTimeout,
     maxWait,
+    credentialsMayChange: credentials.mayChange,
     emit,
   })
   return { token, credentials }

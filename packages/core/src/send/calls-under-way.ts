@@ -1,5 +1,3 @@
-import { TokenlaneError } from '../errors.ts'
-
 /** Whether a manager is open, and how many calls are under way, so that closing can wait for them. */
 export class Gate {
   closed = false
@@ -26,8 +24,4 @@ export class Gate {
       }
     })
   }
-}
-
-export function closedError(what: string): TokenlaneError {
-  return new TokenlaneError('MANAGER_CLOSED', `Cannot use ${what}: the token manager was closed`)
 }

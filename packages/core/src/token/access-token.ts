@@ -1,4 +1,4 @@
-import type { Expiry } from './expiry.ts'
+import type { Expiry } from '../time/expiry.ts'
 
 const redacted = '[redacted]'
 const inspect = Symbol.for('nodejs.util.inspect.custom')

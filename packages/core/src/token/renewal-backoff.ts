@@ -1,26 +1,26 @@
-import { backoff, fullJitter } from '../time/backoff.ts'
-import type { TokenlaneError } from '../errors.ts'
 import { refusalMemory } from '../credentials/credential-rotation.ts'
+import type { TokenlaneError } from '../errors.ts'
+import { backoff, fullJitter } from '../time/backoff.ts'
 
-/** Tries that are awaited: from 250 ms on, at most 2 s apart, so that a short outage ends in time for them. */
+/** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
 export const firstRetry = 250
 const longestRetry = 2_000
-/** Tries that nobody waits for, and renewals after one that failed. */
+/** Retries in the background, and renewals after one that failed. */
 const firstSpacing = 1_000
 const longestSpacing = 60_000
-/** A server's Retry-After is heeded up to here. */
+/** An issuer's Retry-After is heeded up to here. */
 const longestRetryAfter = 300_000
 
-/** What is known of the last renewal if it failed; `until` is on the monotonic clock. */
-interface Failure {
+/** The last renewal, if it failed; `until` is on the monotonic clock. */
+export interface Failure {
   readonly error: TokenlaneError
   readonly until: number
-  /** Whether calls without a live token fail at once until then, rather than ask again. */
+  /** Whether calls without a live token fail until then instead of asking again. */
   readonly failFast: boolean
 }
 
-/** When it is too early to ask one issuer again. */
-export class RenewalSpacing {
+/** When one issuer may be asked again after renewals that failed. */
+export class RenewalBackoff {
   #last: Failure | undefined
   #failures = 0
 
@@ -29,7 +29,7 @@ export class RenewalSpacing {
     return this.#last
   }
 
-  /** The same, while it is too early for another. */
+  /** The same, while it is too early for another renewal. */
   get current(): Failure | undefined {
     return this.#last !== undefined && performance.now() < this.#last.until ? this.#last : undefined
   }
@@ -42,15 +42,15 @@ export class RenewalSpacing {
   /**
    * Remembers a renewal that failed.
    *
-   * @param inVain whether calls have just waited for it for as long as they may, and have nothing to show for it.
-   * @returns how long it is too early for another, in milliseconds.
+   * @param inVain whether calls waited for it as long as they may, and got no token.
+   * @returns how long it is too early for another renewal, in milliseconds.
    */
   failed(error: TokenlaneError, inVain: boolean): number {
     this.#failures += 1
     const spacing =
       error.code === 'TOKEN_REQUEST_REFUSED'
         ? refusalMemory
-        : spacingAfter(error, Math.max(firstRetry, fullJitter(this.#failures, firstSpacing, longestSpacing)))
+        : heeding(error, Math.max(firstRetry, fullJitter(this.#failures, firstSpacing, longestSpacing)))
     this.#last = {
       error,
       until: performance.now() + spacing,
@@ -60,20 +60,20 @@ export class RenewalSpacing {
   }
 }
 
-/** How long to wait within one renewal before its next try, in milliseconds; `undefined` if that is of no use. */
-export function pauseAfter(error: TokenlaneError, tries: number): number | undefined {
-  return isPermanent(error) ? undefined : spacingAfter(error, backoff(tries, firstRetry, longestRetry))
+/** Returns how long one renewal waits before its next try, in milliseconds; `undefined` if that is of no use. */
+export function retryDelay(error: TokenlaneError, tries: number): number | undefined {
+  return isPermanent(error) ? undefined : heeding(error, backoff(tries, firstRetry, longestRetry))
 }
 
-/** What the server asks for goes before our own spacing; it may not ask for none, nor for ever. */
-function spacingAfter({ retryAfter }: TokenlaneError, spacing: number): number {
+/** What the issuer asks for outranks our own spacing, but is never nothing and never endless. */
+function heeding({ retryAfter }: TokenlaneError, spacing: number): number {
   if (retryAfter === undefined) return spacing
-  // 0, or a date that is past: no more than a hint that this outage is short
+  // 0, or a date in the past, only says that this outage is short
   if (retryAfter < firstRetry) return Math.max(spacing, firstRetry)
   return Math.min(retryAfter, longestRetryAfter)
 }
 
-/** Whether another try would only hear the same. */
+/** Whether another try would end in the same way. */
 function isPermanent({ code }: TokenlaneError): boolean {
   return code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
 }

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { client, fakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
 import { generalIssuer, weblinkIssuer } from '../credentials/issuer.ts'
-import { Pause } from './pause.ts'
+import { Delay } from './single-flight.ts'
 
 const start = Date.UTC(2026, 10, 21)
 const second = 1_000
@@ -702,8 +702,8 @@ test('a signal that lives long keeps nothing of the calls that it was given to',
 })
 
 test('the pause between two tries keeps the process alive only while somebody waits', async () => {
-  const unref = vi.spyOn(Pause.prototype, 'letGo')
-  const ref = vi.spyOn(Pause.prototype, 'hold')
+  const unref = vi.spyOn(Delay.prototype, 'unref')
+  const ref = vi.spyOn(Delay.prototype, 'ref')
   const { tokens, issuer } = fakeService()
   issuer.respondOnceWith(() => unavailable('3'))
   const controller = new AbortController()

@@ -1,22 +1,21 @@
 import { abortable } from '../time/abortable.ts'
 import type { AccessToken } from './access-token.ts'
-import { Pause } from './pause.ts'
 
 /** One renewal under way, which every call that needs it shares. */
-export class Flight {
-  readonly #landing: Promise<AccessToken>
+export class SingleFlight {
+  readonly #result: Promise<AccessToken>
   readonly #maxWait: number
   #waiting = 0
   #joiners = 0
   #deadline = Number.POSITIVE_INFINITY
-  #pause: Pause | undefined
+  #delay: Delay | undefined
 
   /** @param maxWait how long a call waits at most, in milliseconds. */
-  constructor(fly: (flight: Flight) => Promise<AccessToken>, maxWait: number) {
-    // a turn later, so that the flight is known when it begins
-    this.#landing = Promise.resolve().then(() => fly(this))
-    // a renewal that nobody waits for may fail without anybody to tell but the observers
-    this.#landing.catch(() => {})
+  constructor(run: (flight: SingleFlight) => Promise<AccessToken>, maxWait: number) {
+    // a turn later, so that the caller has kept the flight when it begins
+    this.#result = Promise.resolve().then(() => run(this))
+    // a background renewal may fail: only observers hear of it
+    this.#result.catch(() => {})
     this.#maxWait = maxWait
   }
 
@@ -25,12 +24,12 @@ export class Flight {
     return this.#waiting > 0
   }
 
-  /** Calls that ever waited. */
+  /** How many calls have waited so far. */
   get joiners(): number {
     return this.#joiners
   }
 
-  /** Milliseconds until the first of those that wait gives up. */
+  /** Milliseconds until the first waiting call gives up; `Infinity` if no call has waited. */
   get timeLeft(): number {
     return this.#deadline - performance.now()
   }
@@ -39,28 +38,59 @@ export class Flight {
   async join(signal: AbortSignal | undefined): Promise<AccessToken> {
     if (this.#waiting === 0) {
       this.#deadline = performance.now() + this.#maxWait
-      this.#pause?.hold()
+      this.#delay?.ref()
     }
     this.#waiting += 1
     this.#joiners += 1
     try {
-      return await abortable(this.#landing, signal)
+      return await abortable(this.#result, signal)
     } finally {
       this.#waiting -= 1
-      if (this.#waiting === 0) this.#pause?.letGo()
+      if (this.#waiting === 0) this.#delay?.unref()
     }
   }
 
-  /** Lets time pass before the next try; keeps the process alive only while calls wait. */
-  async rest(ms: number): Promise<void> {
-    this.#pause = new Pause(ms)
-    if (this.#waiting === 0) this.#pause.letGo()
-    await this.#pause.over
+  /** Lets time pass before the next try, until `early` settles. Keeps the process alive only while calls wait. */
+  async delay(ms: number, early?: Promise<unknown>): Promise<void> {
+    const delay = new Delay(ms)
+    this.#delay = delay
+    if (this.#waiting === 0) delay.unref()
+    early?.catch(() => {}).finally(() => delay.stop())
+    await delay.over
   }
 
-  /** No more rest; ends when the flight has landed, one way or the other. */
-  async cutShort(): Promise<void> {
-    this.#pause?.end()
-    await this.#landing.catch(() => {})
+  /** Ends the delay under way; waits until the renewal has succeeded or failed. */
+  async stop(): Promise<void> {
+    this.#delay?.stop()
+    await this.#result.catch(() => {})
+  }
+}
+
+/** A timer that can be ended early, and that keeps the process alive only while it is referenced. */
+export class Delay {
+  readonly over: Promise<void>
+  readonly #timer: ReturnType<typeof setTimeout>
+  readonly #resolve: () => void
+
+  constructor(ms: number) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.over = promise
+    this.#resolve = resolve
+    this.#timer = setTimeout(resolve, ms)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#resolve()
+  }
+
+  // outside of Node a timer is a number, which keeps no process alive
+
+  ref(): void {
+    if (typeof this.#timer === 'object') this.#timer.ref()
+  }
+
+  unref(): void {
+    if (typeof this.#timer === 'object') this.#timer.unref()
   }
 }

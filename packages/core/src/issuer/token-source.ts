@@ -1,0 +1,42 @@
+import type { RenewalReason } from '../events.ts'
+import type { Expiry } from '../time/expiry.ts'
+
+/** Where one issuer's tokens come from. Sources wrap each other: a fleet's store asks the issuer through one. */
+export interface TokenSource {
+  /**
+   * Obtains a token, by one try.
+   *
+   * @throws TokenlaneError why there is no token.
+   */
+  obtain(reason: RenewalReason, wait: Wait): Promise<Grant>
+  /** Ends when the last grant has left nothing to do, such as writing it to a store. */
+  idle?(): Promise<void>
+}
+
+/** A token, and how long it lives. */
+export interface Grant {
+  readonly token: string
+  /** The lifetime that the issuer gave it, in milliseconds; `expiry` may be sooner. */
+  readonly lifetime: number
+  readonly expiry: Expiry
+  /** How long the token request took, in milliseconds; `undefined` if another process made it. */
+  readonly duration?: number
+  /** Keeps other processes from using the token, after an API refused it. */
+  drop?(): void
+}
+
+/** What a source may know of the calls that wait for it. */
+export interface Wait {
+  /** Milliseconds until the first waiting call gives up; `Infinity` while no call waits. */
+  readonly timeLeft: number
+  /** Whether calls wait that have no other token to send. */
+  readonly needed: boolean
+  /** Whether calls are better off with this token than with the one they have. */
+  accepts(grant: Grant): boolean
+  /**
+   * Lets `ms` milliseconds pass, or fewer if `early` settles. Keeps the process alive only while calls wait.
+   *
+   * @throws TokenlaneError `MANAGER_CLOSED`
+   */
+  pause(ms: number, early?: Promise<unknown>): Promise<void>
+}
