@@ -9,22 +9,33 @@ export interface CallOptions {
    * @defaultValue 0
    */
   readonly priority?: number | undefined
+  /**
+   * Whether the call may be sent again after a 401, or after a status that says that the limit was passed. With
+   * `false` that response is the caller's; the token is renewed and the API pauses all the same.
+   *
+   * @defaultValue what the API's own `resend` says of its method
+   */
+  readonly resend?: boolean | undefined
 }
 
 const none: CallOptions = {}
+const names = ['priority', 'resend']
 
 /**
- * The options of one call, as they came through the client.
+ * Returns the options of one call, as they came through the client.
  *
  * @throws TokenlaneError `INVALID_OPTIONS`, naming the option and what is allowed.
  */
 export function checkCallOptions(value: unknown): CallOptions {
   if (value === undefined) return none
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuse('tokenlane', shape(value), 'an object with priority')
+    refuse('tokenlane', shape(value), `an object with ${names.join(', ')}`)
   for (const key of Object.keys(value))
-    if (key !== 'priority') refuse(`tokenlane.${key}`, 'no option', 'priority')
-  checkPriority((value as CallOptions).priority, 'tokenlane.priority')
+    if (!names.includes(key)) refuse(`tokenlane.${key}`, 'no option', names.join(', '))
+  const { priority, resend } = value as CallOptions
+  checkPriority(priority, 'tokenlane.priority')
+  if (resend !== undefined && typeof resend !== 'boolean')
+    refuse('tokenlane.resend', shape(resend), 'true or false')
   return value
 }
 

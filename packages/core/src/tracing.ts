@@ -1,0 +1,72 @@
+/** A channel of `node:diagnostics_channel`, as far as it is used here. */
+interface Channel {
+  readonly hasSubscribers: boolean
+  publish(message: object): void
+  runStores<T>(message: object, work: () => T): T
+}
+
+type Stage = 'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error'
+
+type Channels = Readonly<Record<Stage, Channel>>
+
+interface DiagnosticsChannel {
+  tracingChannel(name: string): Channels
+}
+
+/**
+ * Publishes the stages of one kind of operation on a tracing channel: `start` and `end` around its synchronous part,
+ * `asyncStart` and `asyncEnd` when its outcome is there, `error` before them if it failed. All of them get the same
+ * message object.
+ *
+ * Reaches `node:diagnostics_channel` without an import; does nothing where a runtime has none.
+ *
+ * @see https://nodejs.org/api/diagnostics_channel.html#class-tracingchannel
+ */
+export class Tracing<Message extends object> {
+  readonly #channels: Channels | undefined
+
+  constructor(name: `tokenlane:${string}`) {
+    this.#channels = diagnosticsChannel()?.tracingChannel(name)
+  }
+
+  /** Whether a message would be received. Make messages only then. */
+  get isObserved(): boolean {
+    const channels = this.#channels
+    if (channels === undefined) return false
+    return (
+      channels.start.hasSubscribers ||
+      channels.end.hasSubscribers ||
+      channels.asyncStart.hasSubscribers ||
+      channels.asyncEnd.hasSubscribers ||
+      channels.error.hasSubscribers
+    )
+  }
+
+  /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */
+  begin<T>(message: Message, work: () => T): T {
+    const channels = this.#channels
+    if (channels === undefined) return work()
+    return channels.start.runStores(message, () => {
+      try {
+        return work()
+      } finally {
+        channels.end.publish(message)
+      }
+    })
+  }
+
+  /** Publishes that the outcome is there. A message with an `error` says that the operation failed. */
+  finish(message: Message): void {
+    const channels = this.#channels
+    if (channels === undefined) return
+    if ('error' in message) channels.error.publish(message)
+    channels.asyncStart.publish(message)
+    channels.asyncEnd.publish(message)
+  }
+}
+
+function diagnosticsChannel(): DiagnosticsChannel | undefined {
+  // bundlers for browsers and edge runtimes would stumble over an import
+  const { process } = globalThis as { process?: { getBuiltinModule?: (id: string) => unknown } }
+  return process?.getBuiltinModule?.('node:diagnostics_channel') as DiagnosticsChannel | undefined
+}
