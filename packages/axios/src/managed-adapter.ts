@@ -27,7 +27,7 @@ export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosA
     const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return adapter(config)
 
-    const { priority } = checkCallOptions(config.tokenlane)
+    const { priority, resend } = checkCallOptions(config.tokenlane)
     const viaFetch = isFetchAdapter(adapter, config)
     mustBeSecure(config, { url: api.baseUrl, viaFetch })
     const lane = { api, tokens, target, viaFetch }
@@ -35,7 +35,14 @@ export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosA
     try {
       const outcome = await api.send(
         (authorization) => exchange(adapter, config, { ...lane, authorization }),
-        { signal: stopped.signal, priority, replayable: isReplayable(config.data) },
+        {
+          client: 'axios',
+          method: config.method?.toUpperCase() ?? 'GET',
+          signal: stopped.signal,
+          priority,
+          resend,
+          replayable: isReplayable(config.data),
+        },
       )
       if ('error' in outcome) throw outcome.error
       return outcome.response

@@ -4,6 +4,24 @@ import type { TokenlaneErrorCode } from './errors.ts'
 export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
+ * Why a call was sent again: `rejected`: the API refused the token in use, which was renewed; `replaced`: it refused a
+ * token that had been replaced meanwhile; `limited`: it said that the limit was passed.
+ */
+export type ResendReason = 'rejected' | 'replaced' | 'limited'
+
+/** For what a call waited, in milliseconds. */
+export interface CallWaits {
+  /** For a live token. */
+  readonly token: number
+  /** For a slot: `concurrency` calls were under way. */
+  readonly slot: number
+  /** For a permit: the limits allowed no further call yet. */
+  readonly limit: number
+  /** For the end of a pause that the API had asked for. */
+  readonly pause: number
+}
+
+/**
  * How the shared store failed: it threw, did not answer in time (a second at most), or gave what none of this fleet
  * has written.
  */
@@ -54,6 +72,32 @@ export type TokenlaneEvent =
       readonly queued: number
       readonly emptyIn: number
     }
+  /**
+   * A call of an API ended: with the `status` that its caller got, or with an error that has this `code`. `resends`
+   * says why it was sent again, `waited` for what it waited how many milliseconds of its `duration`. Each redirect
+   * that is followed within the API counts as a call.
+   */
+  | {
+      readonly type: 'call.finished'
+      readonly api: string
+      readonly client?: string
+      readonly status?: number
+      readonly code?: string
+      readonly sends: number
+      readonly resends: readonly ResendReason[]
+      readonly waited: CallWaits
+      readonly duration: number
+    }
+  /**
+   * A URL has the origin of APIs, `apis` are their base URLs, but lies in none of them: its calls get no token. Once
+   * per path, for 100 paths at most. `path` is at most 200 characters of it.
+   */
+  | {
+      readonly type: 'route.missed'
+      readonly origin: string
+      readonly path: string
+      readonly apis: readonly string[]
+    }
   /** The API said that the limit is passed: no call goes out `for` so long. */
   | {
       readonly type: 'api.paused'
@@ -79,20 +123,56 @@ export type TokenlaneEvent =
 /** Receives events, synchronously and in order. Whatever it throws is ignored. */
 export type Observer = (event: TokenlaneEvent) => void
 
-/** `undefined` where nobody observes, so that no event is made. */
-export type Emit = Observer | undefined
+/**
+ * Gives an event to every observer. `isObserved` says whether there are any: make an event that takes work, or that
+ * comes with every call, only then.
+ */
+export type Emit = (Observer & { readonly isObserved?: boolean }) | undefined
 
-/** One function that tells every observer; an observer that fails changes nothing. */
-export function createEmit(observers: readonly Observer[]): Emit {
-  if (observers.length === 0) return undefined
-  return (event) => {
-    for (const observe of observers) {
-      try {
-        const outcome: unknown = observe(event)
-        if (outcome instanceof Promise) outcome.catch(() => {})
-      } catch {
-        // an observer's failure is its own
-      }
+/** The observers of one manager. One that fails changes nothing, for the manager or for the others. */
+export class Observers {
+  #observers: readonly Observer[]
+  /** Events that observers have caused, until those before them have been given to all. */
+  readonly #pending: TokenlaneEvent[] = []
+  #isEmitting = false
+  readonly emit: NonNullable<Emit>
+
+  constructor(observers: readonly Observer[]) {
+    this.#observers = observers
+    const isObserved = (): boolean => this.#observers.length > 0
+    this.emit = Object.defineProperty((event: TokenlaneEvent) => this.#emit(event), 'isObserved', {
+      get: isObserved,
+    }) as NonNullable<Emit>
+  }
+
+  /** Adds an observer; the function that is returned takes it off again. */
+  add(observer: Observer): () => void {
+    // of its own, so that the same observer can be added twice
+    const added: Observer = (event) => observer(event)
+    this.#observers = [...this.#observers, added]
+    return () => {
+      this.#observers = this.#observers.filter((other) => other !== added)
     }
+  }
+
+  #emit(event: TokenlaneEvent): void {
+    if (this.#observers.length === 0) return
+    this.#pending.push(event)
+    // an observer that makes a call causes events: they come after this one, for every observer
+    if (this.#isEmitting) return
+    this.#isEmitting = true
+    for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
+      for (const observe of this.#observers) tell(observe, next)
+    }
+    this.#isEmitting = false
+  }
+}
+
+function tell(observe: Observer, event: TokenlaneEvent): void {
+  try {
+    const outcome: unknown = observe(event)
+    if (outcome instanceof Promise) outcome.catch(() => {})
+  } catch {
+    // an observer's failure is its own
   }
 }

@@ -24,7 +24,14 @@ export type { AccessToken } from './token/access-token.ts'
 export type { Accounting, RateLimit, RatePolicy } from './queue/rate-policy.ts'
 export type { CallOptions } from './queue/call-options.ts'
 export type { Api, ApiStatus } from './send/api.ts'
-export type { Observer, RenewalReason, StoreFailure, TokenlaneEvent } from './events.ts'
+export type {
+  CallWaits,
+  Observer,
+  RenewalReason,
+  ResendReason,
+  StoreFailure,
+  TokenlaneEvent,
+} from './events.ts'
 export {
   isTokenlaneError,
   TokenlaneError,

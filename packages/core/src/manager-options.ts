@@ -17,6 +17,14 @@ export interface ApiOptions {
   readonly issuer: string
   /** What the API allows. Without one its calls never queue. */
   readonly ratePolicy?: RatePolicy | undefined
+  /**
+   * Which calls may be sent again after a 401, or after a status that says that the limit was passed: all, none, or
+   * those of the methods in a list, such as `['GET', 'HEAD']`. The response of another call is its caller's; the token
+   * is renewed and the API pauses all the same. A call's own `resend` goes first.
+   *
+   * @defaultValue true
+   */
+  readonly resend?: boolean | readonly string[] | undefined
 }
 
 /** Configures a token manager. */
@@ -61,6 +69,7 @@ export interface CheckedOptions {
     readonly baseUrl: string
     readonly issuer: string
     readonly ratePolicy: CheckedPolicy | undefined
+    readonly resend: boolean | readonly string[]
   }[]
   readonly store: TokenStore | undefined
   readonly observers: readonly Observer[]
@@ -125,7 +134,7 @@ function checkApis(
   const places = new Map<string, string>()
   return value.map((given: unknown, index) => {
     const path = `apis[${index}]`
-    const api = ownOptions(given, path, ['baseUrl', 'issuer', 'ratePolicy'])
+    const api = ownOptions(given, path, ['baseUrl', 'issuer', 'ratePolicy', 'resend'])
     const issuer = mustBeText(api['issuer'], `${path}.issuer`, known(issuers))
     const options = issuers.get(issuer)
     if (options === undefined) refuse(`${path}.issuer`, 'no name from `issuers`', known(issuers))
@@ -137,8 +146,19 @@ function checkApis(
     places.set(place, `${path}.baseUrl`)
     const policy = api['ratePolicy']
     const ratePolicy = policy === undefined ? undefined : checkRatePolicy(policy, `${path}.ratePolicy`)
-    return { baseUrl, issuer, ratePolicy }
+    return { baseUrl, issuer, ratePolicy, resend: checkResend(api['resend'], `${path}.resend`) }
   })
+}
+
+function checkResend(value: unknown, path: string): boolean | readonly string[] {
+  if (value === undefined) return true
+  if (typeof value === 'boolean') return value
+  const allowed = "true, false or methods in capital letters, such as ['GET', 'HEAD']"
+  if (!Array.isArray(value)) refuse(path, shape(value), allowed)
+  for (const [index, method] of value.entries())
+    if (typeof method !== 'string' || !/^[A-Z]+(?:-[A-Z]+)*$/.test(method))
+      refuse(`${path}[${index}]`, shape(method), allowed)
+  return [...value] as string[]
 }
 
 function checkStore(value: unknown): TokenStore | undefined {

@@ -1,14 +1,15 @@
 import type { AccessToken } from './token/access-token.ts'
 import type { Api, ApiStatus } from './send/api.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
-import { shape } from './options/check.ts'
+import { refuse, shape } from './options/check.ts'
 import { askIssuer } from './issuer/ask-issuer.ts'
 import { closedError, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
-import { createEmit, type Emit } from './events.ts'
+import { Observers, type Emit, type Observer } from './events.ts'
 import { Gate } from './send/calls-under-way.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import type { CheckedIssuer } from './credentials/issuer.ts'
 import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
+import { MissedRoutes } from './send/missed-routes.ts'
 import { ProtectedApi } from './send/protected-api.ts'
 import { RenewingToken } from './token/renewing-token.ts'
 import { RotatingCredentials } from './credentials/credential-rotation.ts'
@@ -55,6 +56,12 @@ export interface TokenManager extends AsyncDisposable {
   /** How things are, without secrets. */
   status(): ManagerStatus
   /**
+   * Adds an observer to those of the options, and returns a function that takes it off again.
+   *
+   * @throws TokenlaneError `INVALID_OPTIONS` for what is not a function.
+   */
+  observe(observer: Observer): () => void
+  /**
    * Obtains every issuer's token, so that a wrong configuration shows at start-up.
    *
    * @throws TokenlaneError what failed.
@@ -88,7 +95,8 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
   })
   const { issuers, apis, store, observers, fetch, limiter } = checkOptions(options)
-  const emit = createEmit(observers)
+  const observed = new Observers(observers)
+  const { emit } = observed
 
   const shared = store && new GuardedStore(store, emit)
 
@@ -101,6 +109,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
   })
   const tokenEndpoints = Array.from(issuers.values(), ({ tokenEndpoint }) => tokenEndpoint)
   const router = new Router(protectedApis, tokenEndpoints)
+  const missed = new MissedRoutes(protectedApis, tokenEndpoints, emit)
 
   const tokenOf = async (name: string, signal?: AbortSignal): Promise<AccessToken> => {
     const issuer = managed.get(name)
@@ -120,7 +129,15 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
 
   return {
     getToken: (name, { signal } = {}) => tokenOf(name, signal),
-    route: (url) => router.match(url),
+    route(url) {
+      const api = router.match(url)
+      if (api === undefined && emit.isObserved) missed.look(url)
+      return api
+    },
+    observe(observer) {
+      if (typeof observer !== 'function') refuse('observer', shape(observer), 'a function')
+      return observed.add(observer)
+    },
     status: () => ({
       issuers: Object.fromEntries(Array.from(managed, ([name, issuer]) => [name, statusOf(issuer)])),
       apis: protectedApis.map((api) => api.status()),

@@ -45,6 +45,8 @@ export class Call implements Hop {
   readonly followsRedirects: boolean
   readonly signal: AbortSignal | null | undefined
   readonly priority: number | undefined
+  readonly resend: boolean | undefined
+  readonly client = 'fetch'
   /** A URL as text: the caller may change a URL object while the call waits. */
   readonly #input: Request | string
   readonly #init: RequestInit
@@ -58,7 +60,9 @@ export class Call implements Hop {
   constructor(input: Input, init: TokenlaneRequestInit | undefined, { url, baseUrl, ownFetch }: Way) {
     const request = isRequest(input) ? input : undefined
     const own = plain(init)
-    this.priority = checkCallOptions(own.tokenlane).priority
+    const { priority, resend } = checkCallOptions(own.tokenlane)
+    this.priority = priority
+    this.resend = resend
     if ('tokenlane' in own) delete (own as { tokenlane?: unknown }).tokenlane
     this.#init = own
     this.#input = request ?? unmistakable(url, baseUrl)

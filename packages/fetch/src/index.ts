@@ -70,6 +70,7 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
     const call = new Call(input, init, { url, baseUrl, ownFetch })
     if (call.hasOwnAuthorization) return fetch(input, init)
     dispatcherMustKeepFloor({ url: baseUrl, dispatcher: call.dispatcher, ownFetch })
+    const closeMayGoOn = api.keepOpen()
     try {
       const response = await api.send((token) => ResponseExchange.of(call.send(fetch, token)), call)
       if (!call.followsRedirects || !isRedirect(response)) return response
@@ -89,6 +90,7 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
       })
     } finally {
       call.end()
+      closeMayGoOn()
     }
   }
   return markManaged(managed, tokens)

@@ -34,6 +34,7 @@ export class Call {
   /** Whether a redirect has led out of the API: nothing after it gets a token. */
   #outside = false
   #pass: Pass | undefined
+  #closeMayGoOn: (() => void) | undefined
   #verdict: 'final' | 'again' | undefined
   /** What is sent, for as long as it holds the token. */
   #fields: SentFields | undefined
@@ -77,6 +78,7 @@ export class Call {
     this.#wait?.abort()
     this.#pass?.release()
     this.#forgetFields()
+    this.#closeMayGoOn?.()
   }
 
   /** Outside of the clock of `timeout.request`, unlike got's `request` function. */
@@ -92,16 +94,20 @@ export class Call {
     this.#api = this.#route(options, redirected)
     if (this.#api === undefined) return
 
-    const { context, isStream, body } = options
+    const { context, isStream, body, method } = options
     mustBeSecure(options)
-    const { priority } = checkCallOptions(context['tokenlane'])
+    const { priority, resend } = checkCallOptions(context['tokenlane'])
+    this.#closeMayGoOn ??= this.#api.keepOpen()
     const wait = new AbortController()
     this.#wait = wait
     try {
       this.#pass = await this.#api.admit({
         // the stream that `createRetryStream` makes goes on after the end
         signal: this.#over ? options.signal : wait.signal,
+        client: 'got',
+        method,
         priority,
+        resend,
         replayable: !isStream && (this.#hasForm || isReplayable(body)),
         after,
         underway: redirected || after !== undefined,

@@ -63,6 +63,7 @@ export class Call {
     this.#mustBeSecure(api)
     const source = this.#source?.of === request ? this.#source.body : undefined
     const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, source })
+    const closeMayGoOn = api.keepOpen()
     try {
       const pass = this.#passFor(api)
       const attempt = (token: string) => {
@@ -85,6 +86,7 @@ export class Call {
       })
     } finally {
       outgoing.end()
+      closeMayGoOn()
     }
   }
 
@@ -115,8 +117,9 @@ export class Call {
     dispatcherMustKeepFloor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })
   }
 
-  #asks({ signal }: Request): SendOptions {
+  #asks({ signal, method }: Request): SendOptions {
     const { tokenlane, body } = this.#options
-    return { signal, priority: checkCallOptions(tokenlane).priority, replayable: isReplayable(body) }
+    const { priority, resend } = checkCallOptions(tokenlane)
+    return { client: 'ky', method, signal, priority, resend, replayable: isReplayable(body) }
   }
 }

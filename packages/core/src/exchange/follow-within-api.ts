@@ -22,13 +22,14 @@ export interface RedirectedCall {
  */
 export function followWithinApi(
   answer: Response,
-  { call, api, tokens, options: { signal, priority }, prepare }: RedirectedCall,
+  { call, api, tokens, options: { signal, priority, resend, client }, prepare }: RedirectedCall,
 ): Promise<Response> {
   let inside = true
   return followRedirects(answer, call, async (hop) => {
     inside &&= tokens.route(hop.url) === api
     const send = await prepare(hop)
     if (!inside) return send()
-    return api.send((token) => ResponseExchange.of(send(token)), { signal, priority, underway: true })
+    const options = { signal, priority, resend, client, method: hop.method, underway: true }
+    return api.send((token) => ResponseExchange.of(send(token)), options)
   })
 }

@@ -26,6 +26,10 @@ export interface Exchange<T> extends Report {
 
 /** How one call wants to be treated. */
 export interface AdmitOptions {
+  /** Name of the HTTP client, such as `fetch`. For observers only. */
+  readonly client?: string | undefined
+  /** HTTP method. An API's list of methods that may be sent again is compared with it. */
+  readonly method?: string | undefined
   /** Ends the waiting. The request itself is the client's to abort. */
   readonly signal?: AbortSignal | null | undefined
   /**
@@ -41,8 +45,15 @@ export interface AdmitOptions {
    */
   readonly replayable?: boolean | undefined
   /**
+   * Whether the call may be sent again after a 401 or a passed limit. With `false` that response is final; the token is
+   * renewed and the API pauses all the same.
+   *
+   * @defaultValue what the API's own `resend` says of the method
+   */
+  readonly resend?: boolean | undefined
+  /**
    * Whether the call has been sent before, as after a redirect: then it goes before the calls that wait, and is not
-   * refused for a queue that is full.
+   * refused for a full queue or a closing manager.
    *
    * @defaultValue whether there is an `after`
    */
@@ -91,6 +102,11 @@ export interface Api {
    * reason if it aborts.
    */
   admit(options?: AdmitOptions): Promise<Pass>
+  /**
+   * Makes `close()` of the manager wait until the returned function is called. For clients that follow redirects by
+   * further attempts with `underway`: between two of them no pass is held.
+   */
+  keepOpen(): () => void
 }
 
 /** One API in a snapshot of the manager. */

@@ -263,6 +263,54 @@ test('a body that can be read once is not sent again: the 401 is the caller\u201
   expect(issuer.count).toBe(2)
 })
 
+test.each([
+  { option: { resend: false }, api: {}, sends: 1 },
+  { option: { resend: true }, api: { resend: false }, sends: 2 },
+  { option: {}, api: { resend: false }, sends: 1 },
+  { option: { method: 'POST' }, api: { resend: ['GET', 'HEAD'] }, sends: 1 },
+  { option: { method: 'GET' }, api: { resend: ['GET', 'HEAD'] }, sends: 2 },
+  { option: {}, api: { resend: ['GET', 'HEAD'] }, sends: 1 },
+])('$option at an API with $api: $sends sends after a 401, and the token is renewed', async (given) => {
+  const { tokens, issuer } = fakeService(
+    {},
+    { apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ...given.api }] },
+  )
+  let sends = 0
+  await apiOf(tokens).send(async () => {
+    sends += 1
+    return answer(sends === 1 ? 401 : 200, undefined)
+  }, given.option)
+  expect(sends).toBe(given.sends)
+  await expect(apiOf(tokens).send(async (token) => answer(200, token))).resolves.toBe('Bearer token-2')
+  expect(issuer.count).toBe(2)
+})
+
+test('with `resend: false` a 429 is the caller\u2019s, and the API pauses all the same', async () => {
+  const ratePolicy = { limits: [{ quota: 10, window: 1_000 }] }
+  const { tokens, eventsOf } = fakeService(
+    {},
+    { apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }] },
+  )
+  const options = { resend: false }
+  await expect(apiOf(tokens).send(async () => answer(429, 429), options)).resolves.toBe(429)
+  expect(eventsOf('api.paused')).toHaveLength(1)
+})
+
+test('a call that is under way, as one that is redirected, ends as it would while the manager closes', async () => {
+  const { tokens } = fakeService()
+  const closeMayGoOn = apiOf(tokens).keepOpen()
+  await apiOf(tokens).send(async () => answer(303, undefined))
+  let closed = false
+  const closing = tokens.close().then(() => (closed = true))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(closed).toBe(false)
+  const hop = apiOf(tokens).send(async (token) => answer(200, token), { underway: true })
+  await expect(hop).resolves.toBe('Bearer token-1')
+  closeMayGoOn()
+  closeMayGoOn()
+  await closing
+})
+
 test('a 401 for another reason than the token renews nothing', async () => {
   const { tokens, issuer } = fakeService()
   const attempt = async (): Promise<Exchange<number>> =>

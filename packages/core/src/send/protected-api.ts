@@ -23,6 +23,7 @@ export interface ProtectedApiOptions {
   readonly baseUrl: string
   readonly issuer: string
   readonly ratePolicy: CheckedPolicy | undefined
+  readonly resend: boolean | readonly string[]
   readonly token: RenewingToken
   readonly gate: Gate
   readonly emit: Emit
@@ -40,6 +41,7 @@ export class ProtectedApi implements Api, TurnKeeper {
   readonly #gate: Gate
   readonly #emit: Emit
   readonly #limitedStatuses: readonly number[]
+  readonly #resend: boolean | readonly string[]
   /** `undefined` without a rate policy: then nobody queues. */
   readonly #queue: ApiQueue | undefined
   readonly #rejections = new Rejections()
@@ -47,12 +49,13 @@ export class ProtectedApi implements Api, TurnKeeper {
   /** Of calls with this token that need no slot and no permit: one for all of them. */
   #freeTurn: Turn | undefined
 
-  constructor({ baseUrl, issuer, ratePolicy, token, gate, emit, limiter }: ProtectedApiOptions) {
+  constructor({ baseUrl, issuer, ratePolicy, resend, token, gate, emit, limiter }: ProtectedApiOptions) {
     this.baseUrl = baseUrl
     this.issuer = issuer
     this.#token = token
     this.#gate = gate
     this.#emit = emit
+    this.#resend = resend
     this.#limitedStatuses = ratePolicy?.limitedStatuses ?? []
     this.#queue = ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter)
   }
@@ -85,6 +88,15 @@ export class ProtectedApi implements Api, TurnKeeper {
     throw options.signal.reason as Error
   }
 
+  keepOpen(): () => void {
+    this.#gate.entered()
+    let over = false
+    return () => {
+      if (!over) this.#gate.left()
+      over = true
+    }
+  }
+
   status(): ApiStatus {
     return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#queue?.status() }
   }
@@ -103,7 +115,7 @@ export class ProtectedApi implements Api, TurnKeeper {
     options.signal?.throwIfAborted()
     const after = options.after as AttemptPass | undefined
     // a call that is under way may end, even while the manager closes
-    if (this.#gate.closed && after === undefined) throw closedError(this.baseUrl)
+    if (this.#gate.closed && !isUnderWay(options)) throw closedError(this.baseUrl)
     const turn = this.#turn(options)
     this.#gate.entered()
     // in line first, or somebody else would take the slot
@@ -111,9 +123,10 @@ export class ProtectedApi implements Api, TurnKeeper {
     return turn instanceof Promise ? this.#later(turn, options) : this.#pass(turn, options)
   }
 
-  #turn({ signal, priority = 0, after, underway = after !== undefined }: AdmitOptions): Turn | Promise<Turn> {
+  #turn(options: AdmitOptions): Turn | Promise<Turn> {
+    const { signal, priority = 0 } = options
     if (this.#queue !== undefined)
-      return this.#queue.enter({ signal: signal ?? undefined, priority, resend: underway })
+      return this.#queue.enter({ signal: signal ?? undefined, priority, resend: isUnderWay(options) })
     const token = this.#token.live()
     return token ? this.#turnWith(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
   }
@@ -123,10 +136,10 @@ export class ProtectedApi implements Api, TurnKeeper {
     return this.#freeTurn
   }
 
-  #later(turn: Promise<Turn>, { replayable, after }: AdmitOptions): Promise<AttemptPass> {
+  #later(turn: Promise<Turn>, options: AdmitOptions): Promise<AttemptPass> {
     // an async function would take 160 bytes more for each call in line
     return turn.then(
-      (taken) => this.#pass(taken, { replayable, after }),
+      (taken) => this.#pass(taken, options),
       (error: unknown) => {
         this.#gate.left()
         throw error
@@ -134,8 +147,15 @@ export class ProtectedApi implements Api, TurnKeeper {
     )
   }
 
-  #pass(turn: Turn, { replayable = true, after }: AdmitOptions): AttemptPass {
-    return new AttemptPass(this, turn, replayable, after as AttemptPass | undefined)
+  #pass(turn: Turn, options: AdmitOptions): AttemptPass {
+    return new AttemptPass(this, turn, this.#mayResend(options), options.after as AttemptPass | undefined)
+  }
+
+  /** Whether the call may be sent again: its body can be, and neither the call nor the API says no. */
+  #mayResend(options: AdmitOptions): boolean {
+    const { replayable = true, resend = this.#resend } = options
+    if (!replayable) return false
+    return typeof resend === 'boolean' ? resend : resend.includes(options.method ?? '')
   }
 
   /** @internal */
@@ -175,6 +195,10 @@ export class ProtectedApi implements Api, TurnKeeper {
     this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
     return true
   }
+}
+
+function isUnderWay({ after, underway = after !== undefined }: AdmitOptions): boolean {
+  return underway
 }
 
 function freeTurn(token: AccessToken): Turn {
