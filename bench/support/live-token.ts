@@ -17,6 +17,7 @@ export async function openHotPath(
     {
       issuer: 'general',
       url: new URL(tokenUrl),
+      check: 'check the URL',
       scope: undefined,
       fetch,
     },

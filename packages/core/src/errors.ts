@@ -37,7 +37,9 @@ export interface TokenlaneErrorDetails {
   readonly oauthError?: string | undefined
   /** How long the issuer asks to be left alone, in milliseconds (RFC 9110 §10.2.3). */
   readonly retryAfter?: number | undefined
-  /** What the transport said, reduced to its name and code. */
+  /** Whether another try fails in the same way until something is changed: it is not made at once. */
+  readonly definite?: boolean | undefined
+  /** What the transport said, reduced to its name, code, address and port. */
   readonly cause?: Error | undefined
 }
 
@@ -60,6 +62,7 @@ export class TokenlaneError extends Error {
   declare readonly status?: number
   declare readonly oauthError?: string
   declare readonly retryAfter?: number
+  declare readonly definite?: boolean
 
   constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {
     super(reason + helpFor(code), details.cause && { cause: details.cause })
@@ -68,6 +71,7 @@ export class TokenlaneError extends Error {
     if (details.status !== undefined) this.status = details.status
     if (details.oauthError !== undefined) this.oauthError = details.oauthError
     if (details.retryAfter !== undefined) this.retryAfter = details.retryAfter
+    if (details.definite !== undefined) this.definite = details.definite
     Object.defineProperty(this, brand, { value: true })
   }
 }

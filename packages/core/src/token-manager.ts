@@ -165,8 +165,8 @@ function manage(
   store: GuardedStore | undefined,
 ): ManagedIssuer {
   const credentials = new RotatingCredentials(name, issuer.credentials, emit)
-  const { tokenEndpoint: url, scope } = issuer
-  const endpoint = { issuer: name, url, scope, fetch }
+  const { tokenEndpoint: url, check, scope } = issuer
+  const endpoint = { issuer: name, url, check, scope, fetch }
   const { renewBefore, maxWait } = issuer
   // calls may come to wait for a renewal that began in the background
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)

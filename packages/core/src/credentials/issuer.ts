@@ -50,13 +50,16 @@ export type IssuerOptions = IssuerSettings & {
       })
   )
 
+const generalPath = '/public/security/v1/token'
+const weblinkPath = '/IdentityServer/connect/token'
+
 /**
  * The general issuer: tokens for every API but weblink.
  *
  * Asks at `{authUrl}/public/security/v1/token`.
  */
 export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
-  return { ...options, tokenPath: '/public/security/v1/token' }
+  return { ...options, tokenPath: generalPath }
 }
 
 /**
@@ -65,12 +68,14 @@ export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions 
  * Asks at `{authUrl}/IdentityServer/connect/token`.
  */
 export function weblinkIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
-  return { ...options, tokenPath: '/IdentityServer/connect/token', scope: 'WebLinkAPI' }
+  return { ...options, tokenPath: weblinkPath, scope: 'WebLinkAPI' }
 }
 
 /** An issuer whose options are in order. */
 export interface CheckedIssuer {
   readonly tokenEndpoint: URL
+  /** What to look at where no token endpoint is at that URL. */
+  readonly check: string
   /** `undefined` where the whole endpoint is given: only the service's issuers are known by their paths. */
   readonly tokenPath: string | undefined
   readonly scope: string | undefined
@@ -97,6 +102,7 @@ export function checkIssuer(given: unknown, path: string, environment: Environme
       ? endpointBelow(value, path, environment, insecure)
       : {
           tokenEndpoint: environment.url(value['tokenEndpoint'], `${path}.tokenEndpoint`, insecure),
+          check: `check \`${path}.tokenEndpoint\``,
           tokenPath: undefined,
         }),
     scope,
@@ -113,7 +119,7 @@ function endpointBelow(
   path: string,
   environment: Environment,
   insecure: boolean,
-): { tokenEndpoint: URL; tokenPath: string } {
+): { tokenEndpoint: URL; check: string; tokenPath: string } {
   const tokenPath = mustBeText(value['tokenPath'], `${path}.tokenPath`, 'a path, such as /oauth/token')
   if (!tokenPath.startsWith('/'))
     refuse(`${path}.tokenPath`, 'a path without a leading /', 'a path that begins with /')
@@ -124,7 +130,14 @@ function endpointBelow(
     if (base.endsWith(tokenPath.slice(0, end))) refuseTokenPath(path, tokenPath)
   if (base.endsWith(tokenPath)) refuseTokenPath(path, tokenPath)
   url.pathname = base + tokenPath
-  return { tokenEndpoint: url, tokenPath }
+  return { tokenEndpoint: url, check: `check \`${path}.authUrl\`${mixedUp(tokenPath)}`, tokenPath }
+}
+
+/** Names the most likely mistake where two issuers have two servers. */
+function mixedUp(tokenPath: string): string {
+  if (tokenPath === generalPath) return `; is it that of the weblink issuer, whose path is ${weblinkPath}?`
+  if (tokenPath === weblinkPath) return `; is it that of the general issuer, whose path is ${generalPath}?`
+  return ''
 }
 
 function refuseTokenPath(path: string, tokenPath: string): never {

@@ -5,11 +5,12 @@ import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 
 const secret = 'secret-that-nobody-may-see'
 const url = new URL('https://auth.example.com/public/security/v1/token')
+const endpoint = { url, check: 'check `authUrl`', scope: undefined }
 const never = new AbortController().signal
 
 const ask = (answer: () => Response | Promise<Response>, signal = never): ReturnType<typeof requestToken> =>
   requestToken(
-    { issuer: 'general', url, scope: undefined, fetch: async () => answer() },
+    { ...endpoint, issuer: 'general', fetch: async () => answer() },
     { clientId: 'client-1', clientSecret: secret },
     signal,
   )
@@ -39,7 +40,7 @@ test('asks by POST with a form body, and with no Authorization field', async () 
     return lasting(3_600)()
   }
   await requestToken(
-    { issuer: 'weblink', url, scope: 'WebLinkAPI', fetch },
+    { ...endpoint, issuer: 'weblink', scope: 'WebLinkAPI', fetch },
     { clientId: 'client-1', clientSecret: 'a&b=c d' },
     never,
   )
@@ -113,7 +114,7 @@ test('a refusal tells status and error code, even beside a WWW-Authenticate fiel
   )
   expect(error).toMatchObject({ issuer: 'general', status: 401, oauthError: 'invalid_client' })
   expect(error.message).toBe(
-    'Cannot obtain token: issuer "general" (https://auth.example.com) refused: invalid_client (status 401) (see docs/guide/troubleshoot.md#token_request_refused)',
+    'Cannot obtain token: issuer "general" (https://auth.example.com/public/security/v1/token) refused: invalid_client (status 401) (see docs/guide/troubleshoot.md#token_request_refused)',
   )
 })
 
@@ -137,7 +138,6 @@ test('a transport failure keeps the code that an operator searches for, and noth
 test.each([
   ['ENOTFOUND', 'TOKEN_REQUEST_FAILED', 'could not be reached (ENOTFOUND)'],
   ['ECONNRESET', 'TOKEN_REQUEST_FAILED', 'could not be reached (ECONNRESET)'],
-  ['CERT_HAS_EXPIRED', 'TOKEN_REQUEST_FAILED', 'could not be reached (CERT_HAS_EXPIRED)'],
   ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
 ])('a transport that fails with %s is %s', async (inner, code, reason) => {
@@ -146,6 +146,79 @@ test.each([
   })
   expect(error).toMatchObject({ code, cause: { code: inner } })
   expect(error.message).toContain(reason)
+})
+
+test.each([
+  ['CERT_HAS_EXPIRED', /has expired \(CERT_HAS_EXPIRED\): is this machine's clock right, which says \d{4}-/],
+  ['CERT_NOT_YET_VALID', /is not yet valid \(CERT_NOT_YET_VALID\): is this machine's clock right/],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
+  ['SELF_SIGNED_CERT_IN_CHAIN', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /a certificate for another host/],
+  ['CERT_REVOKED', /a certificate that is not accepted/],
+])('a certificate that fails with %s is named as what it is, and definite', async (inner, reason) => {
+  const error = await failure(() => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('leaked'), { code: inner }) })
+  })
+  expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED', definite: true, cause: { code: inner } })
+  expect(error.message).toMatch(reason)
+  expect(error.message).not.toContain('reached')
+})
+
+test.each([404, 405])('status %i names the path and what to check, and is definite', async (status) => {
+  const error = await failure(() => new Response('<p>leaked</p>', { status }))
+  expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED', status, definite: true })
+  expect(error.message).toContain('(https://auth.example.com/public/security/v1/token) has no token endpoint')
+  expect(error.message).toContain('check `authUrl`')
+})
+
+test('an API in place of the issuer is told apart from a wrong secret by its Bearer challenge', async () => {
+  const headers = { 'www-authenticate': 'Bearer realm="leaked"' }
+  const error = await failure(() => new Response('', { status: 401, headers }))
+  expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED', status: 401, definite: true })
+  expect(error.message).toContain('as an API does, not an authorization server: check `authUrl`')
+})
+
+test.each([
+  [403, 'TOKEN_REQUEST_FAILED'],
+  [200, 'TOKEN_RESPONSE_INVALID'],
+])('an HTML page with status %i is said to be that of a proxy or a firewall', async (status, code) => {
+  const headers = { 'content-type': 'text/html; charset=utf-8' }
+  const error = await failure(() => new Response('<p>leaked</p>', { status, headers }))
+  expect(error).toMatchObject({ code, status })
+  expect(error.definite).toBeUndefined()
+  expect(error.message).toContain('an HTML page: is it that of a proxy or a firewall?')
+})
+
+test('a connection that failed elsewhere than at the endpoint is not blamed on the issuer', async () => {
+  const refused = { code: 'ECONNREFUSED', address: '127.0.0.1', port: 9 }
+  const error = await failure(() => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('leaked'), refused) })
+  })
+  expect(error.message).toContain('the connection to 127.0.0.1:9 failed, which is a proxy (ECONNREFUSED)')
+  expect(error.cause).toMatchObject({ message: 'ECONNREFUSED 127.0.0.1:9', code: 'ECONNREFUSED' })
+})
+
+test('one of several addresses of the endpoint itself is not taken for a proxy', async () => {
+  const refused = { code: 'ECONNREFUSED', address: '203.0.113.7', port: 443 }
+  const error = await failure(() => {
+    throw new TypeError('fetch failed', {
+      cause: Object.assign(new AggregateError([Object.assign(new Error('leaked'), refused)]), {
+        code: 'ECONNREFUSED',
+      }),
+    })
+  })
+  expect(error.message).toContain('could not be reached (ECONNREFUSED)')
+})
+
+test('a known OAuth error is told even where the secret is a part of it', async () => {
+  const refused = requestToken(
+    { ...endpoint, issuer: 'general', fetch: async () => answered({ error: 'invalid_client' }, 401)() },
+    { clientId: 'client-1', clientSecret: 'client' },
+    never,
+  )
+  await expect(refused).rejects.toMatchObject({ oauthError: 'invalid_client' })
 })
 
 test.each(['Sat, 21 Nov 2026 00:01:30 GMT', 'Fri, 20 Nov 2026 22:00:00 GMT', 'soon'])(

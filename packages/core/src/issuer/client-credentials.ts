@@ -11,11 +11,14 @@ import type { Credentials } from '../credentials/credentials.ts'
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
 import { parseRetryAfter } from '../time/retry-after.ts'
 import { dispatcherMustKeepFloor } from '../tls/tls-dispatcher.ts'
+import { describeFault, unusedProxy } from './transport-fault.ts'
 
 /** Where and how one issuer is asked for a token. */
 export interface TokenEndpoint {
   readonly issuer: string
   readonly url: URL
+  /** What to look at where the URL turns out not to be a token endpoint. */
+  readonly check: string
   readonly scope: string | undefined
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
   readonly fetch: typeof globalThis.fetch | undefined
@@ -33,8 +36,6 @@ const documentedLifetime = 3_600_000
 const longestLifetime = 365 * 86_400_000
 /** A token answer is a few KiB. */
 const largestAnswer = 1_048_576
-/** How OpenSSL and BoringSSL say that there is no TLS version that both sides allow. */
-const tlsTooOld = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
@@ -58,7 +59,7 @@ export async function requestToken(
   ): TokenlaneError =>
     new TokenlaneError(
       code,
-      `Cannot obtain token: issuer "${endpoint.issuer}" (${endpoint.url.origin}) ${reason}`,
+      `Cannot obtain token: issuer "${endpoint.issuer}" (${endpoint.url.origin}${endpoint.url.pathname}) ${reason}`,
       { issuer: endpoint.issuer, ...details },
     )
   const server = { issuer: endpoint.url.origin, token_endpoint: endpoint.url.href }
@@ -82,19 +83,19 @@ export async function requestToken(
       [allowInsecureRequests]: true,
       ...(fetch && { [customFetch]: fetch }),
     })
-    // a `fetch` that does not heed the signal must not hold up those who wait
+    // a `fetch` that does not heed the signal must not hold up the calls that wait for the token
     answer = await abortable(request.then(read), signal)
   } catch (error) {
     if (error instanceof AnswerTooLarge)
       throw failed('TOKEN_RESPONSE_INVALID', 'answered with more than 1 MiB')
-    if (signal.aborted) throw failed('TOKEN_REQUEST_TIMEOUT', 'did not answer in time')
-    const code = transportCode(error, clientSecret)
-    if (code !== undefined && tlsTooOld.test(code))
-      throw failed('INSECURE_TRANSPORT', `offers no TLS 1.2 or later (${code})`, {
-        cause: bareCause(error, code, clientSecret),
-      })
-    throw failed('TOKEN_REQUEST_FAILED', `could not be reached${code ? ` (${code})` : ''}`, {
-      cause: bareCause(error, code, clientSecret),
+    const ownFetch = endpoint.fetch !== undefined
+    if (signal.aborted)
+      throw failed('TOKEN_REQUEST_TIMEOUT', `did not answer in time${unusedProxy(endpoint.url, ownFetch)}`)
+    const fault = await describeFault(error, endpoint.url, [clientSecret], ownFetch)
+    const { reason, definite, cause } = fault
+    throw failed(fault.tlsTooOld ? 'INSECURE_TRANSPORT' : 'TOKEN_REQUEST_FAILED', reason, {
+      cause,
+      ...(definite && { definite }),
     })
   }
 
@@ -114,38 +115,64 @@ export async function requestToken(
       throw failed('TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})`, {
         status,
         oauthError,
+        definite: true,
       })
     }
-    if (status >= 400)
-      throw failed('TOKEN_REQUEST_FAILED', `answered with status ${status}`, { status, retryAfter })
-    throw failed('TOKEN_RESPONSE_INVALID', `answered with no token response (status ${status})`, {
+    const { reason, definite } = wrongAnswer(answer, endpoint.check)
+    throw failed(status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID', reason, {
       status,
       retryAfter,
+      ...(definite && { definite }),
     })
   }
+}
+
+/** Says what an answer looks like that is no OAuth answer. */
+function wrongAnswer(
+  { status, isHtml, isBearer }: Answer,
+  check: string,
+): { reason: string; definite: boolean } {
+  if (status === 404 || status === 405)
+    return {
+      reason: `has no token endpoint at this path (answered with status ${status}): ${check}`,
+      definite: true,
+    }
+  if (status === 401 && isBearer)
+    return {
+      reason: `answered with status 401 as an API does, not an authorization server: ${check}`,
+      definite: true,
+    }
+  const what = status >= 400 ? `status ${status}` : `no token response (status ${status})`
+  const page = isHtml ? ', but with an HTML page: is it that of a proxy or a firewall?' : ''
+  return { reason: `answered with ${what}${page}`, definite: false }
 }
 
 interface Answer {
   readonly status: number
   readonly retryAfter: number | undefined
   readonly body: string
+  readonly isHtml: boolean
+  /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
+  readonly isBearer: boolean
 }
 
 class AnswerTooLarge extends Error {}
 
 /** Reads the whole answer, up to a bound, so that a slow or endless one ends with the request. */
-async function read(response: Response): Promise<Answer> {
+async function read({ status, headers, body: stream }: Response): Promise<Answer> {
   const decoder = new TextDecoder()
   let body = ''
   let size = 0
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of (stream ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength
     if (size > largestAnswer) throw new AnswerTooLarge()
     body += decoder.decode(chunk, { stream: true })
   }
   return {
-    status: response.status,
-    retryAfter: parseRetryAfter(response.headers.get('retry-after'), Date.now()),
+    status,
+    retryAfter: parseRetryAfter(headers.get('retry-after'), Date.now()),
+    isHtml: /^\s*text\/html\b/i.test(headers.get('content-type') ?? ''),
+    isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
     body: body + decoder.decode(),
   }
 }
@@ -179,32 +206,20 @@ function isDefinite(error: unknown): error is ResponseBodyError {
   )
 }
 
-/** RFC 6749 §5.2 allows few characters in `error`, and whoever sends others must not write our messages. */
+/** The errors of RFC 6749 §5.2: never a secret, whatever the secret is. */
+const oauthErrors = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+])
+
+/** Returns `error` if it may be printed: RFC 6749 §5.2 allows few characters, and an issuer may send any. */
 function printable(error: string, secret: string): string {
+  if (oauthErrors.has(error)) return error
   return /^[\w.:/-]{1,64}$/.test(error) && !error.includes(secret)
     ? error
     : 'an error code that RFC 6749 does not allow'
-}
-
-/** The code of the innermost cause, such as ECONNREFUSED: what an operator searches for. */
-function transportCode(error: unknown, secret: string): string | undefined {
-  let code: string | undefined
-  let inner: unknown = error
-  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
-    const candidate = (inner as { code?: unknown }).code
-    if (typeof candidate === 'string' && isWord(candidate, secret)) code = candidate
-    inner = (inner as { cause?: unknown }).cause
-  }
-  return code
-}
-
-/** Name and code only: a transport's own error may hold the request, and that holds the secret. */
-function bareCause(error: unknown, code: string | undefined, secret: string): Error {
-  const name = error instanceof Error && isWord(error.name, secret) ? error.name : 'Error'
-  return Object.assign(new Error(code ?? 'unknown transport error'), { name, ...(code && { code }) })
-}
-
-/** A `fetch` of the caller's may put anything anywhere. */
-function isWord(text: string, secret: string): boolean {
-  return /^[\w.-]{1,64}$/.test(text) && !text.includes(secret)
 }

@@ -74,6 +74,6 @@ function heeding({ retryAfter }: TokenlaneError, spacing: number): number {
 }
 
 /** Whether another try would end in the same way. */
-function isPermanent({ code }: TokenlaneError): boolean {
-  return code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
+function isPermanent({ code, definite = false }: TokenlaneError): boolean {
+  return definite || code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
 }

@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import tls from 'node:tls'
+import { generate } from 'selfsigned'
+import { afterEach, expect, test } from 'vitest'
+import { client } from '../../test/fake-issuer.ts'
+import { createTokenManager } from '../index.ts'
+
+const day = 86_400_000
+const trusted = tls.getCACertificates()
+let server: https.Server
+
+afterEach(async () => {
+  tls.setDefaultCACertificates(trusted)
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test.each([
+  ['expired', -10, -1, 'has expired on 2', 'CERT_HAS_EXPIRED'],
+  ['not yet valid', 1, 10, 'is not yet valid, but from 2', 'CERT_NOT_YET_VALID'],
+])('a certificate that is %s is told with its date', async (_what, from, until, words, code) => {
+  const at = (days: number): Date => new Date(Date.now() + days * day)
+  const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
+    notBeforeDate: at(from),
+    notAfterDate: at(until),
+  })
+  tls.setDefaultCACertificates([pair.cert])
+  server = https.createServer({ key: pair.private, cert: pair.cert }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const tokens = createTokenManager({
+    issuers: { general: { tokenEndpoint: `https://localhost:${port}/token`, credentials: client } },
+    apis: [],
+  })
+  const date = at(code === 'CERT_HAS_EXPIRED' ? until : from)
+    .toISOString()
+    .slice(0, 10)
+  const error: unknown = await tokens.getToken('general').catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED', definite: true, cause: { code } })
+  expect(String(error)).toContain(words)
+  expect(String(error)).toContain(date)
+})
