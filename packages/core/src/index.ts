@@ -32,6 +32,7 @@ export type {
   StoreFailure,
   TokenlaneEvent,
 } from './events.ts'
+export { describeEvent, logObserver, type Logger } from './log-observer.ts'
 export {
   isTokenlaneError,
   TokenlaneError,

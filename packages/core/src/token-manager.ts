@@ -5,6 +5,7 @@ import { refuse, shape } from './options/check.ts'
 import { askIssuer } from './issuer/ask-issuer.ts'
 import { closedError, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { Observers, type Emit, type Observer } from './events.ts'
+import { nodeDebugObserver } from './log-observer.ts'
 import { Gate } from './send/calls-under-way.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import type { CheckedIssuer } from './credentials/issuer.ts'
@@ -96,6 +97,8 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
   })
   const { issuers, apis, store, observers, fetch, limiter } = checkOptions(options)
   const observed = new Observers(observers)
+  const debug = nodeDebugObserver()
+  if (debug !== undefined) observed.add(debug)
   const { emit } = observed
 
   const shared = store && new GuardedStore(store, emit)

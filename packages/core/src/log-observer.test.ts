@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import type { TokenlaneEvent } from './events.ts'
+import { describeEvent, logObserver } from './log-observer.ts'
+
+const api = 'https://api.example.com/'
+const issuer = 'general'
+const expiresAt = new Date('2026-11-22T10:00:00Z')
+const waited = { token: 0, slot: 0, limit: 0, pause: 0 }
+const call = { type: 'call.finished', api, waited, duration: 80 } as const
+const failed = { type: 'renewal.failed', issuer, code: 'TOKEN_REQUEST_FAILED', retryIn: 1_250 } as const
+
+const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
+  [
+    'info',
+    'general: new token (ahead) in 5 ms, 1 call waited',
+    { type: 'token.renewed', issuer, expiresAt, duration: 5.2, reason: 'ahead', joiners: 1 },
+  ],
+  ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
+  [
+    'warn',
+    'general: no new token (TOKEN_REQUEST_FAILED), next try in 1.3 s at the earliest; calls still use the old token',
+    { ...failed, tokenStillValid: true },
+  ],
+  [
+    'error',
+    'general: no new token (TOKEN_REQUEST_FAILED), next try in 1.3 s at the earliest; calls fail',
+    { ...failed, tokenStillValid: false },
+  ],
+  [
+    'warn',
+    `${api}: the API refused the token of general, which is renewed`,
+    { type: 'token.rejected', issuer, api },
+  ],
+  [
+    'debug',
+    `${api}: a call waits, 2 in the queue, empty in 80 ms`,
+    { type: 'call.queued', api, queued: 2, emptyIn: 80 },
+  ],
+  [
+    'debug',
+    `${api}: a call goes after 40 ms, 1 in the queue`,
+    { type: 'call.sent', api, waited: 40, queued: 1, emptyIn: 40 },
+  ],
+  [
+    'debug',
+    `${api}: a call of axios ended in 80 ms: status 200, sent 2 times (rejected)`,
+    { ...call, client: 'axios', status: 200, sends: 2, resends: ['rejected'] },
+  ],
+  [
+    'debug',
+    `${api}: a call ended in 80 ms: failed (QUEUE_TIMEOUT)`,
+    { ...call, code: 'QUEUE_TIMEOUT', sends: 0, resends: [] },
+  ],
+  [
+    'warn',
+    `https://api.example.com/v2/: outside of every API, so its calls get no token; APIs of this origin: ${api}`,
+    { type: 'route.missed', origin: 'https://api.example.com', path: '/v2/', apis: [api] },
+  ],
+  ['warn', `${api}: paused for 2.0 s after status 429`, { type: 'api.paused', api, for: 2_000, status: 429 }],
+  [
+    'warn',
+    'token store: failed (timeout); this process requests its own tokens',
+    { type: 'store.failed', reason: 'timeout' },
+  ],
+  ['info', 'token store: works again', { type: 'store.recovered' }],
+  [
+    'warn',
+    `${api}: the shared rate budget failed (ECONNREFUSED); this process keeps to its own share`,
+    { type: 'limiter.failed', api, reason: 'ECONNREFUSED' },
+  ],
+  ['info', `${api}: the rate budget is shared again`, { type: 'limiter.recovered', api }],
+  [
+    'warn',
+    'general: the secret of client client-1 must be rotated, 5 days left',
+    { type: 'secret.expiring', issuer, clientId: 'client-1', daysLeft: 5, threshold: 5 },
+  ],
+  [
+    'error',
+    'general: the secret of client client-1 must be rotated, overdue for 2 days',
+    { type: 'secret.expiring', issuer, clientId: 'client-1', daysLeft: -2, threshold: 0 },
+  ],
+  [
+    'info',
+    'general: now uses other credentials of client client-1',
+    { type: 'credentials.rotated', issuer, clientId: 'client-1' },
+  ],
+]
+
+test.each(lines)('%s: %s', (level, line, event) => {
+  const logged: [string, string][] = []
+  const write = (name: string) => (text: string) => logged.push([name, text])
+  const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+  logObserver(logger)(event)
+  expect(logged).toEqual([[level, line]])
+})
+
+test('a logger without `debug` gets no line for a single call', () => {
+  const logger = { info: expect.unreachable, warn: expect.unreachable, error: expect.unreachable }
+  const observer = logObserver(logger)
+  expect(() => observer({ type: 'call.queued', api, queued: 1, emptyIn: 0 })).not.toThrow()
+})
+
+test('an event is one line', () => {
+  for (const [, , event] of lines) expect(describeEvent(event)).not.toMatch(/[\r\n]/)
+})
+
+const program = `
+  import { createTokenManager } from ${JSON.stringify(new URL('index.ts', import.meta.url).href)}
+  const fetch = async () => new Response('{"access_token":"secret-token","token_type":"Bearer","expires_in":3600}',
+    { headers: { 'content-type': 'application/json' } })
+  const tokens = createTokenManager({ fetch, apis: [], issuers: { general: {
+    tokenEndpoint: 'https://auth.example.com/token', credentials: { clientId: 'a', clientSecret: 'secret-secret' } } } })
+  await tokens.getToken('general')`
+
+test.each([
+  ['tokenlane', /general: new token \(startup\)/],
+  ['', /^$/],
+])('NODE_DEBUG=%s prints %s', (section, expected) => {
+  const env = { ...process.env, NODE_DEBUG: section }
+  const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    env,
+    encoding: 'utf8',
+  })
+  expect(status).toBe(0)
+  expect(stderr).toMatch(expected)
+  expect(stderr).not.toContain('secret-')
+})

@@ -1,0 +1,151 @@
+import type { Observer, TokenlaneEvent } from './events.ts'
+
+/** What pino, winston, `console` and most loggers have. */
+export interface Logger {
+  debug?(line: string): unknown
+  info(line: string): unknown
+  warn(line: string): unknown
+  error(line: string): unknown
+}
+
+/** From least to most urgent. */
+type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/**
+ * Returns an observer that writes one line in plain words for each event, at the level that fits: `error` while calls
+ * cannot be sent, `warn` for what needs a look, `info` for what was done, `debug` for single calls.
+ *
+ * @param logger A pino, winston or bunyan logger, `console`, or anything with their four methods.
+ * @example
+ * ```ts
+ * const tokens = createTokenManager({ issuers, apis, observe: logObserver(console) })
+ * ```
+ */
+export function logObserver(logger: Logger): Observer {
+  return (event) => {
+    logger[levelOf(event)]?.(describeEvent(event))
+  }
+}
+
+/**
+ * Returns an observer that prints every event to standard error where the process runs with `NODE_DEBUG=tokenlane`,
+ * `undefined` where it does not.
+ *
+ * @see https://nodejs.org/api/util.html#utildebuglogsection-callback
+ */
+export function nodeDebugObserver(): Observer | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (id: string) => unknown } }
+  const util = process?.getBuiltinModule?.('node:util') as
+    | { debuglog?: (section: string) => DebugLog }
+    | undefined
+  const log = util?.debuglog?.('tokenlane')
+  return log?.enabled === true ? (event) => log('%s', describeEvent(event)) : undefined
+}
+
+interface DebugLog {
+  (format: string, line: string): void
+  readonly enabled: boolean
+}
+
+type EventType = TokenlaneEvent['type']
+type EventOf<Type extends EventType> = Extract<TokenlaneEvent, { readonly type: Type }>
+
+/** For each type of event: how urgent it is, and its line. */
+type Lines = {
+  readonly [Type in EventType]: readonly [
+    level: LogLevel | ((event: EventOf<Type>) => LogLevel),
+    line: (event: EventOf<Type>) => string,
+  ]
+}
+
+const lines: Lines = {
+  'token.renewed': [
+    'info',
+    ({ issuer, reason, duration, joiners }) =>
+      `${issuer}: new token (${reason}) in ${ms(duration)}, ${calls(joiners)} waited`,
+  ],
+  'token.received': ['info', ({ issuer }) => `${issuer}: new token from the shared store`],
+  'renewal.failed': [
+    ({ tokenStillValid }) => (tokenStillValid ? 'warn' : 'error'),
+    ({ issuer, code, retryIn, tokenStillValid }) =>
+      `${issuer}: no new token (${code}), next try in ${ms(retryIn)} at the earliest; ` +
+      (tokenStillValid ? 'calls still use the old token' : 'calls fail'),
+  ],
+  'token.rejected': [
+    'warn',
+    ({ issuer, api }) => `${api}: the API refused the token of ${issuer}, which is renewed`,
+  ],
+  'call.queued': [
+    'debug',
+    ({ api, queued, emptyIn }) => `${api}: a call waits, ${queued} in the queue, empty in ${ms(emptyIn)}`,
+  ],
+  'call.sent': [
+    'debug',
+    ({ api, waited, queued }) => `${api}: a call goes after ${ms(waited)}, ${queued} in the queue`,
+  ],
+  'call.finished': ['debug', finished],
+  'route.missed': [
+    'warn',
+    ({ origin, path, apis }) =>
+      `${origin}${path}: outside of every API, so its calls get no token; APIs of this origin: ${apis.join(', ')}`,
+  ],
+  'api.paused': [
+    'warn',
+    ({ api, for: span, status }) => `${api}: paused for ${ms(span)} after status ${status}`,
+  ],
+  'store.failed': [
+    'warn',
+    ({ reason }) => `token store: failed (${reason}); this process requests its own tokens`,
+  ],
+  'store.recovered': ['info', () => 'token store: works again'],
+  'limiter.failed': [
+    'warn',
+    ({ api, reason }) =>
+      `${api}: the shared rate budget failed (${reason}); this process keeps to its own share`,
+  ],
+  'limiter.recovered': ['info', ({ api }) => `${api}: the rate budget is shared again`],
+  'secret.expiring': [
+    ({ threshold }) => (threshold === 0 ? 'error' : 'warn'),
+    ({ issuer, clientId, daysLeft }) =>
+      `${issuer}: the secret of client ${clientId} must be rotated, ${days(daysLeft)}`,
+  ],
+  'credentials.rotated': [
+    'info',
+    ({ issuer, clientId }) => `${issuer}: now uses other credentials of client ${clientId}`,
+  ],
+}
+
+/** Returns how urgent an event is. */
+function levelOf<Type extends EventType>(event: EventOf<Type>): LogLevel {
+  const [level] = lines[event.type]
+  return typeof level === 'function' ? level(event) : level
+}
+
+/** Returns an event as one line in plain words, without a line break and without a secret. */
+export function describeEvent(event: TokenlaneEvent): string {
+  return lineOf(event)
+}
+
+function lineOf<Type extends EventType>(event: EventOf<Type>): string {
+  const [, line] = lines[event.type]
+  return line(event)
+}
+
+function finished({ api, client, status, code, sends, resends, duration }: EventOf<'call.finished'>): string {
+  const outcome = status === undefined ? `failed (${code})` : `status ${status}`
+  const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
+  return `${api}: a call${client === undefined ? '' : ` of ${client}`} ended in ${ms(duration)}: ${outcome}${times}`
+}
+
+function ms(span: number): string {
+  return span < 1_000 ? `${Math.round(span)} ms` : `${(span / 1_000).toFixed(1)} s`
+}
+
+function calls(count: number): string {
+  return count === 1 ? '1 call' : `${count} calls`
+}
+
+function days(left: number): string {
+  if (left < 0) return `overdue for ${-left} days`
+  return left === 1 ? '1 day left' : `${left} days left`
+}
