@@ -71,6 +71,12 @@ export class AccessToken {
     if (left > token.#floor) return 'aging'
     return left > 0 ? 'old' : 'expired'
   }
+
+  /** @internal Milliseconds until calls wait for a renewal, or, once they do, until the token expires. */
+  static timeUntilOld(token: AccessToken): number {
+    const left = token.#expiry.remaining()
+    return left > token.#floor ? left - token.#floor : Math.max(0, left)
+  }
 }
 
 Object.defineProperty(AccessToken.prototype, inspect, { value: (): string => redacted })

@@ -15,7 +15,7 @@ const longestRetryAfter = 300_000
 export interface Failure {
   readonly error: TokenlaneError
   readonly until: number
-  /** Whether calls without a live token fail until then instead of asking again. */
+  /** Whether calls without a live token fail until then, even if that is soon. */
   readonly failFast: boolean
 }
 
@@ -42,22 +42,34 @@ export class RenewalBackoff {
   /**
    * Remembers a renewal that failed.
    *
-   * @param inVain whether calls waited for it as long as they may, and got no token.
+   * @param neededIn when calls will need the next renewal, in milliseconds from now; `undefined` if they have just
+   * waited for this one as long as they may.
    * @returns how long it is too early for another renewal, in milliseconds.
    */
-  failed(error: TokenlaneError, inVain: boolean): number {
+  failed(error: TokenlaneError, neededIn: number | undefined): number {
     this.#failures += 1
-    const spacing =
-      error.code === 'TOKEN_REQUEST_REFUSED'
-        ? refusalMemory
-        : heeding(error, Math.max(firstRetry, fullJitter(this.#failures, firstSpacing, longestSpacing)))
+    const spacing = spacingAfter(error, this.#failures, neededIn)
     this.#last = {
       error,
       until: performance.now() + spacing,
-      failFast: isPermanent(error) || error.retryAfter !== undefined || inVain,
+      failFast: isPermanent(error) || (neededIn === undefined && !isAsked(error)),
     }
     return spacing
   }
+}
+
+/**
+ * Returns how long a call without a live token waits until the issuer is asked again, in milliseconds; `undefined` if
+ * it fails at once with the same error.
+ *
+ * @param maxWait how long the call may wait, in milliseconds.
+ */
+export function untilNextTry({ error, until, failFast }: Failure, maxWait: number): number | undefined {
+  if (failFast) return undefined
+  const delay = until - performance.now()
+  if (delay + firstRetry < maxWait) return delay
+  // what the issuer asked for is heeded; our own spacing of background renewals costs no call
+  return isAsked(error) ? undefined : 0
 }
 
 /** Returns how long one renewal waits before its next try, in milliseconds; `undefined` if that is of no use. */
@@ -65,12 +77,23 @@ export function retryDelay(error: TokenlaneError, tries: number): number | undef
   return isPermanent(error) ? undefined : heeding(error, backoff(tries, firstRetry, longestRetry))
 }
 
+/** Not beyond the moment when calls need the next token, as far as that is ours to decide. */
+function spacingAfter(error: TokenlaneError, failures: number, neededIn: number = Infinity): number {
+  if (error.code === 'TOKEN_REQUEST_REFUSED') return refusalMemory
+  const spacing = Math.min(fullJitter(failures, firstSpacing, longestSpacing), neededIn)
+  return heeding(error, Math.max(firstRetry, spacing))
+}
+
 /** What the issuer asks for outranks our own spacing, but is never nothing and never endless. */
 function heeding({ retryAfter }: TokenlaneError, spacing: number): number {
   if (retryAfter === undefined) return spacing
-  // 0, or a date in the past, only says that this outage is short
   if (retryAfter < firstRetry) return Math.max(spacing, firstRetry)
   return Math.min(retryAfter, longestRetryAfter)
+}
+
+/** Whether the issuer named the pause: 0, or a date in the past, only says that this outage is short. */
+function isAsked({ retryAfter = 0 }: TokenlaneError): boolean {
+  return retryAfter >= firstRetry
 }
 
 /** Whether another try would end in the same way. */

@@ -263,10 +263,84 @@ test.each(['30', 'Sat, 21 Nov 2026 00:00:30 GMT'])('Retry-After %j is heeded', a
   expect(issuer.count).toBe(1)
   issuer.respondWith(undefined)
   await pass(29 * second)
-  await tokens.getToken('general').catch(() => {})
-  await pass(second)
-  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+  const waiting = tokens.getToken('general')
+  await pass(9)
+  expect(issuer.count).toBe(1)
+  await pass(1)
+  await expect(waiting).resolves.toMatchObject({ value: 'token-1' })
   expect(issuer.count).toBe(2)
+})
+
+test('calls wait for what Retry-After asks for if it leaves 250 ms of `maxWait` for the try, else they fail at once', async () => {
+  const { tokens, issuer } = fakeService({ maxWait: 15 * second })
+  issuer.respondOnceWith(() => unavailable('30'))
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
+  await pass(15 * second + 250)
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
+  await pass(1)
+  const waiting = tokens.getToken('general')
+  await pass(15 * second - 252)
+  expect(issuer.count).toBe(1)
+  await pass(1)
+  await expect(waiting).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('a short Retry-After to a background renewal loses no call, though the token ends meanwhile', async () => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  issuer.lifetime = 2
+  await tokens.warmUp()
+  const failed = vi.fn()
+  issuer.respondOnceWith(() => unavailable('2'))
+  for (let call = 0; call < 45; call += 1) {
+    tokens.getToken('general').catch(failed)
+    await pass(100)
+  }
+  await pass(15 * second)
+  expect(eventsOf('renewal.failed')).toHaveLength(1)
+  expect(failed).not.toHaveBeenCalled()
+})
+
+test('a call whose wait for the next try is aborted starts none', async () => {
+  const { tokens, issuer } = fakeService({ maxWait: 4 * second })
+  issuer.respondOnceWith(() => unavailable('5'))
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
+  await pass(2 * second)
+  const controller = new AbortController()
+  const waiting = tokens.getToken('general', { signal: controller.signal })
+  await pass(second)
+  controller.abort()
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
+  await pass(minute)
+  expect(issuer.count).toBe(1)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('no try comes before `retryIn` of the event before it is over', async () => {
+  const tooEarly: number[] = []
+  for (let run = 0; run < 40; run += 1) {
+    let earliest = 0
+    const { tokens, issuer } = fakeService(
+      { renewBefore: run % 2 ? 5 * second : undefined },
+      {
+        observe: (event) => {
+          if (event.type === 'renewal.failed') earliest = performance.now() + event.retryIn
+        },
+      },
+    )
+    issuer.lifetime = [2, 10, 60, 600][run % 4]
+    let down = false
+    issuer.respondWith(() => {
+      if (performance.now() < earliest) tooEarly.push(earliest - performance.now())
+      return down ? unavailable(run % 3 ? undefined : '3') : issuer.token()
+    })
+    for (let step = 0; step < 300; step += 1) {
+      down = step % 100 > 30 && step % 100 < 70
+      void tokens.getToken('general').catch(() => {})
+      await pass(Math.floor(Math.random() * 500))
+    }
+    await tokens.close()
+  }
+  expect(tooEarly).toEqual([])
 })
 
 test('a short Retry-After is waited out within the same flight', async () => {
@@ -606,21 +680,28 @@ test('429 and Retry-After are heeded by calls that wait, too', async () => {
   issuer.respondOnceWith(() => new Response('', { status: 429, headers: { 'retry-after': '30' } }))
   for (let call = 0; call < 30; call += 1)
     await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 429, retryAfter: 30 * second })
-  await pass(30 * second - 1)
+  await pass(15 * second)
   await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 429 })
+  await pass(15 * second - 1)
+  const waiting = tokens.getToken('general')
+  await pass(0)
   expect(issuer.count).toBe(1)
   await pass(1)
-  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+  await expect(waiting).resolves.toMatchObject({ value: 'token-1' })
 })
 
 test('Retry-After is heeded for 5 minutes at most', async () => {
   const { tokens, issuer } = fakeService()
   issuer.respondOnceWith(() => unavailable('999999'))
   await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
-  await pass(5 * minute - 1)
+  await pass(4 * minute)
   await expect(tokens.getToken('general')).rejects.toMatchObject({ status: 503 })
+  await pass(minute - 1)
+  const waiting = tokens.getToken('general')
+  await pass(0)
+  expect(issuer.count).toBe(1)
   await pass(1)
-  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+  await expect(waiting).resolves.toMatchObject({ value: 'token-1' })
 })
 
 test('Retry-After: 0 in a lasting outage leaves the spacing as it is', async () => {

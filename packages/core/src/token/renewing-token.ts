@@ -3,7 +3,7 @@ import type { Emit, RenewalReason } from '../events.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { betweenHalfAndWhole } from '../time/backoff.ts'
 import { AccessToken } from './access-token.ts'
-import { firstRetry, RenewalBackoff, retryDelay, type Failure } from './renewal-backoff.ts'
+import { untilNextTry, firstRetry, RenewalBackoff, retryDelay, type Failure } from './renewal-backoff.ts'
 import { SingleFlight } from './single-flight.ts'
 
 /** What governs the life of one issuer's token; times in milliseconds. */
@@ -16,6 +16,12 @@ export interface RenewalOptions {
   /** Whether the credentials can change at any time, so that a refused client may be accepted at the next try. */
   readonly credentialsMayChange: boolean
   readonly emit: Emit
+}
+
+/** A renewal that begins with a wait, after an earlier one failed. */
+interface Retry {
+  readonly delay: number
+  readonly after: TokenlaneError
 }
 
 /** With no more than this left, or than a fortieth of the lifetime if that is less, calls wait for the renewal. */
@@ -60,11 +66,13 @@ export class RenewingToken {
    * @throws TokenlaneError why there is no token, after `maxWait` at the latest; the signal's reason if it aborts.
    */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
-    if (this.#flight === undefined) {
-      const failure = this.#tooEarly()
-      const old = failure && this.#unexpired()
+    const failure = this.#flight === undefined ? this.#tooEarly() : undefined
+    if (failure !== undefined) {
+      const old = this.#unexpired()
       if (old !== undefined) return old
-      if (failure?.failFast === true) throw failure.error
+      const delay = untilNextTry(failure, this.#options.maxWait)
+      if (delay === undefined) throw failure.error
+      this.#flight = this.#start({ delay, after: failure.error })
     }
     this.#flight ??= this.#start()
     try {
@@ -124,28 +132,34 @@ export class RenewingToken {
     this.#flight = this.#start()
   }
 
-  #start(): SingleFlight {
-    return new SingleFlight((flight) => this.#renew(flight), this.#options.maxWait)
+  #start(retry?: Retry): SingleFlight {
+    return new SingleFlight((flight) => this.#renew(flight, retry), this.#options.maxWait)
   }
 
-  async #renew(flight: SingleFlight): Promise<AccessToken> {
+  async #renew(flight: SingleFlight, retry: Retry | undefined): Promise<AccessToken> {
     const reason = this.#reason()
     const wait = this.#waitOf(flight)
     try {
+      if (retry !== undefined) await this.#delay(flight, retry)
       for (let tries = 1; ; tries += 1) {
         try {
           return this.#use(await this.#source.obtain(reason, wait), reason, flight)
         } catch (error) {
-          const delay = this.#delayAfter(error, tries, flight)
+          const delay = this.#nextDelay(error, tries, flight)
           if (delay === undefined) throw this.#failed(error, flight)
           this.#report(error as TokenlaneError, delay)
-          await flight.delay(delay)
-          if (!flight.awaited || this.#closed) throw this.#failed(error, flight)
+          await this.#delay(flight, { delay, after: error as TokenlaneError })
         }
       }
     } finally {
       this.#flight = undefined
     }
+  }
+
+  /** Waits before the next try; throws the error of the one before if no call waits for the next one any more. */
+  async #delay(flight: SingleFlight, { delay, after }: Retry): Promise<void> {
+    await flight.delay(delay)
+    if (!flight.awaited || this.#closed) throw this.#failed(after, flight)
   }
 
   #reason(): RenewalReason {
@@ -202,7 +216,7 @@ export class RenewingToken {
   }
 
   /** How long to wait before the same flight tries again; `undefined` if it shall not. */
-  #delayAfter(error: unknown, tries: number, flight: SingleFlight): number | undefined {
+  #nextDelay(error: unknown, tries: number, flight: SingleFlight): number | undefined {
     if (!isTokenlaneError(error) || !flight.awaited || this.#closed) return undefined
     // waiting calls are better served with the old token now than with a new one later
     if (this.#unexpired() !== undefined) return undefined
@@ -216,8 +230,10 @@ export class RenewingToken {
   #failed(error: unknown, { joiners }: SingleFlight): unknown {
     // a refusal that was only remembered is no further failure
     if (!isTokenlaneError(error) || error === this.#backoff.last?.error) return error
-    const inVain = joiners > 0 && this.#unexpired() === undefined
-    this.#report(error, this.#backoff.failed(error, inVain))
+    const token = this.#unexpired()
+    const inVain = joiners > 0 && token === undefined
+    const neededIn = token === undefined ? 0 : AccessToken.timeUntilOld(token)
+    this.#report(error, this.#backoff.failed(error, inVain ? undefined : neededIn))
     return error
   }
 

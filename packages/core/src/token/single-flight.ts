@@ -76,7 +76,8 @@ export class Delay {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.over = promise
     this.#resolve = resolve
-    this.#timer = setTimeout(resolve, ms)
+    // a fraction of a millisecond would be cut off
+    this.#timer = setTimeout(resolve, Math.ceil(ms))
   }
 
   stop(): void {

@@ -25,6 +25,8 @@ interface Held {
 
 /** Half of what the design has, for that is the least that jitter leaves; a timer fires up to 1 ms early. */
 const leastRetry = 125 - 1
+/** What a wait for the next try must leave of `maxWait`. */
+const leastTry = 250
 const refusalMemory = 30_000
 const longestRetryAfter = 300_000
 /** Failures in a row in 10 s: 5 flights fit in (0.5 + 1 + 2 + 4 s apart), and the first tries of each. */
@@ -39,14 +41,16 @@ const mostFailures = { number: 20, within: 10_000 }
  *   success, so successes <= 1 + renewals due + tokens refused;
  * - tokens refused are spaced per API (scripted-api.ts);
  * - a failed request is followed by another one no sooner than `renewal.failed` said, and that is 125 ms at
- *   least and what Retry-After says, and by 20 within 10 s at most. One exception, once in a row: who must wait
- *   does not heed the spacing of a failure that nobody waited for;
+ *   least and what Retry-After says, and by 20 within 10 s at most. One exception, once in a row: a call without a
+ *   token (an API refused it, a clock was set) does not wait for our own spacing of background renewals if that is
+ *   longer than it may wait;
  * - a refused secret is not tried again for 30 s.
  */
 export class TokenModel {
   readonly name: string
   readonly #clock: Clock
   readonly #renewBefore: number | undefined
+  readonly #maxWait: number
   readonly #violated: (what: string) => void
   #current: Held | undefined
   #former: { readonly token: Issued; readonly until: number } | undefined
@@ -62,10 +66,16 @@ export class TokenModel {
   readonly #refusedUntil = new Map<string, number>()
   requests = 0
 
-  constructor(name: string, clock: Clock, renewBefore: number | undefined, violated: (what: string) => void) {
+  constructor(
+    name: string,
+    clock: Clock,
+    { renewBefore, maxWait }: { readonly renewBefore: number | undefined; readonly maxWait: number },
+    violated: (what: string) => void,
+  ) {
     this.name = name
     this.#clock = clock
     this.#renewBefore = renewBefore
+    this.#maxWait = maxWait
     this.#violated = (what) => violated(`${what} (issuer ${name})`)
   }
 
@@ -151,7 +161,7 @@ export class TokenModel {
       // what fails next may be the provider, whom nobody answered
       this.#retryAfter = undefined
       const refused = event.code === 'TOKEN_REQUEST_REFUSED'
-      this.#failure = { until: now + event.retryIn - 1, refused, asked: asked !== undefined }
+      this.#failure = { until: now + event.retryIn - 1, refused, asked: (asked ?? 0) >= leastTry }
     }
   }
 
@@ -208,7 +218,9 @@ export class TokenModel {
     // another secret: that it is not the refused one was seen to above
     if (failure.refused) return
     const waits = this.#mustWait() || this.#current?.hadToWait === true
-    if (this.#hurried || failure.asked || !waits) this.#violated('invariant 3: failures not spaced')
+    const tooLong = failure.until - now + leastTry >= this.#maxWait
+    if (this.#hurried || failure.asked || !waits || !tooLong)
+      this.#violated('invariant 3: failures not spaced')
     this.#hurried = true
   }
 

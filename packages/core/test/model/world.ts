@@ -50,7 +50,7 @@ export class World {
     this.settings = settings
     const { renewBefore, requestTimeout, maxWait, secrets } = settings
     const issuer = (name: string, count: number): ScriptedIssuer =>
-      new ScriptedIssuer(new TokenModel(name, this.clock, renewBefore, this.violated), this.clock, count)
+      new ScriptedIssuer(new TokenModel(name, this.clock, settings, this.violated), this.clock, count)
     const [general, weblink] = (this.issuers = [issuer('general', secrets), issuer('weblink', 1)])
     this.apis = [
       new ScriptedApi('https://api.example.com/', general, this.clock, this.violated),
