@@ -26,6 +26,7 @@ export async function openHotPath(
   )
   const token = new RenewingToken(source, {
     issuer: 'general',
+    endpoint: tokenUrl,
     renewBefore: undefined,
     maxWait: 15_000,
     credentialsMayChange: false,

@@ -39,6 +39,8 @@ export interface TokenlaneErrorDetails {
   readonly retryAfter?: number | undefined
   /** Whether another try fails in the same way until something is changed: it is not made at once. */
   readonly definite?: boolean | undefined
+  /** Everything that failed, where one error stands for several; the first gives its `code`. */
+  readonly errors?: readonly TokenlaneError[] | undefined
   /** What the transport said, reduced to its name, code, address and port. */
   readonly cause?: Error | undefined
 }
@@ -63,6 +65,7 @@ export class TokenlaneError extends Error {
   declare readonly oauthError?: string
   declare readonly retryAfter?: number
   declare readonly definite?: boolean
+  declare readonly errors?: readonly TokenlaneError[]
 
   constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {
     super(reason + helpFor(code), details.cause && { cause: details.cause })
@@ -72,6 +75,7 @@ export class TokenlaneError extends Error {
     if (details.oauthError !== undefined) this.oauthError = details.oauthError
     if (details.retryAfter !== undefined) this.retryAfter = details.retryAfter
     if (details.definite !== undefined) this.definite = details.definite
+    if (details.errors !== undefined) this.errors = details.errors
     Object.defineProperty(this, brand, { value: true })
   }
 }

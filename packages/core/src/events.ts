@@ -43,11 +43,22 @@ export type TokenlaneEvent =
     }
   /** A token that another process had obtained was taken from the shared store. */
   | { readonly type: 'token.received'; readonly issuer: string; readonly expiresAt: Date }
-  /** A token request failed; the next comes in `retryIn` at the earliest. */
+  /**
+   * A renewal failed. The next try comes in `retryIn` at the earliest, unless the credentials provider gives another
+   * secret before, or an API refuses the token that calls still have.
+   */
   | {
       readonly type: 'renewal.failed'
       readonly issuer: string
       readonly code: TokenlaneErrorCode
+      /** Where the token was asked for, without a query. */
+      readonly endpoint: string
+      /** HTTP status of the issuer's response. */
+      readonly status?: number
+      /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
+      readonly oauthError?: string
+      /** What the transport failed with, such as `ECONNREFUSED`. */
+      readonly transportCode?: string
       readonly retryIn: number
       readonly tokenStillValid: boolean
     }

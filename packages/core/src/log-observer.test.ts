@@ -8,7 +8,14 @@ const issuer = 'general'
 const expiresAt = new Date('2026-11-22T10:00:00Z')
 const waited = { token: 0, slot: 0, limit: 0, pause: 0 }
 const call = { type: 'call.finished', api, waited, duration: 80 } as const
-const failed = { type: 'renewal.failed', issuer, code: 'TOKEN_REQUEST_FAILED', retryIn: 1_250 } as const
+const failed = {
+  type: 'renewal.failed',
+  issuer,
+  code: 'TOKEN_REQUEST_FAILED',
+  endpoint: 'https://auth.example.com/token',
+  status: 503,
+  retryIn: 1_250,
+} as const
 
 const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   [
@@ -19,12 +26,12 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
   [
     'warn',
-    'general: no new token (TOKEN_REQUEST_FAILED), next try in 1.3 s at the earliest; calls still use the old token',
+    'general: no new token from https://auth.example.com/token (TOKEN_REQUEST_FAILED, 503), next try in 1.3 s at the earliest; calls still use the old token',
     { ...failed, tokenStillValid: true },
   ],
   [
     'error',
-    'general: no new token (TOKEN_REQUEST_FAILED), next try in 1.3 s at the earliest; calls fail',
+    'general: no new token from https://auth.example.com/token (TOKEN_REQUEST_FAILED, 503), next try in 1.3 s at the earliest; calls fail',
     { ...failed, tokenStillValid: false },
   ],
   [

@@ -67,8 +67,8 @@ const lines: Lines = {
   'token.received': ['info', ({ issuer }) => `${issuer}: new token from the shared store`],
   'renewal.failed': [
     ({ tokenStillValid }) => (tokenStillValid ? 'warn' : 'error'),
-    ({ issuer, code, retryIn, tokenStillValid }) =>
-      `${issuer}: no new token (${code}), next try in ${ms(retryIn)} at the earliest; ` +
+    ({ issuer, code, endpoint, status, oauthError, transportCode, retryIn, tokenStillValid }) =>
+      `${issuer}: no new token from ${endpoint} (${[code, status, oauthError, transportCode].filter(Boolean).join(', ')}), next try in ${ms(retryIn)} at the earliest; ` +
       (tokenStillValid ? 'calls still use the old token' : 'calls fail'),
   ],
   'token.rejected': [

@@ -455,6 +455,36 @@ test('status tells when a token has expired, how many days the secret has left, 
   expect(JSON.parse(JSON.stringify(tokens.status()))).toEqual(tokens.status())
 })
 
+test('warmUp says of each issuer why it gave no token', async () => {
+  const { tokens, issuer } = fakeService(
+    { maxWait: 1 },
+    {
+      issuers: {
+        general: generalIssuer({ authUrl: 'https://auth.example.com', credentials: client }),
+        weblink: weblinkIssuer({
+          authUrl: 'https://weblink-auth.example.com',
+          credentials: client,
+          maxWait: 1,
+        }),
+        reports: { tokenEndpoint: 'https://reports.example.com/token', credentials: client },
+      },
+    },
+  )
+  issuer.respondOnceWith(() => refusal()).respondOnceWith(() => unavailable())
+  const error: unknown = await tokens.warmUp().catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({
+    code: 'TOKEN_REQUEST_REFUSED',
+    message: expect.stringMatching(
+      /^Cannot obtain the tokens of 2 issuers: issuer "general".* refused: invalid_client.*; issuer "weblink".* status 503/,
+    ),
+    errors: [
+      { issuer: 'general', code: 'TOKEN_REQUEST_REFUSED' },
+      { issuer: 'weblink', code: 'TOKEN_REQUEST_FAILED', status: 503 },
+    ],
+  })
+  expect(isTokenlaneError(error)).toBe(true)
+})
+
 test('warmUp obtains every token, or tells what failed', async () => {
   const { tokens, issuer } = fakeService({}, bothIssuers())
   await tokens.warmUp()

@@ -3,7 +3,7 @@ import type { Api, ApiStatus } from './send/api.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { refuse, shape } from './options/check.ts'
 import { askIssuer } from './issuer/ask-issuer.ts'
-import { closedError, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
+import { closedError, reasonOf, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { Observers, type Emit, type Observer } from './events.ts'
 import { nodeDebugObserver } from './log-observer.ts'
 import { Gate } from './send/calls-under-way.ts'
@@ -65,7 +65,8 @@ export interface TokenManager extends AsyncDisposable {
   /**
    * Obtains every issuer's token, so that a wrong configuration shows at start-up.
    *
-   * @throws TokenlaneError what failed.
+   * @throws TokenlaneError why an issuer gave no token. If several gave none, the message names each, `errors` holds
+   * an error for each, and `code` is that of the first.
    */
   warmUp(): Promise<void>
   /**
@@ -147,12 +148,26 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     }),
     async warmUp() {
       const outcomes = await Promise.allSettled(Array.from(managed.keys(), (name) => tokenOf(name)))
-      const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-      if (failed !== undefined) throw failed.reason
+      const failed = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason as TokenlaneError] : [],
+      )
+      if (failed.length > 0) throw oneOf(failed)
     },
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Returns the error of several issuers that gave no token; that of a single one is the error itself. */
+function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
+  const [first] = errors as readonly [TokenlaneError]
+  if (errors.length === 1) return first
+  const reasons = errors.map((error) => reasonOf(error).replace(/^Cannot obtain token: /, ''))
+  return new TokenlaneError(
+    first.code,
+    `Cannot obtain the tokens of ${errors.length} issuers: ${reasons.join('; ')}`,
+    { errors },
+  )
 }
 
 interface ManagedIssuer {
@@ -181,6 +196,7 @@ function manage(
     : asking
   const token = new RenewingToken(source, {
     issuer: name,
+    endpoint: url.origin + url.pathname,
     renewBefore,
     maxWait,
     credentialsMayChange: credentials.mayChange,

@@ -619,6 +619,37 @@ test('failed tries near the end of a token do not make the calls after it fail f
   await expect(after).resolves.toMatchObject({ value: 'token-2' })
 })
 
+test.each<[string, () => Response | Error, object]>([
+  ['status', () => unavailable(), { code: 'TOKEN_REQUEST_FAILED', status: 503 }],
+  [
+    'error of the issuer',
+    () => refusal(),
+    { code: 'TOKEN_REQUEST_REFUSED', status: 401, oauthError: 'invalid_client' },
+  ],
+  [
+    'transport code',
+    () =>
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+      }),
+    { code: 'TOKEN_REQUEST_FAILED', transportCode: 'ECONNREFUSED' },
+  ],
+])('a failed renewal says why: the %s and the endpoint', async (_what, answer, expected) => {
+  const { tokens, issuer, eventsOf } = fakeService({ maxWait: 1 })
+  issuer.respondOnceWith(answer)
+  await tokens.warmUp().catch(() => {})
+  expect(eventsOf('renewal.failed')).toEqual([
+    {
+      type: 'renewal.failed',
+      issuer: 'general',
+      endpoint: 'https://auth.example.com/public/security/v1/token',
+      retryIn: expect.any(Number) as number,
+      tokenStillValid: false,
+      ...expected,
+    },
+  ])
+})
+
 test('a background renewal that fails once is tried again well before expiry', async () => {
   const { tokens, issuer } = fakeService({ renewBefore: 5 * minute })
   await tokens.warmUp()

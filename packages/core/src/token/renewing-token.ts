@@ -10,6 +10,8 @@ import { SingleFlight } from './single-flight.ts'
 export interface RenewalOptions {
   /** Name of the issuer. */
   readonly issuer: string
+  /** The token endpoint's URL without a query, for events. */
+  readonly endpoint: string
   /** `undefined`: a tenth of the lifetime, jittered. */
   readonly renewBefore: number | undefined
   readonly maxWait: number
@@ -237,10 +239,26 @@ export class RenewingToken {
     return error
   }
 
-  #report({ code }: TokenlaneError, retryIn: number): void {
-    const { emit, issuer } = this.#options
+  #report(error: TokenlaneError, retryIn: number): void {
+    const { emit, issuer, endpoint } = this.#options
     const tokenStillValid = this.#unexpired() !== undefined
-    emit?.({ type: 'renewal.failed', issuer, code, retryIn, tokenStillValid })
+    emit?.({ type: 'renewal.failed', issuer, endpoint, ...whyOf(error), retryIn, tokenStillValid })
+  }
+}
+
+/** What an operator needs to tell one failure from another. */
+function whyOf({ code, status, oauthError, cause }: TokenlaneError): {
+  code: TokenlaneError['code']
+  status?: number
+  oauthError?: string
+  transportCode?: string
+} {
+  const transportCode = (cause as { code?: string } | undefined)?.code
+  return {
+    code,
+    ...(status !== undefined && { status }),
+    ...(oauthError !== undefined && { oauthError }),
+    ...(transportCode !== undefined && { transportCode }),
   }
 }
 
