@@ -1,9 +1,26 @@
 import type { RotatingCredentials } from '../credentials/credential-rotation.ts'
-import { TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
+import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { StepTimeout } from '../time/timers.ts'
 import { requestToken, type TokenEndpoint } from './client-credentials.ts'
 import type { TokenSource } from './token-source.ts'
+import { Tracing } from '../tracing.ts'
+
+/** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
+interface TokenRequestMessage {
+  readonly issuer: string
+  /** The token endpoint's URL without a query. */
+  readonly endpoint: string
+  readonly reason: RenewalReason
+  outcome?: 'issued' | 'failed'
+  code?: TokenlaneErrorCode
+  /** In milliseconds. */
+  duration?: number
+  error?: unknown
+}
+
+const tracing = new Tracing<TokenRequestMessage>('tokenlane:token.request')
 
 /**
  * Returns the source that asks the issuer itself: one token request, and another one for each client of `credentials`
@@ -22,7 +39,7 @@ export function askIssuer(
       const start = moment()
       try {
         const { token, lifetime } = await credentials.use(
-          (client) => requestToken(endpoint, client, timeout.signal()),
+          (client) => traced(endpoint, reason, () => requestToken(endpoint, client, timeout.signal())),
           reason === 'startup' ? 'startup' : 'renewal',
           () => timeout.signal(),
         )
@@ -34,6 +51,30 @@ export function askIssuer(
         timeout.clear()
       }
     },
+  }
+}
+
+/** Makes a token request that subscribers can see. */
+async function traced<T>(
+  { issuer, url }: TokenEndpoint,
+  reason: RenewalReason,
+  request: () => Promise<T>,
+): Promise<T> {
+  if (!tracing.isObserved) return request()
+  const message: TokenRequestMessage = { issuer, endpoint: url.origin + url.pathname, reason }
+  const start = performance.now()
+  try {
+    const answer = await tracing.begin(message, request)
+    message.outcome = 'issued'
+    return answer
+  } catch (error) {
+    message.outcome = 'failed'
+    if (isTokenlaneError(error)) message.code = error.code
+    message.error = error
+    throw error
+  } finally {
+    message.duration = performance.now() - start
+    tracing.finish(message)
   }
 }
 
