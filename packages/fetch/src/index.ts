@@ -1,40 +1,41 @@
 import {
+  checkCallOptions,
+  copyOfFields,
   dispatcherMustKeepFloor,
-  followWithinApi,
-  isRedirect,
+  hasAuthorization,
+  isReplayable,
   managerOf,
   markManaged,
   mustBeManager,
+  OutgoingRequest,
   refuseArgument,
-  ResponseExchange,
+  sendWithinApi,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 
 export type { TokenlaneRequestInit } from './call.ts'
-import { Call, urlOf, type TokenlaneRequestInit } from './call.ts'
-import { withToken } from './fields.ts'
+import { Call, type TokenlaneRequestInit } from './call.ts'
+
+type Fetch = typeof globalThis.fetch
 
 /** Configures `createFetch`. */
 export interface CreateFetchOptions {
   /**
    * Sends the calls.
    *
-   * @defaultValue the runtime's `fetch`, as it is at each call
+   * @defaultValue the global `fetch`, as it is when `createFetch` is called
    */
-  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly fetch?: Fetch | undefined
 }
+
+/** `fetch`, and with `tokenlane` in its `init` how Tokenlane treats a call. */
+export type TokenlaneFetch = (input: Parameters<Fetch>[0], init?: TokenlaneRequestInit) => Promise<Response>
 
 const purpose = 'create fetch'
 
-/** `fetch`, and with `tokenlane` in its `init` how a call wants to be treated. */
-export type TokenlaneFetch = (
-  input: Parameters<typeof globalThis.fetch>[0],
-  init?: TokenlaneRequestInit,
-) => Promise<Response>
-
 /**
- * A `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one that
- * brings its own `Authorization` field, goes to the underlying `fetch` as it is.
+ * Returns a `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one
+ * that brings its own `Authorization` header, goes to the underlying `fetch` as it is.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. A call rejects as it would with the
  * underlying `fetch`, or with a TokenlaneError if no token can be had: then nothing was sent.
@@ -48,50 +49,62 @@ export function createFetch(tokens: TokenManager, options: CreateFetchOptions = 
   mustBeManager(tokens, purpose)
   if (typeof options !== 'object' || options === null)
     refuseArgument(purpose, 'options', 'an object with fetch')
-  const given = options.fetch
-  if (given !== undefined && typeof given !== 'function')
+  if (options.fetch !== undefined && typeof options.fetch !== 'function')
     refuseArgument(purpose, 'options.fetch', 'a fetch function')
-  const atStart = given ?? globalThis.fetch
-  if (managerOf(atStart) === tokens) return atStart
+  // found once: what replaces the global one later may lead back to the fetch that is made here
+  const base = options.fetch ?? globalThis.fetch
+  if (managerOf(base) === tokens) return base
 
-  const base = (): typeof globalThis.fetch => {
-    if (given !== undefined) return given
-    // once a managed fetch stands in for the global one, looking there would lead back to it
-    return managerOf(globalThis.fetch) === undefined ? globalThis.fetch : atStart
-  }
-
-  const ownFetch = given !== undefined
-  const managed: TokenlaneFetch = async (input, init) => {
-    const fetch = base()
-    const url = urlOf(input)
+  const ownFetch = options.fetch !== undefined
+  const route = (url: URL) => tokens.route(url)
+  const fetch: TokenlaneFetch = async (input, init) => {
+    const url = isRequest(input) ? input.url : String(input)
     const api = tokens.route(url)
-    if (api === undefined) return fetch(input, init)
-    const { baseUrl } = api
-    const call = new Call(input, init, { url, baseUrl, ownFetch })
-    if (call.hasOwnAuthorization) return fetch(input, init)
-    dispatcherMustKeepFloor({ url: baseUrl, dispatcher: call.dispatcher, ownFetch })
-    const closeMayGoOn = api.keepOpen()
-    try {
-      const response = await api.send((token) => ResponseExchange.of(call.send(fetch, token)), call)
-      if (!call.followsRedirects || !isRedirect(response)) return response
-      return await followWithinApi(response, {
-        call,
-        api,
-        tokens,
-        options: call,
-        prepare: async (hop) => {
-          const asked = await call.initFor(hop)
-          const { href } = hop.url
-          return (token) => {
-            const headers = token === undefined ? hop.headers : withToken(hop.headers, token)
-            return fetch(href, { ...asked, headers })
-          }
-        },
-      })
-    } finally {
-      call.end()
-      closeMayGoOn()
-    }
+    if (api === undefined) return base(input, init)
+    const call =
+      isRequest(input) || isRequest(init)
+        ? requestCall(input, init)
+        : urlCall(unmistakable(url, api.baseUrl), init)
+    if (call === undefined) return base(input, init)
+    const dispatcher = init?.dispatcher
+    dispatcherMustKeepFloor({ url: api.baseUrl, dispatcher, ownFetch })
+    return sendWithinApi(call, { api, route, fetch: base })
   }
-  return markManaged(managed, tokens)
+  // as that of the runtime's
+  Object.defineProperty(fetch, 'length', { value: 1 })
+  return markManaged(fetch, tokens)
+}
+
+/** Returns the call of a URL, `undefined` for one that brings its own `Authorization`. */
+function urlCall(url: string, init: TokenlaneRequestInit = {}): Call | undefined {
+  const call = new Call(url, init)
+  return call.hasOwnAuthorization ? undefined : call
+}
+
+/** The same where `input` or `init` is a `Request`, which decides as `fetch` reads it. */
+function requestCall(
+  input: Parameters<Fetch>[0],
+  init: TokenlaneRequestInit = {},
+): OutgoingRequest | undefined {
+  const given = (isRequest(input) ? input : init) as Request
+  if (hasAuthorization(copyOfFields(init.headers ?? given.headers))) return undefined
+  const { tokenlane, ...rest } = init
+  const { priority, resend } = checkCallOptions(tokenlane)
+  const Class = given.constructor as typeof Request
+  const asked = isRequest(init) ? init : rest
+  const isPlain = isRequest(input) && Object.keys(rest).length === 0
+  const request = isPlain ? input : new Class(input, asked)
+  const replayable = isReplayable(rest.body)
+  return new OutgoingRequest(request, { client: 'fetch', priority, resend, replayable })
+}
+
+/** Returns text that every parser reads as leading to the API, as the router has read it. */
+function unmistakable(url: string, baseUrl: string): string {
+  return url.startsWith(baseUrl) ? url : new URL(url).href
+}
+
+/** Also one of another realm or package, which are told by their tag. */
+function isRequest(value: unknown): value is Request {
+  const tag = (value as { readonly [Symbol.toStringTag]?: unknown } | null | undefined)?.[Symbol.toStringTag]
+  return tag === 'Request'
 }

@@ -225,7 +225,7 @@ describe('createFetch', () => {
     expect(createFetch(tokens, { fetch })).toBe(fetch)
   })
 
-  test('gives an underlying fetch that adds to the headers new ones in each attempt', async () => {
+  test('gives an underlying fetch that adds to the Headers of a call new ones in each attempt', async () => {
     const seen: (string | null)[] = []
     const base: typeof globalThis.fetch = async (_, init) => {
       const headers = init?.headers as Headers
@@ -233,8 +233,10 @@ describe('createFetch', () => {
       seen.push(headers.get('x-trace'))
       return new Response(null, { status: seen.length === 1 ? 401 : 200 })
     }
-    expect((await createFetch(tokens, { fetch: base })(weblink('records'))).status).toBe(200)
-    expect(seen).toEqual(['one', 'one'])
+    const headers = new Headers()
+    const managed = createFetch(tokens, { fetch: base })
+    expect((await managed(weblink('records'), { headers })).status).toBe(200)
+    expect([seen, headers.has('x-trace')]).toEqual([['one', 'one'], false])
   })
 
   test('can stand in for the global fetch', async () => {

@@ -1,10 +1,9 @@
 import {
   checkCallOptions,
   dispatcherMustKeepFloor,
-  followWithinApi,
-  isRedirect,
   isReplayable,
-  ResponseExchange,
+  OutgoingRequest,
+  sendWithinApi,
   type Api,
   type Pass,
   type SendOptions,
@@ -13,7 +12,6 @@ import {
 import type { Options } from 'ky'
 
 import type { Held, HeldPasses } from './held-passes.ts'
-import { Outgoing } from './outgoing.ts'
 
 /** Whose tokens calls get, and what calls hold. */
 export interface Manager {
@@ -56,38 +54,15 @@ export class Call {
       this.#take()?.pass.release()
       return fetch(request, init)
     }
-
-    const rest = { ...init }
-    if ('tokenlane' in rest) delete rest.tokenlane
-    const asks = this.#asks(request)
     this.#mustBeSecure(api)
+    const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
-    const outgoing = new Outgoing(request, { replayable: asks.replayable ?? true, source })
-    const closeMayGoOn = api.keepOpen()
-    try {
-      const pass = this.#passFor(api)
-      const attempt = (token: string) => {
-        const [next, withToken] = outgoing.next(token)
-        // a `fetch` of the caller's may look at nothing but the request; ours makes one anyway
-        if (this.#fetch !== undefined) return ResponseExchange.of(fetch(new Request(next, withToken), rest))
-        return ResponseExchange.of(fetch(next, { ...rest, ...withToken }))
-      }
-      const response = await api.send(attempt, { ...asks, pass })
-      if (!outgoing.followsRedirects || !isRedirect(response)) return response
-      return await followWithinApi(response, {
-        call: outgoing,
-        api,
-        tokens: this.#manager.tokens,
-        options: asks,
-        prepare: async (hop) => {
-          const next = await outgoing.hop(hop)
-          return (token) => fetch(next(token), rest)
-        },
-      })
-    } finally {
-      outgoing.end()
-      closeMayGoOn()
-    }
+    const call = new OutgoingRequest(request, { ...this.#asks(request), source, pass: this.#passFor(api) })
+    return sendWithinApi(call, {
+      api,
+      route: (url) => this.#manager.tokens.route(url),
+      fetch: this.#fetch === undefined ? withInit(globalThis.fetch, rest) : asRequests(this.#fetch, rest),
+    })
   }
 
   /** The pass that is held, if it is for this API. */
@@ -121,5 +96,26 @@ export class Call {
     const { tokenlane, body } = this.#options
     const { priority, resend } = checkCallOptions(tokenlane)
     return { client: 'ky', method, signal, priority, resend, replayable: isReplayable(body) }
+  }
+}
+
+type Fetch = NonNullable<Options['fetch']>
+
+/** Returns a `fetch` with what ky hands to `fetch` beside the request. */
+function withInit(fetch: typeof globalThis.fetch, rest: RequestInit): typeof globalThis.fetch {
+  return (input, init) => fetch(input, { ...rest, ...init })
+}
+
+/** Returns a `fetch` for one of the caller's, which may look at nothing but the request that ky gives it. */
+function asRequests(fetch: Fetch, rest: RequestInit): typeof globalThis.fetch {
+  return async (input, init) => {
+    const request = new Request(input, init)
+    try {
+      return await fetch(request, rest)
+    } catch (reason) {
+      // so that ky's own request, whose body went into this one, is let go of
+      if (!request.bodyUsed) request.body?.cancel(reason).catch(() => {})
+      throw reason
+    }
   }
 }

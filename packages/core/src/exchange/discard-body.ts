@@ -1,13 +1,13 @@
 const mostRead = 65_536
-/** In milliseconds: an answer may stop without an end. */
+/** In milliseconds: a body may stall without an end. */
 const longestRead = 1_000
 
 /** A stream of the web or of Node. */
 type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 /**
- * Frees the connection of an answer that nobody wants: a short body is read, so that the connection can serve
- * again, and one that is long or slow is given up. Never fails.
+ * Frees the connection of an unwanted response: reads a body of at most 64 KiB, so that the connection can serve
+ * again, and cancels one that is longer or takes more than a second. Never rejects.
  */
 export async function discardBody(body: Body | null | undefined): Promise<void> {
   if (body === null || body === undefined) return
@@ -23,7 +23,7 @@ export async function discardBody(body: Body | null | undefined): Promise<void> 
     }
     source.giveUp()
   } catch {
-    // the answer is unwanted, and so is its failure
+    // the response is unwanted, and so is its failure
   } finally {
     clearTimeout(timer)
   }
@@ -31,7 +31,7 @@ export async function discardBody(body: Body | null | undefined): Promise<void> 
 
 interface Source {
   next(): Promise<{ done?: boolean | undefined; value?: Uint8Array | undefined }>
-  /** Also ends a `next` that still waits. */
+  /** Cancels the body, which also ends a pending `next`. */
   giveUp(): void
 }
 

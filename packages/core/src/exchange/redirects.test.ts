@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import { followRedirects, type Hop } from './redirects.ts'
+import type { Api } from '../send/api.ts'
+import { isRedirect, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
+import { sendWithinApi, type OutgoingCall } from './send-within-api.ts'
 
 const fields = {
   authorization: 'Bearer mine',
@@ -9,7 +11,7 @@ const fields = {
   'x-request-id': '7',
 }
 
-function callTo(url: string, method = 'GET', hasBody = false): Hop & { replayable: boolean } {
+function callTo(url: string, method = 'GET', hasBody = false): RedirectedCall {
   return { url: new URL(url), method, headers: new Headers(fields), hasBody, replayable: true }
 }
 
@@ -17,24 +19,47 @@ function redirect(location: string, status = 302): Response {
   return new Response('moved', { status, headers: { location } })
 }
 
-/** Follows one redirect of a call, and tells the hop. */
-async function hopOf(call: Hop, location: string, status = 302): Promise<Hop> {
-  const send = vi.fn<(hop: Hop) => Promise<Response>>(async () => new Response('there'))
-  await followRedirects(redirect(location, status), { ...call, replayable: true }, send)
-  expect(send).toHaveBeenCalledOnce()
-  return send.mock.lastCall![0]
+/** Returns the request that one redirect of a call leads to. */
+function hopOf(call: RedirectedCall, location: string, status = 302): Hop {
+  return nextHop(call, redirect(location, status), call)
 }
 
-const never = async (): Promise<Response> => expect.fail('nothing is to be sent')
+const api = {
+  keepOpen: () => () => {},
+  send: async (attempt: Parameters<Api['send']>[0]) => (await attempt('Bearer ours')).result,
+} as unknown as Api
 
-test('an answer that is no redirect is the answer', async () => {
+/** Sends a call whose requests are answered with these responses, one after the other. */
+function follow(
+  call: RedirectedCall,
+  responses: (url: string) => Response,
+  inside = true,
+): Promise<Response> {
+  const outgoing: OutgoingCall = {
+    ...call,
+    followsRedirects: true,
+    next: () => [call.url.href, {}],
+    hop:
+      async ({ url }) =>
+      (token) => [url.href, { headers: { authorization: String(token) } }],
+    end: () => {},
+  }
+  return sendWithinApi(outgoing, {
+    api,
+    route: () => (inside ? api : undefined),
+    fetch: async (input) => responses(input as string),
+  })
+}
+
+test('a response that is not a redirect is the response', async () => {
   const call = callTo('https://a.example/')
   for (const answer of [
     new Response('here'),
     new Response(null, { status: 302 }),
     new Response(null, { status: 304, headers: { location: '/' } }),
   ]) {
-    expect(await followRedirects(answer, call, never)).toBe(answer)
+    expect(isRedirect(answer)).toBe(false)
+    expect(await follow(call, () => answer)).toBe(answer)
     expect(answer.redirected).toBe(false)
   }
 })
@@ -43,25 +68,26 @@ test('the last answer of a chain says that it was redirected, and the others are
   const first = redirect('/1')
   const second = redirect('2')
   const seen: string[] = []
-  const answer = await followRedirects(first, callTo('https://a.example/x/y'), async ({ url }) => {
-    seen.push(url.href)
-    return seen.length === 1 ? second : new Response('there')
+  const answers = [first, second, new Response('there')]
+  const answer = await follow(callTo('https://a.example/x/y'), (url) => {
+    seen.push(url)
+    return answers.shift()!
   })
-  expect(seen).toEqual(['https://a.example/1', 'https://a.example/2'])
+  expect(seen).toEqual(['https://a.example/x/y', 'https://a.example/1', 'https://a.example/2'])
   expect([answer.redirected, await answer.text()]).toEqual([true, 'there'])
   expect([first.bodyUsed, second.bodyUsed]).toEqual([true, true])
 })
 
 describe('the fields of a hop', () => {
   test('are those of the call on the same origin', async () => {
-    const { headers } = await hopOf(callTo('https://a.example/'), '/b')
+    const { headers } = hopOf(callTo('https://a.example/'), '/b')
     expect(Object.fromEntries(headers)).toEqual(fields)
   })
 
   test.each(['https://b.example/', 'https://a.example:8443/', 'http://a.example/'])(
     'are without those of the origin at %s',
     async (location) => {
-      const { headers } = await hopOf(callTo('https://a.example/'), location)
+      const { headers } = hopOf(callTo('https://a.example/'), location)
       expect(Object.keys(Object.fromEntries(headers))).toEqual(['content-type', 'x-request-id'])
     },
   )
@@ -77,7 +103,7 @@ describe('a method', () => {
     [307, 'POST', 'POST'],
     [308, 'POST', 'POST'],
   ])('%i makes of %s a %s', async (status, before, after) => {
-    const hop = await hopOf(callTo('https://a.example/', before, before !== 'HEAD'), '/b', status)
+    const hop = hopOf(callTo('https://a.example/', before, before !== 'HEAD'), '/b', status)
     expect(hop.method).toBe(after)
     expect(hop.hasBody).toBe(after === before && before !== 'HEAD')
     expect(hop.headers.has('content-type')).toBe(after === before)
@@ -87,27 +113,25 @@ describe('a method', () => {
 describe('what cannot be followed is a TypeError', () => {
   test.each(['ftp://a.example/', 'https://user:pass@a.example/', 'https://[', 'data:,x'])(
     '%s',
-    async (location) => {
-      const following = followRedirects(redirect(location), callTo('https://a.example/'), never)
-      await expect(following).rejects.toThrow(new TypeError('fetch failed'))
+    (location) => {
+      expect(() => hopOf(callTo('https://a.example/'), location)).toThrow(new TypeError('fetch failed'))
     },
   )
 
   test('a body that can be read once', async () => {
     const call = { ...callTo('https://a.example/', 'POST', true), replayable: false }
-    await expect(followRedirects(redirect('/b', 307), call, never)).rejects.toThrow(TypeError)
+    for (const status of [301, 302, 307, 308]) expect(() => hopOf(call, '/b', status)).toThrow(TypeError)
+    expect(hopOf(call, '/b', 303)).toMatchObject({ method: 'GET', hasBody: false })
   })
 
   test('the 21st redirect', async () => {
-    const send = vi.fn<(hop: Hop) => Promise<Response>>(async () => redirect('/on'))
-    await expect(followRedirects(redirect('/on'), callTo('https://a.example/'), send)).rejects.toThrow(
-      TypeError,
-    )
-    expect(send).toHaveBeenCalledTimes(20)
+    const send = vi.fn<() => Response>(() => redirect('/on'))
+    await expect(follow(callTo('https://a.example/'), send)).rejects.toThrow(TypeError)
+    expect(send).toHaveBeenCalledTimes(21)
   })
 })
 
 test('a location in UTF-8 is read as such', async () => {
   const asField = Buffer.from('/ö').toString('latin1')
-  expect((await hopOf(callTo('https://a.example/'), asField)).url.pathname).toBe('/%C3%B6')
+  expect(hopOf(callTo('https://a.example/'), asField).url.pathname).toBe('/%C3%B6')
 })

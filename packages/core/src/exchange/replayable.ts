@@ -1,3 +1,6 @@
+/** Those of another package, such as undici's own, have the same tags. */
+const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData'])
+
 /**
  * Whether a body can be sent again: nothing, text, bytes, a form. `false` for what can be read once, such as
  * streams and generators, and for what is not known.
@@ -8,8 +11,6 @@ export function isReplayable(body: unknown): boolean {
     body === null ||
     body instanceof ArrayBuffer ||
     ArrayBuffer.isView(body) ||
-    body instanceof URLSearchParams ||
-    body instanceof Blob ||
-    body instanceof FormData
+    replayableTags.has((body as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag])
   )
 }

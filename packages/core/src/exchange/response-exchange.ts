@@ -2,9 +2,9 @@ import type { Exchange } from '../send/api.ts'
 import { discardBody } from './discard-body.ts'
 
 /**
- * An exchange that ended with a `Response` of the Fetch standard.
+ * One exchange that ended with a `Response` of the Fetch standard.
  *
- * Reads only what is asked for, which for nearly every answer is its status.
+ * Reads only what core asks for, which for nearly every response is its status.
  */
 export class ResponseExchange implements Exchange<Response> {
   readonly result: Response
@@ -13,7 +13,7 @@ export class ResponseExchange implements Exchange<Response> {
     this.result = response
   }
 
-  /** When the answer is there. */
+  /** Returns the exchange once its response is there. */
   static of(answer: Response | Promise<Response>): Promise<ResponseExchange> {
     // an async function would take twice the memory for each call under way
     return Promise.resolve(answer).then((response) => new ResponseExchange(response))

@@ -1,0 +1,97 @@
+import type { Api, SendOptions } from '../send/api.ts'
+import { discardBody } from './discard-body.ts'
+import { isRedirect, networkError, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
+import { ResponseExchange } from './response-exchange.ts'
+
+/** What `fetch` takes. */
+export type FetchArguments = [input: Request | string, init: RequestInit]
+
+/** A call of the Fetch standard, which can make its requests more than once. */
+export interface OutgoingCall extends RedirectedCall, SendOptions {
+  readonly method: string
+  readonly replayable: boolean
+  /** Whether redirects are to be followed, and not left to the caller. */
+  readonly followsRedirects: boolean
+  /** Returns the next request of the call itself, with this token. */
+  next(authorization: string): FetchArguments
+  /**
+   * Prepares the request of a redirect. The function that comes back adds the token and leaves further redirects
+   * alone; without a token, the request follows them by itself.
+   */
+  hop(hop: Hop): Promise<(authorization?: string) => FetchArguments>
+  /** Frees what was kept to be sent again. `failure` is why the call failed, if it did. */
+  end(failure?: { readonly reason: unknown }): void
+}
+
+/** Where a call goes. */
+export interface Destination {
+  readonly api: Api
+  /** Returns the API that a URL belongs to. */
+  readonly route: (url: URL) => Api | undefined
+  readonly fetch: typeof globalThis.fetch
+}
+
+const mostRedirects = 20
+
+/**
+ * Sends a call to its API, and follows its redirects with the token for as long as they stay within that API. The
+ * first one that leaves it is sent without the token, and everything after it is followed by `fetch` itself.
+ *
+ * @throws what `fetch` and `api.send` throw.
+ */
+export async function sendWithinApi(call: OutgoingCall, destination: Destination): Promise<Response> {
+  const { api, fetch } = destination
+  const closeMayGoOn = api.keepOpen()
+  let failure: { reason: unknown } | undefined
+  try {
+    const response = await api.send((token) => ResponseExchange.of(fetch(...call.next(token))), call)
+    return call.followsRedirects && isRedirect(response)
+      ? await follow(response, call, destination)
+      : response
+  } catch (reason) {
+    failure = { reason }
+    throw reason
+  } finally {
+    call.end(failure)
+    closeMayGoOn()
+  }
+}
+
+async function follow(
+  redirect: Response,
+  call: OutgoingCall,
+  { api, route, fetch }: Destination,
+): Promise<Response> {
+  const { client, signal, priority, resend } = call
+  let response = redirect
+  let hop: Hop = call
+  for (let redirects = 0; redirects < mostRedirects; redirects += 1) {
+    hop = nextHop(hop, response, call)
+    await discardBody(response.body)
+    const next = await call.hop(hop)
+    if (route(hop.url) !== api) return afterLeaving(await fetch(...next()), call, hop)
+    const attempt = (token: string) => ResponseExchange.of(fetch(...next(token)))
+    const { method } = hop
+    response = await api.send(attempt, { client, method, signal, priority, resend, underway: true })
+    if (!isRedirect(response)) return redefine(response, { redirected: true })
+  }
+  throw networkError('redirect count exceeded')
+}
+
+/** To the client's own `fetch`, the hop that left the API was the first request. */
+function afterLeaving(response: Response, call: OutgoingCall, hop: Hop): Response {
+  if (response.type !== 'basic' || hop.url.origin === call.url.origin)
+    return redefine(response, { redirected: true })
+  if (call.mode !== 'no-cors') return redefine(response, { redirected: true, type: 'cors' })
+  void discardBody(response.body)
+  return redefine(Response.error(), { redirected: true, type: 'opaque', url: response.url })
+}
+
+function redefine(
+  response: Response,
+  values: Partial<Pick<Response, 'redirected' | 'type' | 'url'>>,
+): Response {
+  for (const [name, value] of Object.entries(values))
+    Object.defineProperty(response, name, { value, configurable: true, enumerable: true })
+  return response
+}
