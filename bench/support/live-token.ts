@@ -1,7 +1,7 @@
 import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { askIssuer } from '../../packages/core/src/issuer/ask-issuer.ts'
-import { RotatingCredentials } from '../../packages/core/src/credentials/credential-rotation.ts'
+import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
 
@@ -21,7 +21,13 @@ export async function openHotPath(
       scope: undefined,
       fetch,
     },
-    new RotatingCredentials('general', client, undefined),
+    new CredentialRotation({
+      issuer: 'general',
+      source: client,
+      method: 'client_secret_post',
+      lifetime: { lifetime: 365, notices: [10, 5] },
+      emit: undefined,
+    }),
     5_000,
   )
   const token = new RenewingToken(source, {

@@ -120,13 +120,13 @@ export type TokenlaneEvent =
   | { readonly type: 'limiter.failed'; readonly api: string; readonly reason: string }
   /** The rate budget is shared again. */
   | { readonly type: 'limiter.recovered'; readonly api: string }
-  /** The client secret must be rotated: `daysLeft` of its 365 days remain. Once per threshold. */
+  /** The client secret must be rotated: `daysLeft` of its `secretLifetime` remain. Once per threshold. */
   | {
       readonly type: 'secret.expiring'
       readonly issuer: string
       readonly clientId: string
       readonly daysLeft: number
-      readonly threshold: 10 | 5 | 0
+      readonly threshold: number
     }
   /** The issuer took other credentials than the time before. */
   | { readonly type: 'credentials.rotated'; readonly issuer: string; readonly clientId: string }

@@ -14,10 +14,15 @@ export {
 } from './credentials/issuer.ts'
 export type { PerEnvironment } from './options/environment.ts'
 export type {
+  CertificateCredentials,
+  ClientAuthenticationMethod,
+  ClientCredentials,
   Credentials,
   CredentialsContext,
   CredentialsProvider,
   CredentialsSource,
+  PrivateKeyCredentials,
+  SigningAlgorithm,
 } from './credentials/credentials.ts'
 export { envCredentials } from './credentials/env-credentials.ts'
 export type { AccessToken } from './token/access-token.ts'

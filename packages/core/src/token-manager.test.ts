@@ -169,6 +169,18 @@ test.each<[string, unknown, string, string]>([
     'true or false',
   ],
   [
+    'a secret lifetime of 0',
+    withIssuer({ ...general, secretLifetime: 0 }),
+    'issuers.general.secretLifetime',
+    'days, finite, above 0',
+  ],
+  [
+    'a notice before the secret is issued',
+    withIssuer({ ...general, notices: [10, 365] }),
+    'issuers.general.notices[1]',
+    'below `secretLifetime`',
+  ],
+  [
     'an empty scope',
     withIssuer({ tokenEndpoint: authUrl, scope: '', credentials: client }),
     'issuers.general.scope',

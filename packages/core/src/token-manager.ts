@@ -13,7 +13,7 @@ import { checkOptions, known, type TokenManagerOptions } from './manager-options
 import { MissedRoutes } from './send/missed-routes.ts'
 import { ProtectedApi } from './send/protected-api.ts'
 import { RenewingToken } from './token/renewing-token.ts'
-import { RotatingCredentials } from './credentials/credential-rotation.ts'
+import { CredentialRotation } from './credentials/credential-rotation.ts'
 import { Router } from './send/router.ts'
 import { shareWithFleet } from './store/share-with-fleet.ts'
 import { processMustKeepFloor } from './tls/tls-floor.ts'
@@ -172,7 +172,7 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
 
 interface ManagedIssuer {
   readonly token: RenewingToken
-  readonly credentials: RotatingCredentials
+  readonly credentials: CredentialRotation
 }
 
 function manage(
@@ -182,7 +182,7 @@ function manage(
   fetch: typeof globalThis.fetch | undefined,
   store: GuardedStore | undefined,
 ): ManagedIssuer {
-  const credentials = new RotatingCredentials(name, issuer.credentials, emit)
+  const credentials = new CredentialRotation({ ...issuer.credentials, issuer: name, emit })
   const { tokenEndpoint: url, check, scope } = issuer
   const endpoint = { issuer: name, url, check, scope, fetch }
   const { renewBefore, maxWait } = issuer

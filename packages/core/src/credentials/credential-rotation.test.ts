@@ -110,6 +110,44 @@ test('a provider that makes up a new secret each time does not make every call a
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
+test('the ninth secret of a list is tried too', async () => {
+  const list = Array.from({ length: 9 }, (_, index) => ({
+    clientId: 'client-1',
+    clientSecret: `secret-${index + 1}`,
+  }))
+  for (const credentials of [list, () => list]) {
+    const { tokens, issuer } = fakeService({ credentials })
+    acceptOnly(issuer, 'secret-9')
+    await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+    expect(issuer.count).toBe(9)
+  }
+})
+
+test('a current secret whose text is a part of invalid_client does not keep the next one from being tried', async () => {
+  const { tokens, issuer } = fakeService({
+    credentials: [{ clientId: 'client-1', clientSecret: 'client' }, other],
+  })
+  acceptOnly(issuer, other.clientSecret)
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test.each([
+  ['ENOENT', true],
+  ['ERR_ACCESS_DENIED', true],
+  ['SecretNotFound', true],
+  ['secret-1', false],
+  ['s3cr3t', false],
+  ['JBSWY3DPEHPK3PXP', false],
+  ['aB3dE5fG7hJ9', false],
+])('a provider’s code %s is quoted only if it looks like a code: %s', async (code, quoted) => {
+  const { tokens } = fakeService({
+    credentials: () => raise(Object.assign(new Error('failed'), { code })),
+    maxWait: 1,
+  })
+  const error: unknown = await tokens.getToken('general').catch((thrown: unknown) => thrown)
+  expect(String(error).includes(code)).toBe(quoted)
+})
+
 test('an unchanged secret is tried again after 30 s', async () => {
   const { tokens, issuer } = fakeService({ credentials: () => client })
   issuer.respondOnceWith(() => refusal())
@@ -191,6 +229,17 @@ test('a new secret has its own 365 days', async () => {
   await tokens.getToken('general')
   expect(tokens.status().issuers['general']?.daysLeft).toBe(365)
   expect(eventsOf('secret.expiring')).toHaveLength(1)
+})
+
+test('a secret of 180 days gives notice 30 days before its end, by the options of its issuer', () => {
+  const secretIssuedAt = new Date(now - 155 * day)
+  const { tokens, eventsOf } = fakeService({
+    credentials: { ...client, secretIssuedAt },
+    secretLifetime: 180,
+    notices: [30],
+  })
+  expect(tokens.status().issuers['general']?.daysLeft).toBe(25)
+  expect(eventsOf('secret.expiring')).toMatchObject([{ daysLeft: 25, threshold: 30 }])
 })
 
 function raise(error: Error): never {

@@ -1,64 +1,76 @@
 import { abortable } from '../time/abortable.ts'
 import {
-  type Credentials,
-  type CredentialsProvider,
+  type ClientAuthenticationMethod,
+  type ClientCredentials,
   type CredentialsContext,
+  type CredentialsProvider,
   type CredentialsSource,
+  isCryptoKey,
+  readCredentials,
   unavailable,
-  usableCredentials,
 } from './credentials.ts'
 import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
-import { SecretClock } from './secret-expiry.ts'
+import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
 /** How long a refused client is not tried again, in milliseconds. */
 export const refusalMemory = 30_000
-/** So many refused clients in that time, and no other is tried: a provider may make up a new secret each time. */
-const mostRefused = 8
+/** More lists with a refused client in that time, and no other is tried: a provider may make up a secret each time. */
+const mostRefusedLists = 8
+
+/** One issuer's credentials, and how it takes them. */
+export interface RotationOptions {
+  /** Name of the issuer. */
+  readonly issuer: string
+  readonly source: CredentialsSource<ClientCredentials>
+  readonly method: ClientAuthenticationMethod
+  readonly lifetime: SecretLifetime
+  readonly emit: Emit
+}
 
 /**
  * Which credentials one issuer is asked with: the ones that worked last before the others, none that were
  * refused in the last 30 s, and the provider is asked again at once when all are refused.
  */
-export class RotatingCredentials {
-  readonly #issuer: string
-  readonly #source: CredentialsSource
-  readonly #emit: Emit
+export class CredentialRotation {
+  readonly #options: RotationOptions
+  readonly #expiry: SecretExpiry
   /** By client, on the monotonic clock. */
   readonly #refusedUntil = new Map<string, number>()
-  readonly #clock: SecretClock
+  /** By list of clients that were refused, on the monotonic clock. */
+  #listsRefusedUntil: readonly number[] = []
+  /** Tells keys apart that are objects. */
+  readonly #numbers = new WeakMap<object, number>()
+  #lastNumber = 0
   #working: string | undefined
   #lastRefusal: TokenlaneError | undefined
 
-  constructor(issuer: string, source: CredentialsSource, emit: Emit) {
-    this.#issuer = issuer
-    this.#source = source
-    this.#emit = emit
-    this.#clock = new SecretClock(issuer, emit)
-    if (typeof source !== 'function') this.#clock.watch(inOrder(source, undefined)[0])
+  constructor(options: RotationOptions) {
+    this.#options = options
+    const { issuer, source, lifetime, emit } = options
+    this.#expiry = new SecretExpiry(issuer, lifetime, emit)
+    if (typeof source !== 'function') this.#expiry.watch([source].flat()[0])
   }
 
-  /** Days until the secret in use must be rotated; gives due notices on the way. */
+  /** Returns the days until the secret in use must be rotated; gives due notices on the way. */
   daysLeft(): number | undefined {
-    return this.#clock.daysLeft()
+    return this.#expiry.daysLeft()
   }
 
   /** Whether the credentials can be other ones than a moment ago, so that a refusal may be out of date. */
   get mayChange(): boolean {
-    return typeof this.#source === 'function'
+    return typeof this.#options.source === 'function'
   }
 
   /**
-   * The credentials that come first, whether they work or not: what the processes of a fleet have in common.
+   * Returns the credentials that come first, whether they work or not: what several processes have in common.
    *
    * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
    */
-  async first(reason: 'startup' | 'renewal', signal: AbortSignal): Promise<Credentials> {
-    const [first] =
-      typeof this.#source === 'function'
-        ? await this.#given(this.#source, { reason, signal })
-        : [this.#source].flat()
-    return first as Credentials
+  async first(reason: 'startup' | 'renewal', signal: AbortSignal): Promise<ClientCredentials> {
+    const { source } = this.#options
+    const [first] = typeof source === 'function' ? await this.#given(source, reason, signal) : [source].flat()
+    return first as ClientCredentials
   }
 
   /**
@@ -68,98 +80,132 @@ export class RotatingCredentials {
    * or at once what `request` throws for another reason.
    */
   async use<T>(
-    request: (credentials: Credentials) => Promise<T>,
+    request: (credentials: ClientCredentials) => Promise<T>,
     reason: 'startup' | 'renewal',
     signal: () => AbortSignal,
   ): Promise<T> {
     let refusal: TokenlaneError | undefined
-    let asked = false
     for (const ask of this.mayChange ? [reason, 'rejected' as const] : [reason]) {
       // nothing was refused just now, so there is nothing to ask again for
-      if (ask === 'rejected' && !asked) break
-      for (const credentials of await this.#ask({ reason: ask, signal: signal() })) {
-        if (this.#isRefused(credentials)) continue
-        asked = true
+      if (ask === 'rejected' && refusal === undefined) break
+      const list = await this.#ask(ask, signal())
+      if (this.#tooManyLists()) break
+      const refusedBefore = this.#refusedUntil.size
+      for (const credentials of list) {
+        if (this.#refusedUntil.has(this.#keyOf(credentials))) continue
         try {
           const answer = await request(credentials)
           this.#worked(credentials)
           return answer
         } catch (error) {
           if (!isTokenlaneError(error) || error.code !== 'TOKEN_REQUEST_REFUSED') throw error
-          this.#remember(credentials, error)
+          this.#refused(credentials, error)
           refusal = error
           // no other secret makes a wrong scope right
           if (!isAboutClient(error)) throw error
         }
       }
+      if (this.#refusedUntil.size > refusedBefore)
+        this.#listsRefusedUntil = [...this.#listsRefusedUntil, performance.now() + refusalMemory]
     }
-    throw refusal ?? this.#lastRefusal ?? unavailable(this.#issuer, 'the provider gave none')
+    throw refusal ?? this.#lastRefusal ?? unavailable(this.#options.issuer, 'the provider gave none')
   }
 
-  async #ask(context: CredentialsContext): Promise<readonly Credentials[]> {
-    if (typeof this.#source !== 'function') return inOrder(this.#source, this.#working)
-    const usable = inOrder(await this.#given(this.#source, context), this.#working)
-    this.#clock.watch(usable[0])
-    return usable
+  async #ask(
+    reason: CredentialsContext['reason'],
+    signal: AbortSignal,
+  ): Promise<readonly ClientCredentials[]> {
+    const { source } = this.#options
+    if (typeof source !== 'function') return this.#inOrder([source].flat())
+    const list = this.#inOrder(await this.#given(source, reason, signal))
+    this.#expiry.watch(list[0])
+    return list
   }
 
-  async #given(source: CredentialsProvider, context: CredentialsContext): Promise<readonly Credentials[]> {
+  async #given(
+    source: CredentialsProvider<ClientCredentials>,
+    reason: CredentialsContext['reason'],
+    signal: AbortSignal,
+  ): Promise<readonly ClientCredentials[]> {
+    const { issuer, method } = this.#options
     let given: unknown
     try {
-      given = await abortable(Promise.resolve(source(context)), context.signal)
+      const context = { reason, signal, clientAuthentication: method }
+      given = await abortable(Promise.resolve(source(context)), signal)
     } catch (error) {
-      throw unavailable(
-        this.#issuer,
-        context.signal.aborted ? 'the provider did not answer in time' : why(error),
-      )
+      throw unavailable(issuer, signal.aborted ? 'the provider did not answer in time' : why(error))
     }
-    return usableCredentials(given, this.#issuer)
+    const list: readonly unknown[] = Array.isArray(given) ? given : [given]
+    if (list.length === 0) throw unavailable(issuer, 'the provider gave an empty array')
+    return list.map((client) => {
+      const read = readCredentials(client, method)
+      if ('credentials' in read) return read.credentials
+      const { key, given: found, allowed } = read.fault
+      if (key === undefined)
+        throw unavailable(
+          issuer,
+          `the provider gave ${client === undefined ? 'nothing' : found}; allowed: ${allowed}`,
+        )
+      throw unavailable(issuer, `the provider gave a \`${key}\` that is ${found}; allowed: ${allowed}`)
+    })
   }
 
-  #remember(credentials: Credentials, error: TokenlaneError): void {
-    this.#refusedUntil.set(keyOf(credentials), performance.now() + refusalMemory)
+  #refused(credentials: ClientCredentials, error: TokenlaneError): void {
+    this.#refusedUntil.set(this.#keyOf(credentials), performance.now() + refusalMemory)
     this.#lastRefusal = error
   }
 
-  #isRefused(credentials: Credentials): boolean {
+  /** Forgets what was refused more than 30 s ago. */
+  #tooManyLists(): boolean {
     const now = performance.now()
     for (const [key, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(key)
-    return this.#refusedUntil.has(keyOf(credentials)) || this.#refusedUntil.size >= mostRefused
+    this.#listsRefusedUntil = this.#listsRefusedUntil.filter((until) => until > now)
+    return this.#listsRefusedUntil.length >= mostRefusedLists
   }
 
-  #worked(credentials: Credentials): void {
-    const key = keyOf(credentials)
+  #worked(credentials: ClientCredentials): void {
+    const key = this.#keyOf(credentials)
     this.#refusedUntil.delete(key)
-    this.#clock.watch(credentials)
+    this.#expiry.watch(credentials)
     const rotated = this.#working !== undefined && this.#working !== key
     this.#working = key
-    if (rotated)
-      this.#emit?.({ type: 'credentials.rotated', issuer: this.#issuer, clientId: credentials.clientId })
+    const { issuer, emit } = this.#options
+    if (rotated) emit?.({ type: 'credentials.rotated', issuer, clientId: credentials.clientId })
   }
-}
 
-function keyOf({ clientId, clientSecret }: Credentials): string {
-  return JSON.stringify([clientId, clientSecret])
-}
+  /** The client that worked last comes first. */
+  #inOrder(list: readonly ClientCredentials[]): readonly ClientCredentials[] {
+    const first = list.find((credentials) => this.#keyOf(credentials) === this.#working)
+    return first === undefined ? list : [first, ...list.filter((credentials) => credentials !== first)]
+  }
 
-/** The client that worked last comes first. */
-function inOrder(
-  source: Credentials | readonly Credentials[],
-  working: string | undefined,
-): readonly Credentials[] {
-  const list: readonly Credentials[] = Array.isArray(source) ? source : [source]
-  const first = list.find((credentials) => keyOf(credentials) === working)
-  return first === undefined ? list : [first, ...list.filter((credentials) => credentials !== first)]
+  /** Tells clients and their proofs apart. Holds the secret: never to be shown. */
+  #keyOf(credentials: ClientCredentials): string {
+    return JSON.stringify({ ...credentials, secretIssuedAt: undefined }, (_, value: unknown) =>
+      // a CryptoKey would be written as if it were empty
+      isCryptoKey(value) ? this.#numberOf(value) : value,
+    )
+  }
+
+  #numberOf(key: object): number {
+    const number = this.#numbers.get(key) ?? (this.#lastNumber += 1)
+    this.#numbers.set(key, number)
+    return number
+  }
 }
 
 function isAboutClient({ oauthError }: TokenlaneError): boolean {
   return oauthError === 'invalid_client' || oauthError === 'unauthorized_client'
 }
 
+/** Codes as systems and libraries write them: ENOENT, ERR_ACCESS_DENIED, SecretNotFound. A secret looks otherwise. */
+const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,15}){2,6})$/
+
 /** Providers read files and vaults, whose errors may quote what they read: only a code is passed on. */
 function why(error: unknown): string {
   if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
   const code = (error as { code?: unknown } | null)?.code
-  const known = typeof code === 'string' && /^[\w.-]{1,64}$/.test(code)
-  return known ? `the provider failed (${code})` : 'the provider failed'
+  return typeof code === 'string' && codeForm.test(code)
+    ? `the provider failed (${code})`
+    : 'the provider failed'
 }

@@ -1,86 +1,194 @@
-import { mustBeObject, refuse, shape } from '../options/check.ts'
-import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
+import { shape } from '../options/check.ts'
+import { TokenlaneError } from '../errors.ts'
 
-/** What a registered client proves itself with (RFC 6749 §2.3.1, sent as `client_secret_post`). */
+/** A client that proves itself with a secret (RFC 6749 §2.3.1). */
 export interface Credentials {
   /** Identifier of the registered application. */
   readonly clientId: string
   /** Its secret. Never printed. */
   readonly clientSecret: string
-  /** When the secret was issued: gives notice in time before its 365 days are over. */
+  /** When the secret was issued: gives notice in time before its lifetime is over. */
   readonly secretIssuedAt?: Date | undefined
 }
 
-/** What a credentials provider is told. */
+/** A client that proves itself with a signed assertion (RFC 7523 §2.2). */
+export interface PrivateKeyCredentials {
+  readonly clientId: string
+  /** PKCS#8 as PEM text, a JSON Web Key, or a `CryptoKey` that may sign. Never printed. */
+  readonly privateKey: string | object
+  /** The `kid` by which the issuer finds the public key. */
+  readonly keyId?: string | undefined
+  /**
+   * How to sign (RFC 7518 §3.1, RFC 9864).
+   *
+   * @defaultValue what the key is made for: `alg` of a JSON Web Key, else RS256, ES256, ES384, ES512 or Ed25519
+   */
+  readonly algorithm?: SigningAlgorithm | undefined
+  /** When the key was registered: gives notice in time before its lifetime is over. */
+  readonly secretIssuedAt?: Date | undefined
+}
+
+/** A client that proves itself with a TLS certificate (RFC 8705 §2). */
+export interface CertificateCredentials {
+  readonly clientId: string
+  /** The certificate, and those between it and its authority, as PEM text. */
+  readonly certificate: string
+  /** The certificate's key as PEM text. Never printed. */
+  readonly privateKey: string
+  /** When the certificate was issued: gives notice in time before its lifetime is over. */
+  readonly secretIssuedAt?: Date | undefined
+}
+
+/** What a registered client proves itself with. */
+export type ClientCredentials = Credentials | PrivateKeyCredentials | CertificateCredentials
+
+/** How a client proves itself to an issuer, as RFC 7591 §2 and RFC 8705 §2.1.1 name it. */
+export type ClientAuthenticationMethod =
+  | 'client_secret_post'
+  | 'client_secret_basic'
+  | 'private_key_jwt'
+  | 'tls_client_auth'
+
+/** How an assertion is signed. */
+export type SigningAlgorithm = (typeof signingAlgorithms)[number]
+
+const signingAlgorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'Ed25519',
+] as const
+
+/** What a credentials provider is asked for. */
 export interface CredentialsContext {
   /**
-   * `startup` before the first token, `renewal` before any later one, `rejected` when the issuer has just
-   * refused what the provider gave: the moment to read the secret anew.
+   * `startup` before the first token, `renewal` before any later one, `rejected` when the issuer has just refused what
+   * the provider gave: the moment to read the secret anew.
    */
   readonly reason: 'startup' | 'renewal' | 'rejected'
-  /** Aborts when the answer comes too late to be of use. */
+  /** Aborts when credentials would come too late to be of use. */
   readonly signal: AbortSignal
+  /**
+   * The issuer's `clientAuthentication`: which fields the credentials need.
+   *
+   * @defaultValue `client_secret_post`
+   */
+  readonly clientAuthentication?: ClientAuthenticationMethod | undefined
 }
 
 /**
  * Gives the credentials, or several in the order in which to try them. Asked before every token request, so
  * that a rotated secret is used without a restart. May be called again while an earlier call is pending.
  */
-export interface CredentialsProvider {
-  (
-    context: CredentialsContext,
-  ): Credentials | readonly Credentials[] | Promise<Credentials | readonly Credentials[]>
+export interface CredentialsProvider<C extends ClientCredentials = Credentials> {
+  (context: CredentialsContext): C | readonly C[] | Promise<C | readonly C[]>
   /** Called once by `createTokenManager`: throws if it can be known now that there are no credentials. */
-  check?: () => void
+  check?: (method: ClientAuthenticationMethod) => void
 }
 
-/** One client, or several in the order in which to try them (current, next), or who to ask for them. */
-export type CredentialsSource = Credentials | readonly Credentials[] | CredentialsProvider
+/** One client, or several in the order in which to try them (current, next), or a function that gives either. */
+export type CredentialsSource<C extends ClientCredentials = Credentials> =
+  | C
+  | readonly C[]
+  | CredentialsProvider<C>
 
-const allowed = ['clientId', 'clientSecret', 'secretIssuedAt']
+/** What is wrong with given credentials, without quoting them; `key` is missing where the whole is wrong. */
+export interface CredentialsFault {
+  readonly key?: string
+  readonly given: string
+  readonly allowed: string
+}
 
-/** Refuses wrong credentials at start-up; a provider is asked for them later. */
-export function mustBeCredentials(value: unknown, path: string): CredentialsSource {
-  if (typeof value === 'function') {
-    checkProvider(value as CredentialsProvider, path)
-    return value as CredentialsProvider
+const fieldsOf = {
+  secret: ['clientId', 'clientSecret', 'secretIssuedAt'],
+  key: ['clientId', 'privateKey', 'keyId', 'algorithm', 'secretIssuedAt'],
+  certificate: ['clientId', 'certificate', 'privateKey', 'secretIssuedAt'],
+} as const
+
+/** Returns the fields of the credentials that this method needs. */
+export function credentialsFields(method: ClientAuthenticationMethod): readonly string[] {
+  return fieldsOf[proofOf(method)]
+}
+
+/** Returns the credentials in `value`, which may hold more, or what is wrong with them. */
+export function readCredentials(
+  value: unknown,
+  method: ClientAuthenticationMethod,
+): { readonly credentials: ClientCredentials } | { readonly fault: CredentialsFault } {
+  const fields = credentialsFields(method)
+  if (typeof value !== 'object' || value === null)
+    return { fault: { given: shape(value), allowed: `an object with ${fields.join(', ')}` } }
+  const client: Record<string, unknown> = {}
+  for (const key of fields) {
+    const given = (value as Record<string, unknown>)[key]
+    const fault = faultOf[key as keyof typeof faultOf](given, method)
+    if (fault !== undefined) return { fault: { key, ...fault } }
+    if (given !== undefined) client[key] = given
   }
-  if (!Array.isArray(value)) return mustBeClient(value, path)
-  if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
-  return value.map((client, index) => mustBeClient(client, `${path}[${index}]`))
+  return { credentials: client as unknown as ClientCredentials }
 }
 
-function checkProvider(provider: CredentialsProvider, path: string): void {
-  try {
-    provider.check?.()
-  } catch (error) {
-    const reason = isTokenlaneError(error) ? reasonOf(error) : 'its check failed'
-    refuse(path, `a provider without credentials (${reason})`, 'a provider that has credentials')
-  }
+type Fault = Omit<CredentialsFault, 'key'> | undefined
+
+/** By field: what is wrong with a value. */
+const faultOf = {
+  clientId: (value: unknown) => textFault(value),
+  clientSecret: (value: unknown) => textFault(value),
+  keyId: (value: unknown) => (value === undefined ? undefined : textFault(value)),
+  certificate: (value: unknown) => pemFault(value, 'CERTIFICATE'),
+  privateKey: (value: unknown, method: ClientAuthenticationMethod): Fault => {
+    if (method === 'tls_client_auth') return pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY')
+    return isCryptoKey(value) || isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY')
+  },
+  algorithm: (value: unknown): Fault =>
+    value === undefined || signingAlgorithms.some((algorithm) => algorithm === value)
+      ? undefined
+      : { given: 'not a known algorithm', allowed: signingAlgorithms.join(', ') },
+  secretIssuedAt: (value: unknown): Fault =>
+    value === undefined || (value instanceof Date && !Number.isNaN(value.getTime()))
+      ? undefined
+      : { given: shape(value), allowed: 'a valid Date' },
 }
 
-function mustBeClient(value: unknown, path: string): Credentials {
-  mustBeObject(value, path, allowed)
-  const fault = faultOf(value)
-  if (fault !== undefined) refuse(`${path}.${fault.key}`, fault.given, fault.allowed)
-  const { clientId, clientSecret, secretIssuedAt } = value as unknown as Credentials
-  return { clientId, clientSecret, secretIssuedAt }
+function textFault(value: unknown): Fault {
+  if (typeof value !== 'string' || value === '')
+    return { given: shape(value), allowed: 'text that is not empty' }
+  return value === value.trim()
+    ? undefined
+    : { given: 'text with white space around it', allowed: 'text without white space around it' }
 }
 
-/** What a provider gave, as a list; refused like an option, but at the time of the token request. */
-export function usableCredentials(given: unknown, issuer: string): readonly Credentials[] {
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (list.length === 0) throw unavailable(issuer, 'the provider gave an empty array')
-  for (const client of list) {
-    if (typeof client !== 'object' || client === null)
-      throw unavailable(issuer, `the provider gave ${client === undefined ? 'nothing' : shape(client)}`)
-    const fault = faultOf(client as Record<string, unknown>)
-    if (fault !== undefined)
-      throw unavailable(issuer, `the provider gave a \`${fault.key}\` that is ${fault.given}`)
-  }
-  return list as readonly Credentials[]
+function pemFault(value: unknown, label: string): Fault {
+  const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
+  const allowed = `PEM text that begins with -----BEGIN ${name}-----`
+  if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
+  if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
+  const convert = name === 'CERTIFICATE' ? '' : ', into which `openssl pkcs8 -topk8 -nocrypt` converts others'
+  return { given: 'text of another form', allowed: allowed + convert }
 }
 
+/** Whether `value` is a `CryptoKey` of Web Crypto, whose global type this package does without. */
+export function isCryptoKey(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === '[object CryptoKey]'
+}
+
+function isJsonWebKey(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'kty' in value && 'd' in value
+}
+
+/** What kind of proof a method sends. */
+export function proofOf(method: ClientAuthenticationMethod): 'secret' | 'key' | 'certificate' {
+  if (method === 'private_key_jwt') return 'key'
+  return method === 'tls_client_auth' ? 'certificate' : 'secret'
+}
+
+/** Returns the error of a token request for which there are no credentials; `reason` quotes nothing of them. */
 export function unavailable(issuer: string, reason: string): TokenlaneError {
   return new TokenlaneError(
     'CREDENTIALS_UNAVAILABLE',
@@ -89,24 +197,7 @@ export function unavailable(issuer: string, reason: string): TokenlaneError {
   )
 }
 
-/** What is wrong with the credentials of one client, without quoting it. */
-export function faultOf(
-  client: Record<string, unknown>,
-): { key: string; given: string; allowed: string } | undefined {
-  for (const key of ['clientId', 'clientSecret']) {
-    const value = client[key]
-    if (typeof value !== 'string' || value === '')
-      return { key, given: shape(value), allowed: 'text that is not empty' }
-    if (value !== value.trim())
-      return { key, given: 'text with white space around it', allowed: 'text without white space around it' }
-  }
-  const issuedAt = client['secretIssuedAt']
-  if (issuedAt === undefined || (issuedAt instanceof Date && !Number.isNaN(issuedAt.getTime())))
-    return undefined
-  return { key: 'secretIssuedAt', given: shape(issuedAt), allowed: 'a valid Date' }
-}
-
-/** Where the credentials are kept, there are none that can be used; `reason` quotes nothing of them. */
+/** Returns the error of a place that holds no usable credentials; `reason` quotes nothing of them. */
 export function unreadable(reason: string): TokenlaneError {
   return new TokenlaneError('CREDENTIALS_UNAVAILABLE', `Cannot read credentials: ${reason}`)
 }

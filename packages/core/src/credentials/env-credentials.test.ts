@@ -8,13 +8,24 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-test('variables that are missing, empty or no date are refused at start-up, by name', () => {
+test('all variables that are missing are named at once, with the option that reads them', () => {
   const create = (): unknown => fakeService({ credentials: envCredentials('SHOP') })
   expect(create).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
-  expect(create).toThrow('SHOP_CLIENT_ID is missing')
+  expect(create).toThrow(
+    'Missing environment variables: SHOP_CLIENT_ID, SHOP_CLIENT_SECRET (read by `issuers.general.credentials`)',
+  )
   vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
+  expect(create).toThrow('Missing environment variable: SHOP_CLIENT_SECRET (read by')
+})
+
+test('variables that are empty or no date are refused at start-up, by name and all at once', () => {
+  const create = (): unknown => fakeService({ credentials: envCredentials('SHOP') })
   vi.stubEnv('SHOP_CLIENT_SECRET', ' ')
-  expect(create).toThrow('SHOP_CLIENT_SECRET is empty')
+  vi.stubEnv('SHOP_SECRET_ISSUED_AT', 'yesterday')
+  expect(create).toThrow(
+    'Missing environment variable: SHOP_CLIENT_ID; Empty environment variable: SHOP_CLIENT_SECRET; The environment variable SHOP_SECRET_ISSUED_AT is no ISO 8601 date, such as 2026-11-21 (read by',
+  )
+  vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
   vi.stubEnv('SHOP_CLIENT_SECRET', 'secret-1')
   vi.stubEnv('SHOP_SECRET_ISSUED_AT', 'yesterday')
   expect(create).toThrow('SHOP_SECRET_ISSUED_AT is no ISO 8601 date')

@@ -1,46 +1,50 @@
-import { type Credentials, type CredentialsProvider, unreadable } from './credentials.ts'
-import { parseIsoDate } from './iso-date.ts'
+import { type ClientAuthenticationMethod, type CredentialsProvider, unreadable } from './credentials.ts'
+import { credentialsFromTexts } from './text-fields.ts'
+import type { Credentials } from './credentials.ts'
 
 /**
- * Credentials from environment variables, read anew before each token request:
- * `<PREFIX>_CLIENT_ID`, `<PREFIX>_CLIENT_SECRET`, and where there are any `<PREFIX>_CLIENT_SECRET_NEXT` (tried
- * when the first is refused) and `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
+ * Reads credentials from environment variables, anew before each token request: `<PREFIX>_CLIENT_ID`,
+ * `<PREFIX>_CLIENT_SECRET`, and where they are set `<PREFIX>_CLIENT_SECRET_NEXT` (tried when the first is refused) and
+ * `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
  *
- * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if a variable is missing, empty or no such date
- * then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal. Both name the variable.
+ * For an issuer with `private_key_jwt`: `<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID` and the same two with `_NEXT`. With
+ * `tls_client_auth`: `<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`. In PEM text `\n` may
+ * stand for a line break.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if variables are missing, empty or hold no such
+ * date then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal. Both name all of them.
  * @example
  * ```ts
  * generalIssuer({ authUrl: 'https://auth.example.com', credentials: envCredentials('GENERAL') })
  * ```
  */
 export function envCredentials(prefix: string): CredentialsProvider {
-  const read = (): Credentials[] => {
+  const nameOf = (field: string): string =>
+    `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+  const read = (method: ClientAuthenticationMethod = 'client_secret_post'): readonly Credentials[] => {
     const env = globalThis.process?.env ?? {}
-    const need = (name: string): string => {
-      const value = env[name]?.trim()
-      if (!value)
-        throw unreadable(
-          `the environment variable ${name} is ${env[name] === undefined ? 'missing' : 'empty'}`,
-        )
-      return value
-    }
-    const clientId = need(`${prefix}_CLIENT_ID`)
-    const current = {
-      clientId,
-      clientSecret: need(`${prefix}_CLIENT_SECRET`),
-      secretIssuedAt: dateFrom(env, `${prefix}_SECRET_ISSUED_AT`),
-    }
-    const next = env[`${prefix}_CLIENT_SECRET_NEXT`]?.trim()
-    return next ? [current, { clientId, clientSecret: next }] : [current]
+    const found = credentialsFromTexts((field) => textOf(env[nameOf(field)]), method)
+    if ('credentials' in found) return found.credentials as readonly Credentials[]
+    const { missing, empty, noDate } = found.faults
+    const faults = [
+      ...listOf('Missing', missing.map(nameOf)),
+      ...listOf('Empty', empty.map(nameOf)),
+      ...noDate.map(
+        (field) => `The environment variable ${nameOf(field)} is no ISO 8601 date, such as 2026-11-21`,
+      ),
+    ]
+    throw unreadable(faults.join('; '))
   }
-  return Object.assign(() => read(), { check: () => void read() })
+  const provide: CredentialsProvider = ({ clientAuthentication }) => read(clientAuthentication)
+  return Object.assign(provide, { check: (method: ClientAuthenticationMethod) => void read(method) })
 }
 
-function dateFrom(env: Readonly<Record<string, string | undefined>>, name: string): Date | undefined {
-  const text = env[name]?.trim()
-  if (!text) return undefined
-  const date = parseIsoDate(text)
-  if (date === undefined)
-    throw unreadable(`the environment variable ${name} is no ISO 8601 date, such as 2026-11-21`)
-  return date
+function textOf(value: string | undefined): string | undefined {
+  const text = value?.trim()
+  return text?.startsWith('-----BEGIN') ? text.replaceAll('\\n', '\n') : text
+}
+
+function listOf(what: string, names: readonly string[]): string[] {
+  if (names.length === 0) return []
+  return [`${what} environment variable${names.length > 1 ? 's' : ''}: ${names.join(', ')}`]
 }

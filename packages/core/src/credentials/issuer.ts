@@ -1,5 +1,15 @@
-import { mustBeDuration, mustBeFlag, mustBeObject, mustBeText, ownOptions, refuse } from '../options/check.ts'
-import { type CredentialsSource, mustBeCredentials } from './credentials.ts'
+import {
+  mustBeDuration,
+  mustBeFlag,
+  mustBeObject,
+  mustBeText,
+  ownOptions,
+  refuse,
+  shape,
+} from '../options/check.ts'
+import { checkCredentials } from './check-credentials.ts'
+import type { ClientAuthenticationMethod, ClientCredentials, CredentialsSource } from './credentials.ts'
+import type { SecretLifetime } from './secret-expiry.ts'
 import { type Environment, type PerEnvironment } from '../options/environment.ts'
 
 /** What every issuer is configured with. */
@@ -25,6 +35,18 @@ export interface IssuerSettings {
    * @defaultValue 15_000
    */
   readonly maxWait?: number | undefined
+  /**
+   * How long a secret lives, in days, above 0. Counted from the credentials' `secretIssuedAt`.
+   *
+   * @defaultValue 365
+   */
+  readonly secretLifetime?: number | undefined
+  /**
+   * How many days before the end of a secret the event `secret.expiring` comes, each above 0. It comes at the end, too.
+   *
+   * @defaultValue [10, 5]
+   */
+  readonly notices?: readonly number[] | undefined
   /**
    * Allows `http:` for this issuer and its APIs on loopback hosts, for tests. Elsewhere `http:` is refused.
    *
@@ -79,14 +101,27 @@ export interface CheckedIssuer {
   /** `undefined` where the whole endpoint is given: only the service's issuers are known by their paths. */
   readonly tokenPath: string | undefined
   readonly scope: string | undefined
-  readonly credentials: CredentialsSource
+  readonly credentials: {
+    readonly source: CredentialsSource<ClientCredentials>
+    readonly method: ClientAuthenticationMethod
+    readonly lifetime: SecretLifetime
+  }
   readonly renewBefore: number | undefined
   readonly requestTimeout: number
   readonly maxWait: number
   readonly allowInsecureLoopback: boolean
 }
 
-const settings = ['credentials', 'scope', 'renewBefore', 'requestTimeout', 'maxWait', 'allowInsecureLoopback']
+const settings = [
+  'credentials',
+  'scope',
+  'renewBefore',
+  'requestTimeout',
+  'maxWait',
+  'secretLifetime',
+  'notices',
+  'allowInsecureLoopback',
+]
 
 export function checkIssuer(given: unknown, path: string, environment: Environment): CheckedIssuer {
   const value = ownOptions(given, path)
@@ -106,12 +141,30 @@ export function checkIssuer(given: unknown, path: string, environment: Environme
           tokenPath: undefined,
         }),
     scope,
-    credentials: mustBeCredentials(value['credentials'], `${path}.credentials`),
+    credentials: {
+      source: checkCredentials(value['credentials'], `${path}.credentials`, 'client_secret_post'),
+      method: 'client_secret_post',
+      lifetime: checkLifetime(value, path),
+    },
     renewBefore: renewBefore === undefined ? undefined : mustBeDuration(renewBefore, `${path}.renewBefore`),
     requestTimeout: mustBeDuration(requestTimeout, `${path}.requestTimeout`, { positive: true }),
     maxWait: mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
     allowInsecureLoopback: insecure,
   }
+}
+
+function checkLifetime(value: Record<string, unknown>, path: string): SecretLifetime {
+  const { secretLifetime: lifetime = 365, notices = [10, 5] } = value
+  if (!isDays(lifetime)) refuse(`${path}.secretLifetime`, shape(lifetime), 'days, finite, above 0')
+  if (!Array.isArray(notices)) refuse(`${path}.notices`, shape(notices), 'an array of days before the end')
+  for (const [index, days] of notices.entries())
+    if (!isDays(days) || days >= lifetime)
+      refuse(`${path}.notices[${index}]`, shape(days), 'days, above 0 and below `secretLifetime`')
+  return { lifetime, notices: notices as readonly number[] }
+}
+
+function isDays(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0
 }
 
 function endpointBelow(

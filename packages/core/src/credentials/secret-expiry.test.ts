@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Credentials } from './credentials.ts'
 import type { TokenlaneEvent } from '../events.ts'
-import { SecretClock } from './secret-expiry.ts'
+import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
 const day = 86_400_000
 const issuedAt = Date.UTC(2026, 0, 1)
@@ -13,9 +13,10 @@ afterEach(() => vi.useRealTimers())
 
 const watching = (
   watched: Credentials = credentials,
-): { clock: SecretClock; thresholds: () => [number, number][] } => {
+  lifetime: SecretLifetime = { lifetime: 365, notices: [10, 5] },
+): { clock: SecretExpiry; thresholds: () => [number, number][] } => {
   const events: TokenlaneEvent[] = []
-  const clock = new SecretClock('general', (event) => events.push(event))
+  const clock = new SecretExpiry('general', lifetime, (event) => events.push(event))
   clock.watch(watched)
   const thresholds = (): [number, number][] =>
     events.flatMap((event) => (event.type === 'secret.expiring' ? [[event.threshold, event.daysLeft]] : []))
@@ -57,7 +58,28 @@ test('going back and forth between two secrets while one is rotated repeats no n
   expect(thresholds()).toEqual([[5, 3]])
 })
 
-test('where nobody says when the secret was issued, nothing is known', () => {
+test('a secret of another lifetime has its own notices, in any order', () => {
+  const { clock, thresholds } = watching(credentials, { lifetime: 180, notices: [1, 30] })
+  expect(clock.daysLeft()).toBe(180)
+  for (const [left, told] of [
+    [30.5, []],
+    [30, [[30, 30]]],
+    [2, [[30, 30]]],
+    [
+      1,
+      [
+        [30, 30],
+        [1, 1],
+      ],
+    ],
+  ] as const) {
+    vi.setSystemTime(issuedAt + (180 - left) * day)
+    clock.daysLeft()
+    expect(thresholds()).toEqual(told)
+  }
+})
+
+test('without the date of issue nothing is known', () => {
   const { clock, thresholds } = watching({ clientId: 'client-1', clientSecret: 'secret-1' })
   vi.setSystemTime(end)
   expect(clock.daysLeft()).toBeUndefined()

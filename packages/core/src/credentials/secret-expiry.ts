@@ -1,43 +1,51 @@
-import type { Credentials } from './credentials.ts'
+import type { ClientCredentials } from './credentials.ts'
 import type { Emit } from '../events.ts'
 
 const day = 86_400_000
-/** A secret must be rotated every 365 days. */
-const validity = 365 * day
-const thresholds = [0, 5, 10] as const
 
-/** The 365 days of the secret in use: how many are left, and a notice once at 10, at 5 and at the end. */
-export class SecretClock {
+/** How long a secret lives, and when to give notice of its end; in days. */
+export interface SecretLifetime {
+  readonly lifetime: number
+  /** Days before the end. */
+  readonly notices: readonly number[]
+}
+
+/** The lifetime of the secret in use: how many days are left, and a notice once at each of some days and at the end. */
+export class SecretExpiry {
   readonly #issuer: string
+  readonly #lifetime: number
+  /** Days before the end, the last one first. */
+  readonly #thresholds: readonly number[]
   readonly #emit: Emit
-  #watched: Credentials | undefined
+  #watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
   readonly #noticed = new Map<string, number>()
 
-  constructor(issuer: string, emit: Emit) {
+  constructor(issuer: string, { lifetime, notices }: SecretLifetime, emit: Emit) {
     this.#issuer = issuer
+    this.#lifetime = lifetime
+    this.#thresholds = [0, ...notices].toSorted((a, b) => a - b)
     this.#emit = emit
   }
 
   /** Follows these credentials from now on. */
-  watch(credentials: Credentials | undefined): void {
+  watch(credentials: ClientCredentials | undefined): void {
     this.#watched = credentials
     this.daysLeft()
   }
 
-  /** Whole days, rounded up, 0 from the end on; `undefined` where nobody said when the secret was issued. */
+  /** Returns whole days, rounded up, 0 from the end on; `undefined` where `secretIssuedAt` is unknown. */
   daysLeft(): number | undefined {
     const issuedAt = this.#watched?.secretIssuedAt
     if (this.#watched === undefined || issuedAt === undefined) return undefined
-    const left = issuedAt.getTime() + validity - Date.now()
+    const left = issuedAt.getTime() + this.#lifetime * day - Date.now()
     const daysLeft = Math.max(0, Math.ceil(left / day))
-    const threshold = thresholds.find((days) => left <= days * day)
-    const { clientId, clientSecret } = this.#watched
-    if (
-      threshold !== undefined &&
-      threshold < (this.#noticed.get(clientSecret) ?? Number.POSITIVE_INFINITY)
-    ) {
-      this.#noticed.set(clientSecret, threshold)
+    const threshold = this.#thresholds.find((days) => left <= days * day)
+    const { clientId } = this.#watched
+    // two secrets of a client that were issued at once end at once
+    const secret = `${issuedAt.getTime()} ${clientId}`
+    if (threshold !== undefined && threshold < (this.#noticed.get(secret) ?? Number.POSITIVE_INFINITY)) {
+      this.#noticed.set(secret, threshold)
       this.#emit?.({ type: 'secret.expiring', issuer: this.#issuer, clientId, daysLeft, threshold })
     }
     return daysLeft

@@ -1,4 +1,5 @@
-import type { RotatingCredentials } from '../credentials/credential-rotation.ts'
+import type { CredentialRotation } from '../credentials/credential-rotation.ts'
+import type { Credentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
@@ -30,7 +31,7 @@ const tracing = new Tracing<TokenRequestMessage>('tokenlane:token.request')
  */
 export function askIssuer(
   endpoint: TokenEndpoint,
-  credentials: RotatingCredentials,
+  credentials: CredentialRotation,
   requestTimeout: number,
 ): TokenSource {
   return {
@@ -39,7 +40,8 @@ export function askIssuer(
       const start = moment()
       try {
         const { token, lifetime } = await credentials.use(
-          (client) => traced(endpoint, reason, () => requestToken(endpoint, client, timeout.signal())),
+          (client) =>
+            traced(endpoint, reason, () => requestToken(endpoint, client as Credentials, timeout.signal())),
           reason === 'startup' ? 'startup' : 'renewal',
           () => timeout.signal(),
         )

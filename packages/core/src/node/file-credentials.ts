@@ -1,26 +1,34 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { shape } from '../options/check.ts'
-import { type Credentials, type CredentialsProvider, unreadable } from '../credentials/credentials.ts'
+import {
+  type ClientAuthenticationMethod,
+  type Credentials,
+  type CredentialsProvider,
+  unreadable,
+} from '../credentials/credentials.ts'
 import { TokenlaneError } from '../errors.ts'
 import { codeOf } from './read-text.ts'
 import { readFolder } from './secret-folder.ts'
 import { readJson } from './secret-json.ts'
 
 /**
- * Credentials from a JSON file or a mounted folder, read anew before each token request and again when the
- * issuer refuses them: a rotated secret is used without a restart.
+ * Reads credentials from a JSON file or a mounted folder, anew before each token request and again when the issuer
+ * refuses them: a rotated secret is used without a restart.
  *
  * - A JSON file holds `{ "clientId", "clientSecret", "secretIssuedAt"? }`, or an array of these in the order in
  *   which to try them (current, next); `secretIssuedAt` is an ISO 8601 date. Replace it by a rename: a
  *   half-written file counts as unavailable until it is whole.
- * - A folder holds one file per field: `clientId`, `clientSecret`, and where there are any `clientSecretNext`
+ * - A folder holds one file per field: `clientId`, `clientSecret`, and where they exist `clientSecretNext`
  *   (tried when the first is refused) and `secretIssuedAt`. White space around the text is ignored, and so are
  *   other files. Where the folder is swapped by a symbolic link, as Kubernetes does, all fields are of one version.
  *
+ * For an issuer with `private_key_jwt` the fields are `clientId`, `privateKey` and `keyId`, with `tls_client_auth`
+ * `clientId`, `certificate` and `privateKey`; in a folder also `privateKeyNext`, `keyIdNext` and `certificateNext`.
+ *
  * @param path Of the file or folder; a relative one starts at the working directory of now.
- * @throws TokenlaneError `INVALID_OPTIONS` for a path that is none, and from `createTokenManager` if there are
- * no usable credentials then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal.
+ * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not text, and from `createTokenManager` if there
+ * are no usable credentials then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal.
  * Both name the path and the field, never what is there.
  * @example
  * ```ts
@@ -35,8 +43,10 @@ export function fileCredentials(path: string): CredentialsProvider {
     )
   const place = resolve(path)
   // not async: some hundred bytes, at most once per token request, and the check at start-up is the same code
-  const read = (): readonly Credentials[] => (isFolder(place) ? readFolder(place) : readJson(place))
-  return Object.assign(() => read(), { check: () => void read() })
+  const read = (method: ClientAuthenticationMethod = 'client_secret_post'): readonly Credentials[] =>
+    (isFolder(place) ? readFolder(place, method) : readJson(place, method)) as readonly Credentials[]
+  const provide: CredentialsProvider = ({ clientAuthentication }) => read(clientAuthentication)
+  return Object.assign(provide, { check: (method: ClientAuthenticationMethod) => void read(method) })
 }
 
 function isFolder(path: string): boolean {

@@ -1,41 +1,42 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Credentials, unreadable } from '../credentials/credentials.ts'
-import { parseIsoDate } from '../credentials/iso-date.ts'
+import {
+  type ClientAuthenticationMethod,
+  type ClientCredentials,
+  unreadable,
+} from '../credentials/credentials.ts'
+import { credentialsFromTexts } from '../credentials/text-fields.ts'
 import { codeOf, readText } from './read-text.ts'
 
-/** Credentials from a folder with one file per field, all of one version of the folder. */
-export function readFolder(path: string): readonly Credentials[] {
+/** Returns the credentials in a folder with one file per field, all of one version of the folder. */
+export function readFolder(path: string, method: ClientAuthenticationMethod): readonly ClientCredentials[] {
   let version = versionOf(path)
-  let fields = readFields(version)
+  let found = readFields(version, method)
   // swapped meanwhile: a field may be gone that the new version has
   for (let now = versionOf(path); now !== version; now = versionOf(path)) {
     version = now
-    fields = readFields(version)
+    found = readFields(version, method)
   }
-  const need = (name: 'clientId' | 'clientSecret'): string =>
-    fields[name] || refuse(path, name, fields[name] === undefined ? 'is missing' : 'is empty')
-  const clientId = need('clientId')
-  const current = {
-    clientId,
-    clientSecret: need('clientSecret'),
-    secretIssuedAt: fields.secretIssuedAt ? dateIn(fields.secretIssuedAt, path) : undefined,
-  }
-  const next = fields.clientSecretNext
-  return next ? [current, { clientId, clientSecret: next }] : [current]
+  if ('credentials' in found) return found.credentials
+  const { missing, empty, noDate } = found.faults
+  throw unreadable(
+    [
+      ...missing.map((name) => `the file ${join(path, name)} is missing`),
+      ...empty.map((name) => `the file ${join(path, name)} is empty`),
+      ...noDate.map((name) => `the file ${join(path, name)} is no ISO 8601 date, such as 2026-11-21`),
+    ].join('; '),
+  )
 }
 
-type Fields = Readonly<
-  Record<'clientId' | 'clientSecret' | 'clientSecretNext' | 'secretIssuedAt', string | undefined>
->
-
-function readFields(folder: string): Fields {
-  return {
-    clientId: readText(join(folder, 'clientId')),
-    clientSecret: readText(join(folder, 'clientSecret')),
-    clientSecretNext: readText(join(folder, 'clientSecretNext')),
-    secretIssuedAt: readText(join(folder, 'secretIssuedAt')),
-  }
+function readFields(
+  folder: string,
+  method: ClientAuthenticationMethod,
+): ReturnType<typeof credentialsFromTexts> {
+  const texts = new Map<string, string | undefined>()
+  return credentialsFromTexts((field) => {
+    if (!texts.has(field)) texts.set(field, readText(join(folder, field)))
+    return texts.get(field)
+  }, method)
 }
 
 /**
@@ -43,12 +44,12 @@ function readFields(folder: string): Fields {
  * read and not followed, since what it points at may be removed in the meantime.
  */
 function versionOf(path: string): string {
-  const version = found(() => readlinkSync(join(path, '..data')), path)
-  return version === undefined ? (found(() => realpathSync(path), path) ?? path) : resolve(path, version)
+  const version = ifThere(() => readlinkSync(join(path, '..data')), path)
+  return version === undefined ? (ifThere(() => realpathSync(path), path) ?? path) : resolve(path, version)
 }
 
-/** `undefined` for what is not there, or is no link. */
-function found(look: () => string, path: string): string | undefined {
+/** Returns `undefined` for what is not there, or is no link. */
+function ifThere(look: () => string, path: string): string | undefined {
   try {
     return look()
   } catch (error) {
@@ -56,12 +57,4 @@ function found(look: () => string, path: string): string | undefined {
     if (code === 'ENOENT' || code === 'EINVAL') return undefined
     throw unreadable(`${path}: ${code}`)
   }
-}
-
-function dateIn(text: string, path: string): Date {
-  return parseIsoDate(text) ?? refuse(path, 'secretIssuedAt', 'is no ISO 8601 date, such as 2026-11-21')
-}
-
-function refuse(folder: string, name: string, fault: string): never {
-  throw unreadable(`the file ${join(folder, name)} ${fault}`)
 }

@@ -1,4 +1,5 @@
-import type { RotatingCredentials } from '../credentials/credential-rotation.ts'
+import type { CredentialRotation } from '../credentials/credential-rotation.ts'
+import type { Credentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, TokenlaneError } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
@@ -21,7 +22,7 @@ const longestPause = 300_000
 /** Whose token is shared, and how long one process may take; times in milliseconds. */
 export interface Sharing {
   readonly endpoint: { readonly issuer: string; readonly url: URL; readonly scope: string | undefined }
-  readonly credentials: RotatingCredentials
+  readonly credentials: CredentialRotation
   readonly requestTimeout: number
   /** How long a process may ask the issuer before another one may. */
   readonly lease: number
@@ -78,7 +79,7 @@ class SharedSource implements TokenSource {
     const timeout = new StepTimeout(() => Math.min(requestTimeout, Math.max(1, wait.timeLeft)))
     try {
       const client = await credentials.first(reason === 'startup' ? 'startup' : 'renewal', timeout.signal())
-      return await TokenSeal.of(endpoint, client)
+      return await TokenSeal.of(endpoint, client as Credentials)
     } finally {
       timeout.clear()
     }
