@@ -1,8 +1,8 @@
 import { mustBeBoolean, mustBeList, mustBeNumber, mustBeObject } from './allowed.ts'
-import { longestTime } from './failure.ts'
-import type { DelayRange } from './random-delay.ts'
+import { longestTime } from './faults/failure.ts'
+import type { DelayRange } from './faults/random-delay.ts'
 import { realms, type Realm } from './realm.ts'
-import type { StrictRatePolicy } from './strict-rate.ts'
+import type { StrictRatePolicy } from './api/strict-rate.ts'
 
 export interface SandboxOptions {
   /**

@@ -1,12 +1,12 @@
-import { createApi, type Api } from './api.ts'
-import { makeCertificates } from './certificates.ts'
-import { createClientRegistration, type ClientCredentials } from './client-registration.ts'
-import { createControl, type SandboxControl } from './control.ts'
-import { createIssuer, type Issuer } from './issuer.ts'
-import { openLoopbackServer } from './loopback-server.ts'
+import { createApi, type Api } from './api/api.ts'
+import { makeCertificates } from './server/certificates.ts'
+import { createClientRegistration, type ClientCredentials } from './issuer/client-registration.ts'
+import { createControl, type SandboxControl } from './control/control.ts'
+import { createIssuer, type Issuer } from './issuer/issuer.ts'
+import { openLoopbackServer } from './server/loopback-server.ts'
 import { perRealm, type Realm } from './realm.ts'
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
-import { createTokenLedger } from './token-ledger.ts'
+import { createTokenLedger } from './issuer/token-ledger.ts'
 
 /** The whole service on this machine: two issuers and two APIs, each on an HTTPS origin of its own. */
 export interface Sandbox extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-import type { Answer } from '../answer.ts'
+import type { Answer } from '../../server/answer.ts'
 
 /** A call whose token was accepted. */
 interface Call {

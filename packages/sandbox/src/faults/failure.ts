@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 
-import { mustBeNumber, mustBeObject, mustBeString } from './allowed.ts'
-import { problem, type Answer } from './answer.ts'
-import { invalidToken } from './bearer.ts'
+import { mustBeNumber, mustBeObject, mustBeString } from '../allowed.ts'
+import { problem, type Answer } from '../server/answer.ts'
+import { invalidToken } from '../api/bearer.ts'
 import type { FaultSpan } from './fault.ts'
 
 /** How an API fails. */

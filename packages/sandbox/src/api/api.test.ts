@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { callApi, exchange, tokenOf, type Sent } from '../test/client.ts'
-import { realms } from './realm.ts'
-import { startSandbox, type Sandbox } from './start-sandbox.ts'
+import { callApi, exchange, tokenOf, type Sent } from '../../test/client.ts'
+import { realms } from '../realm.ts'
+import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 
 let sandbox: Sandbox
 let token: string

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { problem, send, type Answer } from './answer.ts'
+import { problem, send, type Answer } from '../server/answer.ts'
 import type { ClientRegistration } from './client-registration.ts'
-import { createFaultSlot, type FaultSlot } from './fault.ts'
+import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
 import { createOAuthServer, type OAuthServer } from './oauth-server.ts'
-import { pause } from './random-delay.ts'
+import { pause } from '../faults/random-delay.ts'
 import type { TokenLedger } from './token-ledger.ts'
 
 /** What happened to the token requests of one issuer since the start or the last reset. */

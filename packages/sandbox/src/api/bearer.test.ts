@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { refuseToken } from './bearer.ts'
-import type { TokenState } from './token-ledger.ts'
+import type { TokenState } from '../issuer/token-ledger.ts'
 
 const states: Record<string, TokenState> = { good: 'live', old: 'expired', taken: 'revoked' }
 const judge = (authorization?: string) =>

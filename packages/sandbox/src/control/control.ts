@@ -1,12 +1,12 @@
-import { mustBeBoolean, mustBeNumber, mustBeObject, mustBeOneOf } from './allowed.ts'
-import type { Api, ApiCounts } from './api.ts'
-import type { ClientCredentials } from './client-registration.ts'
-import { apiFailureAnswer, checkedSpan, issuerFailureAnswer, longestTime } from './failure.ts'
-import type { ApiFailure, IssuerFailure } from './failure.ts'
-import type { FaultSpan } from './fault.ts'
-import type { Issuer, IssuerCounts } from './issuer.ts'
-import { perRealm, realms, type Realm } from './realm.ts'
-import { checkLifetime } from './sandbox-options.ts'
+import { mustBeBoolean, mustBeNumber, mustBeObject, mustBeOneOf } from '../allowed.ts'
+import type { Api, ApiCounts } from '../api/api.ts'
+import type { ClientCredentials } from '../issuer/client-registration.ts'
+import { apiFailureAnswer, checkedSpan, issuerFailureAnswer, longestTime } from '../faults/failure.ts'
+import type { ApiFailure, IssuerFailure } from '../faults/failure.ts'
+import type { FaultSpan } from '../faults/fault.ts'
+import type { Issuer, IssuerCounts } from '../issuer/issuer.ts'
+import { perRealm, realms, type Realm } from '../realm.ts'
+import { checkLifetime } from '../sandbox-options.ts'
 
 /** A snapshot of everything that the sandbox counts. */
 export interface SandboxCounts {

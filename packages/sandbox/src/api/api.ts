@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-import { problem, send, type Answer } from './answer.ts'
+import { problem, send, type Answer } from '../server/answer.ts'
 import { refuseToken } from './bearer.ts'
 import { echoEndpoint } from './endpoints/echo.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
@@ -9,10 +9,10 @@ import { recordsEndpoint } from './endpoints/records.ts'
 import { redirectEndpoint } from './endpoints/redirect.ts'
 import { slowEndpoint } from './endpoints/slow.ts'
 import { statusEndpoint } from './endpoints/status.ts'
-import { createFaultSlot, type FaultSlot } from './fault.ts'
-import { createRandomDelay, type DelayRange } from './random-delay.ts'
+import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
+import { createRandomDelay, type DelayRange } from '../faults/random-delay.ts'
 import { createStrictRate, type StrictRatePolicy } from './strict-rate.ts'
-import type { TokenState } from './token-ledger.ts'
+import type { TokenState } from '../issuer/token-ledger.ts'
 
 /** What happened to the calls of one API since the start or the last reset. */
 export interface ApiCounts {

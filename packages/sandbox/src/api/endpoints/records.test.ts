@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 import { expect, test } from 'vitest'
 
-import type { Answer } from '../answer.ts'
+import type { Answer } from '../../server/answer.ts'
 import { recordsEndpoint } from './records.ts'
 
 const baseUrl = 'https://127.0.0.1:1/api/'

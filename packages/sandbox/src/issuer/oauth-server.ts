@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import { errors, Provider, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider'
 
-import { send, type Answer } from './answer.ts'
+import { send, type Answer } from '../server/answer.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import { createJwtReader } from './jwt-reader.ts'
 import type { TokenLedger, TokenState } from './token-ledger.ts'

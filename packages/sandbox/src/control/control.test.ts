@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { callApi, requestToken, tokenOf } from '../test/client.ts'
+import { callApi, requestToken, tokenOf } from '../../test/client.ts'
 import type { SandboxControl } from './control.ts'
-import { realms } from './realm.ts'
-import { startSandbox, type Sandbox } from './start-sandbox.ts'
+import { realms } from '../realm.ts'
+import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 
 let sandbox: Sandbox
 let control: SandboxControl

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 
-import { exchange, requestToken, tokenEndpoint } from '../test/client.ts'
-import { realms, type Realm } from './realm.ts'
-import { startSandbox, type Sandbox } from './start-sandbox.ts'
+import { exchange, requestToken, tokenEndpoint } from '../../test/client.ts'
+import { realms, type Realm } from '../realm.ts'
+import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { json, problem } from '../answer.ts'
+import { json, problem } from '../../server/answer.ts'
 import { invalidToken } from '../bearer.ts'
 import { wholeNumber } from './whole-number.ts'
 import type { Endpoint } from './endpoint.ts'

@@ -1,5 +1,5 @@
-import { problem, type Answer } from './answer.ts'
-import type { TokenState } from './token-ledger.ts'
+import { problem, type Answer } from '../server/answer.ts'
+import type { TokenState } from '../issuer/token-ledger.ts'
 
 const details: Record<Exclude<TokenState, 'live'>, string> = {
   expired: 'The access token expired',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-import { json, problem, type Answer } from '../answer.ts'
+import { json, problem, type Answer } from '../../server/answer.ts'
 
 /** What an origin answers outside of its API's base path: no token is needed there, and none should arrive. */
 export function outsideAnswer({ headers }: IncomingMessage, pathname: string): Answer {

@@ -1,4 +1,4 @@
-import { problem } from '../answer.ts'
+import { problem } from '../../server/answer.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const statuses = [301, 302, 303, 307, 308]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { json, problem } from '../answer.ts'
+import { json, problem } from '../../server/answer.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE']
