@@ -1,53 +1,109 @@
 import { inspect } from 'node:util'
 
-/** Throws the one kind of error that a wrong option gets: which one, what is allowed, what was given. */
-function refuse(name: string, allowed: string, given: unknown): never {
-  throw new TypeError(
-    `"${name}" must be ${allowed}, not ${inspect(given, { depth: 1, breakLength: Infinity })}`,
-  )
+import * as v from 'valibot'
+
+/**
+ * What a value may be. A schema's message completes the sentence `"x" must be …`, so that every wrong value is refused
+ * in the same words, and the same schema describes the value in OpenAPI.
+ */
+export type Allowed<Value> = v.GenericSchema<Value>
+
+/** A value that no schema allows. Its message has one line for each problem. */
+export class WrongValueError extends TypeError {
+  override readonly name = 'TypeError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
 }
 
-/** The number range that an option allows, both ends included. */
-interface NumberRange {
+/** Both ends are allowed. */
+interface Range {
   min: number
   max: number
-  /** Whether fractions are refused. */
-  whole?: boolean
 }
 
-export function mustBeNumber(name: string, given: unknown, { min, max, whole = false }: NumberRange): number {
-  const fits =
-    typeof given === 'number' && given >= min && given <= max && (!whole || Number.isInteger(given))
-  if (!fits) refuse(name, `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`, given)
-  return given
+/** The longest time that a timer of Node can measure, in milliseconds: almost 25 days. */
+export const longestTime = 2_147_483_647
+
+export function number({ min, max }: Range): Allowed<number> {
+  const allowed = `a number from ${min} to ${max}`
+  return v.pipe(v.number(allowed), v.minValue(min, allowed), v.maxValue(max, allowed))
 }
 
-export function mustBeBoolean(name: string, given: unknown): boolean {
-  if (typeof given !== 'boolean') refuse(name, 'true or false', given)
-  return given
+export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: Partial<Range>): Allowed<number> {
+  const least = min ?? 0
+  const allowed = `a whole number from ${least} to ${max}`
+  return v.pipe(v.number(allowed), v.integer(allowed), v.minValue(least, allowed), v.maxValue(max, allowed))
 }
 
-export function mustBeString(name: string, given: unknown): string {
-  if (typeof given !== 'string') refuse(name, 'a string', given)
-  return given
+/** A time in milliseconds. */
+export const milliseconds: Allowed<number> = number({ min: 0, max: longestTime })
+
+export const text: Allowed<string> = v.string('a string')
+
+export const trueOrFalse: Allowed<boolean> = v.boolean('true or false')
+
+export function oneOf<Word extends string>(words: readonly Word[]): Allowed<Word> {
+  return v.picklist(words, words.map((word) => `'${word}'`).join(' or '))
 }
 
-export function mustBeList(name: string, given: unknown): readonly unknown[] {
-  if (!Array.isArray(given)) refuse(name, 'an array', given)
-  return given
+export function list<Item>(item: Allowed<Item>): Allowed<readonly Item[]> {
+  return v.array(item, 'an array')
 }
 
-export function mustBeOneOf<Word extends string>(name: string, given: unknown, words: readonly Word[]): Word {
-  const word = words.find((candidate) => candidate === given)
-  if (word === undefined) refuse(name, words.map((each) => `'${each}'`).join(' or '), given)
-  return word
+export function optional<Value>(schema: Allowed<Value>): Allowed<Value | undefined> {
+  return v.optional(schema)
 }
 
-/** Refuses keys that nobody reads, because a misspelt option would silently keep its default. */
-export function mustBeObject(name: string, given: unknown, keys: readonly string[]): Record<string, unknown> {
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  if (!isObject || Object.keys(given).some((key) => !keys.includes(key))) {
-    refuse(name, `an object with no keys but ${keys.join(', ')}`, given)
+/** One of several kinds of value. */
+export function either<Values extends readonly unknown[]>(
+  kinds: { readonly [Index in keyof Values]: Allowed<Values[Index]> },
+  allowed: string,
+): Allowed<Values[number]> {
+  return v.union(kinds as readonly Allowed<Values[number]>[], allowed)
+}
+
+/** An object with these keys and no others, because a misspelt option would silently keep its default. */
+export function object<Value extends object>(entries: {
+  readonly [Key in keyof Value]-?: Allowed<Value[Key]>
+}): Allowed<Value> {
+  const own = entries as Record<string, Allowed<unknown>>
+  const allowed = `an object with no keys but ${Object.keys(own).join(', ')}`
+  return v.strictObject(own, ({ expected, path }) => {
+    const missing = expected?.startsWith('"') ? own[String(path?.[0]?.key)] : undefined
+    return missing === undefined ? allowed : allowedBy(missing)
+  }) as unknown as Allowed<Value>
+}
+
+/** The end of the sentence `"x" must be …`. */
+function allowedBy(schema: Allowed<unknown>): string {
+  return 'message' in schema && typeof schema.message === 'string' ? schema.message : 'given'
+}
+
+/**
+ * Checks a value from outside.
+ *
+ * @param name - what messages call the value itself; its parts are named by their path.
+ * @throws WrongValueError with every problem: which value, what is allowed, what was given.
+ */
+export function check<Value>(schema: Allowed<Value>, given: unknown, name: string): Value {
+  const { success, output, issues } = v.safeParse(schema, given, { abortPipeEarly: true })
+  if (success) return output
+  throw new WrongValueError([...new Set(issues.map((issue) => problemOf(issue, name)))])
+}
+
+function problemOf(issue: v.BaseIssue<unknown>, name: string): string {
+  const path = [...(issue.path ?? [])]
+  const last = path.at(-1)
+  let given = last === undefined ? issue.input : last.value
+  if (issue.type === 'strict_object' && issue.expected === 'never' && last !== undefined) {
+    path.pop()
+    given = last.input
   }
-  return given as Record<string, unknown>
+  const where = path.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+  const shown = inspect(given, { depth: 1, breakLength: Infinity })
+  return `"${where.replace(/^\./, '') || name}" must be ${issue.message}, not ${shown}`
 }

@@ -8,6 +8,12 @@ test('every option has a default', () => {
     records: 5_000,
     ratePolicies: {},
     delays: undefined,
+    seed: undefined,
+    control: false,
+    controlToken: undefined,
+    port: undefined,
+    caFile: undefined,
+    journalSize: 10_000,
   })
 })
 
@@ -17,6 +23,12 @@ test('what is allowed comes through', () => {
     records: 0,
     ratePolicies: { weblink: { limits: [{ quota: 25, window: 1_000 }], retryAfter: false } },
     delays: { min: 5, max: 5 },
+    seed: 7,
+    control: true,
+    controlToken: 'sixteen-letters-',
+    port: 65_531,
+    caFile: 'ca.pem',
+    journalSize: 1,
   }
   expect(checkOptions(options)).toEqual(options)
 })
@@ -26,7 +38,7 @@ const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits
 test.each<[unknown, string]>([
   [
     null,
-    '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, delays, not null',
+    '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, delays, seed, control, controlToken, port, caFile, journalSize, not null',
   ],
   [{ tokenLifeTime: 1 }, '"options" must be an object with no keys but tokenLifetime, records'],
   [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],
@@ -41,12 +53,30 @@ test.each<[unknown, string]>([
   [limits({ quota: 1 }), '"ratePolicies.weblink.limits[0].window" must be a number from 1'],
   [
     { ratePolicies: { general: { limits: [], retryAfter: 1 } } },
-    '"ratePolicies.general.retryAfter" must be true or false, not 1',
+    "\"ratePolicies.general.retryAfter\" must be true or false, 'seconds' or 'date', not 1",
   ],
+  [
+    { ratePolicies: { general: { limits: [], headers: ['x-rate'] } } },
+    "\"ratePolicies.general.headers[0]\" must be 'ratelimit' or 'ratelimit-limit' or 'x-ratelimit' or",
+  ],
+  [{ port: 65_532 }, '"port" must be a whole number from 1 to 65531, not 65532'],
+  [{ seed: 2 ** 32 }, '"seed" must be a whole number from 0 to 4294967295, not 4294967296'],
+  [{ controlToken: 'fifteen-letters' }, '"controlToken" must be a string of 16 characters or more'],
   [{ delays: 5 }, '"delays" must be an object with no keys but min, max, not 5'],
   [{ delays: { min: -1, max: 1 } }, '"delays.min" must be a number from 0'],
   [{ delays: { min: 10, max: 5 } }, '"delays.max" must be a number from 10 to 2147483647, not 5'],
 ])('%j is refused', (options, message) => {
   expect(() => checkOptions(options as SandboxOptions)).toThrow(TypeError)
   expect(() => checkOptions(options as SandboxOptions)).toThrow(message)
+})
+
+test('everything that is wrong is said at once', () => {
+  const wrong = { records: -1, tokenLifetime: 0, delays: { min: 2 } } as unknown as SandboxOptions
+  expect(() => checkOptions(wrong)).toThrow(
+    [
+      '"tokenLifetime" must be a number from 1 to 31536000000, not 0',
+      '"records" must be a whole number from 0 to 9999999, not -1',
+      '"delays.max" must be a number from 0 to 2147483647, not undefined',
+    ].join('\n'),
+  )
 })

@@ -1,12 +1,13 @@
-import { mustBeBoolean, mustBeList, mustBeNumber, mustBeObject } from './allowed.ts'
-import { longestTime } from './faults/failure.ts'
-import type { DelayRange } from './faults/random-delay.ts'
-import { realms, type Realm } from './realm.ts'
-import type { StrictRatePolicy } from './api/strict-rate.ts'
+import * as v from 'valibot'
+
+import { check, number, object, optional, text, trueOrFalse, wholeNumber, type Allowed } from './allowed.ts'
+import { ratePolicy, type StrictRatePolicy } from './api/strict-rate.ts'
+import { delayRange, type DelayRange } from './faults/latency.ts'
+import type { Realm } from './realm.ts'
 
 export interface SandboxOptions {
   /**
-   * Lifetime of the tokens of both issuers, in milliseconds; 1 to 31_536_000_000 (365 days). What is no whole
+   * Lifetime of the tokens of both issuers, in milliseconds; 1 to 31_536_000_000 (365 days). What is not a whole
    * number of seconds is sent as a fraction in `expires_in`.
    *
    * @defaultValue 3_600_000
@@ -21,10 +22,39 @@ export interface SandboxOptions {
   /** Rate policies that the APIs enforce. Default: an API without one takes any rate. */
   ratePolicies?: Partial<Record<Realm, StrictRatePolicy>>
   /**
-   * A network that is slow and uneven: each call waits so long before its API counts it, and each answer
-   * before it is sent. Tokens are requested without it. Default: no delay.
+   * A network that is slow and uneven: each call waits so long before its API counts it, and each response before it
+   * is sent. Tokens are requested without it. Default: no delay.
    */
   delays?: DelayRange
+  /**
+   * Repeats the random choices of delays and of faults with `percent`; 0 to 4_294_967_295.
+   * Default: others at each start.
+   */
+  seed?: number
+  /**
+   * Whether HTTP control is started, on an origin of its own: the control functions for programs in any language, and
+   * the console page.
+   *
+   * @defaultValue false
+   */
+  control?: boolean
+  /**
+   * The token that HTTP control asks for; 16 characters or more. Default: a random one at each start.
+   */
+  controlToken?: string
+  /**
+   * First of five ports in a row: HTTP control, general issuer, weblink issuer, general API, weblink API. Where one is
+   * taken, a free port is used instead; 1 to 65_531. Default: free ports.
+   */
+  port?: number
+  /** File to which the certificate of the sandbox's authority is written (PEM); `close()` removes it. */
+  caFile?: string
+  /**
+   * How many requests the journal keeps, beside the evidence of the verdict; 1 to 1_000_000.
+   *
+   * @defaultValue 10_000
+   */
+  journalSize?: number
 }
 
 /** The options with every default filled in. */
@@ -33,46 +63,52 @@ export interface CheckedOptions {
   records: number
   ratePolicies: Partial<Record<Realm, StrictRatePolicy>>
   delays: DelayRange | undefined
+  seed: number | undefined
+  control: boolean
+  controlToken: string | undefined
+  port: number | undefined
+  caFile: string | undefined
+  journalSize: number
 }
 
-const longestLifetime = 31_536_000_000
+/** How long a token may live, in milliseconds. */
+export const lifetime: Allowed<number> = number({ min: 1, max: 31_536_000_000 })
 
-/** @throws TypeError naming the option, what is allowed and what was given. */
-export function checkOptions(options: SandboxOptions): CheckedOptions {
-  mustBeObject('options', options, ['tokenLifetime', 'records', 'ratePolicies', 'delays'])
-  const { tokenLifetime = 3_600_000, records = 5_000, ratePolicies = {}, delays } = options
-  mustBeObject('ratePolicies', ratePolicies, realms)
-  for (const realm of realms) checkRatePolicy(`ratePolicies.${realm}`, ratePolicies[realm])
-  if (delays !== undefined) checkDelays(delays)
+const tokenText = 'a string of 16 characters or more that an Authorization header can carry'
+
+const sandboxOptions: Allowed<SandboxOptions> = object<SandboxOptions>({
+  tokenLifetime: optional(lifetime),
+  records: optional(wholeNumber({ max: 9_999_999 })),
+  ratePolicies: optional(
+    object<Partial<Record<Realm, StrictRatePolicy>>>({
+      general: optional(ratePolicy),
+      weblink: optional(ratePolicy),
+    }),
+  ),
+  delays: optional(delayRange),
+  seed: optional(wholeNumber({ max: 2 ** 32 - 1 })),
+  control: optional(trueOrFalse),
+  controlToken: optional(v.pipe(v.string(tokenText), v.regex(/^[\w.~+/-]{16,}=*$/, tokenText))),
+  port: optional(wholeNumber({ min: 1, max: 65_531 })),
+  caFile: optional(text),
+  journalSize: optional(wholeNumber({ min: 1, max: 1_000_000 })),
+})
+
+/** @throws WrongValueError naming each wrong option, what is allowed and what was given. */
+export function checkOptions(given: SandboxOptions): CheckedOptions {
+  const options = check(sandboxOptions, given, 'options')
+  const { tokenLifetime = 3_600_000, records = 5_000, ratePolicies = {}, journalSize = 10_000 } = options
+  const { delays, seed, control = false, controlToken, port, caFile } = options
   return {
-    tokenLifetime: checkLifetime('tokenLifetime', tokenLifetime),
-    records: mustBeNumber('records', records, { min: 0, max: 9_999_999, whole: true }),
+    tokenLifetime,
+    records,
     ratePolicies,
     delays,
-  }
-}
-
-export function checkLifetime(name: string, given: unknown): number {
-  return mustBeNumber(name, given, { min: 1, max: longestLifetime })
-}
-
-function checkDelays(delays: unknown): void {
-  const { min, max } = mustBeObject('delays', delays, ['min', 'max'])
-  const least = mustBeNumber('delays.min', min, { min: 0, max: longestTime })
-  mustBeNumber('delays.max', max, { min: least, max: longestTime })
-}
-
-function checkRatePolicy(name: string, policy: unknown): void {
-  if (policy === undefined) return
-  const { limits, retryAfter = true } = mustBeObject(name, policy, ['limits', 'retryAfter'])
-  mustBeBoolean(`${name}.retryAfter`, retryAfter)
-  for (const [index, limit] of mustBeList(`${name}.limits`, limits).entries()) {
-    const { quota, window } = mustBeObject(`${name}.limits[${index}]`, limit, ['quota', 'window'])
-    mustBeNumber(`${name}.limits[${index}].quota`, quota, {
-      min: 1,
-      max: Number.MAX_SAFE_INTEGER,
-      whole: true,
-    })
-    mustBeNumber(`${name}.limits[${index}].window`, window, { min: 1, max: longestTime })
+    seed,
+    control,
+    controlToken,
+    port,
+    caFile,
+    journalSize,
   }
 }

@@ -1,11 +1,22 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+
 import { createApi, type Api } from './api/api.ts'
+import type { KnownToken } from './api/presented-token.ts'
 import { makeCertificates } from './server/certificates.ts'
+import { createRandom } from './faults/random.ts'
+import type { JournalEntry } from './journal/entry.ts'
+import { createServerClock } from './server/server-clock.ts'
 import { createClientRegistration, type ClientCredentials } from './issuer/client-registration.ts'
+import { environmentOf } from './environment.ts'
 import { createControl, type SandboxControl } from './control/control.ts'
 import { createIssuer, type Issuer } from './issuer/issuer.ts'
 import { openLoopbackServer } from './server/loopback-server.ts'
-import { perRealm, type Realm } from './realm.ts'
+import { perRealm, realms, type Realm } from './realm.ts'
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
+import { createJournal, type Journal } from './journal/journal.ts'
+import { watched } from './journal/watch.ts'
 import { createTokenLedger } from './issuer/token-ledger.ts'
 
 /** The whole service on this machine: two issuers and two APIs, each on an HTTPS origin of its own. */
@@ -23,6 +34,12 @@ export interface Sandbox extends AsyncDisposable {
   /** What the two registered applications send to their issuers, always with the newest secrets. */
   readonly credentials: Record<Realm, ClientCredentials>
   readonly control: SandboxControl
+  /** Where HTTP control is, without a trailing slash; `undefined` unless the option `control` is set. */
+  readonly controlUrl: string | undefined
+  /** What HTTP control asks for as a bearer token. */
+  readonly controlToken: string | undefined
+  /** Address of the console page, with the token in its fragment, which browsers send to no server. */
+  readonly consoleUrl: string | undefined
   /** Closes all servers and cuts open connections at once. Safe to call again. */
   close(): Promise<void>
 }
@@ -47,64 +64,139 @@ const now = (): number => performance.now()
  * ```
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { tokenLifetime, records, ratePolicies, delays } = checkOptions(options)
+  const checked = checkOptions(options)
+  const { tokenLifetime, records, ratePolicies, delays, seed, journalSize, port, caFile } = checked
   const certificates = await makeCertificates()
-  const open = () => openLoopbackServer(certificates)
+  const open = (offset: number) =>
+    openLoopbackServer(certificates, port === undefined ? undefined : port + offset)
   const [authServer, weblinkAuthServer, apiServer, weblinkServer] = await Promise.all([
-    open(),
-    open(),
-    open(),
-    open(),
+    open(1),
+    open(2),
+    open(3),
+    open(4),
   ])
   const authServers = { general: authServer, weblink: weblinkAuthServer }
   const apiServers = { general: apiServer, weblink: weblinkServer }
   const baseUrls = { general: `${apiServer.origin}/`, weblink: `${weblinkServer.origin}/api/` }
+  const random = createRandom(seed ?? Math.floor(Math.random() * 2 ** 32))
+  const journal = createJournal(journalSize)
+  const connectionOf = createConnectionNumbers()
+
+  const identify = async (token: string): Promise<KnownToken | undefined> => {
+    for (const issuer of realms) {
+      const entry = await issuers[issuer].find(token)
+      if (entry !== undefined) return { issuer, entry, state: issuers[issuer].ledger.stateOfEntry(entry) }
+    }
+    return undefined
+  }
+  const recognize = async (text: string): Promise<'token' | 'secret' | undefined> => {
+    if (realms.some((realm) => issuers[realm].registration.had(text))) return 'secret'
+    return (await identify(text)) === undefined ? undefined : 'token'
+  }
+  const observe = (entry: Omit<JournalEntry, 'id'>): void => {
+    journal.add(entry)
+  }
 
   const startIssuer = async (realm: Realm): Promise<Issuer> => {
+    const clock = createServerClock()
     const issuer = await createIssuer({
+      realm,
       origin: authServers[realm].origin,
       ...tokenEndpoints[realm],
       registration: createClientRegistration(realm),
-      ledger: createTokenLedger(tokenLifetime, now),
+      ledger: createTokenLedger(tokenLifetime, now, realm),
       now,
+      random,
+      clock,
     })
-    authServers[realm].serve((request, response) => issuer.handle(request, response))
+    const watch = { realm, kind: 'issuer', now, clock, recognize, connectionOf, observe } as const
+    authServers[realm].serve(watched((request, response) => issuer.handle(request, response), watch))
     return issuer
   }
   const issuers = { general: await startIssuer('general'), weblink: await startIssuer('weblink') }
 
   const startApi = (realm: Realm): Api => {
+    const clock = createServerClock()
     const api = createApi({
+      realm,
       baseUrl: baseUrls[realm],
-      verify: issuers[realm].verify,
+      identify,
       records,
       ratePolicy: ratePolicies[realm],
       delays,
       now,
+      random,
+      clock,
     })
-    apiServers[realm].serve((request, response) => api.handle(request, response))
+    const watch = { realm, kind: 'api', now, clock, recognize, connectionOf, observe } as const
+    apiServers[realm].serve(watched((request, response) => api.handle(request, response), watch))
     return api
   }
+  const apis = perRealm(startApi)
 
-  let closed: Promise<unknown> | undefined
-  const close = async (): Promise<void> => {
-    closed ??= Promise.all(
-      [authServer, weblinkAuthServer, apiServer, weblinkServer].map((server) => server.close()),
-    )
-    await closed
-  }
-
-  return {
+  const credentials = () => perRealm((realm) => issuers[realm].registration.credentials())
+  const urls = {
     authUrl: authServer.origin,
     weblinkAuthUrl: weblinkAuthServer.origin,
     apiUrl: baseUrls.general,
     weblinkUrl: baseUrls.weblink,
+  }
+  const environment = () => environmentOf(urls, credentials(), caFile)
+  const control = createControl({ issuers, apis, journal, environment, now })
+  const http = checked.control
+    ? await serveControl({ control, journal, token: checked.controlToken, ca: certificates.ca, port })
+    : undefined
+  if (caFile !== undefined) writeFileSync(caFile, certificates.ca)
+
+  let closed: Promise<unknown> | undefined
+  const close = async (): Promise<void> => {
+    if (closed === undefined && caFile !== undefined) rmSync(caFile, { force: true })
+    const servers = [authServer, weblinkAuthServer, apiServer, weblinkServer, http?.server ?? []].flat()
+    closed ??= Promise.all(servers.map((server) => server.close()))
+    await closed
+  }
+
+  return {
+    ...urls,
     ca: certificates.ca,
     get credentials() {
-      return perRealm((realm) => issuers[realm].registration.credentials())
+      return credentials()
     },
-    control: createControl(issuers, perRealm(startApi)),
+    control,
+    controlUrl: http?.server.origin,
+    controlToken: http?.token,
+    consoleUrl: http === undefined ? undefined : `${http.server.origin}/#token=${http.token}`,
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+interface ControlParts {
+  control: SandboxControl
+  journal: Journal
+  token: string | undefined
+  ca: string
+  port: number | undefined
+}
+
+/** Loads HTTP control only where it is asked for, because that takes as long as all the rest. */
+async function serveControl({ journal, token = randomToken(), ...parts }: ControlParts) {
+  const { startHttpControl } = await import('./control/http-control.ts')
+  const server = await startHttpControl({ ...parts, token, listen: (listener) => journal.listen(listener) })
+  return { server, token }
+}
+
+const randomToken = (): string => randomBytes(24).toString('base64url')
+
+/** Numbers connections in the order in which their first requests arrive. */
+function createConnectionNumbers(): (socket: Socket) => number {
+  const numbers = new WeakMap<Socket, number>()
+  let last = 0
+  return (socket) => {
+    const known = numbers.get(socket)
+    if (known !== undefined) return known
+    last += 1
+    numbers.set(socket, last)
+    return last
   }
 }

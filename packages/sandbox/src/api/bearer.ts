@@ -7,8 +7,13 @@ const details: Record<Exclude<TokenState, 'live'>, string> = {
   unknown: 'The issuer of this API did not issue the access token',
 }
 
+/** Returns the token of an `Authorization` header, if it brings one (RFC 6750 §2.1). */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
+}
+
 /**
- * Judges the `Authorization` field of a call (RFC 6750 §3).
+ * Judges the `Authorization` header of a call (RFC 6750 §3).
  *
  * @returns the refusal, or `undefined` if the call may go on.
  */
@@ -16,7 +21,7 @@ export async function refuseToken(
   authorization: string | undefined,
   verify: (token: string) => Promise<TokenState>,
 ): Promise<Answer | undefined> {
-  const token = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
+  const token = bearerToken(authorization)
   // no error code for a call that brings no token at all: RFC 6750 §3.1
   if (token === undefined)
     return problem(401, 'The call has no bearer token', { 'www-authenticate': 'Bearer' })

@@ -1,3 +1,17 @@
+import {
+  either,
+  list,
+  longestTime,
+  number,
+  object,
+  oneOf,
+  optional,
+  trueOrFalse,
+  wholeNumber,
+  type Allowed,
+} from '../allowed.ts'
+import { rateHeaderDialects, type RateHeaderDialect } from './rate-headers.ts'
+
 /** One limit of a rate policy. */
 export interface RateLimit {
   /** How many calls may arrive in any window; at least 1. */
@@ -10,11 +24,44 @@ export interface RateLimit {
 export interface StrictRatePolicy {
   limits: readonly RateLimit[]
   /**
-   * Whether a 429 says in a `Retry-After` field how many whole seconds to wait.
+   * Whether a 429 says in a `Retry-After` header how long to wait: `true` or `'seconds'` in whole seconds, `'date'` as
+   * an HTTP date.
    *
    * @defaultValue true
    */
-  retryAfter?: boolean
+  retryAfter?: boolean | 'seconds' | 'date'
+  /**
+   * Which rate limit headers every response has, of one or several dialects.
+   *
+   * @defaultValue []
+   */
+  headers?: readonly RateHeaderDialect[]
+}
+
+export const ratePolicy: Allowed<StrictRatePolicy> = object<StrictRatePolicy>({
+  limits: list(
+    object<RateLimit>({
+      quota: wholeNumber({ min: 1 }),
+      window: number({ min: 1, max: longestTime }),
+    }),
+  ),
+  retryAfter: optional(
+    either<[boolean, 'seconds' | 'date']>(
+      [trueOrFalse, oneOf(['seconds', 'date'])],
+      "true or false, 'seconds' or 'date'",
+    ),
+  ),
+  headers: optional(list(oneOf(rateHeaderDialects))),
+})
+
+/** How full one window is. */
+export interface WindowUsage extends RateLimit {
+  /** Calls that arrived in the window that ends now, allowed or not. */
+  used: number
+  /** After how many milliseconds the next call would fit; 0 if one fits now. */
+  wait: number
+  /** After how many milliseconds the oldest call leaves the window; 0 if it is empty. */
+  reset: number
 }
 
 /** Counts every call at the moment of its arrival, allowed or not. */
@@ -25,6 +72,8 @@ export interface StrictRate {
    * @returns `undefined` if every limit holds, else after how many milliseconds a next call would fit.
    */
   arrive(): number | undefined
+  /** Per limit, how full its window is now. */
+  usage(): WindowUsage[]
   /** Per limit, the most calls that any window saw since the last `forgetMaxima()`. */
   maxima(): number[]
   /** Starts the maxima anew. The calls inside of the windows stay counted. */
@@ -34,6 +83,7 @@ export interface StrictRate {
 interface SlidingWindow {
   max: number
   arrive(at: number): number | undefined
+  usage(at: number): WindowUsage
 }
 
 /** A call that arrives exactly one window after another one is no longer in a window with it. */
@@ -41,18 +91,34 @@ function createSlidingWindow({ quota, window }: RateLimit): SlidingWindow {
   let arrivals: number[] = []
   let oldest = 0
 
+  /** Forgets what has left the window, and counts the rest. */
+  const slide = (at: number): number => {
+    while (oldest < arrivals.length && at - arrivals[oldest]! >= window) oldest += 1
+    if (oldest >= 1_000) {
+      arrivals = arrivals.slice(oldest)
+      oldest = 0
+    }
+    return arrivals.length - oldest
+  }
+  const waitFrom = (at: number): number => arrivals.at(-quota)! + window - at
+
   return {
     max: 0,
     arrive(at) {
       arrivals.push(at)
-      while (at - arrivals[oldest]! >= window) oldest += 1
-      if (oldest >= 1_000) {
-        arrivals = arrivals.slice(oldest)
-        oldest = 0
-      }
-      const inWindow = arrivals.length - oldest
+      const inWindow = slide(at)
       this.max = Math.max(this.max, inWindow)
-      return inWindow > quota ? arrivals.at(-quota)! + window - at : undefined
+      return inWindow > quota ? waitFrom(at) : undefined
+    },
+    usage(at) {
+      const used = slide(at)
+      return {
+        quota,
+        window,
+        used,
+        wait: used >= quota ? waitFrom(at) : 0,
+        reset: used === 0 ? 0 : arrivals[oldest]! + window - at,
+      }
     },
   }
 }
@@ -65,6 +131,10 @@ export function createStrictRate(limits: readonly RateLimit[], now: () => number
       const at = now()
       const waits = windows.map((window) => window.arrive(at)).filter((wait) => wait !== undefined)
       return waits.length > 0 ? Math.max(...waits) : undefined
+    },
+    usage() {
+      const at = now()
+      return windows.map((window) => window.usage(at))
     },
     maxima: () => windows.map((window) => window.max),
     forgetMaxima() {

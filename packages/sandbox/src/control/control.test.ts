@@ -153,7 +153,7 @@ test.each<[string, (control: SandboxControl) => void, string]>([
   [
     'body',
     (it) => it.failIssuer('general', { status: 500, body: 1 as never }),
-    '"body" must be a string, not 1',
+    '"body" must be a string or an object, not 1',
   ],
   [
     'key',

@@ -1,12 +1,15 @@
-import { mustBeBoolean, mustBeNumber, mustBeObject, mustBeOneOf } from '../allowed.ts'
 import type { Api, ApiCounts } from '../api/api.ts'
+import type { StrictRatePolicy } from '../api/strict-rate.ts'
+import { apiFailureAnswer, issuerFailureAnswer } from '../faults/failure.ts'
+import type { ApiFailure, Cut, Fault, IssuerFailure } from '../faults/failure.ts'
+import type { Latency } from '../faults/latency.ts'
 import type { ClientCredentials } from '../issuer/client-registration.ts'
-import { apiFailureAnswer, checkedSpan, issuerFailureAnswer, longestTime } from '../faults/failure.ts'
-import type { ApiFailure, IssuerFailure } from '../faults/failure.ts'
-import type { FaultSpan } from '../faults/fault.ts'
 import type { Issuer, IssuerCounts } from '../issuer/issuer.ts'
+import type { JournalEntry } from '../journal/entry.ts'
+import type { Journal, JournalFilter } from '../journal/journal.ts'
 import { perRealm, realms, type Realm } from '../realm.ts'
-import { checkLifetime } from '../sandbox-options.ts'
+import { checkedArguments } from './checked.ts'
+import { apiStates, issuerStates, type SandboxState } from './state.ts'
 
 /** A snapshot of everything that the sandbox counts. */
 export interface SandboxCounts {
@@ -15,13 +18,23 @@ export interface SandboxCounts {
 }
 
 /**
- * Makes the service misbehave, and tells what reached it. Everything takes effect at once, for requests that
- * arrive from then on. Where the realm may be left out, both are meant. A wrong argument is a `TypeError`.
+ * Makes the service misbehave, and says what reached it. Everything takes effect at once, for requests that
+ * arrive from then on. Where the issuer or the API may be left out, both are meant. A wrong argument is a `TypeError`.
  */
 export interface SandboxControl {
+  /** Returns what reached the issuers and the APIs, and what became of it. */
   counts(): SandboxCounts
   /** Sets every count to zero. The calls inside of the windows of a rate policy still count for the policy. */
   resetCounts(): void
+  /** Returns the sandbox as it is now: live tokens, windows of the rate policies, faults, counts. */
+  state(): SandboxState
+  /** Returns the requests that reached an issuer or an API, in order, with what was decided and why. */
+  journal(filter?: JournalFilter): JournalEntry[]
+  /** Forgets the journal, and what the verdict has found so far. */
+  clearJournal(): void
+
+  /** Returns the environment variables that point a program at this sandbox, with the newest client secrets. */
+  environment(): Record<string, string>
 
   /** Ends the life of all tokens issued until now. */
   expireTokens(issuer?: Realm): void
@@ -40,38 +53,64 @@ export interface SandboxControl {
   /** Refuses every secret but the newest one. */
   dropOldSecrets(issuer: Realm): void
 
-  /** Holds every token request for so many milliseconds, on top of any other fault; 0 ends it. */
-  slowIssuer(issuer: Realm, ms: number): void
+  /** Holds every token request for so long, on top of any other fault; 0 ends it. */
+  slowIssuer(issuer: Realm, ms: Latency): void
   /** Answers token requests with a failure. Replaces an earlier failure or kill. */
   failIssuer(issuer: Realm, failure: IssuerFailure): void
-  /** Cuts the connection of every token request when it arrives. Replaces an earlier failure or kill. */
-  killIssuer(issuer: Realm, span?: FaultSpan): void
-  /** Ends slowness, failure and kill. */
+  /** Cuts the connection of token requests: when they arrive, or in mid-body. Replaces an earlier failure or kill. */
+  killIssuer(issuer: Realm, span?: Cut): void
+  /** Sets the clock of an issuer ahead by so many milliseconds, or behind: its `Date` header and its tokens' claims. */
+  setIssuerClock(issuer: Realm, offset: number): void
+  /** Ends slowness, failure, kill and a wrong clock. */
   restoreIssuer(issuer?: Realm): void
 
-  /** Answers calls with a failure, whatever their token is. Replaces an earlier failure. */
+  /** Holds every response of an API for so long; 0 ends it. */
+  slowApi(api: Realm, ms: Latency): void
+  /** Answers calls with a failure, whatever their token is. Replaces an earlier failure or kill. */
   failApi(api: Realm, failure: ApiFailure): void
-  /** Ends a failure. */
+  /** Cuts the connection of calls: when they arrive, or in mid-body. Replaces an earlier failure or kill. */
+  killApi(api: Realm, span?: Cut): void
+  /** Sets the clock of an API ahead by so many milliseconds, or behind: its `Date` header and its rate limit headers. */
+  setApiClock(api: Realm, offset: number): void
+  /** Sets the rate policy that an API enforces from now on, counting from zero; `null` ends it. */
+  setRatePolicy(api: Realm, policy: StrictRatePolicy | null): void
+  /** Ends slowness, failure, kill and a wrong clock. */
   restoreApi(api?: Realm): void
 }
 
-export function createControl(issuers: Record<Realm, Issuer>, apis: Record<Realm, Api>): SandboxControl {
-  const issuerOf = (realm: Realm): Issuer => issuers[mustBeOneOf('issuer', realm, realms)]
-  const apiOf = (realm: Realm): Api => apis[mustBeOneOf('api', realm, realms)]
-  const issuersOf = (realm?: Realm): Issuer[] => (realm === undefined ? realms : [realm]).map(issuerOf)
-  const apisOf = (realm?: Realm): Api[] => (realm === undefined ? realms : [realm]).map(apiOf)
+/** What the control functions act on. */
+export interface Controlled {
+  issuers: Record<Realm, Issuer>
+  apis: Record<Realm, Api>
+  journal: Journal
+  environment: () => Record<string, string>
+  now: () => number
+}
 
-  return {
+export function createControl({ issuers, apis, journal, environment, now }: Controlled): SandboxControl {
+  const issuersOf = (realm?: Realm): Issuer[] =>
+    (realm === undefined ? realms : [realm]).map((each) => issuers[each])
+  const apisOf = (realm?: Realm): Api[] => (realm === undefined ? realms : [realm]).map((each) => apis[each])
+
+  return checkedArguments({
     counts: () => ({
       issuers: perRealm((realm) => issuers[realm].counts()),
       apis: perRealm((realm) => apis[realm].counts()),
     }),
     resetCounts() {
-      for (const realm of realms) {
-        issuers[realm].resetCounts()
-        apis[realm].resetCounts()
-      }
+      for (const each of [...issuersOf(), ...apisOf()]) each.resetCounts()
     },
+    state: () => ({
+      at: new Date().toISOString(),
+      issuers: issuerStates(issuers, now),
+      apis: apiStates(apis),
+      journal: { dropped: journal.dropped() },
+    }),
+    journal: (filter) => journal.entries(filter),
+    clearJournal() {
+      journal.clear()
+    },
+    environment,
 
     expireTokens(realm) {
       for (const issuer of issuersOf(realm)) issuer.ledger.expireAll()
@@ -80,42 +119,59 @@ export function createControl(issuers: Record<Realm, Issuer>, apis: Record<Realm
       for (const issuer of issuersOf(realm)) issuer.ledger.revokeAll()
     },
     setTokenLifetime(lifetime, realm) {
-      checkLifetime('lifetime', lifetime)
       for (const issuer of issuersOf(realm)) issuer.ledger.lifetime = lifetime
     },
 
-    rotateSecret(realm, options = {}) {
-      const { overlap = false } = mustBeObject('options', options, ['overlap'])
-      const { registration } = issuerOf(realm)
-      registration.rotate({ overlap: mustBeBoolean('overlap', overlap) })
+    rotateSecret(realm, { overlap = false } = {}) {
+      const { registration } = issuers[realm]
+      registration.rotate({ overlap })
       return registration.credentials()
     },
     dropOldSecrets(realm) {
-      issuerOf(realm).registration.dropOldSecrets()
+      issuers[realm].registration.dropOldSecrets()
     },
 
     slowIssuer(realm, ms) {
-      issuerOf(realm).slowness = mustBeNumber('ms', ms, { min: 0, max: longestTime })
+      issuers[realm].slowness = ms
     },
     failIssuer(realm, failure) {
-      issuerOf(realm).faults.set(issuerFailureAnswer(failure), checkedSpan(failure))
+      issuers[realm].faults.set(issuerFailureAnswer(failure), failure)
     },
     killIssuer(realm, span = {}) {
-      mustBeObject('span', span, ['for', 'times'])
-      issuerOf(realm).faults.set('kill', checkedSpan(span))
+      issuers[realm].faults.set(cutOf(span), span)
+    },
+    setIssuerClock(realm, offset) {
+      issuers[realm].clock.offset = offset
     },
     restoreIssuer(realm) {
-      for (const issuer of issuersOf(realm)) {
-        issuer.slowness = 0
-        issuer.faults.clear()
-      }
+      for (const issuer of issuersOf(realm)) restore(issuer)
     },
 
+    slowApi(realm, ms) {
+      apis[realm].slowness = ms
+    },
     failApi(realm, failure) {
-      apiOf(realm).faults.set(apiFailureAnswer(failure), checkedSpan(failure))
+      apis[realm].faults.set(apiFailureAnswer(failure), failure)
+    },
+    killApi(realm, span = {}) {
+      apis[realm].faults.set(cutOf(span), span)
+    },
+    setApiClock(realm, offset) {
+      apis[realm].clock.offset = offset
+    },
+    setRatePolicy(realm, policy) {
+      apis[realm].ratePolicy = policy ?? undefined
     },
     restoreApi(realm) {
-      for (const api of apisOf(realm)) api.faults.clear()
+      for (const api of apisOf(realm)) restore(api)
     },
-  }
+  })
+}
+
+const cutOf = ({ midBody = false }: Cut): Fault => (midBody ? 'cut-body' : 'cut')
+
+function restore(server: Issuer | Api): void {
+  server.slowness = 0
+  server.clock.offset = 0
+  server.faults.clear()
 }

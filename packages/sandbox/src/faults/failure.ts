@@ -1,69 +1,87 @@
-import type { OutgoingHttpHeaders } from 'node:http'
-
-import { mustBeNumber, mustBeObject, mustBeString } from '../allowed.ts'
-import { problem, type Answer } from '../server/answer.ts'
+import { either, object, optional, text, trueOrFalse, wholeNumber, type Allowed } from '../allowed.ts'
 import { invalidToken } from '../api/bearer.ts'
-import type { FaultSpan } from './fault.ts'
+import { problem, type Answer } from '../server/answer.ts'
+import { spanEntries, type FaultSpan } from './fault.ts'
+import * as v from 'valibot'
 
 /** How an API fails. */
 export interface ApiFailure extends FaultSpan {
-  /** Status of every answer, 200 to 599. */
+  /** Status of every response, 200 to 599. */
   status: number
-  /** The `Retry-After` field (RFC 9110 §10.2.3): a number of seconds, or any text, sent as it is. Default: none. */
+  /** The `Retry-After` header (RFC 9110 §10.2.3): a number of seconds, or any text, sent as it is. Default: none. */
   retryAfter?: number | string
 }
 
 /** How an issuer fails. */
 export interface IssuerFailure extends ApiFailure {
-  /** Body of every answer: text, or an object that is sent as JSON. Default: an error body of RFC 6749 §5.2. */
+  /** Body of every response: text, or an object that is sent as JSON. Default: an error body of RFC 6749 §5.2. */
   body?: string | Record<string, unknown>
   /**
-   * The `Content-Type` field of every answer.
+   * The `Content-Type` header of every response.
    *
    * @defaultValue 'application/json'
    */
   contentType?: string
 }
 
-/** The longest time that a timer of Node can measure, in milliseconds: almost 25 days. */
-export const longestTime = 2_147_483_647
-
-const apiFailureKeys = ['status', 'retryAfter', 'for', 'times']
-
-export function checkedSpan(given: FaultSpan): FaultSpan {
-  if (given.for !== undefined) mustBeNumber('for', given.for, { min: 0, max: longestTime })
-  if (given.times !== undefined) {
-    mustBeNumber('times', given.times, { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true })
-  }
-  return given
+/** How connections are cut. */
+export interface Cut extends FaultSpan {
+  /**
+   * Whether the connection is cut in the middle of the response's body, after its headers, instead of before any
+   * response.
+   *
+   * @defaultValue false
+   */
+  midBody?: boolean
 }
 
-export function apiFailureAnswer(given: ApiFailure): Answer {
-  mustBeObject('failure', given, apiFailureKeys)
-  const { status, headers } = checkHead(given)
+/** What a request meets instead of the service: a response, a connection cut at once, or one cut in mid-body. */
+export type Fault = Answer | 'cut' | 'cut-body'
+
+const apiFailureEntries = {
+  status: wholeNumber({ min: 200, max: 599 }),
+  retryAfter: optional(
+    either<[number, string]>(
+      [wholeNumber({}), text],
+      `a whole number from 0 to ${Number.MAX_SAFE_INTEGER} or a string`,
+    ),
+  ),
+  ...spanEntries,
+}
+
+export const apiFailure: Allowed<ApiFailure> = object<ApiFailure>(apiFailureEntries)
+
+export const issuerFailure: Allowed<IssuerFailure> = object<IssuerFailure>({
+  ...apiFailureEntries,
+  body: optional(
+    either<[string, Record<string, unknown>]>(
+      [text, v.record(v.string(), v.unknown())],
+      'a string or an object',
+    ),
+  ),
+  contentType: optional(text),
+})
+
+export const cut: Allowed<Cut> = object<Cut>({ midBody: optional(trueOrFalse), ...spanEntries })
+
+export function apiFailureAnswer(failure: ApiFailure): Answer {
+  const { status } = failure
   const detail = 'The sandbox was told to fail'
   const answer = status === 401 ? invalidToken(detail) : problem(status, detail)
-  return { ...answer, headers: { ...answer.headers, ...headers } }
+  return { ...answer, headers: { ...answer.headers, ...retryAfterHeader(failure) } }
 }
 
-export function issuerFailureAnswer(given: IssuerFailure): Answer {
-  mustBeObject('failure', given, [...apiFailureKeys, 'body', 'contentType'])
-  const { status, headers } = checkHead(given)
-  const { body = errorBody(status), contentType = 'application/json' } = given
+export function issuerFailureAnswer(failure: IssuerFailure): Answer {
+  const { status, body = errorBody(status), contentType = 'application/json' } = failure
   return {
     status,
-    headers: { 'content-type': mustBeString('contentType', contentType), ...headers },
-    body: typeof body === 'object' ? JSON.stringify(body) : mustBeString('body', body),
+    headers: { 'content-type': contentType, ...retryAfterHeader(failure) },
+    body: typeof body === 'object' ? JSON.stringify(body) : body,
   }
 }
 
-function checkHead({ status, retryAfter }: ApiFailure): { status: number; headers: OutgoingHttpHeaders } {
-  mustBeNumber('status', status, { min: 200, max: 599, whole: true })
-  if (retryAfter === undefined) return { status, headers: {} }
-  if (typeof retryAfter !== 'string') {
-    mustBeNumber('retryAfter', retryAfter, { min: 0, max: Number.MAX_SAFE_INTEGER, whole: true })
-  }
-  return { status, headers: { 'retry-after': `${retryAfter}` } }
+function retryAfterHeader({ retryAfter }: ApiFailure): Record<string, string> {
+  return retryAfter === undefined ? {} : { 'retry-after': `${retryAfter}` }
 }
 
 function errorBody(status: number): Record<string, string> {

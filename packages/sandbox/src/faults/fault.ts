@@ -1,9 +1,32 @@
-/** How long a fault lasts: until either bound is reached, or until it is restored if there is none. */
+import { milliseconds, number, optional, wholeNumber, type Allowed } from '../allowed.ts'
+import type { Random } from './random.ts'
+
+/** How long a fault lasts and whom it meets: until any bound is reached, or until it is restored if there is none. */
 export interface FaultSpan {
   /** How long from now, in milliseconds. Default: no end. */
   for?: number
-  /** How many requests. Default: all. */
+  /** How many requests meet it. Default: all. */
   times?: number
+  /** How many of a hundred requests meet it, at random; 0 to 100. Default: all. */
+  percent?: number
+}
+
+type Entries<Value> = { readonly [Key in keyof Value]-?: Allowed<Value[Key]> }
+
+/** To be spread into the entries of what has a span. */
+export const spanEntries: Entries<FaultSpan> = {
+  for: optional(milliseconds),
+  times: optional(wholeNumber({ min: 1 })),
+  percent: optional(number({ min: 0, max: 100 })),
+}
+
+/** The fault that is set, and what is left of it. `null` where there is no bound. */
+interface CurrentFault<Fault> {
+  fault: Fault
+  /** In milliseconds. */
+  timeLeft: number | null
+  timesLeft: number | null
+  percent: number
 }
 
 /** Holds at most one fault, the one set last. */
@@ -12,28 +35,43 @@ export interface FaultSlot<Fault> {
   clear(): void
   /** The fault that meets the request that arrives now, if any. */
   take(): Fault | undefined
+  current(): CurrentFault<Fault> | undefined
 }
 
 /** Asks the clock when a request arrives, so that no timer has to end a fault. */
-export function createFaultSlot<Fault>(now: () => number): FaultSlot<Fault> {
-  let current: { fault: Fault; until: number; left: number } | undefined
+export function createFaultSlot<Fault>(now: () => number, random: Random = Math.random): FaultSlot<Fault> {
+  let set: { fault: Fault; until: number; left: number; percent: number } | undefined
+
+  /** Forgets a fault that is over. */
+  const look = () => {
+    if (set !== undefined && (now() >= set.until || set.left === 0)) set = undefined
+    return set
+  }
 
   return {
     set(fault, span) {
-      current = { fault, until: now() + (span.for ?? Infinity), left: span.times ?? Infinity }
+      const { for: time = Infinity, times = Infinity, percent = 100 } = span
+      set = { fault, until: now() + time, left: times, percent }
     },
     clear() {
-      current = undefined
+      set = undefined
     },
     take() {
-      if (current === undefined) return undefined
-      const { fault, until } = current
-      if (now() >= until || current.left === 0) {
-        current = undefined
-        return undefined
+      const found = look()
+      if (found === undefined || (found.percent < 100 && random() * 100 >= found.percent)) return undefined
+      found.left -= 1
+      return found.fault
+    },
+    current() {
+      const found = look()
+      if (found === undefined) return undefined
+      const { fault, until, left, percent } = found
+      return {
+        fault,
+        timeLeft: until === Infinity ? null : until - now(),
+        timesLeft: left === Infinity ? null : left,
+        percent,
       }
-      current.left -= 1
-      return fault
     },
   }
 }

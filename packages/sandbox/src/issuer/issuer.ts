@@ -1,11 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { problem, send, type Answer } from '../server/answer.ts'
-import type { ClientRegistration } from './client-registration.ts'
+import { sample, pause, type Latency } from '../faults/latency.ts'
+import type { Fault } from '../faults/failure.ts'
 import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
+import type { Random } from '../faults/random.ts'
+import { inSeconds } from '../in-words.ts'
+import type { Outcome } from '../journal/entry.ts'
+import type { Realm } from '../realm.ts'
+import { problem, send } from '../server/answer.ts'
+import { cutInBody } from '../server/cut.ts'
+import type { ServerClock } from '../server/server-clock.ts'
+import type { ClientRegistration } from './client-registration.ts'
 import { createOAuthServer, type OAuthServer } from './oauth-server.ts'
-import { pause } from '../faults/random-delay.ts'
-import type { TokenLedger } from './token-ledger.ts'
+import type { LedgerEntry, TokenLedger } from './token-ledger.ts'
+import { judgeTokenRequest } from './token-request.ts'
 
 /** What happened to the token requests of one issuer since the start or the last reset. */
 export interface IssuerCounts {
@@ -19,10 +27,8 @@ export interface IssuerCounts {
   failed: number
 }
 
-/** The answer that requests get instead of the OAuth server's, or a cut connection. */
-type IssuerFault = Answer | 'kill'
-
 export interface IssuerOptions {
+  realm: Realm
   origin: string
   tokenPath: string
   scope: string | undefined
@@ -30,64 +36,105 @@ export interface IssuerOptions {
   registration: ClientRegistration
   ledger: TokenLedger
   now: () => number
+  random: Random
+  clock: ServerClock
 }
 
 /** One token endpoint: an OAuth server behind faults on demand. */
 export interface Issuer {
+  readonly tokenEndpoint: string
   readonly registration: ClientRegistration
   readonly ledger: TokenLedger
-  readonly faults: FaultSlot<IssuerFault>
-  /** How long each token request is held before anything else happens, in milliseconds. */
-  slowness: number
-  readonly verify: OAuthServer['verify']
+  readonly faults: FaultSlot<Fault>
+  readonly clock: ServerClock
+  /** How long each token request is held before anything else happens. */
+  slowness: Latency
+  readonly find: OAuthServer['find']
   counts(): IssuerCounts
   resetCounts(): void
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+  handle(request: IncomingMessage, response: ServerResponse): Promise<Outcome>
 }
 
 const noCounts: IssuerCounts = { requests: 0, issued: 0, refused: 0, failed: 0 }
 
 export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
-  const { tokenPath, registration, ledger, now } = options
-  const oauth = await createOAuthServer(options)
-  const faults = createFaultSlot<IssuerFault>(now)
+  const { realm, origin, tokenPath, registration, ledger, now, random, clock } = options
+  const oauth = await createOAuthServer({ ...options, epoch: () => clock.epoch() })
+  const faults = createFaultSlot<Fault>(now, random)
   let counts = { ...noCounts }
 
+  const refused = (reason: string, entry?: LedgerEntry): Outcome => {
+    counts.refused += 1
+    return { decision: 'refused', reason, entry, flaws: ['token-request'] }
+  }
+
   const issuer: Issuer = {
+    tokenEndpoint: origin + tokenPath,
     registration,
     ledger,
     faults,
+    clock,
     slowness: 0,
-    verify: (token) => oauth.verify(token),
+    find: (token) => oauth.find(token),
     counts: () => ({ ...counts }),
     resetCounts() {
       counts = { ...noCounts }
     },
     async handle(request, response) {
-      if (request.url?.split('?', 1)[0] !== tokenPath) {
-        return send(response, problem(404, `The token endpoint is ${tokenPath}`))
+      const path = request.url?.split('?', 1)[0]
+      if (path !== tokenPath) {
+        const detail = `The token endpoint is ${tokenPath}`
+        send(response, problem(404, detail))
+        return {
+          decision: 'refused',
+          reason: `no such path: the token endpoint is ${tokenPath}`,
+          flaws: ['token-request'],
+        }
       }
       counts.requests += 1
       const fault = faults.take()
-      if (fault === 'kill') {
+      if (fault === 'cut') {
         counts.failed += 1
         request.socket.destroy()
-        return
+        return { decision: 'failed', reason: 'the sandbox cut the connection, as killIssuer says' }
       }
-      if (issuer.slowness > 0) await pause(issuer.slowness)
+      const held = sample(issuer.slowness, random)
+      if (held > 0) await pause(held)
       // a client that stopped waiting must not be counted as one that got a token
-      if (fault !== undefined || response.closed) {
+      if (response.closed) {
         counts.failed += 1
-        return send(response, fault ?? problem(503, 'The client left'))
+        return {
+          decision: 'left',
+          reason: `the client left while the issuer took ${inSeconds(held)}, as slowIssuer says`,
+        }
+      }
+      if (fault !== undefined && fault !== 'cut-body') {
+        counts.failed += 1
+        send(response, fault)
+        return { decision: 'failed', reason: `the sandbox answered ${fault.status}, as failIssuer says` }
       }
       if (request.method !== 'POST') {
-        counts.refused += 1
-        return send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
+        send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
+        return refused(`a token request is a POST, not a ${request.method}`)
       }
-      await oauth.handle(request, response)
+      if (fault === 'cut-body') {
+        counts.failed += 1
+        cutInBody(response)
+        await oauth.handle(request, response)
+        return {
+          decision: 'failed',
+          reason: 'the sandbox cut the connection in mid-body, as killIssuer says',
+        }
+      }
+      const exchange = await oauth.handle(request, response)
       if (response.statusCode === 200) counts.issued += 1
       else if (response.statusCode < 500) counts.refused += 1
       else counts.failed += 1
+      const entry = exchange.tokenId === undefined ? undefined : ledger.entryOf(exchange.tokenId)
+      if (entry !== undefined) {
+        return { decision: 'issued', reason: `issued ${entry.name} for ${inSeconds(entry.lifetime)}`, entry }
+      }
+      return judgeTokenRequest(request, exchange, { realm, registration })
     },
   }
   return issuer

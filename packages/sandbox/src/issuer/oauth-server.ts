@@ -6,7 +6,7 @@ import { errors, Provider, type Adapter, type Configuration, type KoaContextWith
 import { send, type Answer } from '../server/answer.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import { createJwtReader } from './jwt-reader.ts'
-import type { TokenLedger, TokenState } from './token-ledger.ts'
+import type { LedgerEntry, TokenLedger } from './token-ledger.ts'
 
 export interface OAuthServerOptions {
   /** The issuer identifier; the token endpoint is on this origin. */
@@ -17,13 +17,25 @@ export interface OAuthServerOptions {
   tokenFormat: 'jwt' | 'opaque'
   registration: ClientRegistration
   ledger: TokenLedger
+  /** The issuer's clock, in milliseconds since 1970: for the claims of its tokens. */
+  epoch: () => number
+}
+
+/** What a token request contained, and what the authorization server said to it. */
+export interface TokenExchange {
+  clientId: string | undefined
+  clientSecret: string | undefined
+  /** Id of the token that was issued. */
+  tokenId: string | undefined
+  /** Error of RFC 6749 §5.2, with its description. */
+  error: string | undefined
 }
 
 /** One authorization server that grants client credentials (RFC 6749 §4.4). */
 export interface OAuthServer {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Says whether a token is of this server, and whether it lives. */
-  verify(token: string): Promise<TokenState>
+  handle(request: IncomingMessage, response: ServerResponse): Promise<TokenExchange>
+  /** Returns the ledger's entry of a token that this server issued, and `undefined` for any other. */
+  find(token: string): Promise<LedgerEntry | undefined>
 }
 
 const algorithm = 'ES256'
@@ -72,7 +84,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
     formats: {
       customizers: {
         jwt(_context, _token, { payload }) {
-          const issuedAt = Date.now() / 1_000
+          const issuedAt = options.epoch() / 1_000
           payload['iat'] = issuedAt
           payload['exp'] = issuedAt + ledger.lifetime / 1_000
         },
@@ -91,12 +103,23 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   provider.on('client_credentials.saved', issue)
   // else Koa prints errors, such as that of a client that left
   provider.silent = true
+  const exchanges = new WeakMap<IncomingMessage, TokenExchange>()
   provider.use(async (context, next) => {
     await next()
-    const token = (context as Partial<KoaContextWithOIDC>).oidc?.entities.ClientCredentials
-    if (token === undefined || context.status !== 200) return
-    const answer = context.body as { expires_in: number }
-    answer.expires_in = ledger.lifetimeOf(token.jti) / 1_000
+    const { oidc } = context as Partial<KoaContextWithOIDC>
+    const answer = context.body as
+      | { expires_in: number; error?: string; error_description?: string }
+      | undefined
+    const token = context.status === 200 ? oidc?.entities.ClientCredentials : undefined
+    if (token !== undefined && answer !== undefined) answer.expires_in = ledger.lifetimeOf(token.jti) / 1_000
+    const { client_id: clientId, client_secret: clientSecret } = (oidc?.body ?? {}) as Record<string, string>
+    const error = answer?.error
+    exchanges.set(context.req, {
+      clientId,
+      clientSecret,
+      tokenId: token?.jti,
+      error: error === undefined ? undefined : `${error}, ${answer?.error_description}`,
+    })
   })
 
   const handle = provider.callback()
@@ -106,16 +129,27 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   return {
     async handle(request, response) {
       // oidc-provider would take client_secret_basic for client_secret_post
-      if (request.headers.authorization !== undefined) return send(response, credentialsOutsideOfForm)
-      // oidc-provider shows errors as HTML to whoever prefers that
+      if (request.headers.authorization !== undefined) {
+        send(response, credentialsOutsideOfForm)
+        return { ...noExchange, error: 'invalid_client, credentials are only accepted in the form body' }
+      }
+      // oidc-provider shows errors as HTML to a client that prefers that
       request.headers.accept = 'application/json'
       await handle(request, response)
+      return exchanges.get(request) ?? noExchange
     },
-    async verify(token) {
+    async find(token) {
       const id = await idOf(token)
-      return id === undefined ? 'unknown' : ledger.stateOf(id)
+      return id === undefined ? undefined : ledger.entryOf(id)
     },
   }
+}
+
+const noExchange: TokenExchange = {
+  clientId: undefined,
+  clientSecret: undefined,
+  tokenId: undefined,
+  error: undefined,
 }
 
 /** The ledger remembers the tokens, and nothing else has to be kept. */

@@ -1,6 +1,19 @@
 /** What the ledger says of a token at this moment. */
 export type TokenState = 'live' | 'expired' | 'revoked' | 'unknown'
 
+/** What the ledger knows of one token. All moments are on the sandbox's own clock, in milliseconds. */
+export interface LedgerEntry {
+  /** A short name for people, for example `weblink-3`: the third token of the weblink issuer. */
+  readonly name: string
+  readonly lifetime: number
+  readonly issuedAt: number
+  /** When it ends by the lifetime that the client was given. */
+  readonly promisedUntil: number
+  /** When it ends, or ended: earlier than promised if the control says so. */
+  readonly expiresAt: number
+  readonly revokedAt: number | undefined
+}
+
 /**
  * Every token that one issuer gave out, and when it ends, to the millisecond. The OAuth server itself counts
  * in whole seconds.
@@ -13,39 +26,55 @@ export interface TokenLedger {
   /** The lifetime that the token was issued with, in milliseconds. */
   lifetimeOf(id: string): number
   stateOf(id: string): TokenState
+  stateOfEntry(entry: LedgerEntry): TokenState
+  entryOf(id: string): LedgerEntry | undefined
+  /** The tokens that live now, the newest first. */
+  live(): LedgerEntry[]
   /** Ends the life of every token issued until now. */
   expireAll(): void
   /** Revokes every token issued until now. */
   revokeAll(): void
 }
 
-interface Entry {
-  lifetime: number
-  expiresAt: number
-  revoked: boolean
-}
+type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-export function createTokenLedger(lifetime: number, now: () => number): TokenLedger {
-  const entries = new Map<string, Entry>()
+export function createTokenLedger(lifetime: number, now: () => number, realm = 'token'): TokenLedger {
+  const entries = new Map<string, Writable<LedgerEntry>>()
+  let issued = 0
+
+  const stateOf = (entry: LedgerEntry | undefined): TokenState => {
+    if (entry === undefined) return 'unknown'
+    if (entry.revokedAt !== undefined) return 'revoked'
+    return now() < entry.expiresAt ? 'live' : 'expired'
+  }
 
   return {
     lifetime,
     issue(id) {
-      entries.set(id, { lifetime: this.lifetime, expiresAt: now() + this.lifetime, revoked: false })
+      issued += 1
+      const issuedAt = now()
+      const expiresAt = issuedAt + this.lifetime
+      entries.set(id, {
+        name: `${realm}-${issued}`,
+        lifetime: this.lifetime,
+        issuedAt,
+        promisedUntil: expiresAt,
+        expiresAt,
+        revokedAt: undefined,
+      })
     },
     lifetimeOf: (id) => entries.get(id)?.lifetime ?? 0,
-    stateOf(id) {
-      const entry = entries.get(id)
-      if (entry === undefined) return 'unknown'
-      if (entry.revoked) return 'revoked'
-      return now() < entry.expiresAt ? 'live' : 'expired'
-    },
+    stateOf: (id) => stateOf(entries.get(id)),
+    stateOfEntry: stateOf,
+    entryOf: (id) => entries.get(id),
+    live: () => [...entries.values()].filter((entry) => stateOf(entry) === 'live').toReversed(),
     expireAll() {
       const at = now()
       for (const entry of entries.values()) entry.expiresAt = Math.min(entry.expiresAt, at)
     },
     revokeAll() {
-      for (const entry of entries.values()) entry.revoked = true
+      const at = now()
+      for (const entry of entries.values()) entry.revokedAt ??= at
     },
   }
 }

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 
 import type { Certificates } from './certificates.ts'
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-/** An HTTPS server on a free port of 127.0.0.1. */
+/** An HTTPS server on 127.0.0.1. */
 export interface LoopbackServer {
   /** Without a trailing slash, for example `https://127.0.0.1:41234`. */
   origin: string
-  /** Says who answers, once it is known: the handlers need the origin first. */
+  /** Sets the handler, once there is one: handlers need the origin first. */
   serve(handler: Handler): void
   /** Ends at once: open connections are cut, whatever they are doing. */
   close(): Promise<void>
@@ -20,23 +20,18 @@ export interface LoopbackServer {
 /** Longer than any client keeps an idle connection, so that none is closed under a request that starts. */
 const keepAliveTimeout = 120_000
 
-export async function openLoopbackServer({ key, cert }: Certificates): Promise<LoopbackServer> {
+export async function openLoopbackServer(
+  { key, cert }: Certificates,
+  port: number | undefined,
+): Promise<LoopbackServer> {
   const server = createServer({ key, cert, minVersion: 'TLSv1.2', keepAliveTimeout })
-  // closeAllConnections() of Node misses sockets that are still in their TLS handshake
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const cutConnections = connectionsOf(server)
 
   return {
-    origin: `https://127.0.0.1:${port}`,
+    origin: `https://127.0.0.1:${await listen(server, port)}`,
     serve(handler) {
       server.on('request', (request, response) => {
-        // a handler fails when its client is gone in mid-request
+        // a handler fails when its client leaves in mid-request
         handler(request, response).catch(() => response.destroy())
       })
     },
@@ -44,8 +39,33 @@ export async function openLoopbackServer({ key, cert }: Certificates): Promise<L
       const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()
-      for (const socket of sockets) socket.destroy()
+      cutConnections()
       await closed
     },
+  }
+}
+
+/** Listens on 127.0.0.1 and returns the port: the given one if it is free, else any. */
+export async function listen(server: Server, port = 0): Promise<number> {
+  try {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (port === 0 || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error
+    return listen(server)
+  }
+  return (server.address() as AddressInfo).port
+}
+
+/** Returns a function that cuts every connection; closeAllConnections() of Node misses those in a TLS handshake. */
+export function connectionsOf(server: Server): () => void {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return () => {
+    for (const socket of sockets) socket.destroy()
   }
 }

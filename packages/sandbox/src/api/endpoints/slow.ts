@@ -1,5 +1,5 @@
 import { json, problem } from '../../server/answer.ts'
-import { pause } from '../../faults/random-delay.ts'
+import { pause } from '../../faults/latency.ts'
 import { wholeNumber } from './whole-number.ts'
 import type { Endpoint } from './endpoint.ts'
 

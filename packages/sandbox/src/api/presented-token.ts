@@ -1,0 +1,47 @@
+import type { LedgerEntry, TokenState } from '../issuer/token-ledger.ts'
+import { inSeconds } from '../in-words.ts'
+import type { Outcome } from '../journal/entry.ts'
+import type { Realm } from '../realm.ts'
+
+/** A token as an issuer of this sandbox remembers it. */
+export interface KnownToken {
+  issuer: Realm
+  entry: LedgerEntry
+  state: TokenState
+}
+
+/** Says in plain words what an API thinks of the token that a call brought. */
+export function judgeToken(
+  token: string | undefined,
+  known: KnownToken | undefined,
+  realm: Realm,
+  now: number,
+): Outcome & { live: boolean } {
+  const refused = { live: false, decision: 'refused', entry: known?.entry } as const
+  if (token === undefined) return { ...refused, reason: 'no bearer token', flaws: ['missing-token'] }
+  if (known === undefined) {
+    const reason = 'token that no issuer of this sandbox issued'
+    return { ...refused, token: 'unknown', reason, flaws: ['foreign-token'] }
+  }
+  const { issuer, entry, state } = known
+  if (issuer !== realm) {
+    return {
+      ...refused,
+      reason: `token of the ${issuer} issuer at the ${realm} API`,
+      flaws: ['foreign-token'],
+    }
+  }
+  if (state === 'live') {
+    return {
+      live: true,
+      decision: 'answered',
+      reason: `live token, ${inSeconds(entry.expiresAt - now)} left`,
+      entry,
+    }
+  }
+  const early = state === 'revoked' || entry.expiresAt < entry.promisedUntil
+  const end = (state === 'revoked' ? entry.revokedAt : undefined) ?? entry.expiresAt
+  const reason = `${state} ${inSeconds(now - end)} ago${state === 'expired' && early ? ', earlier than promised' : ''}`
+  // a client cannot know of an end that was not promised
+  return { ...refused, reason, flaws: early ? [] : ['expired-token'] }
+}

@@ -1,0 +1,59 @@
+import type { WindowUsage } from './strict-rate.ts'
+
+/**
+ * How an API tells its rate limits:
+ *
+ * - `'ratelimit'`: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, from revision 8)
+ * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 7)
+ * - `'x-ratelimit'`: `X-RateLimit-Limit`, `-Remaining`, `-Reset` as seconds since 1970, as GitHub has them
+ * - `'x-ratelimit-seconds'`: the same with the seconds that are left
+ */
+export type RateHeaderDialect = 'ratelimit' | 'ratelimit-limit' | 'x-ratelimit' | 'x-ratelimit-seconds'
+
+export const rateHeaderDialects: readonly RateHeaderDialect[] = [
+  'ratelimit',
+  'ratelimit-limit',
+  'x-ratelimit',
+  'x-ratelimit-seconds',
+]
+
+/** Rounded up, because a client that comes back earlier than the limit allows is refused. */
+const seconds = (ms: number): number => Math.ceil(ms / 1_000)
+
+/**
+ * Writes the headers of a response.
+ *
+ * @param epoch - the API's own clock, in milliseconds since 1970.
+ */
+export function rateHeaders(
+  dialects: readonly RateHeaderDialect[],
+  usage: readonly WindowUsage[],
+  epoch: number,
+): Record<string, string> {
+  const tightest = usage.toSorted((a, b) => remainingOf(a) / a.quota - remainingOf(b) / b.quota)[0]
+  const headers: Record<string, string> = {}
+  if (tightest === undefined) return headers
+  const three = (prefix: string, reset: number): void => {
+    headers[`${prefix}-limit`] = `${tightest.quota}`
+    headers[`${prefix}-remaining`] = `${remainingOf(tightest)}`
+    headers[`${prefix}-reset`] = `${reset}`
+  }
+  for (const dialect of dialects) {
+    if (dialect === 'ratelimit') {
+      headers['ratelimit-policy'] = usage
+        .map(({ quota, window }, index) => `"limit${index + 1}";q=${quota};w=${seconds(window)}`)
+        .join(', ')
+      headers['ratelimit'] = usage
+        .map((each, index) => `"limit${index + 1}";r=${remainingOf(each)};t=${seconds(resetOf(each))}`)
+        .join(', ')
+    } else if (dialect === 'ratelimit-limit') three('ratelimit', seconds(resetOf(tightest)))
+    else if (dialect === 'x-ratelimit') three('x-ratelimit', seconds(epoch + resetOf(tightest)))
+    else three('x-ratelimit', seconds(resetOf(tightest)))
+  }
+  return headers
+}
+
+const remainingOf = ({ quota, used }: WindowUsage): number => Math.max(0, quota - used)
+
+/** When a call fits again if none does; else when the first one that counts is forgotten. */
+const resetOf = ({ wait, reset }: WindowUsage): number => (wait > 0 ? wait : reset)

@@ -1,0 +1,131 @@
+import * as v from 'valibot'
+
+import { number, object, oneOf, optional, trueOrFalse, type Allowed } from '../allowed.ts'
+import { ratePolicy } from '../api/strict-rate.ts'
+import { apiFailure, cut, issuerFailure } from '../faults/failure.ts'
+import { latency } from '../faults/latency.ts'
+import { journalFilter } from '../journal/journal.ts'
+import { realms, type Realm } from '../realm.ts'
+import { lifetime } from '../sandbox-options.ts'
+import type { SandboxControl } from './control.ts'
+
+/** One parameter of a control function. */
+export interface Parameter<Value> {
+  name: string
+  schema: Allowed<Value>
+  /** Whether its fields may stand beside the other parameters in JSON, for example `{"issuer":"general","status":503}`. */
+  spread?: true
+}
+
+/** A control function as data: TypeScript, HTTP, validation and OpenAPI all come from this. */
+export interface Definition<Parameters extends readonly unknown[]> {
+  /** What it does, in one sentence. */
+  summary: string
+  /** Whether it only reads, so that it is a GET. */
+  reads?: true
+  /** In the order of the function's arguments. */
+  parameters: { readonly [Index in keyof Parameters]-?: Parameter<Parameters[Index]> }
+}
+
+/** The name of a control function. */
+export type ControlName = keyof SandboxControl
+
+type Definitions = { readonly [Name in ControlName]: Definition<Parameters<SandboxControl[Name]>> }
+
+const realm: Allowed<Realm> = oneOf(realms)
+const issuer = { name: 'issuer', schema: realm }
+const anyIssuer = { name: 'issuer', schema: optional(realm) }
+const api = { name: 'api', schema: realm }
+const anyApi = { name: 'api', schema: optional(realm) }
+const offset = { name: 'offset', schema: number({ min: -31_536_000_000, max: 31_536_000_000 }) }
+
+export const definitions: Definitions = {
+  counts: {
+    summary: 'Returns what reached the issuers and the APIs, and what became of it.',
+    reads: true,
+    parameters: [],
+  },
+  resetCounts: {
+    summary:
+      'Sets every count to zero. Calls inside of the windows of a rate policy still count for the policy.',
+    parameters: [],
+  },
+  state: {
+    summary: 'Returns the sandbox as it is now: live tokens, windows of the rate policies, faults, counts.',
+    reads: true,
+    parameters: [],
+  },
+  journal: {
+    summary:
+      'Returns the requests that reached an issuer or an API, in order, with what was decided and why.',
+    reads: true,
+    parameters: [{ name: 'filter', schema: optional(journalFilter), spread: true }],
+  },
+  clearJournal: {
+    summary: 'Forgets the journal, and what the verdict has found so far.',
+    parameters: [],
+  },
+  environment: {
+    summary:
+      'Returns the environment variables that point a program at this sandbox, client secrets included.',
+    reads: true,
+    parameters: [],
+  },
+  expireTokens: { summary: 'Ends the life of all tokens issued until now.', parameters: [anyIssuer] },
+  revokeTokens: { summary: 'Revokes all tokens issued until now.', parameters: [anyIssuer] },
+  setTokenLifetime: {
+    summary: 'Sets the lifetime of the tokens issued from now on, in milliseconds.',
+    parameters: [{ name: 'lifetime', schema: lifetime }, anyIssuer],
+  },
+  rotateSecret: {
+    summary:
+      'Makes a new client secret and returns the credentials with it. The old one is refused from now on, unless `overlap` keeps it good until `dropOldSecrets`.',
+    parameters: [
+      issuer,
+      {
+        name: 'options',
+        schema: optional(object<{ overlap?: boolean }>({ overlap: optional(trueOrFalse) })),
+        spread: true,
+      },
+    ],
+  },
+  dropOldSecrets: { summary: 'Refuses every client secret but the newest one.', parameters: [issuer] },
+  slowIssuer: {
+    summary: 'Holds every token request for so long, on top of any other fault; 0 ends it.',
+    parameters: [issuer, { name: 'ms', schema: latency }],
+  },
+  failIssuer: {
+    summary: 'Answers token requests with a failure. Replaces an earlier failure or kill.',
+    parameters: [issuer, { name: 'failure', schema: issuerFailure, spread: true }],
+  },
+  killIssuer: {
+    summary: 'Cuts the connection of token requests. Replaces an earlier failure or kill.',
+    parameters: [issuer, { name: 'span', schema: optional(cut), spread: true }],
+  },
+  setIssuerClock: {
+    summary: 'Sets the clock of an issuer ahead by so many milliseconds, or behind if negative.',
+    parameters: [issuer, offset],
+  },
+  restoreIssuer: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyIssuer] },
+  slowApi: {
+    summary: 'Holds every response of an API for so long; 0 ends it.',
+    parameters: [api, { name: 'ms', schema: latency }],
+  },
+  failApi: {
+    summary: 'Answers calls with a failure, whatever their token is. Replaces an earlier failure or kill.',
+    parameters: [api, { name: 'failure', schema: apiFailure, spread: true }],
+  },
+  killApi: {
+    summary: 'Cuts the connection of calls. Replaces an earlier failure or kill.',
+    parameters: [api, { name: 'span', schema: optional(cut), spread: true }],
+  },
+  setApiClock: {
+    summary: 'Sets the clock of an API ahead by so many milliseconds, or behind if negative.',
+    parameters: [api, offset],
+  },
+  setRatePolicy: {
+    summary: 'Sets the rate policy that an API enforces from now on, counting from zero; `null` ends it.',
+    parameters: [api, { name: 'policy', schema: v.nullable(ratePolicy) }],
+  },
+  restoreApi: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyApi] },
+}

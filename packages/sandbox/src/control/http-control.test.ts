@@ -1,0 +1,197 @@
+import { request as plainRequest } from 'node:http'
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+
+import { callApi, tokenOf } from '../../test/client.ts'
+import { startSandbox, type Sandbox } from '../start-sandbox.ts'
+import { definitions } from './definitions.ts'
+import { pathOf } from './named-arguments.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox({ control: true })
+})
+afterEach(() => {
+  sandbox.control.restoreIssuer()
+  sandbox.control.restoreApi()
+  sandbox.control.setTokenLifetime(3_600_000)
+  sandbox.control.resetCounts()
+  sandbox.control.clearJournal()
+})
+afterAll(() => sandbox.close())
+
+interface Told {
+  status: number
+  type: string | null
+  json: Record<string, unknown>
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<Told> {
+  const headers = { authorization: `Bearer ${sandbox.controlToken}`, ...(init.headers as object) }
+  const response = await fetch(sandbox.controlUrl + path, { ...init, headers })
+  const json = (await response.json()) as Record<string, unknown>
+  return { status: response.status, type: response.headers.get('content-type'), json }
+}
+const post = (path: string, body: unknown) => ask(path, { method: 'POST', body: JSON.stringify(body) })
+
+/** fetch does not let a Host header through. */
+function statusUnder(headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const authorization = `Bearer ${sandbox.controlToken}`
+    plainRequest(
+      `${sandbox.controlUrl}/v1/counts`,
+      { headers: { authorization, ...headers } },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      },
+    )
+      .on('error', reject)
+      .end()
+  })
+}
+
+test('without the option there is no HTTP control', async () => {
+  await using other = await startSandbox()
+  expect([other.controlUrl, other.controlToken, other.consoleUrl]).toEqual([undefined, undefined, undefined])
+})
+
+test('it is on loopback, and the console address has the token in its fragment', () => {
+  expect(sandbox.controlUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(sandbox.consoleUrl).toBe(`${sandbox.controlUrl}/#token=${sandbox.controlToken}`)
+})
+
+test('the counts are those of TypeScript', async () => {
+  await callApi(sandbox, 'general', { token: await tokenOf(sandbox, 'general') })
+  expect((await ask('/v1/counts')).json).toEqual(sandbox.control.counts())
+})
+
+test.each<[string, Record<string, string>]>([
+  ['no token', {}],
+  ['a wrong token', { authorization: 'Bearer wrong' }],
+  ['the token of another scheme', { authorization: 'Basic x' }],
+])('%s is refused', async (_name, headers) => {
+  const response = await fetch(`${sandbox.controlUrl}/v1/counts`, { headers })
+  expect(response.status).toBe(401)
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  expect(response.headers.get('www-authenticate')).toBe('Bearer')
+})
+
+test('another Host is refused, as it comes of DNS rebinding', async () => {
+  const { port } = new URL(sandbox.controlUrl ?? '')
+  expect(await statusUnder({ host: `rebound.example:${port}` })).toBe(421)
+  expect(await statusUnder({ host: '127.0.0.1' })).toBe(421)
+  expect(await statusUnder({ host: `localhost:${port}` })).toBe(200)
+})
+
+test('a page of another origin is refused, even with the token', async () => {
+  expect(await statusUnder({ origin: 'https://strange.example' })).toBe(403)
+  expect(await statusUnder({ origin: 'null' })).toBe(403)
+  expect(await statusUnder({ origin: sandbox.controlUrl ?? '' })).toBe(200)
+})
+
+test('named parameters reach the function', async () => {
+  const token = await tokenOf(sandbox, 'weblink')
+  expect((await post('/v1/revoke-tokens', { issuer: 'weblink' })).status).toBe(200)
+  expect((await callApi(sandbox, 'weblink', { token })).json['detail']).toBe('The access token was revoked')
+})
+
+test('the fields of an object may stand beside the other parameters, or under its name', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  await post('/v1/fail-api', { api: 'general', status: 503, times: 1 })
+  expect((await callApi(sandbox, 'general', { token })).status).toBe(503)
+  await post('/v1/fail-api', { api: 'general', failure: { status: 502, times: 1 } })
+  expect((await callApi(sandbox, 'general', { token })).status).toBe(502)
+  expect((await callApi(sandbox, 'general', { token })).status).toBe(200)
+})
+
+test('a result comes back', async () => {
+  const { json } = await post('/v1/rotate-secret', { issuer: 'general', overlap: true })
+  expect(json).toEqual(sandbox.credentials.general)
+  await post('/v1/drop-old-secrets', { issuer: 'general' })
+})
+
+test('everything that is wrong is said at once, as problem details', async () => {
+  const { status, type, json } = await post('/v1/fail-api', { api: 'other', status: 99 })
+  expect([status, type]).toEqual([400, 'application/problem+json'])
+  expect(json).toMatchObject({
+    title: 'Bad Request',
+    status: 400,
+    errors: [
+      { detail: "\"api\" must be 'general' or 'weblink', not 'other'" },
+      { detail: '"status" must be a whole number from 200 to 599, not 99' },
+    ],
+  })
+})
+
+test.each<[string, string, number, string]>([
+  ['/v1/revoke-tokens', '{', 400, 'The body is not JSON'],
+  ['/v1/revoke-tokens', '[]', 400, 'The body must be a JSON object of named parameters'],
+  ['/v1/revoke-tokens', '{"realm":"general"}', 400, '"realm" is not a parameter of revokeTokens'],
+  ['/v1/counts', '{}', 404, 'There is no POST /v1/counts'],
+  ['/v1/revokeTokens', '{}', 404, 'There is no POST /v1/revokeTokens'],
+])('POST %s %s is refused', async (path, body, status, detail) => {
+  const told = await ask(path, { method: 'POST', body })
+  expect(told.status).toBe(status)
+  expect(told.json['detail']).toContain(detail)
+})
+
+test('OpenAPI describes every function, with what its parameters allow', async () => {
+  const response = await fetch(`${sandbox.controlUrl}/openapi.json`)
+  const { openapi, paths } = (await response.json()) as { openapi: string; paths: Record<string, object> }
+  expect(openapi).toBe('3.1.0')
+  for (const name of Object.keys(definitions)) expect(paths).toHaveProperty([pathOf(name as never)])
+  expect(paths['/v1/set-token-lifetime']).toMatchObject({
+    post: {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: {
+              properties: {
+                lifetime: { type: 'number', minimum: 1, maximum: 31_536_000_000 },
+                issuer: { enum: ['general', 'weblink'] },
+              },
+              required: ['lifetime'],
+              additionalProperties: false,
+            },
+          },
+        },
+      },
+    },
+  })
+})
+
+test('the journal is filtered by a query', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  await callApi(sandbox, 'general', { token })
+  await callApi(sandbox, 'weblink', { token })
+  const { json } = await ask('/v1/journal?target=weblink-api&status=401')
+  expect(json).toMatchObject([
+    {
+      token: expect.stringMatching(/^general-\d+$/),
+      reason: 'token of the general issuer at the weblink API',
+    },
+  ])
+})
+
+test('events bring what is in the journal after an id, what comes, and the state', async () => {
+  await callApi(sandbox, 'general', {})
+  const headers = { authorization: `Bearer ${sandbox.controlToken}`, 'last-event-id': '0' }
+  const response = await fetch(`${sandbox.controlUrl}/v1/events`, { headers })
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const readUntil = async (part: RegExp): Promise<void> => {
+    while (!part.test(text)) text += (await reader.read()).value
+  }
+  await readUntil(/event: state\ndata: \{.*\}\n\n/)
+  expect(text).toMatch(/^event: journal\nid: \d+\ndata: \{"id":\d+,.*"reason":"no bearer token"\}\n\n/)
+  await callApi(sandbox, 'weblink', {})
+  await readUntil(/"target":"weblink-api"/)
+  await reader.cancel()
+})
+
+test('the certificate of the authority is there without a token', async () => {
+  expect(await (await fetch(`${sandbox.controlUrl}/ca.pem`)).text()).toBe(sandbox.ca)
+})

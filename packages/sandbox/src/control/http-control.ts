@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+
+import { connectionsOf, listen } from '../server/loopback-server.ts'
+import { definitions, type ControlName } from './definitions.ts'
+import { eventStream, type EventSource } from './events.ts'
+import { refuseStrangers, requireToken } from './guard.ts'
+import { namedArguments, pathOf } from './named-arguments.ts'
+import { openApi } from './openapi.ts'
+import { problemDetails, RefusedRequest } from './problem-details.ts'
+import type { SandboxControl } from './control.ts'
+
+export interface HttpControlOptions extends EventSource {
+  control: SandboxControl
+  token: string
+  /** Certificate of the sandbox's authority, PEM. */
+  ca: string
+  port: number | undefined
+}
+
+/** The control functions over HTTP, on an origin of its own. */
+export interface HttpControl {
+  /** Without a trailing slash, for example `http://127.0.0.1:8420`. */
+  origin: string
+  close(): Promise<void>
+}
+
+/** Starts HTTP control. Plain HTTP, because it never leaves this machine and browsers do not know the authority. */
+export async function startHttpControl(options: HttpControlOptions): Promise<HttpControl> {
+  const { control, listen: hear, token, ca } = options
+  const server = createServer()
+  const cutConnections = connectionsOf(server)
+  const port = await listen(server, options.port)
+  const origin = `http://127.0.0.1:${port}`
+  const guard = { port, token }
+
+  const app = new Hono()
+  app.onError((error) => problemDetails(error))
+  app.notFound(({ req }) =>
+    problemDetails(
+      new RefusedRequest(404, `There is no ${req.method} ${req.path}: see ${origin}/openapi.json`),
+    ),
+  )
+  app.use(async ({ req, res }, next) => {
+    refuseStrangers(req.raw.headers, guard)
+    await next()
+    res.headers.set('cache-control', 'no-store')
+    res.headers.set('x-content-type-options', 'nosniff')
+  })
+  app.get('/openapi.json', (context) => context.json(openApi(origin)))
+  app.get('/ca.pem', (context) => context.body(ca, 200, { 'content-type': 'application/x-pem-file' }))
+
+  app.use('/v1/*', async ({ req }, next) => {
+    requireToken(req.raw.headers, guard)
+    await next()
+  })
+  app.get('/v1/events', ({ req }) => {
+    const after = req.header('last-event-id') ?? req.query('after')
+    const stream = eventStream(
+      { control, listen: hear },
+      /^\d+$/.test(after ?? '') ? Number(after) : undefined,
+    )
+    return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
+  })
+  for (const name of Object.keys(definitions) as ControlName[]) {
+    const act = control[name] as (...args: unknown[]) => unknown
+    const path = pathOf(name)
+    if (definitions[name].reads === true) {
+      app.get(path, (context) => context.json(act(...namedArguments(name, numbersOf(context.req.query())))))
+    } else {
+      app.post(path, async (context) =>
+        context.json(act(...namedArguments(name, objectOf(await context.req.text()))) ?? {}),
+      )
+    }
+  }
+
+  const respond = getRequestListener((request) => app.fetch(request))
+  server.on('request', (request, response) => void respond(request, response))
+  return {
+    origin,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      cutConnections()
+      await closed
+    },
+  }
+}
+
+/** A query has texts only; those of digits only are numbers. */
+function numbersOf(query: Record<string, string>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, /^\d{1,15}$/.test(value) ? Number(value) : value]),
+  )
+}
+
+function objectOf(body: string): Record<string, unknown> {
+  let given: unknown
+  try {
+    given = JSON.parse(body === '' ? '{}' : body)
+  } catch {
+    throw new RefusedRequest(400, 'The body is not JSON')
+  }
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given }
+  throw new RefusedRequest(400, 'The body must be a JSON object of named parameters')
+}

@@ -1,0 +1,121 @@
+import type { Api, ApiCounts } from '../api/api.ts'
+import type { StrictRatePolicy, WindowUsage } from '../api/strict-rate.ts'
+import type { Fault } from '../faults/failure.ts'
+import type { FaultSlot } from '../faults/fault.ts'
+import type { Latency } from '../faults/latency.ts'
+import type { Issuer, IssuerCounts } from '../issuer/issuer.ts'
+import { perRealm, type Realm } from '../realm.ts'
+
+/** A token that lives now. */
+export interface LiveToken {
+  /** Short name, for example `weblink-3`; never the token. */
+  token: string
+  /** What is left of its life, in milliseconds. */
+  timeLeft: number
+  /** The lifetime that its client was given, in milliseconds. */
+  lifetime: number
+}
+
+/** A fault that is set. */
+export interface FaultState {
+  /** What a request meets: a response with this status, or a cut connection. */
+  does: 'respond' | 'cut' | 'cut-body'
+  status: number | null
+  /** In milliseconds; `null` without an end. */
+  timeLeft: number | null
+  /** How many requests it still meets; `null` without a limit. */
+  timesLeft: number | null
+  /** How many of a hundred requests it meets. */
+  percent: number
+}
+
+export interface IssuerState {
+  tokenEndpoint: string
+  /** Of the tokens issued from now on, in milliseconds. */
+  tokenLifetime: number
+  /** The newest first, at most 20. */
+  liveTokens: LiveToken[]
+  /** How many tokens live now. */
+  live: number
+  /** How many client secrets are accepted now: more than 1 while secrets overlap. */
+  acceptedSecrets: number
+  latency: Latency
+  /** How far its clock is ahead, in milliseconds. */
+  clockOffset: number
+  fault: FaultState | null
+  counts: IssuerCounts
+}
+
+export interface ApiState {
+  baseUrl: string
+  ratePolicy: StrictRatePolicy | null
+  /** One for each limit of the policy. */
+  windows: WindowUsage[]
+  latency: Latency
+  /** How far its clock is ahead, in milliseconds. */
+  clockOffset: number
+  fault: FaultState | null
+  counts: ApiCounts
+}
+
+/** The sandbox as it is at this moment. */
+export interface SandboxState {
+  /** In ISO 8601. */
+  at: string
+  issuers: Record<Realm, IssuerState>
+  apis: Record<Realm, ApiState>
+  journal: {
+    /** How many requests have left the journal. */
+    dropped: number
+  }
+}
+
+const shownTokens = 20
+
+export function issuerStates(issuers: Record<Realm, Issuer>, now: () => number): Record<Realm, IssuerState> {
+  return perRealm((realm) => {
+    const issuer = issuers[realm]
+    const { tokenEndpoint, ledger, registration, slowness, clock, faults } = issuer
+    const live = ledger.live()
+    return {
+      tokenEndpoint,
+      tokenLifetime: ledger.lifetime,
+      liveTokens: live.slice(0, shownTokens).map(({ name, expiresAt, lifetime }) => ({
+        token: name,
+        timeLeft: expiresAt - now(),
+        lifetime,
+      })),
+      live: live.length,
+      acceptedSecrets: registration.accepted(),
+      latency: slowness,
+      clockOffset: clock.offset,
+      fault: faultState(faults),
+      counts: issuer.counts(),
+    }
+  })
+}
+
+export function apiStates(apis: Record<Realm, Api>): Record<Realm, ApiState> {
+  return perRealm((realm) => {
+    const api = apis[realm]
+    const { baseUrl, ratePolicy, slowness, clock, faults } = api
+    return {
+      baseUrl,
+      ratePolicy: ratePolicy ?? null,
+      windows: api.windows(),
+      latency: slowness,
+      clockOffset: clock.offset,
+      fault: faultState(faults),
+      counts: api.counts(),
+    }
+  })
+}
+
+function faultState(faults: FaultSlot<Fault>): FaultState | null {
+  const current = faults.current()
+  if (current === undefined) return null
+  const { fault, ...span } = current
+  return typeof fault === 'string'
+    ? { does: fault, status: null, ...span }
+    : { does: 'respond', status: fault.status, ...span }
+}

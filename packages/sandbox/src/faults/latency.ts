@@ -1,0 +1,69 @@
+import { setTimeout } from 'node:timers/promises'
+
+import * as v from 'valibot'
+
+import { either, longestTime, milliseconds, object, type Allowed } from '../allowed.ts'
+import type { Random } from './random.ts'
+
+/** Bounds of a random time, in milliseconds; every time between them is as likely. */
+export interface DelayRange {
+  min: number
+  max: number
+}
+
+/** A log-normal distribution, as response times have it, given by what dashboards show. In milliseconds. */
+export interface Percentiles {
+  /** Half of the times are shorter. At least 1. */
+  median: number
+  /** One time in a hundred is longer. At least `median`. */
+  p99: number
+}
+
+/** How long something takes, in milliseconds: always the same, between two bounds, or by percentiles. */
+export type Latency = number | DelayRange | Percentiles
+
+/** Checks one value against another of the same object, and blames the second. */
+function atLeast<First extends string, Second extends string>(first: First, second: Second) {
+  type Pair = Record<First | Second, number>
+  return v.rawCheck<Pair>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const { [first]: least, [second]: given } = dataset.value
+    if (given >= least) return
+    addIssue({
+      message: `a number from ${least} to ${longestTime}`,
+      path: [{ type: 'object', origin: 'value', input: dataset.value, key: second, value: given }],
+    })
+  })
+}
+
+export const delayRange: Allowed<DelayRange> = v.pipe(
+  object<DelayRange>({ min: milliseconds, max: milliseconds }),
+  atLeast('min', 'max'),
+)
+
+const percentiles: Allowed<Percentiles> = v.pipe(
+  object<Percentiles>({ median: milliseconds, p99: milliseconds }),
+  v.check(({ median }) => median >= 1, 'an object whose median is at least 1'),
+  atLeast('median', 'p99'),
+)
+
+export const latency: Allowed<Latency> = either<[number, DelayRange, Percentiles]>(
+  [milliseconds, delayRange, percentiles],
+  `a number from 0 to ${longestTime}, { min, max } or { median, p99 }`,
+)
+
+/** How many standard deviations the 99th percentile is above the median. */
+const p99Deviations = 2.326_347_874
+
+/** Takes one time from a latency, in milliseconds. */
+export function sample(of: Latency, random: Random): number {
+  if (typeof of === 'number') return of
+  if ('min' in of) return of.min + random() * (of.max - of.min)
+  const sigma = Math.log(of.p99 / of.median) / p99Deviations
+  // Box-Muller; 1 - random() is never 0
+  const deviations = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+  return Math.min(of.median * Math.exp(sigma * deviations), longestTime)
+}
+
+/** Waits without keeping the process alive: the servers do that for as long as they are open. */
+export const pause = (ms: number): Promise<void> => setTimeout(ms, undefined, { ref: false })

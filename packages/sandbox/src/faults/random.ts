@@ -1,0 +1,13 @@
+/** Returns a number from 0 to 1, without the 1. */
+export type Random = () => number
+
+/** Makes random numbers that are the same for the same seed (mulberry32), so that a run can be repeated. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d_2b_79_f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,13 @@
+/** `3.2 s` for 3,200 milliseconds. */
+export function inSeconds(ms: number): string {
+  const seconds = ms / 1_000
+  const digits = seconds < 10 && !Number.isInteger(seconds) ? 1 : 0
+  const shown =
+    seconds > 0 && seconds < 0.1 ? `${Math.ceil(ms)} ms` : `${count(Number(seconds.toFixed(digits)))} s`
+  return shown
+}
+
+/** `1,000` for 1000. */
+export function count(number: number): string {
+  return number.toLocaleString('en-US')
+}

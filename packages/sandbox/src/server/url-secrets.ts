@@ -1,0 +1,40 @@
+import type { Flaw } from '../journal/entry.ts'
+
+/** Says what a text is, if it is something that no URL may contain. */
+export type Recognize = (text: string) => Promise<'token' | 'secret' | undefined>
+
+/** A request's path as it may be shown, and what its URL should not have contained. */
+export interface JudgedUrl {
+  path: string
+  flaws: Flaw[]
+}
+
+const longestShown = 200
+const words: Record<string, Flaw> = {
+  access_token: 'token-in-url',
+  client_secret: 'secret-in-url',
+}
+
+/** Looks for tokens and secrets in a request's target. Logs, proxies and histories keep URLs (RFC 9700 §4.3.2). */
+export async function judgeUrl(url: string, recognize: Recognize): Promise<JudgedUrl> {
+  const [path = '', query = ''] = url.split(/\?(.*)/s)
+  const flaws = new Set<Flaw>()
+  const look = async (text: string): Promise<boolean> => {
+    // nothing shorter is a token or a secret
+    const found = text.length < 20 ? undefined : await recognize(text)
+    if (found !== undefined) flaws.add(found === 'token' ? 'token-in-url' : 'secret-in-url')
+    return found !== undefined
+  }
+  for (const [name, value] of new URLSearchParams(query)) {
+    const flaw = words[name.toLowerCase()]
+    if (flaw !== undefined) flaws.add(flaw)
+    await look(value)
+  }
+  const segments: string[] = []
+  for (const segment of path.split('/')) segments.push((await look(segment)) ? '[redacted]' : segment)
+  const shown = segments.join('/')
+  return {
+    path: shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown,
+    flaws: [...flaws],
+  }
+}
