@@ -136,9 +136,9 @@ export type Observer = (event: TokenlaneEvent) => void
 
 /**
  * Gives an event to every observer. `isObserved` says whether there are any: make an event that takes work, or that
- * comes with every call, only then.
+ * comes with every call, only then. `manager` is whose events these are.
  */
-export type Emit = (Observer & { readonly isObserved?: boolean }) | undefined
+export type Emit = (Observer & { readonly isObserved?: boolean; readonly manager?: object }) | undefined
 
 /** The observers of one manager. One that fails changes nothing, for the manager or for the others. */
 export class Observers {
@@ -148,11 +148,12 @@ export class Observers {
   #isEmitting = false
   readonly emit: NonNullable<Emit>
 
-  constructor(observers: readonly Observer[]) {
+  constructor(observers: readonly Observer[], manager?: object) {
     this.#observers = observers
     const isObserved = (): boolean => this.#observers.length > 0
-    this.emit = Object.defineProperty((event: TokenlaneEvent) => this.#emit(event), 'isObserved', {
-      get: isObserved,
+    this.emit = Object.defineProperties((event: TokenlaneEvent) => this.#emit(event), {
+      isObserved: { get: isObserved },
+      manager: { value: manager },
     }) as NonNullable<Emit>
   }
 

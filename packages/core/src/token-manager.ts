@@ -97,7 +97,9 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
   })
   const { issuers, apis, store, observers, fetch, limiter } = checkOptions(options)
-  const observed = new Observers(observers)
+  // what messages and events name as their manager, before it has its functions
+  const tokens = {} as TokenManager
+  const observed = new Observers(observers, tokens)
   const debug = nodeDebugObserver()
   if (debug !== undefined) observed.add(debug)
   const { emit } = observed
@@ -131,7 +133,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     await Promise.all(Array.from(managed.values(), ({ token }) => token.close()))
   }
 
-  return {
+  return Object.assign(tokens, {
     getToken: (name, { signal } = {}) => tokenOf(name, signal),
     route(url) {
       const api = router.match(url)
@@ -155,7 +157,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     },
     close,
     [Symbol.asyncDispose]: close,
-  }
+  } satisfies TokenManager)
 }
 
 /** Returns the error of several issuers that gave no token; that of a single one is the error itself. */
@@ -184,7 +186,7 @@ function manage(
 ): ManagedIssuer {
   const credentials = new CredentialRotation({ ...issuer.credentials, issuer: name, emit })
   const { tokenEndpoint: url, check, scope } = issuer
-  const endpoint = { issuer: name, url, check, scope, fetch }
+  const endpoint = { issuer: name, url, check, scope, fetch, manager: emit?.manager }
   const { renewBefore, maxWait } = issuer
   // calls may come to wait for a renewal that began in the background
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)

@@ -10,6 +10,8 @@ import { Tracing } from '../tracing.ts'
 
 /** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
 interface TokenRequestMessage {
+  /** The `TokenManager` that asks. */
+  readonly manager: object | undefined
   readonly issuer: string
   /** The token endpoint's URL without a query. */
   readonly endpoint: string
@@ -58,12 +60,12 @@ export function askIssuer(
 
 /** Makes a token request that subscribers can see. */
 async function traced<T>(
-  { issuer, url }: TokenEndpoint,
+  { manager, issuer, url }: TokenEndpoint,
   reason: RenewalReason,
   request: () => Promise<T>,
 ): Promise<T> {
   if (!tracing.isObserved) return request()
-  const message: TokenRequestMessage = { issuer, endpoint: url.origin + url.pathname, reason }
+  const message: TokenRequestMessage = { manager, issuer, endpoint: url.origin + url.pathname, reason }
   const start = performance.now()
   try {
     const answer = await tracing.begin(message, request)

@@ -22,6 +22,8 @@ export interface TokenEndpoint {
   readonly scope: string | undefined
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
   readonly fetch: typeof globalThis.fetch | undefined
+  /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
+  readonly manager?: object | undefined
 }
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */

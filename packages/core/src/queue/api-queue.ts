@@ -33,6 +33,7 @@ export interface Turn {
 export interface QueueStatus {
   readonly queued: number
   readonly running: number
+  readonly quotaUsed?: number
   readonly pausedUntil?: string
   readonly emptyAt?: string
 }
@@ -141,9 +142,11 @@ export class ApiQueue {
 
   status(): QueueStatus {
     const pause = this.#pausedUntil - performance.now()
+    const quotaUsed = this.#limiter.used?.()
     return {
       queued: this.#waiting.size,
       running: this.#running,
+      ...(quotaUsed !== undefined && { quotaUsed }),
       ...(pause > 0 && { pausedUntil: dateFromNow(pause) }),
       ...(this.#waiting.size > 0 && { emptyAt: dateFromNow(this.#emptyIn()) }),
     }

@@ -181,3 +181,20 @@ test('whatever the policy, a backlog goes at the rate that the round trip allows
     { numRuns: 200 },
   )
 })
+
+test('the share in use is that of the fullest limit, and never above 1', () => {
+  const limiter = createRateLimiter({
+    limits: [
+      { quota: 4, window: 1_000 },
+      { quota: 100, window: 60_000 },
+    ],
+    spread: false,
+    accounting: 'response',
+  })
+  expect(limiter.used?.()).toBe(0)
+  const permits = Array.from({ length: 4 }, () => limiter.take(1) as Permit)
+  expect(limiter.used?.()).toBe(1)
+  for (const permit of permits) permit.answered()
+  vi.advanceTimersByTime(1_002)
+  expect(limiter.used?.()).toBe(0.04)
+})

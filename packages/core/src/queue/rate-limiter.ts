@@ -32,6 +32,8 @@ export interface RateLimiter {
    * takes `roundTrip` milliseconds and no attempt goes before `from`. With a `roundTrip` of 0 it is a lower bound.
    */
   forecast(ahead: number, roundTrip: number, from?: number): number
+  /** Returns the share of the fullest limit that is in use, 0 to 1, for the status. */
+  used?(): number
   /** The API said that its limit was passed: this process sends nothing for `ms`, and other processes should not. */
   pause?(ms: number): void
   /**
@@ -84,6 +86,11 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       const permit = new WindowPermit(windows, grace)
       if (accounting === 'send') permit.answered()
       return permit
+    },
+
+    used() {
+      const now = performance.now()
+      return Math.max(0, ...windows.map((window) => window.used(now)))
     },
 
     forecast(ahead, roundTrip, from = Number.NEGATIVE_INFINITY) {

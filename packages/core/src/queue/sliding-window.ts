@@ -32,9 +32,13 @@ export class SlidingWindow {
     else this.#freeAt.splice(this.#firstAfter(freeAt), 0, freeAt)
   }
 
+  /** Returns the share of the quota that is in use, 0 to 1. */
+  used(now: number): number {
+    return Math.min(1, this.#units(now) / this.#quota)
+  }
+
   wait(now: number): number {
-    this.#forget(now)
-    if (this.#underWay + this.#freeAt.length - this.#head < this.#quota) return 0
+    if (this.#units(now) < this.#quota) return 0
     return this.#head < this.#freeAt.length ? (this.#freeAt[this.#head] as number) - now : Infinity
   }
 
@@ -51,6 +55,12 @@ export class SlidingWindow {
     // neither free nor under way now: one that goes at the start
     if (inRound >= known + this.#underWay) freeAt = start + round
     return Math.max(0, freeAt - start) + Math.floor((beyond - 1) / this.#quota) * round
+  }
+
+  /** Returns how many units are under way or not free again. */
+  #units(now: number): number {
+    this.#forget(now)
+    return this.#underWay + this.#freeAt.length - this.#head
   }
 
   #forget(now: number): void {

@@ -117,6 +117,8 @@ export interface ApiStatus {
   readonly queued?: number
   /** Calls under way, where the API has a rate policy. */
   readonly running?: number
+  /** Share of the fullest limit that this process has in use, 0 to 1, where the limiter knows it. */
+  readonly quotaUsed?: number
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
   /**
