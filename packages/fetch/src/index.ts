@@ -28,6 +28,12 @@ export interface CreateFetchOptions {
   readonly fetch?: Fetch | undefined
 }
 
+/** The same for the `fetch` of another package, such as undici's, whose types are its own. */
+export interface ForeignFetchOptions {
+  /** Sends the calls. */
+  readonly fetch: (input: never, init?: never) => Promise<object>
+}
+
 /** `fetch`, and with `tokenlane` in its `init` how Tokenlane treats a call. */
 export type TokenlaneFetch = (input: Parameters<Fetch>[0], init?: TokenlaneRequestInit) => Promise<Response>
 
@@ -45,17 +51,23 @@ const purpose = 'create fetch'
  * const response = await fetch('https://api.example.com/records')
  * ```
  */
-export function createFetch(tokens: TokenManager, options: CreateFetchOptions = {}): TokenlaneFetch {
+export function createFetch(tokens: TokenManager, options?: CreateFetchOptions): TokenlaneFetch
+export function createFetch(tokens: TokenManager, options: ForeignFetchOptions): TokenlaneFetch
+export function createFetch(
+  tokens: TokenManager,
+  options: CreateFetchOptions | ForeignFetchOptions = {},
+): TokenlaneFetch {
   mustBeManager(tokens, purpose)
   if (typeof options !== 'object' || options === null)
     refuseArgument(purpose, 'options', 'an object with fetch')
-  if (options.fetch !== undefined && typeof options.fetch !== 'function')
+  const given = options.fetch as Fetch | undefined
+  if (given !== undefined && typeof given !== 'function')
     refuseArgument(purpose, 'options.fetch', 'a fetch function')
   // found once: what replaces the global one later may lead back to the fetch that is made here
-  const base = options.fetch ?? globalThis.fetch
+  const base = given ?? globalThis.fetch
   if (managerOf(base) === tokens) return base
 
-  const ownFetch = options.fetch !== undefined
+  const ownFetch = given !== undefined
   const route = (url: URL) => tokens.route(url)
   const fetch: TokenlaneFetch = async (input, init) => {
     const url = isRequest(input) ? input.url : String(input)

@@ -150,13 +150,24 @@ test.each([
   expect(calls()).toBe(0)
 })
 
-test('a stream whose call is aborted before it is sent is cancelled, as by fetch itself', async () => {
-  const cancel = vi.fn<() => void>()
-  const body = new ReadableStream({ cancel })
-  const init = { method: 'POST', body, duplex: 'half', signal: AbortSignal.abort() } as RequestInit
-  await expect(fetch(weblink('echo'), init)).rejects.toMatchObject({ name: 'AbortError' })
-  expect([cancel.mock.calls.length, calls()]).toEqual([1, 0])
-})
+test.each<[string, (url: string, init: RequestInit) => Parameters<typeof globalThis.fetch>]>([
+  ['in init', (url, init) => [url, init]],
+  ['in a Request', (url, init) => [new Request(url, init)]],
+  ['in an init beside a Request', (url, init) => [new Request(url), init]],
+])(
+  'a stream %s whose call is aborted before it is sent is cancelled with the reason, as by fetch',
+  async (_, call) => {
+    const reason = new Error('enough')
+    for (const send of [globalThis.fetch, fetch]) {
+      const cancel = vi.fn<(reason: unknown) => void>()
+      const body = new ReadableStream({ cancel })
+      const init = { method: 'POST', body, duplex: 'half', signal: AbortSignal.abort(reason) } as RequestInit
+      await expect(send(...call(weblink('echo'), init))).rejects.toBe(reason)
+      expect(cancel.mock.calls).toEqual([[reason]])
+    }
+    expect(calls()).toBe(0)
+  },
+)
 
 describe('a redirect', () => {
   test('inside the API is followed with the token', async () => {

@@ -23,6 +23,11 @@ const fetchWithTokens = createFetch(tokens)
 export const answer: Promise<Response> = fetchWithTokens('https://api.example.com/orders', {
   tokenlane: { priority: 1 },
 })
+declare const fetchOfAnotherPackage: (
+  url: URL | string,
+  init?: { own?: boolean },
+) => Promise<{ status: number }>
+createFetch(tokens, { fetch: fetchOfAnotherPackage })
 const http = axios.create()
 attachTokens(http, tokens)
 export const orders: Promise<{ data: unknown }> = http.get('https://api.example.com/orders', {
