@@ -21,6 +21,12 @@ export interface CallWaits {
   readonly pause: number
 }
 
+/** At most `quota` calls in any `window` milliseconds. */
+export interface NamedLimit {
+  readonly quota: number
+  readonly window: number
+}
+
 /**
  * How the shared store failed: it threw, did not answer in time (a second at most), or gave what none of this fleet
  * has written.
@@ -109,12 +115,23 @@ export type TokenlaneEvent =
       readonly path: string
       readonly apis: readonly string[]
     }
-  /** The API said that the limit is passed: no call goes out `for` so long. */
+  /**
+   * No call of the API goes out `for` so long, because a response with this `status` refused a call for the API's
+   * limit (`refused`) or said that nothing remains of it (`used-up`). Once per pause, and again if it gets longer.
+   */
   | {
       readonly type: 'api.paused'
       readonly api: string
       readonly for: number
       readonly status: number
+      readonly reason: 'refused' | 'used-up'
+    }
+  /** The API's rate limit headers name other limits (`seen`) than the configured ones. Once per difference. */
+  | {
+      readonly type: 'policy.differs'
+      readonly api: string
+      readonly configured: readonly NamedLimit[]
+      readonly seen: readonly NamedLimit[]
     }
   /** The rate budget that a fleet shares cannot be reached: this process keeps to its own share. Once, when it begins. */
   | { readonly type: 'limiter.failed'; readonly api: string; readonly reason: string }

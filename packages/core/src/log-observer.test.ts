@@ -64,7 +64,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     `https://api.example.com/v2/: outside of every API, so its calls get no token; APIs of this origin: ${api}`,
     { type: 'route.missed', origin: 'https://api.example.com', path: '/v2/', apis: [api] },
   ],
-  ['warn', `${api}: paused for 2.0 s after status 429`, { type: 'api.paused', api, for: 2_000, status: 429 }],
+  [
+    'warn',
+    `${api}: paused for 2.0 s after status 429`,
+    { type: 'api.paused', api, for: 2_000, status: 429, reason: 'refused' },
+  ],
   [
     'warn',
     'token store: failed (timeout); this process requests its own tokens',

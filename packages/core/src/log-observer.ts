@@ -1,4 +1,4 @@
-import type { Observer, TokenlaneEvent } from './events.ts'
+import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
 
 /** What pino, winston, `console` and most loggers have. */
 export interface Logger {
@@ -91,7 +91,13 @@ const lines: Lines = {
   ],
   'api.paused': [
     'warn',
-    ({ api, for: span, status }) => `${api}: paused for ${ms(span)} after status ${status}`,
+    ({ api, for: span, status, reason }) =>
+      `${api}: paused for ${ms(span)} after status ${status}${reason === 'used-up' ? ', nothing remains of its limit' : ''}`,
+  ],
+  'policy.differs': [
+    'warn',
+    ({ api, configured, seen }) =>
+      `${api}: its headers name the limits ${limits(seen)}; configured: ${limits(configured)}`,
   ],
   'store.failed': [
     'warn',
@@ -135,6 +141,10 @@ function finished({ api, client, status, code, sends, resends, duration }: Event
   const outcome = status === undefined ? `failed (${code})` : `status ${status}`
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
   return `${api}: a call${client === undefined ? '' : ` of ${client}`} ended in ${ms(duration)}: ${outcome}${times}`
+}
+
+function limits(all: readonly NamedLimit[]): string {
+  return all.map(({ quota, window }) => `${quota} in ${ms(window)}`).join(', ') || 'none'
 }
 
 function ms(span: number): string {

@@ -3,7 +3,7 @@ import type { Api, ApiStatus } from './send/api.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { refuse, shape } from './options/check.ts'
 import { askIssuer } from './issuer/ask-issuer.ts'
-import { closedError, reasonOf, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
+import { closedError, isTokenlaneError, reasonOf, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { Observers, type Emit, type Observer } from './events.ts'
 import { nodeDebugObserver } from './log-observer.ts'
 import { Gate } from './send/calls-under-way.ts'
@@ -11,6 +11,7 @@ import { GuardedStore } from './store/guarded-store.ts'
 import type { CheckedIssuer } from './credentials/issuer.ts'
 import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
 import { MissedRoutes } from './send/missed-routes.ts'
+import { checkRatePolicy, type RatePolicy } from './queue/rate-policy.ts'
 import { ProtectedApi } from './send/protected-api.ts'
 import { RenewingToken } from './token/renewing-token.ts'
 import { CredentialRotation } from './credentials/credential-rotation.ts'
@@ -70,6 +71,26 @@ export interface TokenManager extends AsyncDisposable {
    */
   warmUp(): Promise<void>
   /**
+   * Lifts a pause that an API asked for (`Retry-After`, a rate limit header) before its end; with a shared limiter for
+   * the whole fleet. The API's queued calls go on at once, as fast as the rate policy allows. Does nothing for an API
+   * that is not paused.
+   *
+   * @param baseUrl The `baseUrl` of one of the `apis`.
+   * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
+   */
+  resume(baseUrl: string | URL): void
+  /**
+   * Keeps another rate policy from now on, for queued calls too. What was sent counts in the new limits, as far back as
+   * the longest window until now. Calls that are queued beyond a lower `maxQueued` stay queued; a new `maxWait` counts
+   * from when each call was queued.
+   *
+   * @param baseUrl The `baseUrl` of one of the `apis` that was created with a rate policy, be it `{ limits: [] }`.
+   * @param policy All of the policy: what is left out has its default.
+   * @throws TokenlaneError `INVALID_OPTIONS` for a policy that would be refused at start, for any other URL, and for
+   * a shared limiter that cannot change its policy.
+   */
+  setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
+  /**
    * Takes no new calls, refuses those that wait in a queue (`MANAGER_CLOSED`), and ends when those under way have
    * ended. Nothing keeps the process alive after.
    */
@@ -125,6 +146,14 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     return issuer.token.live() ?? issuer.token.wait(signal)
   }
 
+  const apiAt = (baseUrl: string | URL): ProtectedApi => {
+    const place = placeOf(baseUrl)
+    const api = protectedApis.find((each) => placeOf(each.baseUrl) === place)
+    if (api === undefined)
+      refuse('baseUrl', 'not an API of this manager', apis.map((each) => each.baseUrl).join(', '))
+    return api
+  }
+
   const close = async (): Promise<void> => {
     const underWay = gate.close()
     for (const api of protectedApis) api.close()
@@ -155,6 +184,9 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
       )
       if (failed.length > 0) throw oneOf(failed)
     },
+    resume: (baseUrl) => atRunTime('resume', () => apiAt(baseUrl).resume()),
+    setRatePolicy: (baseUrl, policy) =>
+      atRunTime('set rate policy', () => apiAt(baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy'))),
     close,
     [Symbol.asyncDispose]: close,
   } satisfies TokenManager)
@@ -215,6 +247,22 @@ function statusOf({ token, credentials }: ManagedIssuer): IssuerStatus {
     ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
     ...(daysLeft !== undefined && { daysLeft }),
   }
+}
+
+/** Checks options as at start; the error says what could not be done. */
+function atRunTime(action: string, act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    if (!isTokenlaneError(error) || error.code !== 'INVALID_OPTIONS') throw error
+    const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${action}`)
+    throw new TokenlaneError('INVALID_OPTIONS', reason)
+  }
+}
+
+/** What a base URL stands for, with or without a slash at its end. */
+function placeOf(baseUrl: string | URL): string | undefined {
+  return URL.parse(String(baseUrl))?.href.replace(/\/+$/, '')
 }
 
 function unknownIssuer(name: unknown, issuers: ReadonlyMap<string, unknown>): TokenlaneError {

@@ -9,6 +9,7 @@ import {
 import { abortable } from '../time/abortable.ts'
 import type { Credentials } from '../credentials/credentials.ts'
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
+import { parseHttpDate } from '../time/http-date.ts'
 import { parseRetryAfter } from '../time/retry-after.ts'
 import { dispatcherMustKeepFloor } from '../tls/tls-dispatcher.ts'
 import { describeFault, unusedProxy } from './transport-fault.ts'
@@ -172,7 +173,8 @@ async function read({ status, headers, body: stream }: Response): Promise<Answer
   }
   return {
     status,
-    retryAfter: parseRetryAfter(headers.get('retry-after'), Date.now()),
+    // a date is compared with the issuer's own clock, since ours may be an hour off
+    retryAfter: parseRetryAfter(headers.get('retry-after'), parseHttpDate(headers.get('date')) ?? Date.now()),
     isHtml: /^\s*text\/html\b/i.test(headers.get('content-type') ?? ''),
     isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
     body: body + decoder.decode(),

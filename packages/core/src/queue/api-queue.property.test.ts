@@ -103,6 +103,7 @@ test('whatever the policy, the calls and the network: never over, in order, all 
         issuer: 'general',
         queued: 0,
         running: 0,
+        quotaUsed: 0,
       })
       for (const signal of signals) expect(getEventListeners(signal, 'abort')).toEqual([])
       expect(vi.getTimerCount()).toBe(0)

@@ -218,17 +218,102 @@ test('who goes before those who wait is not refused for them', async () => {
   ])
 })
 
-test('a pause of any length can be told, and a maxWait of any length waited', async () => {
-  const { call, answers, tokens } = limitedApi({ limits: [], concurrency: 1, maxWait: 1e12 })
+test.each([
+  ['310 digits', '9'.repeat(310)],
+  ['an epoch of the year 2100', '4102444800'],
+  ['300,001 s', '300001'],
+  ['no number', '1e3'],
+])(
+  'a Retry-After of %s pauses for the longest pause at most, and status and events stay finite',
+  async (_what, retryAfter) => {
+    const { call, answers, tokens, events } = limitedApi({
+      limits: [{ quota: 5, window: 1_000 }],
+      concurrency: 1,
+      maxWait: 1e12,
+    })
+    await tokens.warmUp()
+    answers.push({ status: 429, retryAfter })
+    const calls = Promise.all([call(), call()])
+    await pass(20)
+    const { queued, pausedUntil = '', emptyAt = '' } = tokens.status().apis[0] ?? {}
+    expect(queued).toBe(2)
+    expect(Date.parse(pausedUntil)).toBeLessThanOrEqual(Date.now() + 300_000)
+    expect(Date.parse(emptyAt)).toBeLessThanOrEqual(Date.now() + 300_000)
+    expect(JSON.stringify(events)).not.toContain('null')
+    await pass(300_100)
+    await calls
+  },
+)
+
+test('after a pause one call tries, and the others go when it is answered', async () => {
+  const { call, answers, sentAt, tokens } = limitedApi({ limits: [], longestPause: 5_000 })
   await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '86400' }, {}, { status: 429, retryAfter: '86400' })
   const calls = Promise.all([call(), call()])
   await pass(20)
+  const later = Promise.all([call(), call(), call()])
+  await pass(5_000 - 11)
+  expect(sentAt).toHaveLength(2)
+  await pass(1)
+  // refused again: the pause begins anew
+  expect(sentAt).toHaveLength(3)
+  await pass(5_009)
+  expect(sentAt).toHaveLength(3)
+  await pass(2)
+  expect(sentAt).toHaveLength(4)
+  await pass(9)
+  expect(sentAt).toHaveLength(7)
+  await pass(10)
+  await Promise.all([calls, later])
+})
+
+test('a call that tries and gets no response holds up the others for 5 s at most', async () => {
+  const { api, call, sentAt, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  const refused = await api.admit()
+  refused.report({ status: 429, retryAfter: '1' })
+  refused.release()
+  const stuck = api.admit()
+  const next = call()
+  await pass(1_000)
+  await stuck
+  await pass(4_999)
+  expect(sentAt).toHaveLength(0)
+  await pass(1)
+  expect(sentAt).toHaveLength(1)
+  await pass(10)
+  await next
+})
+
+test('a pause is lifted by resume, and what is queued goes at once', async () => {
+  const { call, answers, sentAt, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '300' })
+  const calls = Promise.all([call(), pass(10).then(() => call()), pass(10).then(() => call())])
+  await pass(1_000)
+  expect(sentAt).toHaveLength(1)
+  tokens.resume('https://api.example.com')
+  expect(tokens.status().apis[0]).not.toHaveProperty('pausedUntil')
+  await pass(0)
+  expect(sentAt).toHaveLength(4)
+  await pass(10)
   await calls
-  answers.push({ status: 429, retryAfter: '9'.repeat(30) })
-  void call()
-  await pass(20)
-  const end = '3026-11-21T12:00:00.040Z'
-  expect(tokens.status().apis[0]).toMatchObject({ queued: 1, pausedUntil: end, emptyAt: end })
+  for (const url of ['https://api.example.org/', 'https://api.example.com/v1', 'no URL'])
+    expect(() => tokens.resume(url)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
+})
+
+test('a date in Retry-After is compared with the clock of the API, which may be an hour off', async () => {
+  const { call, answers, eventsOf, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  answers.push({
+    status: 429,
+    retryAfter: 'Sat, 21 Nov 2026 01:00:07 GMT',
+    header: (name) => (name === 'date' ? 'Sat, 21 Nov 2026 01:00:00 GMT' : null),
+  })
+  const answer = call()
+  await pass(8_000)
+  await answer
+  expect(eventsOf('api.paused')).toMatchObject([{ for: 7_000, status: 429, reason: 'refused' }])
 })
 
 test('a pause counts for maxWait, and so does the wait that the limits add to it', async () => {
@@ -289,14 +374,14 @@ test('who aborts leaves nothing behind, in a line whose others go on in order', 
   expect(tokens.status().apis[0]).toMatchObject(idle)
 })
 
-test('calls that were under way together pass the limit together: one pause, not a doubled one each', async () => {
+test('calls that were under way together pass the limit together: one pause and one event', async () => {
   const { call, answers, eventsOf, tokens } = limitedApi({ limits: [], concurrency: 5 })
   await tokens.warmUp()
   answers.push(...Array.from({ length: 6 }, () => ({ status: 429 })))
   const calls = Promise.all(Array.from({ length: 5 }, () => call()))
   await pass(10_000)
   await calls
-  expect(eventsOf('api.paused').map((event) => event.for)).toEqual([1_000, 1_000, 1_000, 1_000, 1_000, 2_000])
+  expect(eventsOf('api.paused').map((event) => event.for)).toEqual([1_000, 2_000])
 })
 
 test('a change of the wall clock changes nothing', async () => {
@@ -372,6 +457,37 @@ test('without a token every call in line is told why', async () => {
   expect(sentAt).toEqual([])
 })
 
+test('200 queued calls share one outcome of a refused client, and its provider is asked twice', async () => {
+  let asked = 0
+  const { tokens, issuer } = fakeService(
+    {
+      credentials: async () => {
+        asked += 1
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        return client
+      },
+    },
+    {
+      apis: [
+        {
+          baseUrl: 'https://api.example.com/',
+          issuer: 'general',
+          ratePolicy: { limits: [], concurrency: 2 },
+        },
+      ],
+    },
+  )
+  issuer.respondWith(() => Response.json({ error: 'invalid_client' }, { status: 401 }))
+  const api = tokens.route('https://api.example.com/') as Api
+  const calls = Promise.allSettled(Array.from({ length: 200 }, () => api.admit()))
+  await pass(150)
+  const outcomes = await calls
+  for (const outcome of outcomes)
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'TOKEN_REQUEST_REFUSED' } })
+  expect(asked).toBe(2)
+  expect(issuer.count).toBe(1)
+})
+
 test('close refuses who waits, and lets who is under way end with its retry', async () => {
   const { call, answers, tokens } = limitedApi({ limits: [{ quota: 1, window: 1_000 }] })
   await tokens.warmUp()
@@ -412,6 +528,8 @@ test.each<[string, unknown, string]>([
   ['spread as text', { limits: [], spread: 'yes' }, 'ratePolicy.spread'],
   ['a negative maxQueued', { limits: [], maxQueued: -1 }, 'ratePolicy.maxQueued'],
   ['an endless maxWait', { limits: [], maxWait: Infinity }, 'ratePolicy.maxWait'],
+  ['a longest pause of 0', { limits: [], longestPause: 0 }, 'ratePolicy.longestPause'],
+  ['a negative grace', { limits: [], unansweredGrace: -1 }, 'ratePolicy.unansweredGrace'],
   ['401 as limited', { limits: [], limitedStatuses: [401] }, 'ratePolicy.limitedStatuses[0]'],
 ])('refuses %s', (_what, ratePolicy, path) => {
   const create = (): unknown =>
@@ -422,6 +540,55 @@ test.each<[string, unknown, string]>([
       ],
     })
   expect(create).toThrow(`\`apis[0].${path}\``)
+})
+
+test('another policy holds at once, for queued calls too, and counts what was sent before', async () => {
+  const { call, sentAt, tokens } = limitedApi({ limits: [{ quota: 1, window: 60_000 }] })
+  await tokens.warmUp()
+  const calls = Promise.all(Array.from({ length: 5 }, () => call()))
+  await pass(100)
+  expect(sentAt).toEqual([0])
+  tokens.setRatePolicy('https://api.example.com', { limits: [{ quota: 2, window: 1_000 }] })
+  await pass(0)
+  expect(sentAt).toEqual([0, 100])
+  await pass(3_000)
+  await calls
+  for (let last = 2; last < 5; last += 1)
+    expect((sentAt[last] ?? 0) - (sentAt[last - 2] ?? 0)).toBeGreaterThan(1_000)
+  expect(sentAt.at(-1)).toBeLessThan(2_200)
+})
+
+test('a policy that is set may lower the quota, the slots and the longest wait of queued calls', async () => {
+  const { call, sentAt, tokens } = limitedApi({ limits: [{ quota: 10, window: 60_000 }], concurrency: 10 })
+  await tokens.warmUp()
+  const sent = Promise.all(Array.from({ length: 10 }, () => call()))
+  const waiting = Promise.allSettled([call(), call()])
+  await pass(1_000)
+  await sent
+  tokens.setRatePolicy('https://api.example.com/', { limits: [{ quota: 5, window: 30_000 }], maxWait: 5_000 })
+  await pass(4_000)
+  for (const outcome of await waiting) expect(outcome).toMatchObject({ reason: { code: 'QUEUE_TIMEOUT' } })
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  await pass(22_000)
+  const later = Promise.all([call(), call()])
+  await pass(4_000)
+  await later
+  expect(sentAt).toHaveLength(12)
+  expect(sentAt[10]).toBeGreaterThan(30_000)
+})
+
+test('a policy is checked when it is set as at start, and an API without one gets none', () => {
+  const { tokens } = limitedApi({ limits: [] })
+  const set = (baseUrl: string, policy: unknown): (() => void) => {
+    return () => tokens.setRatePolicy(baseUrl, policy as RatePolicy)
+  }
+  expect(set('https://api.example.com/', { limits: [{ quota: 0, window: 1 }] })).toThrow(
+    'Cannot set rate policy: `ratePolicy.limits[0].quota` is 0',
+  )
+  expect(set('https://api.example.com/', { limits: [], rpm: 3 })).toThrow('`ratePolicy.rpm`')
+  expect(set('https://api.example.org/', { limits: [] })).toThrow('`baseUrl`')
+  const { tokens: others } = fakeService()
+  expect(() => others.setRatePolicy('https://api.example.com/', { limits: [] })).toThrow('`ratePolicy`')
 })
 
 test('a priority that is no whole number is refused', async () => {

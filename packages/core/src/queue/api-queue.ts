@@ -1,5 +1,9 @@
 import type { AccessToken } from '../token/access-token.ts'
+import { ApiPauses, type SentCall } from './api-pauses.ts'
 import { checkPriority } from './call-options.ts'
+import { refuse } from '../options/check.ts'
+import { PolicyWatch } from './policy-watch.ts'
+import type { ResponseHead } from './rate-limit-headers.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { WaitingCalls, type Waiter } from './waiting-calls.ts'
@@ -10,7 +14,7 @@ import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
 import { SharedAbort } from './shared-abort.ts'
 import { checkLimiter, limiterEvents, type RateLimiterFactory } from './limiter-factory.ts'
-import { dateFromNow } from '../time/finite-duration.ts'
+import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
 
 /** How a call wants to wait. */
 export interface EnterOptions {
@@ -22,11 +26,9 @@ export interface EnterOptions {
 }
 
 /** What a call holds while it may send: a live token, a permit, and a slot until it leaves the queue. */
-export interface Turn {
+export interface Turn extends SentCall {
   readonly token: AccessToken
   readonly permit: Permit
-  /** On the monotonic clock. */
-  readonly takenAt: number
 }
 
 /** The queue in a snapshot. */
@@ -49,15 +51,16 @@ const first = Number.MAX_SAFE_INTEGER
  */
 export class ApiQueue {
   readonly #api: string
-  readonly #policy: CheckedPolicy
+  #policy: CheckedPolicy
   readonly #token: RenewingToken
   readonly #emit: Emit
   readonly #limiter: RateLimiter
   readonly #waiting = new WaitingCalls<QueuedCall>()
   readonly #aborts = new SharedAbort<QueuedCall>((call, reason) => this.#giveUp(call, reason))
   readonly #progress = new Progress()
+  readonly #pauses: ApiPauses
+  readonly #policyWatch: PolicyWatch
   #running = 0
-  #pausedUntil = Number.NEGATIVE_INFINITY
   #renewing = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -73,6 +76,8 @@ export class ApiQueue {
     this.#token = token
     this.#emit = emit
     this.#limiter = shared === undefined ? createRateLimiter(policy) : this.#share(shared)
+    this.#pauses = new ApiPauses(api, policy, this.#limiter, emit)
+    this.#policyWatch = new PolicyWatch(api, policy.limits, emit)
   }
 
   /**
@@ -84,17 +89,24 @@ export class ApiQueue {
     checkPriority(options.priority, 'priority')
     const turn = this.#waiting.size === 0 ? this.#next() : undefined
     if (isTurn(turn)) {
-      this.#emit?.({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
+      if (this.#emit?.isObserved)
+        this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
       return turn
     }
     if (!options.resend) this.#mustHaveRoom(options.priority)
     return this.#queue(options)
   }
 
-  /** Notes that the response arrived. The caller judges it and then lets the queue `serve` on. */
-  answered(turn: Turn): void {
+  /**
+   * Takes the response to a call. The caller judges it for the token, and then lets the queue `serve` on.
+   *
+   * @returns whether the API refused the call for its limit.
+   */
+  answered(turn: Turn, response: ResponseHead): boolean {
     turn.permit.answered()
     this.#progress.answered(turn.takenAt)
+    if (response.header !== undefined) this.#policyWatch.answered(response)
+    return this.#pauses.answered(turn, response)
   }
 
   /** Gives the slot back, and the unit too if nothing was sent. */
@@ -102,15 +114,35 @@ export class ApiQueue {
     if (sent) turn.permit.ended()
     else turn.permit.cancel()
     this.#progress.left(turn.takenAt)
+    this.#pauses.left(turn)
     this.#running -= 1
     this.serve()
   }
 
-  /** Lets no call go for `ms` milliseconds. */
-  pause(ms: number, status: number): void {
-    this.#pauseFor(ms)
-    this.#limiter.pause?.(ms)
-    this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status })
+  /** Lifts a pause that the API asked for, for every process that shares the limiter. */
+  resume(): void {
+    this.#pauses.resume()
+    this.serve()
+  }
+
+  /**
+   * Keeps another policy from now on, for queued calls too.
+   *
+   * @throws TokenlaneError `INVALID_OPTIONS` if the shared limiter cannot.
+   */
+  setPolicy(policy: CheckedPolicy): void {
+    if (this.#limiter.setPolicy === undefined)
+      refuse('limiter().setPolicy', 'missing', 'a function, where a rate policy is changed at run time')
+    this.#limiter.setPolicy(policy)
+    this.#policy = policy
+    this.#pauses.policy = policy
+    this.#policyWatch.configured = policy.limits
+    for (const call of this.#waiting.clear()) {
+      this.#waiting.add(call)
+      clearTimeout(call.timer)
+      this.#limitWait(call)
+    }
+    this.serve()
   }
 
   /** Refuses all queued calls except those that were sent before. */
@@ -141,12 +173,12 @@ export class ApiQueue {
   }
 
   status(): QueueStatus {
-    const pause = this.#pausedUntil - performance.now()
+    const pause = this.#pauses.until - performance.now()
     const quotaUsed = this.#limiter.used?.()
     return {
       queued: this.#waiting.size,
       running: this.#running,
-      ...(quotaUsed !== undefined && { quotaUsed }),
+      ...(quotaUsed !== undefined && { quotaUsed: Math.min(1, finiteDuration(quotaUsed)) }),
       ...(pause > 0 && { pausedUntil: dateFromNow(pause) }),
       ...(this.#waiting.size > 0 && { emptyAt: dateFromNow(this.#emptyIn()) }),
     }
@@ -161,38 +193,40 @@ export class ApiQueue {
       accounting,
       unansweredGrace,
       unitsAvailable: () => this.serve(),
-      paused: (ms) => this.#pauseFor(ms),
-      resumed: () => this.#resume(),
+      paused: (ms) => this.#pauses.pauseFor(ms),
+      resumed: () => this.#resumed(),
       ...limiterEvents(this.#api, this.#emit),
     })
     return checkLimiter(limiter)
   }
 
-  #resume(): void {
-    this.#pausedUntil = Number.NEGATIVE_INFINITY
+  #resumed(): void {
+    this.#pauses.resumed()
     this.serve()
   }
 
-  #pauseFor(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
-  }
-
   #queue({ signal, priority, resend }: EnterOptions): Promise<Turn> {
-    const { maxWait } = this.#policy
     return new Promise((resolve, reject) => {
       const call = new QueuedCall(resend ? first : priority, resend, signal, resolve, reject)
       this.#waiting.add(call)
       if (signal) this.#aborts.watch(signal, call)
-      if (maxWait !== undefined && !resend)
-        call.timer = setTimeout(() => this.#giveUp(call, this.#timeout()), delayOf(maxWait))
-      this.#emit?.({
-        type: 'call.queued',
-        api: this.#api,
-        queued: this.#waiting.size,
-        emptyIn: this.#emptyIn(),
-      })
+      this.#limitWait(call)
+      if (this.#emit?.isObserved)
+        this.#emit({
+          type: 'call.queued',
+          api: this.#api,
+          queued: this.#waiting.size,
+          emptyIn: this.#emptyIn(),
+        })
       this.serve()
     })
+  }
+
+  #limitWait(call: QueuedCall): void {
+    const { maxWait } = this.#policy
+    if (maxWait === undefined || call.resend) return
+    const left = call.enteredAt + maxWait - performance.now()
+    call.timer = setTimeout(() => this.#giveUp(call, this.#timeout()), delayOf(left))
   }
 
   #waitFor(next: 'token' | NotBefore): void {
@@ -209,13 +243,17 @@ export class ApiQueue {
   #next(waitedFor?: AccessToken): Turn | 'token' | NotBefore {
     if (this.#running >= this.#policy.concurrency) return Infinity
     const now = performance.now()
-    if (this.#pausedUntil > now) return this.#pausedUntil - now
+    const pause = this.#pauses.wait(now)
+    if (pause > 0) return pause
     const token = this.#token.live() ?? waitedFor
     if (token === undefined) return 'token'
     const permit = this.#limiter.take(this.#couldUse())
-    if (typeof permit === 'number') return permit
+    // a shared limiter that answers NaN is asked again
+    if (typeof permit === 'number') return permit > 0 ? permit : 0
     this.#running += 1
-    return { token, permit, takenAt: now }
+    const turn = { token, permit, takenAt: now, order: this.#pauses.nextOrder }
+    this.#pauses.sent(turn)
+    return turn
   }
 
   /** Returns how many calls could go if there were units, the one that just came included. */
@@ -227,13 +265,14 @@ export class ApiQueue {
     const call = this.#waiting.next() as QueuedCall
     this.#forget(call)
     call.resolve(turn)
-    this.#emit?.({
-      type: 'call.sent',
-      api: this.#api,
-      waited: turn.takenAt - call.enteredAt,
-      queued: this.#waiting.size,
-      emptyIn: this.#emptyIn(),
-    })
+    if (this.#emit?.isObserved)
+      this.#emit({
+        type: 'call.sent',
+        api: this.#api,
+        waited: turn.takenAt - call.enteredAt,
+        queued: this.#waiting.size,
+        emptyIn: this.#emptyIn(),
+      })
   }
 
   async #renew(): Promise<void> {
@@ -243,8 +282,8 @@ export class ApiQueue {
     try {
       token = await this.#token.wait(undefined)
     } catch (error) {
-      const call = this.#waiting.next()
-      if (call) this.#end(call, error)
+      // one outcome for all: each by itself would ask the credentials provider anew
+      for (const call of this.#waiting.clear()) this.#end(call, error)
     }
     this.#renewing = false
     this.serve(token)
@@ -281,13 +320,13 @@ export class ApiQueue {
       )
     if (maxWait === undefined) return
     const place = this.#waiting.ahead(priority) + 1
-    if (this.#limiter.forecast(place, 0, this.#pausedUntil) > maxWait) throw this.#timeout()
+    if (this.#limiter.forecast(place, 0, this.#pauses.until) > maxWait) throw this.#timeout()
   }
 
   /** Whether limits and slots have room for that many calls now. */
   #couldGo(calls: number): boolean {
     if (calls > this.#policy.concurrency - this.#running) return false
-    return this.#limiter.forecast(calls, 0, this.#pausedUntil) === 0
+    return this.#limiter.forecast(calls, 0, this.#pauses.until) === 0
   }
 
   #emptyIn(): number {
@@ -296,7 +335,7 @@ export class ApiQueue {
       running: this.#running,
       concurrency: this.#policy.concurrency,
       limiter: this.#limiter,
-      pausedUntil: this.#pausedUntil,
+      pausedUntil: this.#pauses.until,
     })
   }
 

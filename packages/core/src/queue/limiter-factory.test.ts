@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fakeService, type FakeService } from '../../test/fake-issuer.ts'
-import type { LimitedApi, Permit, RateLimiter } from '../fleet.ts'
+import type { LimitedApi, Permit, RateLimiter, RateLimiterOptions } from '../fleet.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
@@ -13,6 +13,9 @@ class FakeLimiter implements RateLimiter {
   readonly forecast = (): number => 0
   readonly noWaiters = (): unknown => this.told.push('noWaiters')
   readonly pause = (ms: number): unknown => this.told.push(`pause ${ms}`)
+  readonly resume = (): unknown => this.told.push('resume')
+  readonly setPolicy?: (policy: RateLimiterOptions) => void = ({ limits }) =>
+    void this.told.push(`policy ${JSON.stringify(limits)}`)
 
   take(couldUse: number): Permit | number {
     this.couldUse.push(couldUse)
@@ -103,6 +106,53 @@ test('a pause is told to the limiter, and one that others were told shows and ho
   expect(limiter.units).toBe(1)
   await vi.advanceTimersByTimeAsync(2)
   expect(await later).toBe(200)
+})
+
+test('a pause that is lifted here is lifted for the fleet, and one that is lifted elsewhere is over here', async () => {
+  const { limiter, api, call, tokens } = shared()
+  limiter.units = 3
+  await call(undefined, 429)
+  tokens.resume('https://api.example.com/')
+  expect(limiter.told.at(-1)).toBe('resume')
+  expect(await call()).toBe(200)
+  api.paused(60_000)
+  const later = call()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(limiter.units).toBe(1)
+  api.resumed()
+  expect(await later).toBe(200)
+  expect(limiter.told.filter((each) => each === 'resume')).toHaveLength(1)
+})
+
+test('a pause that another process was told of is bounded like our own', async () => {
+  const { api, tokens } = shared()
+  for (const ms of [Infinity, 1e300, Number.NaN, -5]) api.paused(ms)
+  expect(tokens.status().apis[0]).toMatchObject({ pausedUntil: '2026-11-21T00:05:00.000Z' })
+})
+
+test('a limiter that answers NaN and Infinity lets no event and no status carry them', async () => {
+  const { limiter, api, call, tokens, events } = shared()
+  Object.assign(limiter, { forecast: () => Infinity })
+  await tokens.warmUp()
+  const calls = [call(), call()]
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 2, emptyAt: expect.stringMatching(/^3026/) })
+  Object.assign(limiter, { forecast: () => Number.NaN, take: () => Number.NaN })
+  api.unitsAvailable()
+  await vi.advanceTimersByTimeAsync(5)
+  expect(JSON.stringify(events)).not.toContain('null')
+  delete (limiter as Partial<FakeLimiter>).take
+  limiter.units = 2
+  await vi.advanceTimersByTimeAsync(5)
+  expect(await Promise.all(calls)).toEqual([200, 200])
+})
+
+test('another policy goes to the limiter, and a limiter that cannot take one is refused it', () => {
+  const { limiter, tokens } = shared()
+  const policy = { limits: [{ quota: 7, window: 500 }] }
+  tokens.setRatePolicy('https://api.example.com/', policy)
+  expect(limiter.told).toEqual(['policy [{"quota":7,"window":500}]'])
+  Object.assign(limiter, { setPolicy: undefined })
+  expect(() => tokens.setRatePolicy('https://api.example.com/', policy)).toThrow(/`limiter\(\).setPolicy`/)
 })
 
 test('what a limiter tells an operator are events', () => {

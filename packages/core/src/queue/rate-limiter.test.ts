@@ -38,6 +38,31 @@ test('an attempt without a response keeps its unit a second longer, since it may
   expect(limiter.take(1)).toBeCloseTo(2_000 + guard)
 })
 
+test('a request that is delivered seconds after its caller gave up is within the grace that is set', () => {
+  const limiter = limiterOf([{ quota: 1, window: 1_000 }], { unansweredGrace: 4_000 })
+  ;(limiter.take(1) as Permit).ended()
+  expect(limiter.take(1)).toBeCloseTo(5_000 + guard)
+})
+
+test('the grace for requests without a response grows to the longest round trip', () => {
+  const limiter = limiterOf([{ quota: 2, window: 1_000 }])
+  const [slow, lost] = [limiter.take(1), limiter.take(1)] as [Permit, Permit]
+  pass(3_000)
+  slow.answered()
+  pass(1_001)
+  lost.ended()
+  pass(100)
+  ;(limiter.take(1) as Permit).answered()
+  expect(limiter.take(1)).toBeCloseTo(1_000 + guard)
+  // the lost one counts until one window after the longest round trip
+  pass(1_002)
+  ;(limiter.take(1) as Permit).answered()
+  pass(4_001 - 1_102 + 1_000 + guard - 1)
+  expect((limiter as Required<RateLimiter>).unitsLeft()).toBe(1)
+  pass(2)
+  expect((limiter as Required<RateLimiter>).unitsLeft()).toBe(2)
+})
+
 test('every limit holds at once', () => {
   const limiter = limiterOf([
     { quota: 3, window: 1_000 },
@@ -95,6 +120,21 @@ test('a forecast knows the round trip, a start that is later, and what is free b
   expect(limiter.forecast(1, 50, performance.now() + 5_000)).toBe(5_000)
   expect(limiter.forecast(2, 50, performance.now() + 5_000)).toBe(5_000)
   expect(limiter.forecast(3, 50, performance.now() + 5_000)).toBeCloseTo(6_050 + guard)
+})
+
+test('a quota that is lowered counts what was sent before', () => {
+  const limiter = limiterOf([{ quota: 4, window: 1_000 }]) as Required<RateLimiter>
+  for (let sent = 0; sent < 4; sent += 1) {
+    ;(limiter.take(1) as Permit).answered()
+    pass(100)
+  }
+  limiter.setPolicy({ limits: [{ quota: 2, window: 1_000 }], spread: false, accounting: 'response' })
+  expect(limiter.unitsLeft()).toBe(-2)
+  // the third that comes free leaves room for one
+  expect(limiter.take(1)).toBeCloseTo(800 + guard)
+  expect(limiter.forecast(1, 0)).toBeCloseTo(800 + guard)
+  expect(limiter.forecast(2, 0)).toBeCloseTo(900 + guard)
+  expect(limiter.forecast(3, 0)).toBeCloseTo(800 + 1_000 + 2 * guard)
 })
 
 const policies = fc.record({

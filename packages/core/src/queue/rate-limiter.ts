@@ -1,6 +1,7 @@
 import type { Accounting, RateLimit } from './rate-policy.ts'
 import { SlidingWindow } from './sliding-window.ts'
 import { createUnansweredGrace, type UnansweredGrace } from './unanswered-grace.ts'
+import { UnitHistory } from './unit-history.ts'
 
 /** One unit of every limit, taken for one attempt. */
 export interface Permit {
@@ -34,6 +35,11 @@ export interface RateLimiter {
   forecast(ahead: number, roundTrip: number, from?: number): number
   /** Returns the share of the fullest limit that is in use, 0 to 1, for the status. */
   used?(): number
+  /**
+   * Returns how many attempts the limits allow now. A limiter that does not know it has no such method; then what the
+   * API says remains counts only where its reset is later than the limiter's own next unit.
+   */
+  unitsLeft?(): number
   /** The API said that its limit was passed: this process sends nothing for `ms`, and other processes should not. */
   pause?(ms: number): void
   /**
@@ -43,7 +49,7 @@ export interface RateLimiter {
   resume?(): void
   /**
    * Keeps another policy from now on, also for calls that wait. Units that are used stay used, and count in the
-   * new limits. Without this method `tokens.setRatePolicy()` is refused.
+   * new limits; those that the longest window until now has forgotten do not. Without this method `tokens.setRatePolicy()` is refused.
    */
   setPolicy?(policy: RateLimiterOptions): void
   /** No call waits any more: those that did gave up. */
@@ -62,56 +68,81 @@ export interface RateLimiterOptions {
 }
 
 /**
- * Sliding windows in this process's memory, on the monotonic clock.
+ * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock.
  *
  * Why a unit comes free one window after the response, not after the send: of any `quota + 1` attempts one was
  * answered a full window before the last was sent, so no window of the server's, which counts each somewhere
- * between send and answer, holds them all. Counted from the send it holds as long as all travel equally long.
+ * between send and response, holds them all. Counted from the send this holds while all requests travel equally long.
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { limits, spread, accounting, unansweredGrace } = options
-  const grace = createUnansweredGrace(unansweredGrace)
-  const windows = limits.map((limit) => new SlidingWindow(limit))
-  const interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
-  let notBefore = Number.NEGATIVE_INFINITY
+  return new MemoryLimiter(options)
+}
 
-  return {
-    take() {
-      const now = performance.now()
-      let wait = Math.max(0, notBefore - now)
-      for (const window of windows) wait = Math.max(wait, window.wait(now))
-      if (wait > 0) return wait
-      notBefore = now + interval
-      for (const window of windows) window.take()
-      const permit = new WindowPermit(windows, grace)
-      if (accounting === 'send') permit.answered()
-      return permit
-    },
+class MemoryLimiter implements RateLimiter {
+  readonly #history = new UnitHistory()
+  #windows: readonly SlidingWindow[] = []
+  #longestSpan = 0
+  /** Between one send and the next, with `spread`; otherwise 0. */
+  #interval = 0
+  #accounting: Accounting = 'response'
+  #grace: UnansweredGrace = createUnansweredGrace()
+  #lastSentAt = Number.NEGATIVE_INFINITY
 
-    used() {
-      const now = performance.now()
-      return Math.max(0, ...windows.map((window) => window.used(now)))
-    },
+  constructor(options: RateLimiterOptions) {
+    this.setPolicy(options)
+  }
 
-    forecast(ahead, roundTrip, from = Number.NEGATIVE_INFINITY) {
-      const now = performance.now()
-      const start = Math.max(now, from)
-      let wait = interval === 0 ? 0 : Math.max(0, notBefore - start) + (ahead - 1) * interval
-      const lag = accounting === 'send' ? 0 : roundTrip
-      for (const window of windows) wait = Math.max(wait, window.forecast(ahead, now, start, lag))
-      return start - now + wait
-    },
+  setPolicy({ limits, spread, accounting, unansweredGrace }: RateLimiterOptions): void {
+    this.#windows = limits.map((limit) => new SlidingWindow(limit, this.#history))
+    this.#longestSpan = Math.max(0, ...this.#windows.map(({ span }) => span))
+    this.#interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
+    this.#accounting = accounting
+    this.#grace = createUnansweredGrace(unansweredGrace)
+  }
+
+  take(): Permit | NotBefore {
+    const now = performance.now()
+    let wait = Math.max(0, this.#lastSentAt + this.#interval - now)
+    for (const window of this.#windows) wait = Math.max(wait, window.wait(now))
+    if (wait > 0) return wait
+    this.#lastSentAt = now
+    this.#history.forget(now, this.#longestSpan)
+    this.#history.take()
+    const permit = new MemoryPermit(this.#history, this.#grace, now)
+    if (this.#accounting === 'send') permit.answered()
+    return permit
+  }
+
+  used(): number {
+    const now = performance.now()
+    return Math.max(0, ...this.#windows.map((window) => window.used(now)))
+  }
+
+  unitsLeft(): number {
+    const now = performance.now()
+    return Math.min(Infinity, ...this.#windows.map((window) => window.unitsLeft(now)))
+  }
+
+  forecast(ahead: number, roundTrip: number, from: number = Number.NEGATIVE_INFINITY): number {
+    const now = performance.now()
+    const start = Math.max(now, from)
+    const interval = this.#interval
+    let wait = interval === 0 ? 0 : Math.max(0, this.#lastSentAt + interval - start) + (ahead - 1) * interval
+    const lag = this.#accounting === 'send' ? 0 : roundTrip
+    for (const window of this.#windows) wait = Math.max(wait, window.forecast(ahead, now, start, lag))
+    return start - now + wait
   }
 }
 
-class WindowPermit implements Permit {
-  #windows: readonly SlidingWindow[]
+class MemoryPermit implements Permit {
+  #history: UnitHistory | undefined
   readonly #grace: UnansweredGrace
-  readonly #takenAt = performance.now()
+  readonly #takenAt: number
 
-  constructor(windows: readonly SlidingWindow[], grace: UnansweredGrace) {
-    this.#windows = windows
+  constructor(history: UnitHistory, grace: UnansweredGrace, takenAt: number) {
+    this.#history = history
     this.#grace = grace
+    this.#takenAt = takenAt
   }
 
   answered(): void {
@@ -123,16 +154,15 @@ class WindowPermit implements Permit {
   }
 
   cancel(): void {
-    for (const window of this.#windows) window.giveBack()
-    this.#windows = []
+    this.#history?.giveBack()
+    this.#history = undefined
   }
 
   #settle(unanswered: boolean): void {
-    if (this.#windows.length === 0) return
+    if (this.#history === undefined) return
     const now = performance.now()
     this.#grace.sawRoundTrip(now - this.#takenAt)
-    const at = unanswered ? now + this.#grace.ms : now
-    for (const window of this.#windows) window.settle(at)
-    this.#windows = []
+    this.#history.settle(unanswered ? now + this.#grace.ms : now)
+    this.#history = undefined
   }
 }

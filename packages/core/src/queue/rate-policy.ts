@@ -65,6 +65,13 @@ export interface RatePolicy {
    */
   readonly maxWait?: number | undefined
   /**
+   * The longest that a response (`Retry-After`, a rate limit header) pauses the API, in milliseconds, above 0. After
+   * it one call tries. `tokens.resume(baseUrl)` lifts a pause before its end.
+   *
+   * @defaultValue 300_000
+   */
+  readonly longestPause?: number | undefined
+  /**
    * Status codes that say that the limit was passed all the same: the API pauses as long as `Retry-After` says,
    * and the call goes again, at most 3 times.
    *
@@ -82,6 +89,7 @@ export interface CheckedPolicy {
   readonly concurrency: number
   readonly maxQueued: number
   readonly maxWait: number | undefined
+  readonly longestPause: number
   readonly limitedStatuses: readonly number[]
 }
 
@@ -93,13 +101,14 @@ const options = [
   'concurrency',
   'maxQueued',
   'maxWait',
+  'longestPause',
   'limitedStatuses',
 ]
 
 export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
   const given = ownOptions(value, path, options)
   const { limits, spread = false, concurrency, maxQueued, maxWait } = given
-  const { accounting = 'response', limitedStatuses = [429], unansweredGrace } = given
+  const { accounting = 'response', limitedStatuses = [429], unansweredGrace, longestPause = 300_000 } = given
   if (!Array.isArray(limits)) refuse(`${path}.limits`, shape(limits), 'an array of { quota, window }')
   if (!Array.isArray(limitedStatuses))
     refuse(`${path}.limitedStatuses`, shape(limitedStatuses), 'an array of status codes, 400 to 599 but 401')
@@ -113,6 +122,7 @@ export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
     maxQueued: maxQueued === undefined ? Infinity : mustBeCount(maxQueued, `${path}.maxQueued`, 0),
     maxWait:
       maxWait === undefined ? undefined : mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
+    longestPause: mustBeDuration(longestPause, `${path}.longestPause`, { positive: true }),
     limitedStatuses: limitedStatuses.map((status, index) =>
       checkStatus(status, `${path}.limitedStatuses[${index}]`),
     ),

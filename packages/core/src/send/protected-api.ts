@@ -1,12 +1,12 @@
 import type { AccessToken } from '../token/access-token.ts'
 import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
 import { AttemptPass, type Repeats, type TurnKeeper } from './pass.ts'
+import { refuse } from '../options/check.ts'
 import { refusesToken } from './bearer-challenge.ts'
 import type { Emit } from '../events.ts'
 import type { Gate } from './calls-under-way.ts'
 import { ApiQueue, type Turn } from '../queue/api-queue.ts'
 import { closedError } from '../errors.ts'
-import { LimitBackoff } from '../queue/limit-backoff.ts'
 import type { Permit } from '../queue/rate-limiter.ts'
 import type { CheckedPolicy } from '../queue/rate-policy.ts'
 import { Rejections } from './rejections.ts'
@@ -40,12 +40,10 @@ export class ProtectedApi implements Api, TurnKeeper {
   readonly #token: RenewingToken
   readonly #gate: Gate
   readonly #emit: Emit
-  readonly #limitedStatuses: readonly number[]
   readonly #resend: boolean | readonly string[]
   /** `undefined` without a rate policy: then nobody queues. */
   readonly #queue: ApiQueue | undefined
   readonly #rejections = new Rejections()
-  readonly #pauses = new LimitBackoff()
   /** Of calls with this token that need no slot and no permit: one for all of them. */
   #freeTurn: Turn | undefined
 
@@ -56,7 +54,6 @@ export class ProtectedApi implements Api, TurnKeeper {
     this.#gate = gate
     this.#emit = emit
     this.#resend = resend
-    this.#limitedStatuses = ratePolicy?.limitedStatuses ?? []
     this.#queue = ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter)
   }
 
@@ -99,6 +96,22 @@ export class ProtectedApi implements Api, TurnKeeper {
 
   status(): ApiStatus {
     return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#queue?.status() }
+  }
+
+  /** Lifts a pause that the API asked for. */
+  resume(): void {
+    this.#queue?.resume()
+  }
+
+  /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change, or if its limiter cannot. */
+  setRatePolicy(policy: CheckedPolicy): void {
+    if (this.#queue === undefined)
+      refuse(
+        'ratePolicy',
+        'not set',
+        'another policy for an API that was created with one, even if it is { limits: [] }',
+      )
+    this.#queue.setPolicy(policy)
   }
 
   /** Refuses the calls that wait in line. */
@@ -166,23 +179,25 @@ export class ProtectedApi implements Api, TurnKeeper {
 
   /** @internal */
   judge(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
-    this.#queue?.answered(turn)
-    const verdict = this.#verdict(turn, report, replayable, repeats)
+    const limited = this.#queue?.answered(turn, report) ?? false
+    const verdict = this.#verdict(turn, report, replayable, repeats, limited)
     // only now: the next must not get a token that was refused, nor slip out before a pause
     this.#queue?.serve()
     return verdict
   }
 
-  #verdict(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
+  #verdict(
+    turn: Turn,
+    report: Report,
+    replayable: boolean,
+    repeats: Repeats,
+    limited: boolean,
+  ): 'final' | 'again' {
     if (report.status === 401)
       return this.#refuses(turn.token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
-    if (this.#limitedStatuses.includes(report.status)) {
-      this.#queue?.pause(this.#pauses.after(turn.takenAt, report.retryAfter), report.status)
-      return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
-    }
+    if (limited) return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
     // an error of the server tells nothing of the token
     if (report.status < 500) this.#rejections.accepted(repeats.rejected > 0)
-    this.#pauses.kept(turn.takenAt)
     return 'final'
   }
 
@@ -202,7 +217,7 @@ function isUnderWay({ after, underway = after !== undefined }: AdmitOptions): bo
 }
 
 function freeTurn(token: AccessToken): Turn {
-  return { token, permit: unlimited, takenAt: 0 }
+  return { token, permit: unlimited, takenAt: 0, order: 0 }
 }
 
 async function discard(exchange: Exchange<unknown>): Promise<void> {

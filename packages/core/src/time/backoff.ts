@@ -18,6 +18,7 @@ export function betweenHalfAndWhole(whole: number): number {
   return whole * (0.5 + Math.random() / 2)
 }
 
-function doubled(failures: number, first: number, most: number): number {
+/** Returns `first` milliseconds after one failure, and twice as many after each further one, up to `most`. */
+export function doubled(failures: number, first: number, most: number): number {
   return Math.min(most, first * 2 ** Math.min(failures - 1, 30))
 }

@@ -1,0 +1,40 @@
+import type { Emit } from '../events.ts'
+import { readPolicy, type ResponseHead } from './rate-limit-headers.ts'
+import type { RateLimit } from './rate-policy.ts'
+
+/** Headers that differ from call to call must not make events without end. */
+const mostTold = 16
+
+/** Reports once for each difference that an API's headers name another policy than the configured one. */
+export class PolicyWatch {
+  readonly #api: string
+  readonly #emit: Emit
+  readonly #told = new Set<string>()
+  #configured: readonly RateLimit[]
+
+  constructor(api: string, configured: readonly RateLimit[], emit: Emit) {
+    this.#api = api
+    this.#configured = configured
+    this.#emit = emit
+  }
+
+  /** Compares with another policy from now on. */
+  set configured(limits: readonly RateLimit[]) {
+    this.#configured = limits
+    this.#told.clear()
+  }
+
+  answered(response: ResponseHead): void {
+    if (!this.#emit?.isObserved || this.#told.size >= mostTold) return
+    const seen = readPolicy(response)
+    const unknown = seen.filter((limit) => !this.#configured.some((other) => isSame(limit, other)))
+    const difference = unknown.map(({ quota, window }) => `${quota}/${window}`).join()
+    if (unknown.length === 0 || this.#told.has(difference)) return
+    this.#told.add(difference)
+    this.#emit({ type: 'policy.differs', api: this.#api, configured: this.#configured, seen })
+  }
+}
+
+function isSame(a: RateLimit, b: RateLimit): boolean {
+  return a.quota === b.quota && a.window === b.window
+}
