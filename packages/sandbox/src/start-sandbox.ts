@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
-import type { Socket } from 'node:net'
 
 import { createApi, type Api } from './api/api.ts'
 import type { KnownToken } from './api/presented-token.ts'
 import { makeCertificates } from './server/certificates.ts'
 import { createRandom } from './faults/random.ts'
-import type { JournalEntry } from './journal/entry.ts'
 import { createServerClock } from './server/server-clock.ts'
 import { createClientRegistration, type ClientCredentials } from './issuer/client-registration.ts'
 import { environmentOf } from './environment.ts'
@@ -16,6 +14,8 @@ import { openLoopbackServer } from './server/loopback-server.ts'
 import { perRealm, realms, type Realm } from './realm.ts'
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
 import { createJournal, type Journal } from './journal/journal.ts'
+import { noticeOldTls } from './journal/old-tls.ts'
+import { createWitness } from './journal/witness.ts'
 import { watched } from './journal/watch.ts'
 import { createTokenLedger } from './issuer/token-ledger.ts'
 
@@ -80,7 +80,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const baseUrls = { general: `${apiServer.origin}/`, weblink: `${weblinkServer.origin}/api/` }
   const random = createRandom(seed ?? Math.floor(Math.random() * 2 ** 32))
   const journal = createJournal(journalSize)
-  const connectionOf = createConnectionNumbers()
+  const witness = createWitness(journal)
+  const { judge } = witness
 
   const identify = async (token: string): Promise<KnownToken | undefined> => {
     for (const issuer of realms) {
@@ -93,10 +94,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (realms.some((realm) => issuers[realm].registration.had(text))) return 'secret'
     return (await identify(text)) === undefined ? undefined : 'token'
   }
-  const observe = (entry: Omit<JournalEntry, 'id'>): void => {
-    journal.add(entry)
-  }
-
   const startIssuer = async (realm: Realm): Promise<Issuer> => {
     const clock = createServerClock()
     const issuer = await createIssuer({
@@ -109,8 +106,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       random,
       clock,
     })
-    const watch = { realm, kind: 'issuer', now, clock, recognize, connectionOf, observe } as const
-    authServers[realm].serve(watched((request, response) => issuer.handle(request, response), watch))
+    const watch = { realm, kind: 'issuer', now, clock, recognize, ...witness } as const
+    authServers[realm].serve(
+      watched((request, response) => issuer.handle(request, response), watch),
+      (offered) => noticeOldTls(offered, watch),
+    )
     return issuer
   }
   const issuers = { general: await startIssuer('general'), weblink: await startIssuer('weblink') }
@@ -128,8 +128,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       random,
       clock,
     })
-    const watch = { realm, kind: 'api', now, clock, recognize, connectionOf, observe } as const
-    apiServers[realm].serve(watched((request, response) => api.handle(request, response), watch))
+    const watch = { realm, kind: 'api', now, clock, recognize, ...witness } as const
+    apiServers[realm].serve(
+      watched((request, response) => api.handle(request, response), watch),
+      (offered) => noticeOldTls(offered, watch),
+    )
     return api
   }
   const apis = perRealm(startApi)
@@ -142,7 +145,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     weblinkUrl: baseUrls.weblink,
   }
   const environment = () => environmentOf(urls, credentials(), caFile)
-  const control = createControl({ issuers, apis, journal, environment, now })
+  const control = createControl({ issuers, apis, journal, judge, environment, now })
   const http = checked.control
     ? await serveControl({ control, journal, token: checked.controlToken, ca: certificates.ca, port })
     : undefined
@@ -187,16 +190,3 @@ async function serveControl({ journal, token = randomToken(), ...parts }: Contro
 }
 
 const randomToken = (): string => randomBytes(24).toString('base64url')
-
-/** Numbers connections in the order in which their first requests arrive. */
-function createConnectionNumbers(): (socket: Socket) => number {
-  const numbers = new WeakMap<Socket, number>()
-  let last = 0
-  return (socket) => {
-    const known = numbers.get(socket)
-    if (known !== undefined) return known
-    last += 1
-    numbers.set(socket, last)
-    return last
-  }
-}

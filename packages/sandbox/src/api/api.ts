@@ -104,6 +104,7 @@ export function createApi(options: ApiOptions): Api {
         answer: 'cut',
         decision: 'failed',
         reason: 'the sandbox cut the connection, as killApi says',
+        cut: true,
       }
     }
     if (fault !== undefined && fault !== 'cut-body') {
@@ -122,7 +123,7 @@ export function createApi(options: ApiOptions): Api {
     const answer = await answerOf(request, url)
     if (fault === 'cut-body') {
       const reason = 'the sandbox cut the connection in mid-body, as killApi says'
-      return { ...told, answer, decision: 'failed', reason, cutInBody: true }
+      return { ...told, answer, decision: 'failed', reason, cut: true, cutInBody: true }
     }
     return { ...told, ...judged, answer }
   }

@@ -8,6 +8,7 @@ import type { Issuer, IssuerCounts } from '../issuer/issuer.ts'
 import type { JournalEntry } from '../journal/entry.ts'
 import type { Journal, JournalFilter } from '../journal/journal.ts'
 import { perRealm, realms, type Realm } from '../realm.ts'
+import type { Judge, Verdict } from '../verdict/verdict.ts'
 import { checkedArguments } from './checked.ts'
 import { apiStates, issuerStates, type SandboxState } from './state.ts'
 
@@ -30,6 +31,8 @@ export interface SandboxControl {
   state(): SandboxState
   /** Returns the requests that reached an issuer or an API, in order, with what was decided and why. */
   journal(filter?: JournalFilter): JournalEntry[]
+  /** Returns what the client did wrong so far, with evidence from the journal and the fix. */
+  verdict(): Verdict
   /** Forgets the journal, and what the verdict has found so far. */
   clearJournal(): void
 
@@ -83,11 +86,19 @@ export interface Controlled {
   issuers: Record<Realm, Issuer>
   apis: Record<Realm, Api>
   journal: Journal
+  judge: Judge
   environment: () => Record<string, string>
   now: () => number
 }
 
-export function createControl({ issuers, apis, journal, environment, now }: Controlled): SandboxControl {
+export function createControl({
+  issuers,
+  apis,
+  journal,
+  judge,
+  environment,
+  now,
+}: Controlled): SandboxControl {
   const issuersOf = (realm?: Realm): Issuer[] =>
     (realm === undefined ? realms : [realm]).map((each) => issuers[each])
   const apisOf = (realm?: Realm): Api[] => (realm === undefined ? realms : [realm]).map((each) => apis[each])
@@ -107,8 +118,10 @@ export function createControl({ issuers, apis, journal, environment, now }: Cont
       journal: { dropped: journal.dropped() },
     }),
     journal: (filter) => journal.entries(filter),
+    verdict: () => judge.verdict(),
     clearJournal() {
       journal.clear()
+      judge.clear()
     },
     environment,
 

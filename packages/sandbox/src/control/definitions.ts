@@ -61,6 +61,11 @@ export const definitions: Definitions = {
     reads: true,
     parameters: [{ name: 'filter', schema: optional(journalFilter), spread: true }],
   },
+  verdict: {
+    summary: 'Returns what the client did wrong so far, with evidence from the journal and the fix.',
+    reads: true,
+    parameters: [],
+  },
   clearJournal: {
     summary: 'Forgets the journal, and what the verdict has found so far.',
     parameters: [],

@@ -96,7 +96,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       if (fault === 'cut') {
         counts.failed += 1
         request.socket.destroy()
-        return { decision: 'failed', reason: 'the sandbox cut the connection, as killIssuer says' }
+        return { decision: 'failed', reason: 'the sandbox cut the connection, as killIssuer says', cut: true }
       }
       const held = sample(issuer.slowness, random)
       if (held > 0) await pause(held)
@@ -124,6 +124,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
         return {
           decision: 'failed',
           reason: 'the sandbox cut the connection in mid-body, as killIssuer says',
+          cut: true,
         }
       }
       const exchange = await oauth.handle(request, response)

@@ -67,12 +67,15 @@ export interface Outcome {
   /** The token that was brought or issued. */
   entry?: LedgerEntry | undefined
   flaws?: readonly Flaw[]
+  /** Whether the sandbox cut the connection. */
+  cut?: true
 }
 
 /** What the verdict knows of a request beyond its entry. */
 export interface RequestFacts {
   realm: Realm
-  kind: 'issuer' | 'api'
+  /** What arrived: a token request, a call, or a connection without a request so far. */
+  kind: 'issuer' | 'api' | 'connection'
   /** On the sandbox's own clock, in milliseconds. */
   arrivedAt: number
   decidedAt: number
@@ -82,5 +85,14 @@ export interface RequestFacts {
   retryAt: number | undefined
   /** The token that was brought or issued. */
   token: LedgerEntry | undefined
+  /** How many requests its connection has had, this one included. */
+  onConnection: number
+  /** Whether the sandbox cut the connection. */
+  cut: boolean
   flaws: readonly Flaw[]
+}
+
+/** A request as the verdict's rules see it. */
+export interface SeenRequest extends RequestFacts {
+  entry: JournalEntry
 }

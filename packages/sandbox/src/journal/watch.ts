@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 
 import type { Realm } from '../realm.ts'
 import type { Handler } from '../server/loopback-server.ts'
 import { judgeUrl, type Recognize } from '../server/url-secrets.ts'
 import type { ServerClock } from '../server/server-clock.ts'
+import type { Connection, Connections } from './connections.ts'
 import type { JournalEntry, Outcome, RequestFacts } from './entry.ts'
 
 /** What a handler is watched with. */
@@ -14,33 +14,37 @@ export interface Watch {
   now: () => number
   clock: ServerClock
   recognize: Recognize
-  /** Number of the connection, counted from 1. */
-  connectionOf: (socket: Socket) => number
-  observe: (entry: Omit<JournalEntry, 'id'>, facts: RequestFacts) => void
+  connections: Connections
+  observe: (entry: Omit<JournalEntry, 'id'>, facts: RequestFacts, connection: Connection) => void
+  /** Called when a connection ended, from either side. */
+  observeClose: (connection: Connection, at: number) => void
 }
 
 type Watched = (request: IncomingMessage, response: ServerResponse) => Promise<Outcome>
 
 /** Makes a handler tell what it decided about each request. */
 export function watched(handle: Watched, watch: Watch): Handler {
-  const { realm, kind, now, clock, recognize, connectionOf, observe } = watch
+  const { realm, kind, now, clock, recognize, connections, observe, observeClose } = watch
 
   return async (request, response) => {
     const arrivedAt = now()
     const at = new Date()
     const { url = '', method = '', headers } = request
-    // before the response can close it
-    const connection = connectionOf(request.socket)
+    const connection = connections.arrive(request.socket, (closed) => observeClose(closed, now()))
+    const onConnection = connection.requests
+    let endedAt: number | undefined
+    response.once('close', () => (endedAt = now()))
     // Node writes the header by itself, by this machine's clock
     if (clock.offset !== 0) response.setHeader('date', clock.date())
+
     const outcome = await handle(request, response)
-    const decidedAt = now()
+    const decidedAt = endedAt ?? now()
     const { path, flaws } = await judgeUrl(url, recognize)
     const entry: Omit<JournalEntry, 'id'> = {
       at: at.toISOString(),
       target: `${realm}-${kind}`,
       client: clientOf(headers['user-agent']),
-      connection,
+      connection: connection.number,
       method,
       path,
       token: outcome.entry?.name ?? outcome.token ?? null,
@@ -48,7 +52,7 @@ export function watched(handle: Watched, watch: Watch): Handler {
       decision: outcome.decision,
       reason: outcome.reason,
     }
-    observe(entry, {
+    const facts: RequestFacts = {
       realm,
       kind,
       arrivedAt,
@@ -56,8 +60,11 @@ export function watched(handle: Watched, watch: Watch): Handler {
       call: `${method} ${url}`,
       retryAt: retryAt(response, decidedAt, clock),
       token: outcome.entry,
+      onConnection,
+      cut: outcome.cut ?? false,
       flaws: [...flaws, ...(outcome.flaws ?? [])],
-    })
+    }
+    observe(entry, facts, connection)
   }
 }
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 import type { Certificates } from './certificates.ts'
+import { offeredTls, type OfferedTls } from './client-hello.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
@@ -12,7 +13,7 @@ export interface LoopbackServer {
   /** Without a trailing slash, for example `https://127.0.0.1:41234`. */
   origin: string
   /** Sets the handler, once there is one: handlers need the origin first. */
-  serve(handler: Handler): void
+  serve(handler: Handler, onOldTls: (offered: OfferedTls) => void): void
   /** Ends at once: open connections are cut, whatever they are doing. */
   close(): Promise<void>
 }
@@ -24,13 +25,27 @@ export async function openLoopbackServer(
   { key, cert }: Certificates,
   port: number | undefined,
 ): Promise<LoopbackServer> {
-  const server = createServer({ key, cert, minVersion: 'TLSv1.2', keepAliveTimeout })
+  const https = createHttpsServer({ key, cert, minVersion: 'TLSv1.2', keepAliveTimeout })
+  let notice: ((offered: OfferedTls) => void) | undefined
+  // Node does not say what a client offers, so its first bytes are read before TLS gets them
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.once('readable', () => {
+      const first = socket.read() as Buffer | null
+      if (first === null) return
+      const offered = offeredTls(first)
+      if (offered !== undefined && offered.old.length > 0) notice?.(offered)
+      socket.unshift(first)
+      https.emit('connection', socket)
+    })
+  })
   const cutConnections = connectionsOf(server)
 
   return {
     origin: `https://127.0.0.1:${await listen(server, port)}`,
-    serve(handler) {
-      server.on('request', (request, response) => {
+    serve(handler, onOldTls) {
+      notice = onOldTls
+      https.on('request', (request, response) => {
         // a handler fails when its client leaves in mid-request
         handler(request, response).catch(() => response.destroy())
       })
@@ -38,7 +53,6 @@ export async function openLoopbackServer(
     async close() {
       const closed = once(server, 'close')
       server.close()
-      server.closeAllConnections()
       cutConnections()
       await closed
     },

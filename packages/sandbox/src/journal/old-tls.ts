@@ -1,0 +1,39 @@
+import type { OfferedTls } from '../server/client-hello.ts'
+import type { Watch } from './watch.ts'
+
+/** Writes down a connection that offered a TLS version which no server should accept any more (RFC 8996). */
+export function noticeOldTls(
+  { old, alsoNew }: OfferedTls,
+  { realm, kind, now, connections, observe }: Watch,
+): void {
+  const at = now()
+  const connection = connections.open()
+  const offered = `offered ${old.join(' and ')}`
+  observe(
+    {
+      at: new Date().toISOString(),
+      target: `${realm}-${kind}`,
+      client: 'unknown',
+      connection: connection.number,
+      method: null,
+      path: null,
+      token: null,
+      status: null,
+      decision: alsoNew ? 'answered' : 'refused',
+      reason: alsoNew ? `${offered} beside a newer version` : `${offered}, and nothing newer`,
+    },
+    {
+      realm,
+      kind: 'connection',
+      arrivedAt: at,
+      decidedAt: at,
+      call: '',
+      retryAt: undefined,
+      token: undefined,
+      onConnection: 0,
+      cut: false,
+      flaws: ['old-tls'],
+    },
+    connection,
+  )
+}

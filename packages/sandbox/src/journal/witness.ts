@@ -1,0 +1,29 @@
+import { createJudge, type Judge } from '../verdict/verdict.ts'
+import { createConnections, type Connection, type Connections } from './connections.ts'
+import type { JournalEntry, RequestFacts } from './entry.ts'
+import type { Journal } from './journal.ts'
+
+/** Writes down what the servers report, and shows it to the judge. */
+export interface Witness {
+  judge: Judge
+  connections: Connections
+  observe(entry: Omit<JournalEntry, 'id'>, facts: RequestFacts, connection: Connection): void
+  observeClose(connection: Connection, at: number): void
+}
+
+export function createWitness(journal: Journal): Witness {
+  const judge = createJudge((id) => journal.keep(id))
+
+  return {
+    judge,
+    connections: createConnections(),
+    observe(seen, facts, connection) {
+      const request = { entry: journal.add(seen), ...facts }
+      connection.last = request
+      judge.see(request)
+    },
+    observeClose({ last }, at) {
+      if (last !== undefined) judge.seeClose({ last, at })
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { BoundedMap } from '../bounded-map.ts'
+import { plural, type Rule } from '../rule.ts'
+
+const inARow = 10
+const rememberedCalls = 5_000
+
+/** The same call, sent again and again after a 401. */
+export const endless401: Rule = {
+  name: 'endless-401',
+  severity: 'error',
+  message: (count) =>
+    `${plural(count, 'call')} had been refused with 401 ${inARow} times in a row, and was sent again`,
+  fix: 'Send a call once more with a new token after a 401, and give the second 401 to the caller.',
+  watch(report) {
+    const refused = new BoundedMap<{ times: number; id: number; at: number }>(rememberedCalls)
+    return {
+      see({ entry, kind, call, arrivedAt, decidedAt }) {
+        if (kind !== 'api') return
+        const key = `${entry.client} ${entry.target} ${call}`
+        if (entry.status !== 401) return refused.delete(key)
+        const before = refused.get(key)
+        // calls that are under way at the same time are not retries of each other
+        if (before !== undefined && arrivedAt < before.at) return
+        const times = (before?.times ?? 0) + 1
+        if (times > inARow) report(before?.id ?? entry.id, entry.id)
+        refused.set(key, { times, id: entry.id, at: decidedAt })
+      },
+    }
+  },
+}

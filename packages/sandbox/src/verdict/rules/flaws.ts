@@ -1,0 +1,69 @@
+import type { Flaw } from '../../journal/entry.ts'
+import { plural, type Rule } from '../rule.ts'
+
+type Text = Pick<Rule, 'message' | 'fix'>
+
+/** What is wrong with one request by itself. */
+const texts: Record<Flaw, Text> = {
+  'client-authentication': {
+    message: (count) => `${plural(count, 'token request')} did not authenticate as the issuer asks for`,
+    fix: 'Send client_id and client_secret as fields of the form, each issuer its own (RFC 6749 §2.3.1).',
+  },
+  'content-type': {
+    message: (count) => `${plural(count, 'token request')} had a body that is not a form`,
+    fix: 'Send the fields as application/x-www-form-urlencoded (RFC 6749 §4.4.2).',
+  },
+  'token-request': {
+    message: (count) => `${plural(count, 'token request')} could not be granted`,
+    fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one.',
+  },
+  'expired-token': {
+    message: (count) => `${plural(count, 'call')} brought a token that had expired`,
+    fix: 'Count expires_in from the moment before the token request, and renew before the end (RFC 6749 §5.1).',
+  },
+  'foreign-token': {
+    message: (count) => `${plural(count, 'call')} brought a token that the API’s issuer did not issue`,
+    fix: 'Choose the token by the URL of the call: each API takes the tokens of its own issuer only.',
+  },
+  'missing-token': {
+    message: (count) => `${plural(count, 'call')} brought no token`,
+    fix: 'Send "Authorization: Bearer <token>" with every call, also with those after a redirect within the API.',
+  },
+  'token-outside': {
+    message: (count) => `${plural(count, 'request')} outside of the API brought a token`,
+    fix: 'Send a token only to URLs under the base URL of its API, and drop it at redirects to elsewhere.',
+  },
+  'token-in-url': {
+    message: (count) => `${plural(count, 'request')} had a token in the URL, which logs and proxies keep`,
+    fix: 'Send the token in the Authorization header only (RFC 6750 §2.3, RFC 9700 §4.3.2).',
+  },
+  'secret-in-url': {
+    message: (count) =>
+      `${plural(count, 'request')} had a client secret in the URL, which logs and proxies keep`,
+    fix: 'Send the secret in the form of the token request only (RFC 6749 §2.3.1), and rotate it now.',
+  },
+  'over-limit': {
+    message: (count) => `${plural(count, 'call')} went over the rate limit`,
+    fix: 'Wait in the client until a call fits into every window of the API’s rate policy.',
+  },
+  'old-tls': {
+    message: (count) => `${plural(count, 'connection')} offered a TLS version below 1.2`,
+    fix: 'Set the lowest TLS version to 1.2, or leave the default of the runtime as it is (RFC 8996).',
+  },
+}
+
+/** One rule for each flaw. */
+export const flawRules: readonly Rule[] = (Object.keys(texts) as Flaw[]).map((flaw) => flawRule(flaw))
+
+function flawRule(flaw: Flaw): Rule {
+  return {
+    name: flaw,
+    severity: 'error',
+    ...texts[flaw],
+    watch: (report) => ({
+      see({ entry, flaws }) {
+        if (flaws.includes(flaw)) report(entry.id)
+      },
+    }),
+  }
+}

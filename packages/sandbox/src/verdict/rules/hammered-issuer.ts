@@ -1,0 +1,26 @@
+import { perRealm } from '../../realm.ts'
+import { plural, type Rule } from '../rule.ts'
+
+const most = 10
+const window = 1_000
+
+/** Token requests that follow one another while the issuer says no, or says nothing. */
+export const hammeredIssuer: Rule = {
+  name: 'hammered-issuer',
+  severity: 'error',
+  message: (count) =>
+    `${plural(count, 'token request')} came after ${most} others had failed within a second`,
+  fix: 'Space token requests that fail, longer each time and with jitter, and remember a refusal for a while.',
+  watch(report) {
+    const failures = perRealm((): { id: number; at: number }[] => [])
+    return {
+      see({ entry, kind, realm, arrivedAt }) {
+        if (kind !== 'issuer' || entry.decision === 'issued' || entry.decision === 'left') return
+        const recent = failures[realm].filter(({ at }) => arrivedAt - at < window)
+        const first = recent[0]
+        if (first !== undefined && recent.length >= most) report(first.id, entry.id)
+        failures[realm] = [...recent.slice(-most), { id: entry.id, at: arrivedAt }]
+      },
+    }
+  },
+}

@@ -1,0 +1,29 @@
+import { plural, type Rule } from '../rule.ts'
+import { timeToReact } from '../time-to-react.ts'
+
+/** Timers may fire early by so much, in milliseconds. */
+const tolerance = 50
+
+/** Requests before the time that a 429 or 503 had asked to wait for. */
+export const ignoredRetryAfter: Rule = {
+  name: 'ignored-retry-after',
+  severity: 'error',
+  message: (count) =>
+    `${plural(count, 'request was', 'requests were')} sent before the time that Retry-After had named`,
+  fix: 'After a 429 or 503 send nothing to that server until Retry-After is over, whichever call got it (RFC 9110 §10.2.3).',
+  watch(report) {
+    const asked = new Map<string, { id: number; at: number; until: number }>()
+    return {
+      see({ entry, arrivedAt, decidedAt, retryAt }) {
+        const server = `${entry.client} ${entry.target}`
+        const wait = asked.get(server)
+        if (wait !== undefined && arrivedAt > wait.at + timeToReact && arrivedAt < wait.until - tolerance) {
+          report(wait.id, entry.id)
+        }
+        if (retryAt !== undefined && retryAt > (wait?.until ?? 0)) {
+          asked.set(server, { id: entry.id, at: decidedAt, until: retryAt })
+        }
+      },
+    }
+  },
+}

@@ -1,0 +1,39 @@
+import type { JournalEntry } from '../../journal/entry.ts'
+import { BoundedMap } from '../bounded-map.ts'
+import { plural, type Rule, type SeenClose } from '../rule.ts'
+
+/** A client that closes a connection so soon after its only response did not want to use it again. */
+const soon = 1_000
+const remembered = 1_000
+
+const server = ({ client, target }: JournalEntry): string => `${client} ${target}`
+
+/** Connections that were closed after one request, and opened anew for the next one. */
+export const noKeepAlive: Rule = {
+  name: 'no-keep-alive',
+  severity: 'warning',
+  message: (count) =>
+    `${plural(count, 'request')} opened a connection where one had just been closed after one request`,
+  fix: 'Let the client keep its connections: an agent with keepAlive, one client object for all calls, no "Connection: close".',
+  least: 5,
+  watch(report) {
+    const closed = new BoundedMap<SeenClose[]>(remembered)
+    return {
+      see({ entry, onConnection, arrivedAt }) {
+        const before = closed.get(server(entry))
+        if (onConnection > 1 || before === undefined) return
+        const index = before.findIndex(({ at }) => at < arrivedAt)
+        if (index === -1) return
+        const [close] = before.splice(index, 1)
+        if (close !== undefined) report(close.last.entry.id, entry.id)
+      },
+      seeClose(close) {
+        const { last, at } = close
+        const wanted = last.entry.decision === 'left' || last.cut || at - last.decidedAt > soon
+        if (last.onConnection > 1 || wanted) return
+        const before = closed.get(server(last.entry)) ?? []
+        closed.set(server(last.entry), [...before.slice(1 - remembered), close])
+      },
+    }
+  },
+}

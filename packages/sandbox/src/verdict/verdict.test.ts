@@ -1,0 +1,224 @@
+import { beforeEach, expect, test } from 'vitest'
+
+import type { JournalEntry, RequestFacts } from '../journal/entry.ts'
+import type { LedgerEntry } from '../issuer/token-ledger.ts'
+import { createJudge, rules, type Finding, type Judge } from './verdict.ts'
+
+let judge: Judge
+let kept: number[]
+let lastId: number
+beforeEach(() => {
+  kept = []
+  lastId = 0
+  judge = createJudge((id) => kept.push(id))
+})
+
+type Changed = Partial<Omit<JournalEntry, 'id' | 'token'>> & Partial<RequestFacts>
+
+/** A request that arrived at one moment and was decided at another; returns its id. */
+function see(changed: Changed): number {
+  lastId += 1
+  const { kind = 'api', realm = 'general', arrivedAt = 0, decidedAt = arrivedAt } = changed
+  const facts: RequestFacts = {
+    realm,
+    kind,
+    arrivedAt,
+    decidedAt,
+    call: changed.call ?? 'GET /records',
+    retryAt: changed.retryAt,
+    token: changed.token,
+    onConnection: changed.onConnection ?? 2,
+    cut: changed.cut ?? false,
+    flaws: changed.flaws ?? [],
+  }
+  const entry: JournalEntry = {
+    id: lastId,
+    at: '2026-01-01T00:00:00.000Z',
+    target: `${realm}-${kind === 'issuer' ? 'issuer' : 'api'}`,
+    client: changed.client ?? 'node',
+    connection: changed.connection ?? 1,
+    method: 'GET',
+    path: '/records',
+    token: changed.token?.name ?? null,
+    status: changed.status ?? 200,
+    decision: changed.decision ?? (kind === 'issuer' ? 'issued' : 'answered'),
+    reason: '',
+  }
+  judge.see({ entry, ...facts })
+  return lastId
+}
+
+const token = (issuedAt: number, changed: Partial<LedgerEntry> = {}): LedgerEntry => ({
+  name: `general-${issuedAt}`,
+  lifetime: 1_000,
+  issuedAt,
+  promisedUntil: issuedAt + 1_000,
+  expiresAt: issuedAt + 1_000,
+  revokedAt: undefined,
+  ...changed,
+})
+
+const issue = (issuedAt: number): LedgerEntry => {
+  const issued = token(issuedAt)
+  see({ kind: 'issuer', arrivedAt: issuedAt, token: issued })
+  return issued
+}
+const refused = { status: 401, decision: 'refused' } as const
+const finding = (rule: string): Finding | undefined =>
+  judge.verdict().findings.find((each) => each.rule === rule)
+
+test('nothing seen is nothing wrong', () => {
+  expect(judge.verdict()).toEqual({ ok: true, findings: [] })
+})
+
+test('every rule says what happened and what to change', () => {
+  for (const { message, fix } of rules) {
+    expect(message(1)).toMatch(/^1 /)
+    expect(message(1_000)).toMatch(/^1,000 /)
+    expect(fix).toMatch(/\.$/)
+  }
+})
+
+test('evidence is kept, at most 10 entries, and counted beyond', () => {
+  for (let call = 0; call < 30; call += 1) see({ flaws: ['over-limit'], status: 200 })
+  expect(finding('over-limit')).toMatchObject({
+    severity: 'error',
+    count: 30,
+    evidence: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  })
+  expect(kept).toHaveLength(10)
+  expect(judge.verdict().ok).toBe(false)
+  judge.clear()
+  expect(judge.verdict().ok).toBe(true)
+})
+
+test('token requests that overlap by a millisecond are a stampede', () => {
+  const first = see({ kind: 'issuer', arrivedAt: 0, decidedAt: 100 })
+  const second = see({ kind: 'issuer', arrivedAt: 99, decidedAt: 200 })
+  expect(finding('stampede')).toMatchObject({ count: 1, evidence: [first, second] })
+})
+
+test('a token request when the one before has ended is not a stampede, nor one to the other issuer', () => {
+  see({ kind: 'issuer', arrivedAt: 0, decidedAt: 100 })
+  see({ kind: 'issuer', arrivedAt: 100, decidedAt: 200 })
+  see({ kind: 'issuer', realm: 'weblink', arrivedAt: 50, decidedAt: 150 })
+  expect(finding('stampede')).toBeUndefined()
+})
+
+test('100 token requests at once are 99 too many', () => {
+  for (let request = 0; request < 100; request += 1)
+    see({ kind: 'issuer', arrivedAt: request / 1_000, decidedAt: 50 })
+  expect(finding('stampede')?.count).toBe(99)
+})
+
+test('a token requested 1 ms before half of the other one’s life is over is needless', () => {
+  issue(0)
+  issue(499)
+  expect(finding('needless-renewal')).toMatchObject({ count: 1, evidence: [1, 2] })
+})
+
+test('a token requested at half of the other one’s life is not needless', () => {
+  issue(0)
+  issue(500)
+  expect(finding('needless-renewal')).toBeUndefined()
+})
+
+test('a token requested after a 401 of the current one is not needless', () => {
+  see({ ...refused, arrivedAt: 5, token: issue(0) })
+  issue(10)
+  expect(finding('needless-renewal')).toBeUndefined()
+})
+
+test('a token requested after a straggling 401 of an older one is needless', () => {
+  const old = issue(0)
+  see({ ...refused, arrivedAt: 5, token: old })
+  issue(10)
+  see({ ...refused, arrivedAt: 11, token: old })
+  issue(20)
+  expect(finding('needless-renewal')?.evidence).toEqual([3, 5])
+})
+
+test('a revoked token sent again when its client could know is found, and not before', () => {
+  const revoked = token(0, { revokedAt: 10 })
+  see({ ...refused, arrivedAt: 100, token: revoked })
+  see({ ...refused, arrivedAt: 350, token: revoked })
+  expect(finding('rejected-token')).toBeUndefined()
+  see({ ...refused, arrivedAt: 351, token: revoked })
+  expect(finding('rejected-token')?.evidence).toEqual([1, 3])
+})
+
+test('a request before Retry-After is over is found, one after it is not', () => {
+  const limited = { status: 429, decision: 'limited', retryAt: 1_000 } as const
+  see({ ...limited, arrivedAt: 0 })
+  see({ arrivedAt: 200 })
+  see({ arrivedAt: 1_000 })
+  see({ arrivedAt: 500, realm: 'weblink' })
+  see({ arrivedAt: 500, client: 'other' })
+  expect(finding('ignored-retry-after')).toBeUndefined()
+  see({ arrivedAt: 900 })
+  expect(finding('ignored-retry-after')?.evidence).toEqual([1, 6])
+})
+
+test('the eleventh 401 in a row of one call is a retry without end', () => {
+  for (let time = 0; time < 10; time += 1) see({ ...refused, arrivedAt: time })
+  expect(finding('endless-401')).toBeUndefined()
+  see({ ...refused, arrivedAt: 10 })
+  expect(finding('endless-401')?.evidence).toEqual([10, 11])
+})
+
+test('1,000 calls that were refused at once are not retries of each other', () => {
+  for (let call = 0; call < 1_000; call += 1) see({ ...refused, arrivedAt: 0, decidedAt: 10 })
+  expect(finding('endless-401')).toBeUndefined()
+})
+
+test('the eleventh token request of a second that fails is one too many', () => {
+  const failing = { kind: 'issuer', status: 503, decision: 'failed' } as const
+  for (let time = 0; time < 10; time += 1) see({ ...failing, arrivedAt: time * 99, decidedAt: time * 99 })
+  expect(finding('hammered-issuer')).toBeUndefined()
+  see({ ...failing, arrivedAt: 999 })
+  expect(finding('hammered-issuer')).toMatchObject({ count: 1, evidence: [1, 11] })
+})
+
+test('a refused call is lost until the same call succeeds', () => {
+  see({ ...refused, call: 'GET /records/1' })
+  see({ status: 429, decision: 'limited', call: 'GET /records/2' })
+  expect(finding('work-lost')).toMatchObject({ count: 2, evidence: [1, 2] })
+  see({ call: 'GET /records/1' })
+  see({ status: 503, decision: 'failed', call: 'GET /records/2' })
+  expect(finding('work-lost')).toMatchObject({ count: 1, evidence: [2] })
+  see({ call: 'GET /records/2' })
+  expect(finding('work-lost')).toBeUndefined()
+})
+
+/** A connection with one request, closed by the client after some time. */
+function single(connection: number, arrivedAt: number, closedAfter: number): void {
+  lastId += 1
+  const entry = {
+    id: lastId,
+    client: 'node',
+    target: 'general-api',
+    decision: 'answered',
+    connection,
+  } as JournalEntry
+  const last = { entry, onConnection: 1, cut: false, arrivedAt, decidedAt: arrivedAt, kind: 'api', flaws: [] }
+  judge.see(last as never)
+  judge.seeClose({ last: last as never, at: arrivedAt + closedAfter })
+}
+
+test('five connections opened where one had just been closed are no keep-alive, and only a warning', () => {
+  for (let request = 0; request < 5; request += 1) single(request, request * 10, 1)
+  expect(finding('no-keep-alive')).toBeUndefined()
+  single(5, 50, 1)
+  expect(finding('no-keep-alive')).toMatchObject({ severity: 'warning', count: 5 })
+  expect(judge.verdict().ok).toBe(true)
+})
+
+test('connections that were idle for a second before they were closed are not', () => {
+  for (let request = 0; request < 10; request += 1) single(request, request * 2_000, 1_001)
+  expect(finding('no-keep-alive')).toBeUndefined()
+})
+
+test('a burst on many connections is not', () => {
+  for (let request = 0; request < 50; request += 1) single(request, 0, 5)
+  expect(finding('no-keep-alive')).toBeUndefined()
+})

@@ -1,0 +1,113 @@
+import type { SeenRequest } from '../journal/entry.ts'
+import { flawRules } from './rules/flaws.ts'
+import { endless401 } from './rules/endless-401.ts'
+import { hammeredIssuer } from './rules/hammered-issuer.ts'
+import { ignoredRetryAfter } from './rules/ignored-retry-after.ts'
+import { needlessRenewal } from './rules/needless-renewal.ts'
+import { noKeepAlive } from './rules/no-keep-alive.ts'
+import { rejectedToken } from './rules/rejected-token.ts'
+import type { Rule, SeenClose, Watcher } from './rule.ts'
+import { stampede } from './rules/stampede.ts'
+import { workLost } from './rules/work-lost.ts'
+
+/** A mistake of the client, with the evidence. */
+export interface Finding {
+  /** For example `stampede`; stable. */
+  rule: string
+  /** An `error` costs calls or tokens, or tells a secret; a `warning` costs time. */
+  severity: 'error' | 'warning'
+  /** What happened, in plain words. */
+  message: string
+  /** What to change in the client. */
+  fix: string
+  /** Ids of journal entries that show it, at most 10. The journal keeps them. */
+  evidence: number[]
+  /** How often it happened. */
+  count: number
+}
+
+/** What the client did wrong so far. */
+export interface Verdict {
+  /** Whether no finding is an error. */
+  ok: boolean
+  /** Errors first. */
+  findings: Finding[]
+}
+
+/** Every rule, in the order in which findings are listed. */
+export const rules: readonly Rule[] = [
+  stampede,
+  needlessRenewal,
+  hammeredIssuer,
+  rejectedToken,
+  endless401,
+  ignoredRetryAfter,
+  ...flawRules,
+  workLost,
+  noKeepAlive,
+]
+
+/** Judges requests as they come. */
+export interface Judge {
+  see(request: SeenRequest): void
+  seeClose(close: SeenClose): void
+  verdict(): Verdict
+  /** Forgets everything. */
+  clear(): void
+}
+
+const mostEvidence = 10
+
+/** @param keep - keeps an entry of the journal as evidence. */
+export function createJudge(keep: (id: number) => void): Judge {
+  let cases = rules.map((rule) => openCase(rule, keep))
+
+  return {
+    see(request) {
+      for (const { watcher } of cases) watcher.see(request)
+    },
+    seeClose(close) {
+      for (const { watcher } of cases) watcher.seeClose?.(close)
+    },
+    verdict() {
+      const findings = cases.flatMap((each) => each.finding() ?? [])
+      return { ok: findings.every(({ severity }) => severity === 'warning'), findings }
+    },
+    clear() {
+      cases = rules.map((rule) => openCase(rule, keep))
+    },
+  }
+}
+
+interface Case {
+  watcher: Watcher
+  finding(): Finding | undefined
+}
+
+function openCase(
+  { name, severity, message, fix, least = 1, watch }: Rule,
+  keep: (id: number) => void,
+): Case {
+  const evidence = new Set<number>()
+  let reported = 0
+  const note = (id: number): void => {
+    if (evidence.size >= mostEvidence) return
+    evidence.add(id)
+    keep(id)
+  }
+  const watcher = watch((...ids) => {
+    reported += 1
+    for (const id of ids) note(id)
+  })
+
+  return {
+    watcher,
+    finding() {
+      const open = watcher.open?.() ?? []
+      const count = reported + open.length
+      if (count < least) return undefined
+      const shown = [...evidence, ...open].slice(0, mostEvidence)
+      return { rule: name, severity, message: message(count), fix, evidence: shown, count }
+    },
+  }
+}
