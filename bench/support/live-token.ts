@@ -1,6 +1,7 @@
 import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { askIssuer } from '../../packages/core/src/issuer/ask-issuer.ts'
+import { withCredentials } from '../../packages/core/src/issuer/with-credentials.ts'
 import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
@@ -13,23 +14,21 @@ export async function openHotPath(
   fetch: typeof globalThis.fetch,
 ): Promise<(url: string) => string | undefined> {
   const client = { clientId: 'client', clientSecret: 'secret' }
-  const source = askIssuer(
-    {
-      issuer: 'general',
-      url: new URL(tokenUrl),
-      check: 'check the URL',
-      scope: undefined,
-      fetch,
-    },
-    new CredentialRotation({
-      issuer: 'general',
-      source: client,
-      method: 'client_secret_post',
-      lifetime: { lifetime: 365, notices: [10, 5] },
-      emit: undefined,
-    }),
-    5_000,
-  )
+  const endpoint = {
+    issuer: 'general',
+    url: new URL(tokenUrl),
+    check: 'check the URL',
+    scope: undefined,
+    fetch,
+  }
+  const credentials = new CredentialRotation({
+    issuer: 'general',
+    source: client,
+    method: 'client_secret_post',
+    lifetime: { lifetime: 365, notices: [10, 5] },
+    emit: undefined,
+  })
+  const source = withCredentials(credentials, askIssuer(endpoint, 5_000), 5_000)
   const token = new RenewingToken(source, {
     issuer: 'general',
     endpoint: tokenUrl,

@@ -3,6 +3,7 @@ import type { Api, ApiStatus } from './send/api.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { refuse, shape } from './options/check.ts'
 import { askIssuer } from './issuer/ask-issuer.ts'
+import { withCredentials } from './issuer/with-credentials.ts'
 import { closedError, isTokenlaneError, reasonOf, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { Observers, type Emit, type Observer } from './events.ts'
 import { nodeDebugObserver } from './log-observer.ts'
@@ -224,10 +225,9 @@ function manage(
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
   // half of the wait: if the process that asks dies, a waiting one has as much time to ask itself
   const lease = Math.min(requestTimeout, maxWait / 2)
-  const asking = askIssuer(endpoint, credentials, requestTimeout)
-  const source = store
-    ? shareWithFleet(store, asking, { endpoint, credentials, requestTimeout, lease })
-    : asking
+  const issuing = askIssuer(endpoint, requestTimeout)
+  const shared = store ? shareWithFleet(store, issuing, endpoint, lease) : issuing
+  const source = withCredentials(credentials, shared, requestTimeout)
   const token = new RenewingToken(source, {
     issuer: name,
     endpoint: url.origin + url.pathname,

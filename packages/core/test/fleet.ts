@@ -11,9 +11,12 @@ export interface Fleet {
   join(settings?: Partial<IssuerSettings>, options?: Partial<TokenManagerOptions>): FakeService
 }
 
-export function fleet(size: number, settings: Partial<IssuerSettings> = {}): Fleet {
+export function fleet(
+  size: number,
+  settings: Partial<IssuerSettings> = {},
+  store: MemoryStore = new MemoryStore(),
+): Fleet {
   const issuer = new FakeIssuer()
-  const store = new MemoryStore()
   const join: Fleet['join'] = (own = {}, options = {}) =>
     fakeService({ ...settings, ...own }, { store, fetch: issuer.fetch, ...options })
   return { issuer, store, join, processes: Array.from({ length: size }, () => join()) }

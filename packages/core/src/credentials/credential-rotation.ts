@@ -15,6 +15,12 @@ import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
 /** How long a refused client is not tried again, in milliseconds. */
 export const refusalMemory = 30_000
+
+/** Returns how long a refused client is not tried again, in milliseconds: less if another process was refused before. */
+export function refusalSpan({ retryAfter = refusalMemory }: TokenlaneError): number {
+  return Math.min(refusalMemory, retryAfter)
+}
+
 /** More lists with a refused client in that time, and no other is tried: a provider may make up a secret each time. */
 const mostRefusedLists = 8
 
@@ -60,17 +66,6 @@ export class CredentialRotation {
   /** Whether the credentials can be other ones than a moment ago, so that a refusal may be out of date. */
   get mayChange(): boolean {
     return typeof this.#options.source === 'function'
-  }
-
-  /**
-   * Returns the credentials that come first, whether they work or not: what several processes have in common.
-   *
-   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
-   */
-  async first(reason: 'startup' | 'renewal', signal: AbortSignal): Promise<ClientCredentials> {
-    const { source } = this.#options
-    const [first] = typeof source === 'function' ? await this.#given(source, reason, signal) : [source].flat()
-    return first as ClientCredentials
   }
 
   /**
@@ -151,7 +146,7 @@ export class CredentialRotation {
   }
 
   #refused(credentials: ClientCredentials, error: TokenlaneError): void {
-    this.#refusedUntil.set(this.#keyOf(credentials), performance.now() + refusalMemory)
+    this.#refusedUntil.set(this.#keyOf(credentials), performance.now() + refusalSpan(error))
     this.#lastRefusal = error
   }
 

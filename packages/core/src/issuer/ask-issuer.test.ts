@@ -25,6 +25,7 @@ test('a subscriber sees each token request: from its start to the token', async 
   expect(stages.map(([stage]) => stage)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd'])
   for (const [, message] of stages)
     expect(message).toEqual({
+      manager: tokens,
       issuer: 'general',
       endpoint,
       reason: 'startup',
@@ -43,6 +44,7 @@ test('two refused secrets are two requests, which say why they failed and show n
   expect(failed).toHaveLength(2)
   for (const message of failed)
     expect(message).toEqual({
+      manager: tokens,
       issuer: 'general',
       endpoint,
       reason: 'startup',

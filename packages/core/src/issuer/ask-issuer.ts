@@ -1,11 +1,10 @@
-import type { CredentialRotation } from '../credentials/credential-rotation.ts'
 import type { Credentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { StepTimeout } from '../time/timers.ts'
 import { requestToken, type TokenEndpoint } from './client-credentials.ts'
-import type { TokenSource } from './token-source.ts'
+import type { ClientTokenSource } from './token-source.ts'
 import { Tracing } from '../tracing.ts'
 
 /** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
@@ -26,26 +25,18 @@ interface TokenRequestMessage {
 const tracing = new Tracing<TokenRequestMessage>('tokenlane:token.request')
 
 /**
- * Returns the source that asks the issuer itself: one token request, and another one for each client of `credentials`
- * that is refused.
+ * Returns the source that asks the issuer itself, by one token request.
  *
- * @param requestTimeout how long one request and one look at the credentials may take, in milliseconds.
+ * @param requestTimeout how long the request may take, in milliseconds.
  */
-export function askIssuer(
-  endpoint: TokenEndpoint,
-  credentials: CredentialRotation,
-  requestTimeout: number,
-): TokenSource {
+export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): ClientTokenSource {
   return {
-    async obtain(reason, wait) {
+    async obtain(client, reason, wait) {
       const timeout = new StepTimeout(() => Math.min(requestTimeout, Math.max(1, wait.timeLeft)))
       const start = moment()
       try {
-        const { token, lifetime } = await credentials.use(
-          (client) =>
-            traced(endpoint, reason, () => requestToken(endpoint, client as Credentials, timeout.signal())),
-          reason === 'startup' ? 'startup' : 'renewal',
-          () => timeout.signal(),
+        const { token, lifetime } = await traced(endpoint, reason, () =>
+          requestToken(endpoint, client as Credentials, timeout.signal()),
         )
         const expiry = Expiry.of(lifetime, start)
         // a slow response with a short token, or one that was read after the machine slept

@@ -1,7 +1,13 @@
+import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { RenewalReason } from '../events.ts'
 import type { Expiry } from '../time/expiry.ts'
 
-/** Where one issuer's tokens come from. Sources wrap each other: a fleet's store asks the issuer through one. */
+/**
+ * Where one issuer's tokens come from.
+ *
+ * Sources wrap each other: a renewing token asks the source that picks the client, that one asks the store, and the
+ * store asks the issuer.
+ */
 export interface TokenSource {
   /**
    * Obtains a token, by one try.
@@ -10,6 +16,18 @@ export interface TokenSource {
    */
   obtain(reason: RenewalReason, wait: Wait): Promise<Grant>
   /** Ends when the last grant has left nothing to do, such as writing it to a store. */
+  idle?(): Promise<void>
+}
+
+/** Where the tokens of each client of one issuer come from. */
+export interface ClientTokenSource {
+  /**
+   * Obtains a token for `client`, by one try.
+   *
+   * @throws TokenlaneError why there is no token.
+   */
+  obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
+  /** As in `TokenSource`. */
   idle?(): Promise<void>
 }
 

@@ -1,14 +1,14 @@
 import { abortable } from '../time/abortable.ts'
 import type { Emit, StoreFailure } from '../events.ts'
 import { StepTimeout } from '../time/timers.ts'
-import type { StoreClaim, TokenStore } from './token-store.ts'
+import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
 
 /** How long one step of the store may take at most, in milliseconds. */
-const patience = 1_000
+export const storeTimeout = 1_000
 
 /**
- * A store that never throws, never hangs and never gives anything but what it may: whatever else it does is
- * `undefined`, and told once when it begins and once when it is over.
+ * A store that never throws, never hangs and never returns what the contract does not allow: it returns `undefined`
+ * instead, and reports once that it fails and once that it works again.
  */
 export class GuardedStore {
   readonly #store: TokenStore
@@ -23,10 +23,10 @@ export class GuardedStore {
   async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
     // by a function: a store may throw before it promises
     const claiming = (async () => this.#store.claim(name, stale, lease))()
-    // a right that has run out when it comes is none
+    // a right that has run out when it arrives is worth nothing
     const claimed = await this.#inTime(
       claiming.then((claim) => [claim]),
-      Math.min(patience, lease),
+      Math.min(storeTimeout, lease),
     )
     if (claimed === undefined) {
       // a right that comes too late must not keep others waiting
@@ -40,6 +40,27 @@ export class GuardedStore {
     if (isClaim(claim) && (claim === 'locked' || isFence(claim) || claim.entry !== stale)) return claim
     this.failed('unreadable')
     return undefined
+  }
+
+  /** Whether the store can tell when an entry is written. */
+  get wakes(): boolean {
+    return this.#store.wait !== undefined
+  }
+
+  /** Returns the entry that another process wrote, `undefined` when it may be worth to claim. Never throws. */
+  async wait(
+    name: string,
+    stale: string | undefined,
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<StoreEntry | undefined> {
+    try {
+      const written: unknown = await this.#store.wait?.(name, ms, signal)
+      return isEntry(written) && written.entry !== stale ? written : undefined
+    } catch {
+      // the claim that follows shows whether the store works
+      return undefined
+    }
   }
 
   async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
@@ -57,7 +78,7 @@ export class GuardedStore {
     await this.#inTime((async () => [await this.#store.drop(name, entry)])())
   }
 
-  /** It did what it is there for. */
+  /** The store did its work. */
   works(): void {
     if (!this.#failing) return
     this.#failing = false
@@ -70,13 +91,13 @@ export class GuardedStore {
     this.#emit?.({ type: 'store.failed', reason })
   }
 
-  async #inTime<T>(work: Promise<T>, span: number = patience): Promise<T | undefined> {
+  async #inTime<T>(work: Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
     const timer = new StepTimeout(() => span)
     const signal = timer.signal()
     try {
       return await abortable(work, signal)
     } catch {
-      // what a client of a store throws may quote its commands: nothing of it is passed on
+      // what the client of a store throws may quote its commands, so nothing of it is passed on
       this.failed(signal.aborted ? 'timeout' : 'error')
       return undefined
     } finally {
@@ -88,8 +109,13 @@ export class GuardedStore {
 function isClaim(value: unknown): value is StoreClaim {
   if (value === 'locked') return true
   if (typeof value !== 'object' || value === null) return false
-  const { entry, fence, expiresIn } = value as Record<string, unknown>
+  const { entry, fence } = value as Record<string, unknown>
   if ('fence' in value) return typeof fence === 'string' && entry === undefined
+  return isEntry(value)
+}
+
+function isEntry(value: unknown): value is StoreEntry {
+  const { entry, expiresIn } = (value ?? {}) as Record<string, unknown>
   // of NaN nothing is ever over
   const isSpan = typeof expiresIn === 'number' && !Number.isNaN(expiresIn)
   return typeof entry === 'string' && (expiresIn === undefined || isSpan)

@@ -1,14 +1,13 @@
-import type { CredentialRotation } from '../credentials/credential-rotation.ts'
-import type { Credentials } from '../credentials/credentials.ts'
+import { refusalMemory } from '../credentials/credential-rotation.ts'
+import type { ClientCredentials, Credentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, TokenlaneError } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
-import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
+import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { backoff } from '../time/backoff.ts'
 import { Expiry, moment } from '../time/expiry.ts'
-import { StepTimeout } from '../time/timers.ts'
-import type { GuardedStore } from './guarded-store.ts'
+import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import type { StoreEntry } from './token-store.ts'
-import { TokenSeal } from './token-seal.ts'
+import { SealCache, type Stored, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
 
 /** How often a process looks whether another one is done, from here to there, in milliseconds. */
 const firstLook = 40
@@ -19,52 +18,68 @@ const mostStale = 3
 const shortestPause = 250
 const longestPause = 300_000
 
-/** Whose token is shared, and how long one process may take; times in milliseconds. */
-export interface Sharing {
-  readonly endpoint: { readonly issuer: string; readonly url: URL; readonly scope: string | undefined }
-  readonly credentials: CredentialRotation
-  readonly requestTimeout: number
-  /** How long a process may ask the issuer before another one may. */
-  readonly lease: number
+/** As much of a token endpoint as tells whose token is shared. */
+interface SharedEndpoint {
+  readonly issuer: string
+  readonly url: URL
+  readonly scope: string | undefined
 }
 
 /**
  * Returns the source that several processes share: it takes the token from the store if it is there; else one process
- * asks `source`, and the others wait for what it gets.
+ * asks `source`, and the others wait for what it gets. A refusal is shared like a token.
+ *
+ * @param lease how long a process may ask the issuer before another one may, in milliseconds.
  */
-export function shareWithFleet(store: GuardedStore, source: TokenSource, sharing: Sharing): TokenSource {
-  return new SharedSource(store, source, sharing)
+export function shareWithFleet(
+  store: GuardedStore,
+  source: ClientTokenSource,
+  endpoint: SharedEndpoint,
+  lease: number,
+): ClientTokenSource {
+  return new SharedSource(store, source, endpoint, lease)
 }
 
 /** The right to ask the issuer, for all processes or, if the store fails, for this one alone. */
 interface Lease {
   /** Keeps the token for the other processes, without waiting until the store has it. */
   complete(grant: Grant): Promise<Grant>
-  /** Lets another process try. */
-  fail(error: unknown): void
+  /** Lets another process try, or tells all of them that the client is refused. */
+  fail(error: unknown): Promise<void>
 }
 
-class SharedSource implements TokenSource {
+/** The entry of the token that this process uses. */
+interface Kept {
+  readonly name: string
+  readonly entry: string
+  /** `undefined` after an API refused the token. */
+  stored: StoredToken | undefined
+}
+
+class SharedSource implements ClientTokenSource {
   readonly #store: GuardedStore
-  readonly #source: TokenSource
-  readonly #sharing: Sharing
-  /** The entry of the token that this process uses. */
-  #kept: { readonly name: string; readonly entry: string } | undefined
+  readonly #source: ClientTokenSource
+  readonly #endpoint: SharedEndpoint
+  readonly #leaseTime: number
+  readonly #seals: SealCache
+  #kept: Kept | undefined
   #writing: Promise<void> | undefined
 
-  constructor(store: GuardedStore, source: TokenSource, sharing: Sharing) {
+  constructor(store: GuardedStore, source: ClientTokenSource, endpoint: SharedEndpoint, leaseTime: number) {
     this.#store = store
     this.#source = source
-    this.#sharing = sharing
+    this.#endpoint = endpoint
+    this.#leaseTime = leaseTime
+    this.#seals = new SealCache(endpoint)
   }
 
-  async obtain(reason: RenewalReason, wait: Wait): Promise<Grant> {
-    const found = await this.#take(await this.#identify(reason, wait), wait)
+  async obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant> {
+    const found = await this.#take(await this.#seals.of(client as Credentials), wait)
     if ('token' in found) return found
     try {
-      return await found.complete(await this.#source.obtain(reason, wait))
+      return await found.complete(await this.#source.obtain(client, reason, wait))
     } catch (error) {
-      found.fail(error)
+      await found.fail(error)
       throw error
     }
   }
@@ -73,81 +88,135 @@ class SharedSource implements TokenSource {
     await this.#writing
   }
 
-  /** The seal of whoever asks: processes with the same first credentials share. */
-  async #identify(reason: RenewalReason, wait: Wait): Promise<TokenSeal> {
-    const { endpoint, credentials, requestTimeout } = this.#sharing
-    const timeout = new StepTimeout(() => Math.min(requestTimeout, Math.max(1, wait.timeLeft)))
-    try {
-      const client = await credentials.first(reason === 'startup' ? 'startup' : 'renewal', timeout.signal())
-      return await TokenSeal.of(endpoint, client as Credentials)
-    } finally {
-      timeout.clear()
-    }
-  }
-
-  /** Waits until there is a token that calls accept, or it is this process's turn to ask the issuer. */
+  /**
+   * Waits until there is a token that calls accept, or it is this process's turn to ask the issuer.
+   *
+   * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if another process was refused, `TOKEN_REQUEST_TIMEOUT` if none of
+   * them gets a token in time.
+   */
   async #take(seal: TokenSeal, wait: Wait): Promise<Grant | Lease> {
-    const { lease } = this.#sharing
     // time for a process that died, and for its successor
-    const giveUpAt = performance.now() + 2 * lease
+    const giveUpAt = performance.now() + 2 * this.#leaseTime
     let stale = this.#kept?.name === seal.name ? this.#kept.entry : undefined
+    let written: StoreEntry | undefined
     for (let looks = 1, seen = 0; seen < mostStale;) {
-      const claim = await this.#store.claim(seal.name, stale, lease)
-      if (claim === undefined) break
+      const claim = written ?? (await this.#store.claim(seal.name, stale, this.#leaseTime))
+      written = undefined
+      if (claim === undefined) {
+        await this.#spread(wait)
+        break
+      }
       if (claim === 'locked') {
-        await this.#waitForHolder(wait, giveUpAt, backoff(looks, firstLook, longestLook))
+        written = await this.#waitForHolder(seal.name, stale, wait, giveUpAt, looks)
         looks += 1
         continue
       }
       if ('fence' in claim) return this.#lease(seal, claim.fence)
-      const grant = await this.#open(seal, claim)
-      if (grant !== undefined && wait.accepts(grant)) return this.#keep(grant, seal.name, claim.entry)
+      const stored = await this.#open(seal, claim)
+      if (stored !== undefined && 'oauthError' in stored)
+        return this.#afterRefusal(stored, seal.name, claim, wait)
+      const grant = stored && grantOf(stored, claim.expiresIn)
+      if (grant !== undefined && wait.accepts(grant)) return this.#keep(grant, seal.name, claim.entry, stored)
       stale = claim.entry
       seen += 1
     }
     return this.#ownLease()
   }
 
-  async #waitForHolder(wait: Wait, giveUpAt: number, ms: number): Promise<void> {
+  /** Waits while another process asks the issuer; returns the entry that it wrote, if the store passes it on. */
+  async #waitForHolder(
+    name: string,
+    stale: string | undefined,
+    wait: Wait,
+    giveUpAt: number,
+    looks: number,
+  ): Promise<StoreEntry | undefined> {
     // calls that have another token to send need not wait as long as those without
-    const left = wait.needed ? wait.timeLeft : giveUpAt - performance.now()
-    if (ms >= left) throw othersTooSlow(this.#sharing.endpoint)
-    await wait.pause(ms)
+    const end = wait.needed ? performance.now() + wait.timeLeft : giveUpAt
+    const next = backoff(looks, firstLook, longestLook)
+    if (this.#store.wakes) {
+      // longer than that, and the holder has died
+      const span = Math.min(this.#leaseTime, end - performance.now() - next)
+      const written = await this.#wokenWithin(span, name, stale, wait)
+      if (written !== undefined) return written
+    }
+    if (next >= end - performance.now()) throw othersTooSlow(this.#endpoint)
+    await wait.pause(next)
+    return undefined
   }
 
-  async #open(seal: TokenSeal, { entry, expiresIn }: StoreEntry): Promise<Grant | undefined> {
-    const stored = await seal.open(entry)
-    if (stored === undefined) {
-      this.#store.failed('unreadable')
-      return undefined
+  async #wokenWithin(
+    ms: number,
+    name: string,
+    stale: string | undefined,
+    wait: Wait,
+  ): Promise<StoreEntry | undefined> {
+    if (ms <= 0) return undefined
+    const over = new AbortController()
+    const woken: { entry?: StoreEntry | undefined } = {}
+    const waking = this.#store.wait(name, stale, ms, over.signal).then((entry) => (woken.entry = entry))
+    try {
+      await wait.pause(ms, waking)
+    } finally {
+      over.abort()
     }
-    this.#store.works()
-    const { token, lifetime, expiresAt } = stored
-    // our clock and that of the process that wrote it may differ: no token has more left than it ever had
-    const left = Math.min(expiresAt - Date.now(), expiresIn ?? lifetime, lifetime)
-    return { token, lifetime, expiry: Expiry.of(left, moment()) }
+    return woken.entry
+  }
+
+  /** Without the store every process asks for itself, but not all of them at the same moment. */
+  async #spread(wait: Wait): Promise<void> {
+    await wait.pause(Math.random() * Math.min(storeTimeout, wait.timeLeft / 4))
+  }
+
+  async #open(seal: TokenSeal, { entry }: StoreEntry): Promise<Stored | undefined> {
+    const stored = await seal.open(entry)
+    if (stored === undefined) this.#store.failed('unreadable')
+    else this.#store.works()
+    return stored
+  }
+
+  /** Returns the token before the refusal if this process has none and that one lives. */
+  #afterRefusal(refusal: StoredRefusal, name: string, { entry, expiresIn }: StoreEntry, wait: Wait): Grant {
+    const grant = refusal.last && grantOf(refusal.last, undefined)
+    if (grant === undefined || !wait.accepts(grant)) throw refusedBefore(this.#endpoint, refusal, expiresIn)
+    return { ...grant, drop: () => void this.#store.drop(name, entry) }
   }
 
   /** Remembers which entry the token is, so that a refused token can be dropped for all processes. */
-  #keep(grant: Grant, name: string, entry: string): Grant {
-    this.#kept = { name, entry }
-    return { ...grant, drop: () => void this.#store.drop(name, entry) }
+  #keep(grant: Grant, name: string, entry: string, stored: StoredToken | undefined): Grant {
+    const kept: Kept = { name, entry, stored }
+    this.#kept = kept
+    return {
+      ...grant,
+      drop: () => {
+        kept.stored = undefined
+        void this.#store.drop(name, entry)
+      },
+    }
   }
 
   #lease(seal: TokenSeal, fence: string): Lease {
     return {
       complete: async (grant) => {
         const { token, lifetime, expiry } = grant
+        const stored = { token, lifetime, expiresAt: expiry.date.getTime() }
         // before any call uses the token: its refusal must be able to name the entry
-        const entry = await seal.seal({ token, lifetime, expiresAt: expiry.date.getTime() })
-        const left = Math.max(1, Math.floor(expiry.date.getTime() - Date.now()))
+        const entry = await seal.seal(stored)
+        const left = Math.max(1, Math.floor(stored.expiresAt - Date.now()))
         this.#writing = this.#store.write(seal.name, fence, entry, left)
-        return this.#keep(grant, seal.name, entry)
+        return this.#keep(grant, seal.name, entry, stored)
       },
-      fail: (error) => {
-        this.#writing = this.#store.release(seal.name, fence, sharedPause(error))
+      fail: async (error) => {
+        this.#writing = isRefusal(error)
+          ? this.#store.write(seal.name, fence, await this.#refusal(seal, error), refusalMemory)
+          : this.#store.release(seal.name, fence, sharedPause(error))
       },
     }
+  }
+
+  async #refusal(seal: TokenSeal, { status, oauthError = 'refused' }: TokenlaneError): Promise<string> {
+    const last = this.#kept?.name === seal.name ? this.#kept.stored : undefined
+    return seal.seal({ status, oauthError, last })
   }
 
   #ownLease(): Lease {
@@ -156,12 +225,18 @@ class SharedSource implements TokenSource {
         this.#kept = undefined
         return grant
       },
-      fail() {},
+      async fail() {},
     }
   }
 }
 
-/** The processes together ask an issuer in trouble no oftener than one would. A refusal may concern one alone. */
+function grantOf({ token, lifetime, expiresAt }: StoredToken, expiresIn: number = lifetime): Grant {
+  // our clock and that of the process that wrote it may differ: no token has more left than it ever had
+  const left = Math.min(expiresAt - Date.now(), expiresIn, lifetime)
+  return { token, lifetime, expiry: Expiry.of(left, moment()) }
+}
+
+/** The processes together ask an issuer in trouble no oftener than one would. */
 function sharedPause(error: unknown): number {
   const code = isTokenlaneError(error) ? error.code : undefined
   const inTrouble =
@@ -171,10 +246,28 @@ function sharedPause(error: unknown): number {
   return Math.min(longestPause, Math.max(shortestPause, retryAfter))
 }
 
-function othersTooSlow({ issuer, url }: Sharing['endpoint']): TokenlaneError {
+function isRefusal(error: unknown): error is TokenlaneError {
+  return isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED'
+}
+
+function refusedBefore(
+  { issuer, url }: SharedEndpoint,
+  { status, oauthError }: StoredRefusal,
+  expiresIn: number = refusalMemory,
+): TokenlaneError {
+  return new TokenlaneError(
+    'TOKEN_REQUEST_REFUSED',
+    `Cannot obtain token: issuer "${issuer}" (${url.origin}${url.pathname}) refused another process with the same ` +
+      `credentials: ${oauthError} (status ${status})`,
+    { issuer, status, oauthError, definite: true, retryAfter: expiresIn },
+  )
+}
+
+function othersTooSlow({ issuer, url }: SharedEndpoint): TokenlaneError {
   return new TokenlaneError(
     'TOKEN_REQUEST_TIMEOUT',
-    `Cannot obtain token: issuer "${issuer}" (${url.origin}) has not answered the process that asks for all`,
+    `Cannot obtain token: issuer "${issuer}" (${url.origin}${url.pathname}) has not answered the process that asks ` +
+      'for all',
     { issuer },
   )
 }

@@ -7,12 +7,23 @@ export interface StoredToken {
   readonly lifetime: number
 }
 
+/** What all processes need to know of a client that the issuer refused. */
+export interface StoredRefusal {
+  readonly status: number | undefined
+  readonly oauthError: string
+  /** The token before, for processes that have none: it serves while it lives. */
+  readonly last: StoredToken | undefined
+}
+
+export type Stored = StoredToken | StoredRefusal
+
 // the global types of Web Crypto are the DOM's, which this package does without
 type Key = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
 
 const algorithm = 'AES-GCM'
 const ivLength = 12
-/** Goes before every entry, so that another format can be told from this one. */
+const mostSeals = 8
+/** Stands before every entry, to tell this format from later ones. */
 const version = '1.'
 
 /**
@@ -22,7 +33,7 @@ const version = '1.'
  * The name is derived from the secret too: after a rotation the old entries are simply not found.
  */
 export class TokenSeal {
-  /** What the token is kept under. Tells nothing of the issuer, the client or the secret. */
+  /** What the token is kept under. Shows nothing of the issuer, the client or the secret. */
   readonly name: string
   readonly #key: Key
   readonly #context: Uint8Array<ArrayBuffer>
@@ -60,7 +71,7 @@ export class TokenSeal {
     return new TokenSeal(text, key, bytes(JSON.stringify([text, ...issuer])))
   }
 
-  async seal(stored: StoredToken): Promise<string> {
+  async seal(stored: Stored): Promise<string> {
     const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
     const sealed = await globalThis.crypto.subtle.encrypt(
       this.#parameters(iv),
@@ -73,8 +84,8 @@ export class TokenSeal {
     return version + base64url(entry)
   }
 
-  /** The token in an entry, `undefined` if the entry is none that this secret sealed. */
-  async open(entry: string): Promise<StoredToken | undefined> {
+  /** Returns what an entry holds, `undefined` if it was not sealed with this secret. */
+  async open(entry: string): Promise<Stored | undefined> {
     if (!entry.startsWith(version)) return undefined
     try {
       const sealed = fromBase64url(entry.slice(version.length))
@@ -83,8 +94,8 @@ export class TokenSeal {
         this.#key,
         sealed.subarray(ivLength),
       )
-      // whoever could seal it is one of us
-      return JSON.parse(new TextDecoder().decode(opened)) as StoredToken
+      // only a holder of the secret could seal it
+      return JSON.parse(new TextDecoder().decode(opened)) as Stored
     } catch {
       return undefined
     }
@@ -96,6 +107,27 @@ export class TokenSeal {
     additionalData: Uint8Array<ArrayBuffer>
   } {
     return { name: algorithm, iv, additionalData: this.#context }
+  }
+}
+
+/** The seals of one issuer's clients. Deriving the keys takes half a millisecond, so the latest ones are kept. */
+export class SealCache {
+  readonly #endpoint: { readonly url: URL; readonly scope: string | undefined }
+  readonly #seals = new Map<string, Promise<TokenSeal>>()
+
+  constructor(endpoint: { readonly url: URL; readonly scope: string | undefined }) {
+    this.#endpoint = endpoint
+  }
+
+  of(client: Credentials): Promise<TokenSeal> {
+    const key = JSON.stringify([client.clientId, client.clientSecret])
+    const known = this.#seals.get(key)
+    if (known !== undefined) return known
+    // a provider may make up a new secret each time
+    for (const oldest of this.#seals.keys()) if (this.#seals.size >= mostSeals) this.#seals.delete(oldest)
+    const seal = TokenSeal.of(this.#endpoint, client)
+    this.#seals.set(key, seal)
+    return seal
   }
 }
 

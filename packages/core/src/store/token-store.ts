@@ -28,8 +28,8 @@ export interface TokenStore {
    * Waits for the process that holds the right under `name`, `ms` milliseconds at most or until `signal` aborts.
    *
    * Called after `claim` has returned `'locked'`. Returns the entry as soon as it is written, if the store knows it
-   * without a further request; else `undefined`, upon which the caller claims again. It may return at any time, and
-   * must return soon after the right was given back.
+   * without a further request. Else it returns `undefined`, when another process may claim the right (after the
+   * `pause` of `release`) or at any other time: the caller claims again.
    *
    * Optional: without it processes claim again after 20 to 500 ms.
    */

@@ -1,4 +1,4 @@
-import { refusalMemory } from '../credentials/credential-rotation.ts'
+import { refusalSpan } from '../credentials/credential-rotation.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { backoff, fullJitter } from '../time/backoff.ts'
 
@@ -79,7 +79,7 @@ export function retryDelay(error: TokenlaneError, tries: number): number | undef
 
 /** Not beyond the moment when calls need the next token, as far as that is ours to decide. */
 function spacingAfter(error: TokenlaneError, failures: number, neededIn: number = Infinity): number {
-  if (error.code === 'TOKEN_REQUEST_REFUSED') return refusalMemory
+  if (error.code === 'TOKEN_REQUEST_REFUSED') return refusalSpan(error)
   const spacing = Math.min(fullJitter(failures, firstSpacing, longestSpacing), neededIn)
   return heeding(error, Math.max(firstRetry, spacing))
 }
