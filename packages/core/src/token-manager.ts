@@ -7,7 +7,7 @@ import { withCredentials } from './issuer/with-credentials.ts'
 import { closedError, isTokenlaneError, reasonOf, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { Observers, type Emit, type Observer } from './events.ts'
 import { nodeDebugObserver } from './log-observer.ts'
-import { Gate } from './send/calls-under-way.ts'
+import { CallsUnderWay } from './send/calls-under-way.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import type { CheckedIssuer } from './credentials/issuer.ts'
 import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
@@ -128,12 +128,12 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
 
   const shared = store && new GuardedStore(store, emit)
 
-  const gate = new Gate()
+  const callsUnderWay = new CallsUnderWay()
   const managed = new Map<string, ManagedIssuer>()
   for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, emit, fetch, shared))
   const protectedApis = apis.map((api) => {
     const { token } = managed.get(api.issuer) as ManagedIssuer
-    return new ProtectedApi({ ...api, token, gate, emit, limiter })
+    return new ProtectedApi({ ...api, token, callsUnderWay, emit, limiter })
   })
   const tokenEndpoints = Array.from(issuers.values(), ({ tokenEndpoint }) => tokenEndpoint)
   const router = new Router(protectedApis, tokenEndpoints)
@@ -143,7 +143,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     const issuer = managed.get(name)
     if (issuer === undefined) throw unknownIssuer(name, managed)
     signal?.throwIfAborted()
-    if (gate.closed) throw closedError(`issuer "${name}"`)
+    if (callsUnderWay.closed) throw closedError(`issuer "${name}"`)
     return issuer.token.live() ?? issuer.token.wait(signal)
   }
 
@@ -156,7 +156,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
   }
 
   const close = async (): Promise<void> => {
-    const underWay = gate.close()
+    const underWay = callsUnderWay.close()
     for (const api of protectedApis) api.close()
     await underWay
     await Promise.all(protectedApis.map((api) => api.ended()))

@@ -51,6 +51,7 @@ export class Call {
   sent(request: NodeJS.EventEmitter): void {
     const pass = this.#pass
     if (pass === undefined || this.#fields === undefined) return
+    pass.sent()
     this.#forgetFields()
     hideToken(request)
     request.once('response', ({ statusCode, headers }: PlainResponse) => {
@@ -83,35 +84,40 @@ export class Call {
 
   /** Outside of the clock of `timeout.request`, unlike got's `request` function. */
   readonly #beforeRequest: BeforeRequestHook = async (options, { retryCount }) => {
-    const after = this.#verdict === 'again' ? this.#pass : undefined
+    const before = this.#verdict === 'again' ? this.#pass : undefined
+    const apiBefore = this.#api
     this.#verdict = undefined
     this.#forgetFields()
-    if (after === undefined) this.#pass?.release()
     // what comes without a new attempt is a redirect
     const redirected = retryCount === this.#attempt
     this.#attempt = retryCount
     this.#hooks = options.hooks
     this.#api = this.#route(options, redirected)
+    // a hook of the caller's may have changed the URL
+    const goesOn = before !== undefined && this.#api === apiBefore
+    if (!goesOn) this.#pass?.release()
     if (this.#api === undefined) return
 
     const { context, isStream, body, method } = options
     mustBeSecure(options)
     const { priority, resend } = checkCallOptions(context['tokenlane'])
-    this.#closeMayGoOn ??= this.#api.keepOpen()
+    if (!this.#over) this.#closeMayGoOn ??= this.#api.keepOpen()
     const wait = new AbortController()
     this.#wait = wait
+    // the stream that `createRetryStream` makes goes on after the end
+    const signal = this.#over ? options.signal : wait.signal
     try {
-      this.#pass = await this.#api.admit({
-        // the stream that `createRetryStream` makes goes on after the end
-        signal: this.#over ? options.signal : wait.signal,
-        client: 'got',
-        method,
-        priority,
-        resend,
-        replayable: !isStream && (this.#hasForm || isReplayable(body)),
-        after,
-        underway: redirected || after !== undefined,
-      })
+      this.#pass = goesOn
+        ? await before.next({ signal })
+        : await this.#api.admit({
+            client: 'got',
+            method,
+            signal,
+            priority,
+            resend,
+            replayable: !isStream && (this.#hasForm || isReplayable(body)),
+            underway: redirected,
+          })
     } finally {
       this.#wait = undefined
     }

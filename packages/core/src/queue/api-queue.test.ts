@@ -510,7 +510,7 @@ test('events tell the line\u2019s length and the wait', async () => {
   await pass(2_000)
   await calls
   const api = 'https://api.example.com/'
-  expect(events).toMatchObject([
+  expect(events.filter(({ type }) => type !== 'call.finished')).toMatchObject([
     { type: 'call.sent', api, waited: 0, queued: 0 },
     { type: 'call.queued', api, queued: 1 },
     { type: 'call.sent', api, queued: 0 },

@@ -5,8 +5,9 @@ import { refuse } from '../options/check.ts'
 import { PolicyWatch } from './policy-watch.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
 import { TokenlaneError } from '../errors.ts'
-import type { Emit } from '../events.ts'
+import type { CallWaits, Emit } from '../events.ts'
 import { WaitingCalls, type Waiter } from './waiting-calls.ts'
+import { WaitingTime } from './waiting-time.ts'
 import { longestTimer } from '../time/timers.ts'
 import { Progress } from './progress.ts'
 import { createRateLimiter, type NotBefore, type Permit, type RateLimiter } from './rate-limiter.ts'
@@ -58,6 +59,7 @@ export class ApiQueue {
   readonly #waiting = new WaitingCalls<QueuedCall>()
   readonly #aborts = new SharedAbort<QueuedCall>((call, reason) => this.#giveUp(call, reason))
   readonly #progress = new Progress()
+  readonly #waitingTime = new WaitingTime()
   readonly #pauses: ApiPauses
   readonly #policyWatch: PolicyWatch
   #running = 0
@@ -170,6 +172,12 @@ export class ApiQueue {
       if (!isTurn(next)) return this.#waitFor(next)
       this.#hand(next)
     }
+    this.#waitingTime.waitFor(undefined)
+  }
+
+  /** Returns for what calls have waited in this queue, in milliseconds since it began. */
+  waits(): CallWaits {
+    return this.#waitingTime.read()
   }
 
   status(): QueueStatus {
@@ -230,10 +238,19 @@ export class ApiQueue {
   }
 
   #waitFor(next: 'token' | NotBefore): void {
+    this.#waitingTime.waitFor(this.#causeOf(next))
+    // an observer that made a call when one was sent has let the queue serve meanwhile
+    clearTimeout(this.#timer)
     if (next === 'token') void this.#renew()
     // a timer that fires early finds out and waits again; rounded, since one rounded up is late by a millisecond,
     // which with `spread` is a tenth of 100 calls a second. With Infinity, a response or a call that leaves serves on
     else if (next < Infinity) this.#timer = setTimeout(() => this.serve(), delayOf(next))
+  }
+
+  #causeOf(next: 'token' | NotBefore): keyof CallWaits {
+    if (next === 'token') return 'token'
+    if (this.#running >= this.#policy.concurrency) return 'slot'
+    return this.#pauses.wait(performance.now()) > 0 ? 'pause' : 'limit'
   }
 
   /**

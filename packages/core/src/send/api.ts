@@ -55,27 +55,44 @@ export interface AdmitOptions {
    * Whether the call has been sent before, as after a redirect: then it goes before the calls that wait, and is not
    * refused for a full queue or a closing manager.
    *
-   * @defaultValue whether there is an `after`
+   * @defaultValue false
    */
   readonly underway?: boolean | undefined
-  /** The pass of the attempt before, when that one's report was `again`. */
-  readonly after?: Pass | undefined
 }
 
 /** How `send` treats a call. */
-export interface SendOptions extends Omit<AdmitOptions, 'after'> {
-  /** A pass for the first attempt, from `admit`, where a client has to wait elsewhere than it sends. */
+export interface SendOptions extends AdmitOptions {
+  /** A pass for the first attempt, from `admit`, for a client that waits elsewhere than it sends. */
   readonly pass?: Pass | undefined
 }
 
+/** What comes after an attempt: its response is the caller's, or the call goes again. */
+export type Verdict = 'final' | 'again'
+
 /** The right to send one attempt. */
 export interface Pass {
-  /** The `Authorization` field to send. Goes on the wire and nowhere else. */
+  /** The `Authorization` header to send. Goes on the wire and nowhere else. */
   readonly authorization: string
-  /** Tells what came back, once per attempt: `again` means that one more attempt, with a new pass, is due. */
-  report(report: Report): 'final' | 'again'
-  /** Gives back what the call holds. Safe to call again. */
-  release(): void
+  /**
+   * Notes that the request leaves. A pass that is released before gives its unit of the rate policy back at once; after
+   * that a unit stays taken for as long as the request may be on its way.
+   */
+  sent(): void
+  /** Judges the response, once per attempt. `again` means that one more attempt is due: see `next`. */
+  report(report: Report): Verdict
+  /**
+   * Waits for the pass of the next attempt, before all calls that were not sent yet; releases this one.
+   *
+   * @param options `signal` ends this wait, in the place of the signal of the first one.
+   * @throws as `admit` does.
+   */
+  next(options?: { readonly signal?: AbortSignal | undefined }): Promise<Pass>
+  /**
+   * Gives back what the call holds. Safe to call again.
+   *
+   * @param failure what the attempt failed with, for observers.
+   */
+  release(failure?: unknown): void
 }
 
 /** A protected API: what adapters talk to. */

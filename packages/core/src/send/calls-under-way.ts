@@ -1,27 +1,27 @@
-/** Whether a manager is open, and how many calls are under way, so that closing can wait for them. */
-export class Gate {
-  closed = false
-  #underWay = 0
-  #lastLeft: (() => void) | undefined
+/** Counts the calls under way of one manager, so that closing can wait for them. */
+export class CallsUnderWay {
+  #closed = false
+  #count = 0
+  readonly #closing: (() => void)[] = []
+
+  /** Whether the manager takes no new calls. */
+  get closed(): boolean {
+    return this.#closed
+  }
 
   entered(): void {
-    this.#underWay += 1
+    this.#count += 1
   }
 
   left(): void {
-    this.#underWay -= 1
-    if (this.#underWay === 0) this.#lastLeft?.()
+    this.#count -= 1
+    if (this.#count > 0) return
+    for (const resolve of this.#closing.splice(0)) resolve()
   }
 
+  /** Takes no new calls; resolves when those under way have ended. */
   async close(): Promise<void> {
-    this.closed = true
-    if (this.#underWay === 0) return
-    await new Promise<void>((resolve) => {
-      const before = this.#lastLeft
-      this.#lastLeft = () => {
-        before?.()
-        resolve()
-      }
-    })
+    this.#closed = true
+    if (this.#count > 0) await new Promise<void>((resolve) => this.#closing.push(resolve))
   }
 }

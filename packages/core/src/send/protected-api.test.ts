@@ -197,7 +197,7 @@ test('renewals that a refusing API forces are spaced: from half a second to a mi
   expect(issuer.count).toBeLessThan(30)
 })
 
-test('a success ends the spacing, so that the next revocation costs its call nothing', async () => {
+test('a token that was renewed and accepted may be revoked at once, and costs its call nothing', async () => {
   const { tokens, issuer } = fakeService()
   const revoked = new Set(['Bearer token-1', 'Bearer token-2'])
   const attempt = async (authorization: string): Promise<Exchange<number>> =>
@@ -209,15 +209,117 @@ test('a success ends the spacing, so that the next revocation costs its call not
   expect(issuer.count).toBe(3)
 })
 
-test('one endpoint that always answers 401, beside good ones, does not cost a token request per call', async () => {
+test('one endpoint that always answers 401, beside good ones, costs one token request and no further token', async () => {
   const { tokens, issuer } = fakeService()
   for (let call = 0; call < 1_000; call += 1) {
     await apiOf(tokens).send(async () => answer(call % 2 === 0 ? 401 : 200, undefined))
     await vi.advanceTimersByTimeAsync(10)
   }
-  // one a second at most, for 10 s
-  expect(issuer.count).toBeGreaterThan(2)
-  expect(issuer.count).toBeLessThanOrEqual(21)
+  expect(issuer.count).toBe(2)
+})
+
+test('300 calls, every other answer a 401: six token requests', async () => {
+  const { tokens, issuer } = fakeService()
+  let answers = 0
+  for (let call = 0; call < 300; call += 1) {
+    await apiOf(tokens).send(async () => answer((answers += 1) % 2 === 0 ? 401 : 200, undefined))
+    await vi.advanceTimersByTimeAsync(5)
+  }
+  expect(issuer.count).toBe(6)
+})
+
+test.each([10, 100, 1_000, 3_000])(
+  'random 401s, a call every %d ms: a token request a second at most but for the first, and ever fewer',
+  async (every) => {
+    const { tokens, issuer } = fakeService()
+    for (let call = 0; call < 2_000; call += 1) {
+      await apiOf(tokens).send(async () => answer(Math.random() < 0.3 ? 401 : 200, undefined))
+      await vi.advanceTimersByTimeAsync(every)
+    }
+    expect(issuer.count).toBeLessThanOrEqual(Math.min(2 * every + 6, 60 + every / 10))
+  },
+)
+
+test('a token that is revoked while another endpoint refuses every token is renewed after a second', async () => {
+  const { tokens, issuer } = fakeService()
+  let revoked = ''
+  const call = (url: 'good' | 'refusing'): Promise<number> =>
+    apiOf(tokens).send(async (authorization) => {
+      const status = url === 'refusing' || authorization === revoked ? 401 : 200
+      return answer(status, status)
+    })
+  await call('refusing')
+  await call('good')
+  await call('refusing')
+  await call('good')
+  expect(issuer.count).toBe(2)
+  revoked = 'Bearer token-2'
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(await call('good')).toBe(401)
+  await vi.advanceTimersByTimeAsync(999)
+  expect(await call('good')).toBe(401)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await call('good')).toBe(200)
+  expect(issuer.count).toBe(3)
+})
+
+test('a token that is revoked five times within a second is renewed as often; the sixth time a call gets its 401', async () => {
+  const { tokens, issuer } = fakeService()
+  const revoked = new Set<string>()
+  const call = (): Promise<number> =>
+    apiOf(tokens).send(async (authorization) => {
+      const status = revoked.has(authorization) ? 401 : 200
+      return answer(status, status)
+    })
+  await call()
+  const outcomes = []
+  for (const token of [1, 2, 3, 4, 5, 6]) {
+    revoked.add(`Bearer token-${token}`)
+    outcomes.push(await call())
+  }
+  expect(outcomes).toEqual([200, 200, 200, 200, 200, 401])
+  await vi.advanceTimersByTimeAsync(16_000)
+  expect(await call()).toBe(200)
+  expect(issuer.count).toBe(7)
+})
+
+test('a 401 of a token that was replaced meanwhile does not use up the one renewal: three sends', async () => {
+  const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
+  const revoked = new Set(['Bearer token-1'])
+  const sent: string[] = []
+  const call = (delay: number): Promise<number> =>
+    apiOf(tokens).send(async (authorization) => {
+      sent.push(authorization)
+      const status = revoked.has(authorization) ? 401 : 200
+      await new Promise((resolve) => setTimeout(resolve, delay))
+      return answer(status, status)
+    })
+  const straggler = call(1_500)
+  const first = call(10)
+  await vi.advanceTimersByTimeAsync(100)
+  await expect(first).resolves.toBe(200)
+  revoked.add('Bearer token-2')
+  sent.length = 0
+  await vi.advanceTimersByTimeAsync(5_000)
+  await expect(straggler).resolves.toBe(200)
+  expect(sent).toEqual(['Bearer token-2', 'Bearer token-3'])
+  expect(issuer.count).toBe(3)
+})
+
+test('a call is sent three times at most, however often its token is replaced', async () => {
+  const { tokens } = fakeService()
+  const api = apiOf(tokens)
+  let sends = 0
+  const outcome = api.send(async (authorization) => {
+    sends += 1
+    await vi.advanceTimersByTimeAsync(60_000)
+    // another call has this very token renewed
+    await api.send(async (other) => answer(other === authorization ? 401 : 200, undefined))
+    return answer(401, 'refused')
+  })
+  await expect(outcome).resolves.toBe('refused')
+  expect(sends).toBe(3)
 })
 
 test('a refused call that aborts before its repeat does not hold back the renewal that the next revocation needs', async () => {
@@ -381,13 +483,60 @@ test('admit gives a pass for each attempt, and the report says whether one more 
   const first = await apiOf(tokens).admit()
   expect(first.authorization).toBe('Bearer token-1')
   expect(first.report({ status: 401 })).toBe('again')
-  const second = await apiOf(tokens).admit({ after: first })
+  const second = await first.next()
   expect(second.authorization).toBe('Bearer token-2')
   expect(second.report({ status: 401 })).toBe('final')
   second.release()
   second.release()
   expect(issuer.count).toBe(2)
   await tokens.close()
+})
+
+test('close() by an observer of `call.sent` waits for that very call', async () => {
+  const ratePolicy = { limits: [{ quota: 10, window: 1_000 }] }
+  const closings: Promise<void>[] = []
+  let ended = false
+  let endedBeforeClose: boolean | undefined
+  const { tokens } = fakeService(
+    {},
+    {
+      apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }],
+      observe: ({ type }) => {
+        if (type === 'call.sent') closings.push(tokens.close().then(() => void (endedBeforeClose = ended)))
+      },
+    },
+  )
+  await tokens.warmUp()
+  const call = apiOf(tokens).send(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    ended = true
+    return answer(200, 'ok')
+  })
+  await vi.advanceTimersByTimeAsync(1_000)
+  await expect(call).resolves.toBe('ok')
+  await Promise.all(closings)
+  expect(endedBeforeClose).toBe(true)
+})
+
+test('a call that an observer of `call.sent` makes leaves no timer behind', async () => {
+  const ratePolicy = { limits: [{ quota: 1, window: 1_000 }], maxQueued: 10 }
+  let more = 3
+  const { tokens } = fakeService(
+    {},
+    {
+      apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }],
+      observe: ({ type }) => {
+        if (type === 'call.sent' && (more -= 1) >= 0) calls.push(call())
+      },
+    },
+  )
+  const call = (): Promise<number> => apiOf(tokens).send(async () => answer(200, 200))
+  const calls: Promise<number>[] = []
+  await tokens.warmUp()
+  calls.push(call(), call())
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(await Promise.all(calls)).toEqual([200, 200, 200, 200, 200])
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a call that fails while the token is renewed after a 401 tells why, and holds nothing', async () => {

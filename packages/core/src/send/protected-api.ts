@@ -1,23 +1,17 @@
-import type { AccessToken } from '../token/access-token.ts'
-import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions } from './api.ts'
-import { AttemptPass, type Repeats, type TurnKeeper } from './pass.ts'
-import { refuse } from '../options/check.ts'
+import { AccessToken } from '../token/access-token.ts'
+import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, Report, SendOptions, Verdict } from './api.ts'
 import { refusesToken } from './bearer-challenge.ts'
-import type { Emit } from '../events.ts'
-import type { Gate } from './calls-under-way.ts'
-import { ApiQueue, type Turn } from '../queue/api-queue.ts'
+import { CallRecord } from './call-record.ts'
+import type { CallsUnderWay } from './calls-under-way.ts'
 import { closedError } from '../errors.ts'
-import type { Permit } from '../queue/rate-limiter.ts'
-import type { CheckedPolicy } from '../queue/rate-policy.ts'
-import { Rejections } from './rejections.ts'
-import type { RenewingToken } from '../token/renewing-token.ts'
+import { refuse } from '../options/check.ts'
+import type { Emit, ResendReason } from '../events.ts'
+import { ApiQueue, type Turn } from '../queue/api-queue.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
-
-/** How often a call goes again because the limit was passed. */
-const mostLimited = 3
-
-/** Of an API without a rate policy. */
-const unlimited: Permit = { answered() {}, ended() {}, cancel() {} }
+import type { CheckedPolicy } from '../queue/rate-policy.ts'
+import { waitsBetween } from '../queue/waiting-time.ts'
+import { RejectionBackoff } from './rejection-backoff.ts'
+import type { RenewingToken } from '../token/renewing-token.ts'
 
 export interface ProtectedApiOptions {
   readonly baseUrl: string
@@ -25,205 +19,313 @@ export interface ProtectedApiOptions {
   readonly ratePolicy: CheckedPolicy | undefined
   readonly resend: boolean | readonly string[]
   readonly token: RenewingToken
-  readonly gate: Gate
+  readonly callsUnderWay: CallsUnderWay
   readonly emit: Emit
   readonly limiter?: RateLimiterFactory | undefined
 }
 
+/** What the calls of one API share. */
+interface Shared extends Omit<ProtectedApiOptions, 'ratePolicy' | 'limiter'> {
+  /** `undefined` without a rate policy: then calls wait for a token only. */
+  readonly queue: ApiQueue | undefined
+  readonly rejections: RejectionBackoff
+}
+
+/** Resends after a 401: one for the token that this call had renewed, one for a token that others had renewed. */
+const mostAfter401 = 2
+const mostAfterLimit = 3
+
 /**
- * The send rule: wait for a slot, make sure of a live token, wait for a permit, send; on a 401 renew once and
- * send once more.
+ * The send rule: wait for a slot, make sure of a live token, wait for a permit, send; on a 401 renew once and send once
+ * more.
  */
-export class ProtectedApi implements Api, TurnKeeper {
+export class ProtectedApi implements Api {
   readonly baseUrl: string
   readonly issuer: string
-  readonly #token: RenewingToken
-  readonly #gate: Gate
-  readonly #emit: Emit
-  readonly #resend: boolean | readonly string[]
-  /** `undefined` without a rate policy: then nobody queues. */
-  readonly #queue: ApiQueue | undefined
-  readonly #rejections = new Rejections()
-  /** Of calls with this token that need no slot and no permit: one for all of them. */
-  #freeTurn: Turn | undefined
+  readonly #shared: Shared
 
-  constructor({ baseUrl, issuer, ratePolicy, resend, token, gate, emit, limiter }: ProtectedApiOptions) {
+  constructor({ ratePolicy, limiter, ...shared }: ProtectedApiOptions) {
+    const { baseUrl, issuer, token, emit } = shared
     this.baseUrl = baseUrl
     this.issuer = issuer
-    this.#token = token
-    this.#gate = gate
-    this.#emit = emit
-    this.#resend = resend
-    this.#queue = ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter)
-  }
-
-  async send<T>(
-    attempt: (authorization: string) => Promise<Exchange<T>>,
-    options: SendOptions = {},
-  ): Promise<T> {
-    const entering = options.pass ?? this.#enter(options)
-    let pass = entering instanceof Promise ? await entering : entering
-    try {
-      for (;;) {
-        // the signal may have aborted between the token's arrival and our turn
-        options.signal?.throwIfAborted()
-        const exchange = await attempt(pass.authorization)
-        if (pass.report(exchange) === 'final') return exchange.result
-        await discard(exchange)
-        pass = await this.#enter({ ...options, after: pass })
-      }
-    } finally {
-      pass.release()
+    this.#shared = {
+      ...shared,
+      queue: ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter),
+      rejections: new RejectionBackoff(),
     }
   }
 
-  async admit(options: AdmitOptions = {}): Promise<Pass> {
-    const entering = this.#enter(options)
-    const pass = entering instanceof Promise ? await entering : entering
-    if (options.signal?.aborted !== true) return pass
-    pass.release()
-    throw options.signal.reason as Error
+  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {
+    const record = options.pass === undefined ? this.#recordOf(options) : undefined
+    if (record === undefined) return this.#send(attempt, options)
+    return record.begin(() => this.#send(attempt, options, record))
+  }
+
+  admit(options: AdmitOptions = {}): Promise<Pass> {
+    const record = this.#recordOf(options)
+    return record === undefined ? this.#admit(options) : record.begin(() => this.#admit(options, record))
   }
 
   keepOpen(): () => void {
-    this.#gate.entered()
-    let over = false
+    const { callsUnderWay } = this.#shared
+    callsUnderWay.entered()
+    let isOver = false
     return () => {
-      if (!over) this.#gate.left()
-      over = true
+      if (!isOver) callsUnderWay.left()
+      isOver = true
     }
   }
 
   status(): ApiStatus {
-    return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#queue?.status() }
+    return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#shared.queue?.status() }
   }
 
   /** Lifts a pause that the API asked for. */
   resume(): void {
-    this.#queue?.resume()
+    this.#shared.queue?.resume()
   }
 
   /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change, or if its limiter cannot. */
   setRatePolicy(policy: CheckedPolicy): void {
-    if (this.#queue === undefined)
+    const { queue } = this.#shared
+    if (queue === undefined)
       refuse(
         'ratePolicy',
         'not set',
         'another policy for an API that was created with one, even if it is { limits: [] }',
       )
-    this.#queue.setPolicy(policy)
+    queue.setPolicy(policy)
   }
 
-  /** Refuses the calls that wait in line. */
+  /** Refuses queued calls. */
   close(): void {
-    this.#queue?.close(closedError(this.baseUrl))
+    this.#shared.queue?.close(closedError(this.baseUrl))
   }
 
-  /** After the last call. */
+  /** Ends what the queue holds, after the last call. */
   async ended(): Promise<void> {
-    await this.#queue?.ended()
+    await this.#shared.queue?.ended()
   }
 
-  #enter(options: AdmitOptions): AttemptPass | Promise<AttemptPass> {
+  async #send<T>(
+    attempt: (authorization: string) => Promise<Exchange<T>>,
+    options: SendOptions,
+    record?: CallRecord,
+  ): Promise<T> {
+    const entering = options.pass ?? enter(this.#shared, options, record)
+    let pass: Pass = entering instanceof Promise ? await entering : entering
+    let failure: unknown
+    try {
+      for (;;) {
+        // the signal may have aborted between the token's arrival and our turn
+        options.signal?.throwIfAborted()
+        pass.sent()
+        const exchange = await attempt(pass.authorization)
+        if (pass.report(exchange) === 'final') return exchange.result
+        await discard(exchange)
+        pass = await pass.next()
+      }
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      pass.release(failure)
+    }
+  }
+
+  async #admit(options: AdmitOptions, record?: CallRecord): Promise<Pass> {
+    return unlessAborted(await enter(this.#shared, options, record), options.signal)
+  }
+
+  #recordOf({ client }: AdmitOptions): CallRecord | undefined {
+    return CallRecord.of(this.baseUrl, client, this.#shared.emit)
+  }
+}
+
+/**
+ * Waits until one attempt may go out: the first of a call, or the one after `before`.
+ *
+ * Returns no promise where nothing has to be waited for.
+ */
+function enter(
+  api: Shared,
+  options: AdmitOptions,
+  record: CallRecord | undefined,
+  before?: AttemptPass,
+): AttemptPass | Promise<AttemptPass> {
+  // counted first: an observer of what follows may close the manager
+  api.callsUnderWay.entered()
+  try {
     options.signal?.throwIfAborted()
-    const after = options.after as AttemptPass | undefined
-    // a call that is under way may end, even while the manager closes
-    if (this.#gate.closed && !isUnderWay(options)) throw closedError(this.baseUrl)
-    const turn = this.#turn(options)
-    this.#gate.entered()
-    // in line first, or somebody else would take the slot
-    after?.release()
-    return turn instanceof Promise ? this.#later(turn, options) : this.#pass(turn, options)
-  }
-
-  #turn(options: AdmitOptions): Turn | Promise<Turn> {
-    const { signal, priority = 0 } = options
-    if (this.#queue !== undefined)
-      return this.#queue.enter({ signal: signal ?? undefined, priority, resend: isUnderWay(options) })
-    const token = this.#token.live()
-    return token ? this.#turnWith(token) : this.#token.wait(signal ?? undefined).then(freeTurn)
-  }
-
-  #turnWith(token: AccessToken): Turn {
-    if (this.#freeTurn?.token !== token) this.#freeTurn = freeTurn(token)
-    return this.#freeTurn
-  }
-
-  #later(turn: Promise<Turn>, options: AdmitOptions): Promise<AttemptPass> {
-    // an async function would take 160 bytes more for each call in line
+    const isUnderWay = before !== undefined || options.underway === true
+    if (api.callsUnderWay.closed && !isUnderWay) throw closedError(api.baseUrl)
+    const turn = takeTurn(api, options, isUnderWay, record)
+    if (!(turn instanceof Promise)) return new AttemptPass(api, options, turn, record, before)
+    // an async function would take 160 bytes more for each queued call
     return turn.then(
-      (taken) => this.#pass(taken, options),
-      (error: unknown) => {
-        this.#gate.left()
-        throw error
-      },
+      (taken) => new AttemptPass(api, options, taken, record, before),
+      (error: unknown) => fail(api, record, error),
     )
+  } catch (error) {
+    return fail(api, record, error)
+  }
+}
+
+function fail(api: Shared, record: CallRecord | undefined, error: unknown): never {
+  api.callsUnderWay.left()
+  record?.finish(error)
+  throw error
+}
+
+/** Slot, token and permit where the API has a rate policy; else the token alone. */
+function takeTurn(
+  { queue, token }: Shared,
+  { signal, priority = 0 }: AdmitOptions,
+  isUnderWay: boolean,
+  record: CallRecord | undefined,
+): Turn | AccessToken | Promise<Turn | AccessToken> {
+  if (queue === undefined) {
+    const taken = token.live() ?? token.wait(signal ?? undefined)
+    return record && taken instanceof Promise ? record.timeToken(taken) : taken
+  }
+  const before = record && queue.waits()
+  const turn = queue.enter({ signal: signal ?? undefined, priority, resend: isUnderWay })
+  if (before === undefined || !(turn instanceof Promise)) return turn
+  return turn.finally(() => record?.addWaits(waitsBetween(before, queue.waits())))
+}
+
+/** The right to send one attempt of a call, and what the call has done before. */
+class AttemptPass implements Pass {
+  readonly #api: Shared
+  readonly #options: AdmitOptions
+  readonly #token: AccessToken
+  /** `undefined` where the API has no rate policy. */
+  readonly #turn: Turn | undefined
+  readonly #record: CallRecord | undefined
+  readonly #epoch: number
+  /** Whether the token was renewed for this call. */
+  #wasRenewed = false
+  #resendsAfter401 = 0
+  #resendsAfterLimit = 0
+  #isSent = false
+  #isOver = false
+
+  constructor(
+    api: Shared,
+    options: AdmitOptions,
+    turn: Turn | AccessToken,
+    record: CallRecord | undefined,
+    before: AttemptPass | undefined,
+  ) {
+    this.#api = api
+    this.#options = options
+    this.#turn = turn instanceof AccessToken ? undefined : turn
+    this.#token = turn instanceof AccessToken ? turn : turn.token
+    this.#record = record
+    this.#epoch = api.rejections.epoch
+    if (before === undefined) return
+    this.#wasRenewed = before.#wasRenewed
+    this.#resendsAfter401 = before.#resendsAfter401
+    this.#resendsAfterLimit = before.#resendsAfterLimit
   }
 
-  #pass(turn: Turn, options: AdmitOptions): AttemptPass {
-    return new AttemptPass(this, turn, this.#mayResend(options), options.after as AttemptPass | undefined)
+  get authorization(): string {
+    return AccessToken.authorization(this.#token)
   }
 
-  /** Whether the call may be sent again: its body can be, and neither the call nor the API says no. */
-  #mayResend(options: AdmitOptions): boolean {
-    const { replayable = true, resend = this.#resend } = options
-    if (!replayable) return false
-    return typeof resend === 'boolean' ? resend : resend.includes(options.method ?? '')
+  sent(): void {
+    this.#isSent = true
+    if (this.#record !== undefined) this.#record.sends += 1
   }
 
-  /** @internal */
-  left(turn: Turn, sent: boolean): void {
-    this.#queue?.leave(turn, sent)
-    this.#gate.left()
-  }
-
-  /** @internal */
-  judge(turn: Turn, report: Report, replayable: boolean, repeats: Repeats): 'final' | 'again' {
-    const limited = this.#queue?.answered(turn, report) ?? false
-    const verdict = this.#verdict(turn, report, replayable, repeats, limited)
-    // only now: the next must not get a token that was refused, nor slip out before a pause
-    this.#queue?.serve()
+  report(report: Report): Verdict {
+    const { queue } = this.#api
+    if (!this.#isSent) this.sent()
+    if (this.#record !== undefined) this.#record.status = report.status
+    const isLimited = this.#turn !== undefined && queue?.answered(this.#turn, report) === true
+    const verdict = isLimited ? this.#resendAfterLimit() : this.#judge(report)
+    // only now: the next call must not get a token that was refused, nor slip out before a pause
+    queue?.serve()
     return verdict
   }
 
-  #verdict(
-    turn: Turn,
-    report: Report,
-    replayable: boolean,
-    repeats: Repeats,
-    limited: boolean,
-  ): 'final' | 'again' {
-    if (report.status === 401)
-      return this.#refuses(turn.token, report) && replayable && repeats.rejected++ === 0 ? 'again' : 'final'
-    if (limited) return replayable && repeats.limited++ < mostLimited ? 'again' : 'final'
-    // an error of the server tells nothing of the token
-    if (report.status < 500) this.#rejections.accepted(repeats.rejected > 0)
+  async next({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Pass> {
+    const options = signal === undefined ? this.#options : { ...this.#options, signal }
+    const entering = enter(this.#api, options, this.#record, this)
+    // queued first, or another call would take the slot
+    this.#leave()
+    return unlessAborted(await entering, options.signal)
+  }
+
+  release(failure?: unknown): void {
+    if (this.#isOver) return
+    this.#leave()
+    this.#record?.finish(failure)
+  }
+
+  #judge(report: Report): Verdict {
+    if (report.status === 401) return this.#afterRejection(report)
+    // an error of the server says nothing of the token
+    if (report.status < 500) this.#api.rejections.accepted(this.#token, this.#epoch, this.#wasRenewed)
     return 'final'
   }
 
-  /** Whether this 401 is about the token, and a newer one is there or on its way. */
-  #refuses(token: AccessToken, { wwwAuthenticate }: Report): boolean {
-    if (!refusesToken(wwwAuthenticate)) return false
-    if (!this.#token.isCurrent(token)) return true
-    if (!this.#rejections.mayRenew()) return false
-    this.#token.invalidate(token)
-    this.#emit?.({ type: 'token.rejected', issuer: this.issuer, api: this.baseUrl })
-    return true
+  #afterRejection({ wwwAuthenticate }: Report): Verdict {
+    const { token, rejections, emit, issuer, baseUrl } = this.#api
+    if (!refusesToken(wwwAuthenticate)) return 'final'
+    if (!token.isCurrent(this.#token)) return this.#resendAfter401('replaced')
+    if (!rejections.mayRenew(this.#token, this.#wasRenewed)) return 'final'
+    token.invalidate(this.#token)
+    emit?.({ type: 'token.rejected', issuer, api: baseUrl })
+    this.#wasRenewed = true
+    return this.#resendAfter401('rejected')
+  }
+
+  #resendAfter401(reason: ResendReason): Verdict {
+    if (this.#resendsAfter401 === mostAfter401 || !this.#mayResend()) return 'final'
+    this.#resendsAfter401 += 1
+    this.#record?.resends.push(reason)
+    return 'again'
+  }
+
+  #resendAfterLimit(): Verdict {
+    if (this.#resendsAfterLimit === mostAfterLimit || !this.#mayResend()) return 'final'
+    this.#resendsAfterLimit += 1
+    this.#record?.resends.push('limited')
+    return 'again'
+  }
+
+  /** Whether the body can be sent again, and neither the call nor its API forbids it. */
+  #mayResend(): boolean {
+    const { replayable = true, resend = this.#api.resend } = this.#options
+    if (!replayable) return false
+    return typeof resend === 'boolean' ? resend : resend.includes(this.#options.method ?? '')
+  }
+
+  #leave(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#turn !== undefined) this.#api.queue?.leave(this.#turn, this.#isSent)
+    this.#api.callsUnderWay.left()
   }
 }
 
-function isUnderWay({ after, underway = after !== undefined }: AdmitOptions): boolean {
-  return underway
-}
+// its `authorization` is for the wire, and for no log
+Object.defineProperty(AttemptPass.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value: (): string => '[pass]',
+})
 
-function freeTurn(token: AccessToken): Turn {
-  return { token, permit: unlimited, takenAt: 0, order: 0 }
+/** The signal may have aborted between the arrival of the pass and its use. */
+function unlessAborted(pass: Pass, signal: AbortSignal | null | undefined): Pass {
+  if (signal?.aborted !== true) return pass
+  pass.release(signal.reason)
+  throw signal.reason as Error
 }
 
 async function discard(exchange: Exchange<unknown>): Promise<void> {
   try {
     await exchange.discard()
   } catch {
-    // the answer is unwanted, and so is its failure
+    // the response is unwanted, and so is its failure
   }
 }

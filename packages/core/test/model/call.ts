@@ -16,7 +16,7 @@ export interface CallPlan {
   readonly healed?: boolean
 }
 
-/** A call and what must hold of it: live tokens, two sends at most, an end in time that has a reason. */
+/** A call and what must hold of it: live tokens, three sends at most, an end in time that has a reason. */
 export class Call {
   readonly api: ScriptedApi
   /** Whether it has an excuse for failing for want of a token. */
@@ -112,9 +112,10 @@ export class Call {
       for (;;) {
         // as the client does
         signal.throwIfAborted()
+        pass.sent()
         const exchange = await this.#attempt(pass.authorization)
         if (pass.report(exchange) === 'final') return exchange.result
-        pass = await api.admit({ signal, replayable, after: pass })
+        pass = await pass.next()
       }
     } finally {
       pass.release()
@@ -125,7 +126,7 @@ export class Call {
     const { signal } = this.#controller
     figures.sends += 1
     this.#sends += 1
-    if (this.#sends > 2) this.#world.violated(`invariant 4: ${this.#name} was sent ${this.#sends} times`)
+    if (this.#sends > 3) this.#world.violated(`invariant 4: ${this.#name} was sent ${this.#sends} times`)
     if (signal.aborted) this.#world.violated(`invariant 2: ${this.#name} was sent after its abort`)
     const token = this.#mustBeLive(authorization.replace('Bearer ', ''))
     if (token === undefined) throw new ConnectionLost()

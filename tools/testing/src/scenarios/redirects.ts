@@ -43,6 +43,22 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
+      name: 'inside of the API ends as it would while the manager closes',
+      async run(stage) {
+        let closing: Promise<void> | undefined
+        let isClosed = false
+        const api = await stage.scripted(({ url }) => {
+          if (url === '/there') return { status: isClosed ? 500 : 200 }
+          closing = tokens.close().then(() => void (isClosed = true))
+          return { status: 303, headers: { location: '/there' } }
+        })
+        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        expect(await client.status({ url: `${api.url}moved`, method: 'POST' })).toBe(200)
+        await closing
+        expect(api.requests.map(({ method }) => method)).toEqual(['POST', 'GET'])
+      },
+    },
+    {
       name: 'to another port carries no token',
       async run(stage) {
         const elsewhere = await stage.scripted()

@@ -1,0 +1,115 @@
+import { isTokenlaneError } from '../errors.ts'
+import type { CallWaits, Emit, ResendReason } from '../events.ts'
+import type { AccessToken } from '../token/access-token.ts'
+import { Tracing } from '../tracing.ts'
+
+const tracing = new Tracing<CallRecord>('tokenlane:call')
+
+/** What a client's error may say of itself: a name or code, and no sentence. */
+const word = /^[A-Za-z][\w-]{0,63}$/
+
+/**
+ * What observers learn of one call: the message on the tracing channel `tokenlane:call` while it goes on, and the event
+ * `call.finished` at its end. Made only where somebody observes.
+ */
+export class CallRecord {
+  /** The `baseUrl` of the API. */
+  readonly api: string
+  readonly client: string | undefined
+  /** What the caller got, or why it got nothing. */
+  declare status?: number
+  declare code?: string
+  /** Ours as it is, a client's by name and code alone: its other properties may hold the request. */
+  declare error?: Error
+  sends = 0
+  readonly resends: ResendReason[] = []
+  waited: CallWaits = { token: 0, slot: 0, limit: 0, pause: 0 }
+  /** Milliseconds. */
+  duration = 0
+  readonly #emit: Emit
+  readonly #startedAt = performance.now()
+  #isFinished = false
+
+  private constructor(api: string, client: string | undefined, emit: Emit) {
+    this.api = api
+    this.client = client
+    this.#emit = emit
+  }
+
+  /** Returns a record for a call that begins, `undefined` where nobody observes. */
+  static of(api: string, client: string | undefined, emit: Emit): CallRecord | undefined {
+    return emit?.isObserved === true || tracing.isObserved ? new CallRecord(api, client, emit) : undefined
+  }
+
+  /** Runs the synchronous part of the call. */
+  begin<T>(work: () => T): T {
+    return tracing.begin(this, work)
+  }
+
+  /** Notes how long the call waits for its token. */
+  async timeToken(token: Promise<AccessToken>): Promise<AccessToken> {
+    const start = performance.now()
+    try {
+      return await token
+    } finally {
+      this.addWaits({ token: performance.now() - start, slot: 0, limit: 0, pause: 0 })
+    }
+  }
+
+  addWaits({ token, slot, limit, pause }: CallWaits): void {
+    const { waited } = this
+    this.waited = {
+      token: waited.token + token,
+      slot: waited.slot + slot,
+      limit: waited.limit + limit,
+      pause: waited.pause + pause,
+    }
+  }
+
+  /** The call is over; an `error` says that it failed. */
+  finish(error?: unknown): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    this.duration = performance.now() - this.#startedAt
+    if (error !== undefined) {
+      delete this.status
+      this.error = printable(error)
+      this.code = codeOf(error)
+    }
+    tracing.finish(this)
+    if (this.#emit?.isObserved !== true) return
+    const { api, client, status, code, sends, resends, waited, duration } = this
+    this.#emit({
+      type: 'call.finished',
+      api,
+      ...(client !== undefined && { client }),
+      ...(status !== undefined && { status }),
+      ...(code !== undefined && { code }),
+      sends,
+      resends,
+      waited,
+      duration,
+    })
+  }
+}
+
+function printable(error: unknown): Error {
+  if (isTokenlaneError(error)) return error
+  const copy = new Error(`The client failed with ${codeOf(error)}`)
+  copy.name = nameOf(error) ?? 'Error'
+  return Object.assign(copy, { code: codeOf(error) })
+}
+
+/** The first of an error's code, its cause's code and its name. */
+function codeOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } | null }
+  return asWord(code) ?? asWord(cause?.code) ?? nameOf(error) ?? 'Error'
+}
+
+function nameOf(error: unknown): string | undefined {
+  return asWord((error as { name?: unknown } | null)?.name)
+}
+
+function asWord(value: unknown): string | undefined {
+  return typeof value === 'string' && word.test(value) ? value : undefined
+}
