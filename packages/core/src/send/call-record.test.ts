@@ -109,7 +109,7 @@ test('a pass is finished when it is released, or by the send that takes it over'
 })
 
 test('without an observer a call has the tracing channel alone, with one message for all stages', async () => {
-  const { api, issuer } = service()
+  const { api, issuer, tokens } = service()
   issuer.respondOnceWith(() => issuer.after(10))
   const heard: [string, Record<string, unknown>][] = []
   const note = (stage: string) => (message: unknown) =>
@@ -130,6 +130,7 @@ test('without an observer a call has the tracing channel alone, with one message
   expect(heard.map(([stage]) => stage)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd'])
   expect(new Set(heard.map(([, message]) => message)).size).toBe(1)
   expect({ ...heard[0]?.[1] }).toEqual({
+    manager: tokens,
     api: baseUrl,
     client: 'axios',
     status: 200,

@@ -13,6 +13,8 @@ const word = /^[A-Za-z][\w-]{0,63}$/
  * `call.finished` at its end. Made only where somebody observes.
  */
 export class CallRecord {
+  /** The `TokenManager`, so that a subscriber can tell several apart. */
+  readonly manager: object | undefined
   /** The `baseUrl` of the API. */
   readonly api: string
   readonly client: string | undefined
@@ -31,6 +33,7 @@ export class CallRecord {
   #isFinished = false
 
   private constructor(api: string, client: string | undefined, emit: Emit) {
+    this.manager = emit?.manager
     this.api = api
     this.client = client
     this.#emit = emit
