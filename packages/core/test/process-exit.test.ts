@@ -21,10 +21,13 @@ const server = useServer((request, response) => {
 
 test('a tool that makes one call exits by itself, and no timer is left', patience, async () => {
   const { stdout, stderr } = await run(process.execPath, [tool, server.url])
-  expect({ stdout, stderr }).toEqual({ stdout: 'token.renewed\nrecords\n[]\n', stderr: '' })
+  expect({ stdout, stderr }).toEqual({ stdout: 'token.renewed\ncall.finished\nrecords\n[]\n', stderr: '' })
 })
 
 test('nor does a pause hold it that nobody waits for any more', patience, async () => {
   const { stdout, stderr } = await run(process.execPath, [tool, server.url, 'busy'])
-  expect({ stdout, stderr }).toEqual({ stdout: 'renewal.failed\nAbortError\n[]\n', stderr: '' })
+  expect({ stdout, stderr }).toEqual({
+    stdout: 'renewal.failed\ncall.finished\nAbortError\n[]\n',
+    stderr: '',
+  })
 })

@@ -243,7 +243,7 @@ class AttemptPass implements Pass {
     if (!this.#isSent) this.sent()
     if (this.#record !== undefined) this.#record.status = report.status
     const isLimited = this.#turn !== undefined && queue?.answered(this.#turn, report) === true
-    const verdict = isLimited ? this.#resendAfterLimit() : this.#judge(report)
+    const verdict = this.#judge(report, isLimited)
     // only now: the next call must not get a token that was refused, nor slip out before a pause
     queue?.serve()
     return verdict
@@ -263,7 +263,8 @@ class AttemptPass implements Pass {
     this.#record?.finish(failure)
   }
 
-  #judge(report: Report): Verdict {
+  #judge(report: Report, isLimited: boolean): Verdict {
+    if (isLimited) return this.#resendAfterLimit()
     if (report.status === 401) return this.#afterRejection(report)
     // an error of the server says nothing of the token
     if (report.status < 500) this.#api.rejections.accepted(this.#token, this.#epoch, this.#wasRenewed)
