@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { ResponseExchange } from '../exchange/response-exchange.ts'
 import { longestDuration } from '../time/finite-duration.ts'
 import { readPause, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
 
@@ -96,6 +97,14 @@ test.each<[Record<string, string>, [number, number][]]>([
   [{ 'ratelimit-policy': '"default";q=5;w=0' }, []],
 ])('%j names the limits %j', (headers, limits) => {
   expect(readPolicy(response(headers))).toEqual(limits.map(([quota, window]) => ({ quota, window })))
+})
+
+test('an exchange with a Response is read by its headers', () => {
+  const headers = { ratelimit: '"default";r=0;t=30', 'ratelimit-policy': '"default";q=5;w=60' }
+  const exchange = new ResponseExchange(new Response(null, { status: 429, headers }))
+  expect(readPause(exchange)).toBe(30_000)
+  expect(readRemaining(exchange)).toEqual({ remaining: 0, resetIn: 30_000 })
+  expect(readPolicy(exchange)).toEqual([{ quota: 5, window: 60_000 }])
 })
 
 const names = [

@@ -96,8 +96,8 @@ function clockOf(response: ResponseHead): number {
   return parseHttpDate(textOf(response, 'date')) ?? Date.now()
 }
 
-function textOf({ header }: ResponseHead, name: string): string | undefined {
-  const text = header?.(name)
+function textOf(response: ResponseHead, name: string): string | undefined {
+  const text = response.header?.(name)
   return typeof text === 'string' && text.length <= longestHeader ? text.trim() : undefined
 }
 
