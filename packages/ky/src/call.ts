@@ -13,8 +13,8 @@ import type { Options } from 'ky'
 
 import type { Held, HeldPasses } from './held-passes.ts'
 
-/** Whose tokens calls get, and what calls hold. */
-export interface Manager {
+/** What the calls of one `kyTokens` share. */
+export interface Attachment {
   readonly tokens: TokenManager
   readonly passes: HeldPasses
 }
@@ -22,27 +22,27 @@ export interface Manager {
 /** One call of ky: it waits in ky's hooks, where no `timeout` runs, and sends in ky's `fetch`. */
 export class Call {
   readonly #options: Options
-  readonly #manager: Manager
+  readonly #attached: Attachment
   readonly #fetch: Options['fetch']
   #held: Held | undefined
-  /** What the body of the request that waited was made of, where nothing but ky made a request of it. */
+  /** What ky made the body of the waiting request of, where no hook has made another request. */
   #source: { readonly of: Request; readonly body: unknown } | undefined
 
-  constructor(options: Options, manager: Manager) {
+  constructor(options: Options, attached: Attachment) {
     this.#options = options
-    this.#manager = manager
+    this.#attached = attached
     this.#fetch = options.fetch
   }
 
-  /** The request, as soon as it may go out. `body` is what ky made it of, if that is known. */
+  /** Returns the request once it may be sent. `body` is what ky made its body of, where that is known. */
   async wait(request: Request, body?: unknown): Promise<Request> {
     this.#source = body === undefined ? undefined : { of: request, body }
     const api = this.#apiOf(request)
-    // after a timeout, ky makes a new signal just before it sends: then `send` has to wait
+    // after a timeout, ky makes the signal of the next attempt just before it sends: then `send` waits
     if (api === undefined || request.signal.aborted) return request
     this.#mustBeSecure(api)
     this.#held = { request, api, pass: await api.admit(this.#asks(request)) }
-    this.#manager.passes.hold(this.#held)
+    this.#attached.passes.hold(this.#held)
     return request
   }
 
@@ -60,12 +60,12 @@ export class Call {
     const call = new OutgoingRequest(request, { ...this.#asks(request), source, pass: this.#passFor(api) })
     return sendWithinApi(call, {
       api,
-      route: (url) => this.#manager.tokens.route(url),
+      route: (url) => this.#attached.tokens.route(url),
       fetch: this.#fetch === undefined ? withInit(globalThis.fetch, rest) : asRequests(this.#fetch, rest),
     })
   }
 
-  /** The pass that is held, if it is for this API. */
+  /** Returns the pass that the call holds, if it is for this API. */
   #passFor(api: Api): Pass | undefined {
     const held = this.#take()
     if (held?.api === api) return held.pass
@@ -76,17 +76,17 @@ export class Call {
   #take(): Held | undefined {
     const held = this.#held
     this.#held = undefined
-    return held && this.#manager.passes.take(held) ? held : undefined
+    return held && this.#attached.passes.take(held) ? held : undefined
   }
 
   #apiOf(request: Request): Api | undefined {
-    // a hook may have set it meanwhile
+    // a hook may have set one meanwhile
     if (request.headers.has('authorization')) return undefined
-    // that of the request that waited: its URL is the same
-    return this.#held?.request === request ? this.#held.api : this.#manager.tokens.route(request.url)
+    // the request that waited has the same URL still
+    return this.#held?.request === request ? this.#held.api : this.#attached.tokens.route(request.url)
   }
 
-  /** Asked before the wait too, so that no call waits in vain. */
+  /** Runs before the wait too, so that no call waits in vain. */
   #mustBeSecure({ baseUrl }: Api): void {
     const { dispatcher } = this.#options as { readonly dispatcher?: unknown }
     dispatcherMustKeepFloor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })

@@ -1,6 +1,6 @@
 import type { Api, Pass } from '@tokenlane/core/adapter'
 
-/** The pass of a call between ky's hooks, which wait for it, and ky's `fetch`, which uses it. */
+/** The pass of a call on its way from ky's hook, which waited for it, to ky's `fetch`, which uses it. */
 export interface Held {
   readonly request: Request
   readonly api: Api
@@ -8,26 +8,26 @@ export interface Held {
 }
 
 /**
- * The passes that calls hold.
+ * The passes of calls between hook and `fetch`.
  *
- * Between hooks and `fetch` ky awaits nothing but promises that are settled, so `fetch` comes before any timer can
- * fire. When one fires, ky ended the calls that still hold a pass otherwise, and their passes are given back. Each timer
- * does so for all of them, since one may be lost: with fake timers, or at the end of a request in an edge runtime.
+ * On that way ky awaits settled promises only, so `fetch` runs before any timer can fire. A call that still holds its
+ * pass when one fires was ended by another hook, and its pass is released. Each timer releases the passes of all such
+ * calls, since a timer may be lost: with fake timers, or at the end of a request in an edge runtime.
  */
 export class HeldPasses {
   readonly #held = new Set<Held>()
 
   hold(held: Held): void {
     this.#held.add(held)
-    setTimeout(this.#giveBack, 0)
+    setTimeout(this.#releaseAll, 0)
   }
 
-  /** Whether it is held still: then it is the caller's to use, and to release. */
+  /** Takes a pass over, to use and to release. Returns `false` for one that was released already. */
   take(held: Held): boolean {
     return this.#held.delete(held)
   }
 
-  readonly #giveBack = (): void => {
+  readonly #releaseAll = (): void => {
     for (const { pass } of this.#held) pass.release()
     this.#held.clear()
   }

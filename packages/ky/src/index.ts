@@ -1,13 +1,21 @@
+// How a call goes through here. ky's `timeout` runs while its `fetch` does, and time in a queue or at the issuer must not
+// count in it: so the call waits in a hook, `beforeRequest` or before ky's own retries `beforeRetry`, where ky's clock
+// stands still, and leaves the hook with a pass. It uses the pass in ky's `fetch` option, which alone sends the token,
+// so that no hook, error or response of ky shows it; a second try after a 401 happens in there too, as a part of ky's
+// one attempt. Between hook and `fetch` another hook may answer or end the call without a word: a timer gives back the
+// passes of such calls (held-passes.ts). An `init` hook puts both on the options of each call, since hooks of the
+// instance are older than the call and know nothing of its other hooks. All else is core's rule and `sendWithinApi`.
 import {
   managerOf,
   markManaged,
   mustBeManager,
+  TokenlaneError,
   type CallOptions,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 import type { BeforeRequestHook, BeforeRetryHook, Hooks, Options } from 'ky'
 
-import { Call, type Manager } from './call.ts'
+import { Call, type Attachment } from './call.ts'
 import { HeldPasses } from './held-passes.ts'
 
 declare module 'ky' {
@@ -18,13 +26,12 @@ declare module 'ky' {
 }
 
 /**
- * Options for ky that send each call to one of the manager's APIs with a live token. Every other call, and one
- * that brings its own `Authorization` field, is sent as it is. Extending again changes nothing.
+ * Returns options for ky 2 that send each call to one of the manager's APIs with a live token. Every other call, and one
+ * that brings its own `Authorization` header, is sent as it is. Extending again changes nothing.
  *
- * A call rejects as it would with ky alone, or with a TokenlaneError if no token can be had: then nothing was
- * sent.
+ * A call rejects as it would with ky alone, or with a TokenlaneError if no token can be had: then nothing was sent.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and at each call for an older ky.
  * @example
  * ```ts
  * const client = ky.extend(kyTokens(tokens))
@@ -33,33 +40,46 @@ declare module 'ky' {
  */
 export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
   mustBeManager(tokens, 'make options for ky')
-  const manager = { tokens, passes: new HeldPasses() }
-  return { hooks: { init: [(options) => manage(options, manager)] } }
+  const attached = { tokens, passes: new HeldPasses() }
+  return { hooks: { init: [(options) => manage(options, attached)], beforeRequest: [mustBeKy2] } }
+}
+
+/** ky 1 has no `init` hooks, and gives this hook the request where ky 2 gives a state. */
+function mustBeKy2(state: object): void {
+  if (state instanceof Request)
+    throw new TokenlaneError(
+      'INVALID_OPTIONS',
+      'Cannot send call: this version of ky has no `init` hooks; @tokenlane/ky needs ky 2.0 or later',
+    )
 }
 
 type Wait = BeforeRequestHook & BeforeRetryHook
 type WaitState = Parameters<BeforeRequestHook>[0] | Parameters<BeforeRetryHook>[0]
 
-/** Puts a call's options under management, which are its own copy while its `init` hooks run. */
-function manage(options: Options, manager: Manager): void {
-  const { tokens } = manager
+/** Makes a call wait and be sent with a token. `options` are its own copy while its `init` hooks run. */
+function manage(options: Options, attached: Attachment): void {
+  const { tokens } = attached
   const { hooks } = options
-  const { beforeRequest = [], beforeRetry = [] } = hooks ?? {}
-  if (beforeRequest.some((hook) => managerOf(hook) === tokens)) return
+  const { beforeRetry = [] } = hooks ?? {}
+  const beforeRequest = hooks?.beforeRequest?.filter((hook) => hook !== mustBeKy2) ?? []
+  if (beforeRequest.some((hook) => managerOf(hook) === tokens)) {
+    options.hooks = { ...hooks, beforeRequest }
+    return
+  }
 
-  const call = new Call(options, manager)
-  // a request that a hook returns makes ky forget the options that it keeps for hooks, whose `signal` a timeout ends
+  const call = new Call(options, attached)
+  // ky shares one options object between hooks, and a timeout aborts its `signal`: a returned request makes ky drop it
   const wait: Wait = (state: WaitState): Promise<Request | undefined> => {
     const { request, retryCount } = state
     // another hook may have made another request, and ky sends copies in retries
     const isOfOptions = retryCount === 0 && options.hooks?.beforeRequest?.length === 1
     const waited = call.wait(request, isOfOptions ? state.options.body : undefined)
-    // after it, ky runs no other `beforeRetry` hook
+    // a returned request also makes ky skip the `beforeRetry` hooks that follow
     return options.hooks?.beforeRetry?.at(-1) === wait ? waited : waited.then(() => undefined)
   }
   markManaged(wait, tokens)
   options.fetch = (request, init) => call.send(request as Request, init)
-  // last, so that what the caller's hooks change is known, and that nothing comes between waiting and sending
+  // last, after all that the caller's hooks change, and with nothing between waiting and sending
   options.hooks = {
     ...hooks,
     beforeRequest: [...beforeRequest, wait],
@@ -67,7 +87,7 @@ function manage(options: Options, manager: Manager): void {
   }
 }
 
-/** A hook that returns a request is the last one that ky runs. */
+/** Makes a hook wait that returns a request, since it is the last one that ky runs. */
 function waitingFor(hook: BeforeRetryHook, call: Call): BeforeRetryHook {
   return async (state) => {
     const result = await hook(state)

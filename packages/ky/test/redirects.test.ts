@@ -1,15 +1,74 @@
-import { bareFetch, compareRedirects, redirectCases } from '@tokenlane/testing/redirect-parity'
-import ky from 'ky'
-import { expect, test } from 'vitest'
+import { HTTPError, NetworkError, type Options } from 'ky'
+import { describe, expect, test, vi } from 'vitest'
 
-import { kyTokens } from '../src/index.ts'
+import {
+  sandbox,
+  weblink,
+  outside,
+  redirect,
+  calls,
+  tokenRequests,
+  client,
+  type Fetch,
+  bytes,
+  sha256,
+  admitted,
+  failure,
+} from './support.ts'
 
-const bare = ky.create({ retry: 0, throwHttpErrors: false })
-
-test.each(redirectCases)('is followed as by ky alone: $name', async (given) => {
-  const { bare: seen, managed } = await compareRedirects(given, {
-    bare: bare.extend({ fetch: bareFetch }),
-    attach: (tokens) => bare.extend(kyTokens(tokens)),
+describe('a redirect', () => {
+  test('inside the API is followed with the token, and waits for its turn', async () => {
+    const response = await client(redirect('records?page=2'))
+    expect(response).toMatchObject({ status: 200, redirected: true, url: weblink('records?page=2') })
+    expect(admitted()).toBe(2)
   })
-  expect(managed).toEqual(seen)
+
+  test('inside the API renews the token', async () => {
+    const revoking = async (...request: Parameters<Fetch>): Promise<Response> => {
+      const response = await globalThis.fetch(...request)
+      if (response.status === 307) sandbox.control.revokeTokens('weblink')
+      return response
+    }
+    const options = { body: bytes, fetch: revoking }
+    expect(await client.post(redirect('echo', 307), options).json()).toMatchObject({ sha256 })
+    expect(calls()).toBe(3)
+  })
+
+  test.each([301, 302, 303, 307, 308])('%i out of the API carries no token', async (status) => {
+    expect(await client(redirect(outside(), status)).json()).toEqual({ authorization: false })
+  })
+
+  test('to another API carries no token, and none of the other', async () => {
+    await expect(client(redirect(`${sandbox.apiUrl}records`))).rejects.toThrow(HTTPError)
+    expect([calls(), tokenRequests()]).toEqual([1, 1])
+    expect(sandbox.control.counts().issuers.general.requests).toBe(0)
+  })
+
+  test.each([302, 303])('%i turns a POST into a GET without a body', async (status) => {
+    expect((await client.post(redirect('records', status), { json: {} })).status).toBe(200)
+  })
+
+  test.each([307, 308])('%i sends the body again', async (status) => {
+    const echo = await client.post(redirect('echo', status), { body: bytes }).json()
+    const headers = { 'content-length': `${bytes.length}` }
+    expect(echo).toMatchObject({ method: 'POST', sha256, headers })
+  })
+
+  test('307 of a stream is a NetworkError, as with ky alone', async () => {
+    const body = new Blob([bytes]).stream()
+    expect(await failure(client.post(redirect('echo', 307), { body }))).toBeInstanceOf(NetworkError)
+    expect(calls()).toBe(1)
+  })
+
+  test('is followed 20 times, and no more', async () => {
+    const fetch = vi.fn<Fetch>(async () => new Response(null, { status: 302, headers: { location: '' } }))
+    await expect(client(weblink('loop'), { fetch })).rejects.toThrow(NetworkError)
+    expect(fetch).toHaveBeenCalledTimes(21)
+  })
+
+  test('is left to the caller who wants so', async () => {
+    const options: Options = { redirect: 'manual', throwHttpErrors: false }
+    expect((await client(redirect('records'), options)).status).toBe(302)
+    await expect(client(redirect('records'), { redirect: 'error' })).rejects.toThrow(NetworkError)
+  })
 })

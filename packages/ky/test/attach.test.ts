@@ -1,0 +1,63 @@
+import ky from 'ky'
+import ky1 from 'ky-1'
+import { describe, expect, test } from 'vitest'
+
+import { kyTokens } from '../src/index.ts'
+import {
+  createManager,
+  weblink,
+  calls,
+  tokenRequests,
+  outside,
+  revoke,
+  tokens,
+  client,
+  bare,
+  admitted,
+  answering,
+} from './support.ts'
+
+describe('kyTokens', () => {
+  test('twice is once', async () => {
+    const twice = client.extend(kyTokens(tokens))
+    await revoke(tokens)
+    expect((await twice(weblink('records'))).status).toBe(200)
+    expect([calls(), admitted()]).toEqual([2, 2])
+  })
+
+  test('of two managers, each for its own APIs', async () => {
+    const other = createManager({ apis: [] })
+    for (const both of [
+      client.extend(kyTokens(other)),
+      bare.extend(kyTokens(other)).extend(kyTokens(tokens)),
+    ])
+      expect((await both(weblink('records'))).status).toBe(200)
+    expect(tokenRequests()).toBe(1)
+    await other.close()
+  })
+
+  test("sends with the instance's fetch, or the call's", async () => {
+    const ofInstance = answering()
+    const ofCall = answering()
+    const instance = ky.create({ fetch: ofInstance.fetch }).extend(kyTokens(tokens))
+    await instance(weblink('records'))
+    await instance(weblink('records'), { fetch: ofCall.fetch })
+    expect(ofInstance.seen).toEqual([expect.stringMatching(/^Bearer /)])
+    expect(ofCall.seen).toEqual(ofInstance.seen)
+  })
+
+  test('refuses wrong arguments at once', () => {
+    const refused = expect.objectContaining({ code: 'INVALID_OPTIONS' })
+    expect(() => kyTokens(undefined as never)).toThrow(refused)
+  })
+
+  test('says at each call which version is needed where ky is too old, and nothing is sent', async () => {
+    const old = ky1.extend(kyTokens(tokens) as never)
+    for (const url of [weblink('records'), outside()])
+      await expect(old(url, { retry: 2 })).rejects.toMatchObject({
+        code: 'INVALID_OPTIONS',
+        message: expect.stringContaining('needs ky 2.0 or later'),
+      })
+    expect([calls(), tokenRequests()]).toEqual([0, 0])
+  })
+})
