@@ -37,11 +37,13 @@ test('whatever joins and leaves, the next is the first of the highest priority',
   )
 })
 
-test('who joins has those of the same priority ahead, and higher ones', () => {
+test('a call that joins has those of the same priority ahead, and higher ones', () => {
   const line = new WaitingCalls<Waiter>()
   const waiters = [2, 0, 0, -1].map((priority) => ({ priority, gone: false }))
   for (const waiter of waiters) line.add(waiter)
   expect([3, 2, 1, 0, -1].map((priority) => line.ahead(priority))).toEqual([0, 1, 1, 3, 4])
+  line.leave(waiters[1] as Waiter)
+  expect([3, 2, 1, 0, -1].map((priority) => line.ahead(priority))).toEqual([0, 1, 1, 2, 3])
 })
 
 test('who left or was next cannot leave again', () => {
@@ -56,4 +58,27 @@ test('who left or was next cannot leave again', () => {
   expect(line.size).toBe(1)
   expect(line.next()).toBe(third)
   expect(line.next()).toBeUndefined()
+})
+
+test('50,000 distinct priorities, in the worst order and with an estimate for each, take well under a second', () => {
+  for (const priorityOf of [
+    (index: number) => index,
+    (index: number) => -index,
+    (index: number) => (index * 7_919) % 50_000,
+  ]) {
+    const line = new WaitingCalls<Waiter>()
+    const start = performance.now()
+    for (let index = 0; index < 50_000; index += 1) {
+      const priority = priorityOf(index)
+      line.ahead(priority)
+      line.add({ priority, gone: false })
+    }
+    let last = Infinity
+    for (let waiter = line.next(); waiter !== undefined; waiter = line.next()) {
+      if (waiter.priority > last) throw new Error('not in order')
+      last = waiter.priority
+    }
+    // a tenth of that on an idle machine; a line that moves its calls took 10 s
+    expect(performance.now() - start).toBeLessThan(2_000)
+  }
 })

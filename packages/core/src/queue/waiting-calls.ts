@@ -1,93 +1,68 @@
-import { PriorityQueue } from 'p-queue'
+import { PriorityLevels } from './priority-levels.ts'
 
-/** Somebody who waits in a line. */
+/** A call that waits. */
 export interface Waiter {
   readonly priority: number
-  /** The line's note: out of it, even if the place is still there. */
+  /** Set by the queue: it waits no more, though its place may still be there. */
   gone: boolean
 }
 
-interface Level {
-  readonly priority: number
-  readonly places: PriorityQueue
-}
-
 /**
- * Who waits, and who is next: the highest priority, and in it the one that came first.
+ * The calls that wait, in order: the highest priority first, and in it the call that came first.
  *
- * p-queue's own line keeps the order, one for each priority: with several it would move half of the line for
- * each that joins. Who leaves early leaves an empty place behind, since p-queue would look through the line to
- * find it; the places go when they are more than the people.
+ * One line of p-queue per priority keeps the order. A call that gives up leaves its place behind, because p-queue would
+ * search the line for it; all places are made anew once more are empty than taken.
  */
 export class WaitingCalls<T extends Waiter> {
-  /** The highest first. */
-  readonly #levels: Level[] = []
-  #people = 0
+  #levels = new PriorityLevels()
   #empty = 0
 
   get size(): number {
-    return this.#people
+    return this.#levels.total
   }
 
-  /** How many go before somebody who joins now, at least. */
+  /** Returns how many calls go before one of this priority that joins now. */
   ahead(priority: number): number {
-    let places = 0
-    for (const level of this.#levels) {
-      if (level.priority < priority) break
-      places += level.places.size
-    }
-    return Math.max(0, places - this.#empty)
+    return this.#levels.countFrom(priority)
   }
 
   add(waiter: T): void {
     waiter.gone = false
-    this.#people += 1
-    // p-queue never calls what it holds here, though its types say that it could
-    this.#levelOf(waiter.priority).places.enqueue(waiter as never)
+    this.#levels.of(waiter.priority).places.enqueue(waiter as never)
+    this.#levels.count(waiter.priority, 1)
   }
 
+  /** Takes out the call that goes next. */
   next(): T | undefined {
-    for (let level = this.#levels[0]; level !== undefined; level = this.#levels[0]) {
+    for (let level = this.#levels.highest; level !== undefined; level = this.#levels.highest) {
       const waiter = level.places.dequeue() as T | undefined
-      if (waiter === undefined) this.#levels.shift()
+      if (waiter === undefined) this.#levels.dropHighest()
       else if (waiter.gone) this.#empty -= 1
       else {
         waiter.gone = true
-        this.#people -= 1
+        this.#levels.count(waiter.priority, -1)
         return waiter
       }
     }
     return undefined
   }
 
+  /** Takes out a call that gave up. */
   leave(waiter: T): void {
     if (waiter.gone) return
     waiter.gone = true
-    this.#people -= 1
+    this.#levels.count(waiter.priority, -1)
     this.#empty += 1
-    if (this.#empty <= this.#people) return
+    if (this.#empty <= this.size) return
     for (const other of this.clear()) this.add(other)
   }
 
-  /** Everybody, in order; the line is empty then. */
+  /** Takes out all calls and returns them in order. */
   clear(): T[] {
     const all: T[] = []
     for (let waiter = this.next(); waiter !== undefined; waiter = this.next()) all.push(waiter)
+    this.#levels = new PriorityLevels()
+    this.#empty = 0
     return all
-  }
-
-  #levelOf(priority: number): Level {
-    let low = 0
-    let high = this.#levels.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const level = this.#levels[middle] as Level
-      if (level.priority === priority) return level
-      if (level.priority > priority) low = middle + 1
-      else high = middle
-    }
-    const level = { priority, places: new PriorityQueue() }
-    this.#levels.splice(low, 0, level)
-    return level
   }
 }
