@@ -1,12 +1,23 @@
-import { TokenlaneError, type TokenManager } from '@tokenlane/core/adapter'
+import {
+  managerOf,
+  markManaged,
+  mustBeManager,
+  refuseArgument,
+  type TokenManager,
+} from '@tokenlane/core/adapter'
 import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
 
 import type { RequestOption } from './request-option.cts'
-import { isManaged, managedAdapter, managedBy } from './managed-adapter.ts'
+import { isManaged, managedAdapter } from './managed-adapter.ts'
 
 declare module 'axios' {
   interface AxiosRequestConfig<D> extends RequestOption {}
 }
+
+const purpose = 'attach tokens'
+
+/** Takes the tokens off the instance again. */
+type Attachment = () => void
 
 /** What is needed of an axios instance; ESM and CommonJS types of axios both fit. */
 export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
@@ -26,10 +37,10 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
  * attachTokens(client, tokens)
  * ```
  */
-export function attachTokens(instance: AxiosLike, tokens: TokenManager): () => void {
+export function attachTokens(instance: AxiosLike, tokens: TokenManager): Attachment {
   if (typeof instance?.interceptors?.request?.use !== 'function' || typeof instance.getUri !== 'function')
-    refuse('instance', 'an axios instance')
-  if (typeof tokens?.route !== 'function') refuse('tokens', 'what `createTokenManager` returns')
+    refuseArgument(purpose, 'instance', 'an axios instance')
+  mustBeManager(tokens, purpose)
 
   const attached = attachmentsOf(instance)
   const before = attached.get(tokens)
@@ -50,19 +61,14 @@ export function attachTokens(instance: AxiosLike, tokens: TokenManager): () => v
   return detach
 }
 
-/** What is attached to an instance is kept on it, so that every copy of this package sees it. */
-function attachmentsOf(instance: AxiosLike): Map<TokenManager, () => void> {
-  const holder = instance as { [managedBy]?: Map<TokenManager, () => void> }
-  const known = holder[managedBy]
-  if (known !== undefined) return known
-  const attached = new Map<TokenManager, () => void>()
-  Object.defineProperty(holder, managedBy, { value: attached })
-  return attached
-}
-
-function refuse(name: string, allowed: string): never {
-  throw new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot attach tokens: \`${name}\` is wrong; allowed: ${allowed}`,
-  )
+/**
+ * Returns what is attached to an instance, by manager: an instance may serve several. Kept on the instance, so that
+ * every copy of this package sees it.
+ */
+function attachmentsOf(instance: AxiosLike): Map<TokenManager, Attachment> {
+  const before = managerOf(instance)
+  if (before !== undefined) return before as Map<TokenManager, Attachment>
+  const attachments = new Map<TokenManager, Attachment>()
+  markManaged(instance, attachments)
+  return attachments
 }

@@ -1,24 +1,29 @@
-import { checkCallOptions, isReplayable, type Exchange, type TokenManager } from '@tokenlane/core/adapter'
+import {
+  checkCallOptions,
+  isReplayable,
+  managerOf,
+  markManaged,
+  type Exchange,
+  type TokenManager,
+} from '@tokenlane/core/adapter'
 import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
 
-import { createAttempt, type Lane } from './attempt.ts'
+import { createAttempt, type AttemptContext } from './attempt.ts'
 import { discard } from './discard.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
 import { waitSignal } from './wait-signal.ts'
 
-export const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
-
 type Adapters = InternalAxiosRequestConfig['adapter']
 
 type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
 
-/** Whether calls of this adapter get their tokens from this manager already, as on a repeated call. */
+/** Returns whether calls of this adapter get this manager's tokens already, as when axios-retry sends one again. */
 export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
-  return typeof adapter === 'function' && (adapter as { [managedBy]?: unknown })[managedBy] === tokens
+  return typeof adapter === 'function' && managerOf(adapter) === tokens
 }
 
-/** The adapter that a call would have had, with the manager's tokens. */
+/** Returns the adapter that a call would have had, with the manager's tokens. */
 export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
@@ -30,11 +35,11 @@ export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosA
     const { priority, resend } = checkCallOptions(config.tokenlane)
     const viaFetch = isFetchAdapter(adapter, config)
     mustBeSecure(config, { url: api.baseUrl, viaFetch })
-    const lane = { api, tokens, target, viaFetch }
+    const context = { api, tokens, target, viaFetch }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
-        (authorization) => exchange(adapter, config, { ...lane, authorization }),
+        (authorization) => exchange(adapter, config, { ...context, authorization }),
         {
           client: 'axios',
           method: config.method?.toUpperCase() ?? 'GET',
@@ -50,14 +55,14 @@ export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosA
       stopped.release()
     }
   }
-  return Object.defineProperty(managed, managedBy, { value: tokens })
+  return markManaged(managed, tokens)
 }
 
 function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boolean {
   return Boolean(auth) || headers.has('Authorization')
 }
 
-/** Node's, which is the same for all calls; `undefined` in other runtimes. */
+/** Node's adapter, which is the same for all calls; `undefined` in other runtimes. */
 const httpAdapter = adapterOf('http', {} as InternalAxiosRequestConfig)
 
 function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
@@ -73,24 +78,23 @@ function adapterOf(name: 'fetch' | 'http', config: InternalAxiosRequestConfig): 
   }
 }
 
-/** One HTTP exchange. A status that axios makes an error of is an answer like any other. */
+/** Makes one HTTP exchange. A status that axios makes an error of is a response like any other. */
 async function exchange(
   adapter: AxiosAdapter,
   config: InternalAxiosRequestConfig,
-  lane: Lane,
+  context: AttemptContext,
 ): Promise<Exchange<Outcome>> {
-  const attempt = createAttempt(config, lane)
+  const attempt = createAttempt(config, context)
   const outcome: Outcome = await adapter(attempt.config).then(
     (response) => ({ response: attempt.clean(response) }),
     (error: unknown) => ({ error: attempt.clean(error) }),
   )
-  const answer = 'error' in outcome ? responseOf(outcome.error) : outcome.response
-  if (answer === undefined && 'error' in outcome) throw outcome.error
-  // an adapter that answers with nothing is a TypeError, as with axios alone
-  const response = answer as AxiosResponse
+  const received = 'error' in outcome ? responseOf(outcome.error) : outcome.response
+  if (received === undefined && 'error' in outcome) throw outcome.error
+  // an adapter that returns nothing is a TypeError, as with axios alone
+  const response = received as AxiosResponse
   return {
-    // where the token did not go, the answer tells nothing of it
-    status: attempt.lastAnswerToToken() ?? response.status,
+    status: attempt.judgedBy() ?? response.status,
     retryAfter: field(response, 'retry-after'),
     wwwAuthenticate: field(response, 'www-authenticate'),
     header: (name) => field(response, name),

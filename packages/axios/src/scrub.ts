@@ -1,0 +1,50 @@
+import { forgetToken, hideToken, redactHeaders } from '@tokenlane/core/adapter'
+import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+
+/** The configuration that an attempt was sent with, and the one to show in its place. */
+export interface SentConfig {
+  readonly sent: InternalAxiosRequestConfig
+  readonly given: InternalAxiosRequestConfig
+}
+
+/** Takes the token off a response or an error of axios, with all that it leads to, and returns it. */
+export function scrub<T>(outcome: T, { sent, given }: SentConfig): T {
+  const withToken = sent.headers
+  // also for what holds on to the attempt, such as a stream
+  sent.headers = given.headers
+  scrubHolder(outcome)
+  scrubHolder((outcome as Partial<AxiosResponse> & { response?: unknown })?.response)
+  return outcome
+
+  function scrubHolder(holder: unknown): void {
+    if (typeof holder !== 'object' || holder === null) return
+    const held = holder as { config?: Partial<typeof sent>; request?: unknown; data?: unknown }
+    if (held.config === sent) held.config = given
+    // an adapter around another one may hand on a copy
+    else if (held.config?.headers === withToken) held.config.headers = given.headers
+    scrubRequest(held.request)
+    hide(held, 'request')
+    if (given.responseType === 'stream') for (const name of ['req', 'socket', 'client']) hide(held.data, name)
+  }
+}
+
+/** Scrubs a request of `node:http`, one of follow-redirects around it, or one of `fetch`. */
+function scrubRequest(request: unknown): void {
+  if (typeof request !== 'object' || request === null) return
+  if (request instanceof Request) return request.headers.delete('authorization')
+  const { _redirectable: redirects = request } = request as { readonly _redirectable?: object }
+  const { _currentRequest: native = request, _options: options } = redirects as {
+    readonly _currentRequest?: object
+    readonly _options?: { readonly headers?: unknown }
+  }
+  redactHeaders(options?.headers)
+  forgetToken(native)
+  // its agent leads to the requests that are under way
+  hideToken(native)
+  if (redirects !== native) hideToken(redirects)
+}
+
+function hide(holder: unknown, name: string): void {
+  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return
+  Object.defineProperty(holder, name, { enumerable: false })
+}
