@@ -16,6 +16,7 @@ const again: unknown[] = [
 ]
 const once: unknown[] = [
   Readable.from([]),
+  Object.assign(Readable.from([]), { [Symbol.toStringTag]: 'FormData' }),
   new ReadableStream(),
   (function* generate() {})(),
   (async function* generate() {})(),

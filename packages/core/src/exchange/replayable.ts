@@ -11,6 +11,8 @@ export function isReplayable(body: unknown): boolean {
     body === null ||
     body instanceof ArrayBuffer ||
     ArrayBuffer.isView(body) ||
-    replayableTags.has((body as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag])
+    // the `form-data` package gives its tag to a Node stream
+    (!('pipe' in body) &&
+      replayableTags.has((body as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag]))
   )
 }
