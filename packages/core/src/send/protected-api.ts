@@ -112,10 +112,15 @@ export class ProtectedApi implements Api {
     options: SendOptions,
     record?: CallRecord,
   ): Promise<T> {
-    const entering = options.pass ?? enter(this.#shared, options, record)
-    let pass: Pass = entering instanceof Promise ? await entering : entering
+    const api = this.#shared
+    let pass = options.pass
     let failure: unknown
     try {
+      if (pass === undefined) {
+        // not in a function of its own, whose promise would be a third of what a queued call keeps
+        const turn = enter(api, options, record)
+        pass = new AttemptPass(api, options, turn instanceof Promise ? await turn : turn, record)
+      }
       for (;;) {
         // the signal may have aborted between the token's arrival and our turn
         options.signal?.throwIfAborted()
@@ -129,12 +134,13 @@ export class ProtectedApi implements Api {
       failure = error
       throw error
     } finally {
-      pass.release(failure)
+      if (pass === undefined) leaveUnsent(api, record, failure)
+      else pass.release(failure)
     }
   }
 
   async #admit(options: AdmitOptions, record?: CallRecord): Promise<Pass> {
-    return unlessAborted(await enter(this.#shared, options, record), options.signal)
+    return unlessAborted(await admitted(this.#shared, options, record), options.signal)
   }
 
   #recordOf({ client }: AdmitOptions): CallRecord | undefined {
@@ -142,39 +148,40 @@ export class ProtectedApi implements Api {
   }
 }
 
-/**
- * Waits until one attempt may go out: the first of a call, or the one after `before`.
- *
- * Returns no promise where nothing has to be waited for.
- */
+/** Waits until one attempt may go out: the first of a call, or the one after `before`. */
+async function admitted(
+  api: Shared,
+  options: AdmitOptions,
+  record: CallRecord | undefined,
+  before?: AttemptPass,
+): Promise<AttemptPass> {
+  try {
+    return new AttemptPass(api, options, await enter(api, options, record, before), record, before)
+  } catch (error) {
+    leaveUnsent(api, record, error)
+    throw error
+  }
+}
+
+/** Returns what a call is sent with, without a promise where nothing has to be waited for. The caller leaves, also after a throw. */
 function enter(
   api: Shared,
   options: AdmitOptions,
   record: CallRecord | undefined,
   before?: AttemptPass,
-): AttemptPass | Promise<AttemptPass> {
+): Turn | AccessToken | Promise<Turn | AccessToken> {
   // counted first: an observer of what follows may close the manager
   api.callsUnderWay.entered()
-  try {
-    options.signal?.throwIfAborted()
-    const isUnderWay = before !== undefined || options.underway === true
-    if (api.callsUnderWay.closed && !isUnderWay) throw closedError(api.baseUrl)
-    const turn = takeTurn(api, options, isUnderWay, record)
-    if (!(turn instanceof Promise)) return new AttemptPass(api, options, turn, record, before)
-    // an async function would take 160 bytes more for each queued call
-    return turn.then(
-      (taken) => new AttemptPass(api, options, taken, record, before),
-      (error: unknown) => fail(api, record, error),
-    )
-  } catch (error) {
-    return fail(api, record, error)
-  }
+  options.signal?.throwIfAborted()
+  const isUnderWay = before !== undefined || options.underway === true
+  if (api.callsUnderWay.closed && !isUnderWay) throw closedError(api.baseUrl)
+  return takeTurn(api, options, isUnderWay, record)
 }
 
-function fail(api: Shared, record: CallRecord | undefined, error: unknown): never {
+/** Ends a call for which there was no pass. */
+function leaveUnsent(api: Shared, record: CallRecord | undefined, error: unknown): void {
   api.callsUnderWay.left()
   record?.finish(error)
-  throw error
 }
 
 /** Slot, token and permit where the API has a rate policy; else the token alone. */
@@ -215,7 +222,7 @@ class AttemptPass implements Pass {
     options: AdmitOptions,
     turn: Turn | AccessToken,
     record: CallRecord | undefined,
-    before: AttemptPass | undefined,
+    before?: AttemptPass,
   ) {
     this.#api = api
     this.#options = options
@@ -251,7 +258,7 @@ class AttemptPass implements Pass {
 
   async next({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Pass> {
     const options = signal === undefined ? this.#options : { ...this.#options, signal }
-    const entering = enter(this.#api, options, this.#record, this)
+    const entering = admitted(this.#api, options, this.#record, this)
     // queued first, or another call would take the slot
     this.#leave()
     return unlessAborted(await entering, options.signal)
