@@ -2,6 +2,8 @@ import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { askIssuer } from '../../packages/core/src/issuer/ask-issuer.ts'
 import { withCredentials } from '../../packages/core/src/issuer/with-credentials.ts'
+import { knownServer } from '../../packages/core/src/issuer/discovery.ts'
+import { IssuerClock } from '../../packages/core/src/issuer/issuer-clock.ts'
 import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
@@ -16,10 +18,12 @@ export async function openHotPath(
   const client = { clientId: 'client', clientSecret: 'secret' }
   const endpoint = {
     issuer: 'general',
-    url: new URL(tokenUrl),
+    server: knownServer(new URL(tokenUrl)),
+    method: 'client_secret_post' as const,
     check: 'check the URL',
-    scope: undefined,
+    parameters: [],
     fetch,
+    clock: new IssuerClock(),
   }
   const credentials = new CredentialRotation({
     issuer: 'general',

@@ -7,6 +7,7 @@ export {
 export type { ApiOptions, TokenManagerOptions } from './manager-options.ts'
 export {
   generalIssuer,
+  oauthIssuer,
   weblinkIssuer,
   type AuthUrl,
   type IssuerOptions,

@@ -1,7 +1,9 @@
 import { mustBeObject, mustBeText, ownOptions, refuse, shape } from './options/check.ts'
 import { Environment, type PerEnvironment } from './options/environment.ts'
 import type { Observer } from './events.ts'
-import { type CheckedIssuer, checkIssuer, type IssuerOptions } from './credentials/issuer.ts'
+import { type CheckedIssuer, checkIssuer } from './credentials/check-issuer.ts'
+import type { IssuerOptions } from './credentials/issuer.ts'
+import { checkAll } from './options/check-all.ts'
 import type { RateLimiterFactory } from './queue/limiter-factory.ts'
 import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './queue/rate-policy.ts'
 import type { TokenStore } from './store/token-store.ts'
@@ -88,7 +90,7 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     'fetch',
   ])
   const environment = new Environment(given['environment'])
-  const issuers = checkIssuers(given['issuers'], environment)
+  const issuers = checkIssuers(given['issuers'], environment, given['fetch'] !== undefined)
   return {
     issuers,
     apis: checkApis(given['apis'], issuers, environment),
@@ -99,30 +101,30 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
   }
 }
 
-function checkIssuers(value: unknown, environment: Environment): Map<string, CheckedIssuer> {
+function checkIssuers(
+  value: unknown,
+  environment: Environment,
+  ownFetch: boolean,
+): ReadonlyMap<string, CheckedIssuer> {
   mustBeObject(value, 'issuers')
-  const issuers = new Map<string, CheckedIssuer>()
-  for (const [name, options] of Object.entries(value)) {
-    const path = `issuers.${name}`
-    const issuer = checkIssuer(options, path, environment)
-    for (const [other, { tokenEndpoint, tokenPath }] of issuers) {
+  const checks = Object.entries(value).map(([name, options]): [string, () => CheckedIssuer] => [
+    name,
+    () => checkIssuer(options, `issuers.${name}`, environment, ownFetch),
+  ])
+  if (checks.length === 0) refuse('issuers', 'empty', 'one issuer or more, by name')
+  const issuers = Object.entries(checkAll(Object.fromEntries(checks)))
+  for (const [index, [name, { place, tokenPath }]] of issuers.entries())
+    for (const [other, { place: otherPlace, tokenPath: otherPath }] of issuers.slice(0, index)) {
       // the service's issuers are different servers; two of them on one origin are a copy-paste
-      const bothOfService = tokenPath !== undefined && issuer.tokenPath !== undefined
-      if (
-        bothOfService &&
-        tokenPath !== issuer.tokenPath &&
-        tokenEndpoint.origin === issuer.tokenEndpoint.origin
-      )
+      const bothOfService = tokenPath !== undefined && otherPath !== undefined
+      if (bothOfService && tokenPath !== otherPath && place.origin === otherPlace.origin)
         refuse(
-          `${path}.authUrl`,
-          `on the same origin as \`issuers.${other}.authUrl\` (${tokenEndpoint.origin})`,
+          `issuers.${name}.authUrl`,
+          `on the same origin as \`issuers.${other}.authUrl\` (${place.origin})`,
           'an origin for each of the two issuers',
         )
     }
-    issuers.set(name, issuer)
-  }
-  if (issuers.size === 0) refuse('issuers', 'empty', 'one issuer or more, by name')
-  return issuers
+  return new Map(issuers)
 }
 
 function checkApis(

@@ -3,13 +3,14 @@ import type { Api, ApiStatus } from './send/api.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { refuse, shape } from './options/check.ts'
 import { askIssuer } from './issuer/ask-issuer.ts'
+import { tokenEndpoint } from './issuer/token-endpoint.ts'
 import { withCredentials } from './issuer/with-credentials.ts'
 import { closedError, isTokenlaneError, reasonOf, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
 import { Observers, type Emit, type Observer } from './events.ts'
 import { nodeDebugObserver } from './log-observer.ts'
 import { CallsUnderWay } from './send/calls-under-way.ts'
 import { GuardedStore } from './store/guarded-store.ts'
-import type { CheckedIssuer } from './credentials/issuer.ts'
+import type { CheckedIssuer } from './credentials/check-issuer.ts'
 import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
 import { MissedRoutes } from './send/missed-routes.ts'
 import { checkRatePolicy, type RatePolicy } from './queue/rate-policy.ts'
@@ -135,7 +136,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
     const { token } = managed.get(api.issuer) as ManagedIssuer
     return new ProtectedApi({ ...api, token, callsUnderWay, emit, limiter })
   })
-  const tokenEndpoints = Array.from(issuers.values(), ({ tokenEndpoint }) => tokenEndpoint)
+  const tokenEndpoints = Array.from(issuers.values(), ({ place }) => place)
   const router = new Router(protectedApis, tokenEndpoints)
   const missed = new MissedRoutes(protectedApis, tokenEndpoints, emit)
 
@@ -218,8 +219,7 @@ function manage(
   store: GuardedStore | undefined,
 ): ManagedIssuer {
   const credentials = new CredentialRotation({ ...issuer.credentials, issuer: name, emit })
-  const { tokenEndpoint: url, check, scope } = issuer
-  const endpoint = { issuer: name, url, check, scope, fetch, manager: emit?.manager }
+  const endpoint = tokenEndpoint(name, issuer, fetch, emit?.manager)
   const { renewBefore, maxWait } = issuer
   // calls may come to wait for a renewal that began in the background
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
@@ -230,7 +230,7 @@ function manage(
   const source = withCredentials(credentials, shared, requestTimeout)
   const token = new RenewingToken(source, {
     issuer: name,
-    endpoint: url.origin + url.pathname,
+    endpoint: issuer.place.origin + issuer.place.pathname,
     renewBefore,
     maxWait,
     credentialsMayChange: credentials.mayChange,

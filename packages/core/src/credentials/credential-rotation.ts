@@ -5,10 +5,10 @@ import {
   type CredentialsContext,
   type CredentialsProvider,
   type CredentialsSource,
-  isCryptoKey,
   readCredentials,
   unavailable,
 } from './credentials.ts'
+import { CredentialKeys } from './credential-keys.ts'
 import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
@@ -45,9 +45,7 @@ export class CredentialRotation {
   readonly #refusedUntil = new Map<string, number>()
   /** By list of clients that were refused, on the monotonic clock. */
   #listsRefusedUntil: readonly number[] = []
-  /** Tells keys apart that are objects. */
-  readonly #numbers = new WeakMap<object, number>()
-  #lastNumber = 0
+  readonly #keys = new CredentialKeys()
   #working: string | undefined
   #lastRefusal: TokenlaneError | undefined
 
@@ -87,7 +85,7 @@ export class CredentialRotation {
       if (this.#tooManyLists()) break
       const refusedBefore = this.#refusedUntil.size
       for (const credentials of list) {
-        if (this.#refusedUntil.has(this.#keyOf(credentials))) continue
+        if (this.#refusedUntil.has(this.#keys.of(credentials))) continue
         try {
           const answer = await request(credentials)
           this.#worked(credentials)
@@ -146,7 +144,7 @@ export class CredentialRotation {
   }
 
   #refused(credentials: ClientCredentials, error: TokenlaneError): void {
-    this.#refusedUntil.set(this.#keyOf(credentials), performance.now() + refusalSpan(error))
+    this.#refusedUntil.set(this.#keys.of(credentials), performance.now() + refusalSpan(error))
     this.#lastRefusal = error
   }
 
@@ -159,7 +157,7 @@ export class CredentialRotation {
   }
 
   #worked(credentials: ClientCredentials): void {
-    const key = this.#keyOf(credentials)
+    const key = this.#keys.of(credentials)
     this.#refusedUntil.delete(key)
     this.#expiry.watch(credentials)
     const rotated = this.#working !== undefined && this.#working !== key
@@ -170,22 +168,8 @@ export class CredentialRotation {
 
   /** The client that worked last comes first. */
   #inOrder(list: readonly ClientCredentials[]): readonly ClientCredentials[] {
-    const first = list.find((credentials) => this.#keyOf(credentials) === this.#working)
+    const first = list.find((credentials) => this.#keys.of(credentials) === this.#working)
     return first === undefined ? list : [first, ...list.filter((credentials) => credentials !== first)]
-  }
-
-  /** Tells clients and their proofs apart. Holds the secret: never to be shown. */
-  #keyOf(credentials: ClientCredentials): string {
-    return JSON.stringify({ ...credentials, secretIssuedAt: undefined }, (_, value: unknown) =>
-      // a CryptoKey would be written as if it were empty
-      isCryptoKey(value) ? this.#numberOf(value) : value,
-    )
-  }
-
-  #numberOf(key: object): number {
-    const number = this.#numbers.get(key) ?? (this.#lastNumber += 1)
-    this.#numbers.set(key, number)
-    return number
   }
 }
 

@@ -43,11 +43,14 @@ export interface CertificateCredentials {
 export type ClientCredentials = Credentials | PrivateKeyCredentials | CertificateCredentials
 
 /** How a client proves itself to an issuer, as RFC 7591 §2 and RFC 8705 §2.1.1 name it. */
-export type ClientAuthenticationMethod =
-  | 'client_secret_post'
-  | 'client_secret_basic'
-  | 'private_key_jwt'
-  | 'tls_client_auth'
+export type ClientAuthenticationMethod = (typeof clientAuthenticationMethods)[number]
+
+export const clientAuthenticationMethods = [
+  'client_secret_post',
+  'client_secret_basic',
+  'private_key_jwt',
+  'tls_client_auth',
+] as const
 
 /** How an assertion is signed. */
 export type SigningAlgorithm = (typeof signingAlgorithms)[number]

@@ -1,21 +1,8 @@
-import {
-  mustBeDuration,
-  mustBeFlag,
-  mustBeObject,
-  mustBeText,
-  ownOptions,
-  refuse,
-  shape,
-} from '../options/check.ts'
-import { checkCredentials } from './check-credentials.ts'
+import type { PerEnvironment } from '../options/environment.ts'
 import type { ClientAuthenticationMethod, ClientCredentials, CredentialsSource } from './credentials.ts'
-import type { SecretLifetime } from './secret-expiry.ts'
-import { type Environment, type PerEnvironment } from '../options/environment.ts'
 
-/** What every issuer is configured with. */
-export interface IssuerSettings {
-  /** The registered client; each issuer has its own. */
-  readonly credentials: CredentialsSource
+/** What every issuer is configured with, whatever proves its client. */
+interface CommonSettings {
   /**
    * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the
    * current token meanwhile. Capped at half of the lifetime, so that short tokens are not renewed on every call.
@@ -55,148 +42,86 @@ export interface IssuerSettings {
   readonly allowInsecureLoopback?: boolean | undefined
 }
 
+/** What an issuer is configured with whose client proves itself with a secret. */
+export interface IssuerSettings extends CommonSettings {
+  /** The registered client; each issuer has its own. */
+  readonly credentials: CredentialsSource
+}
+
 /** Where an issuer of the service is: the URL before the token path, one for all environments or one for each. */
 export interface AuthUrl {
   readonly authUrl: PerEnvironment
 }
 
-/** An issuer (RFC 6749 §1.1, authorization server) and the client registered there. */
-export type IssuerOptions = IssuerSettings & {
-  /** The `scope` to ask for (RFC 6749 §3.3). */
-  readonly scope?: string | undefined
-} & (
-    | { readonly tokenEndpoint: PerEnvironment }
-    | (AuthUrl & {
-        /** Appended to `authUrl`. */
-        readonly tokenPath: string
-      })
-  )
+/** Where an authorization server is: one URL for all environments, or one for each. */
+type Place =
+  /** The token endpoint itself (RFC 6749 §3.2). */
+  | { readonly tokenEndpoint: PerEnvironment }
+  /**
+   * The issuer identifier, as the server's metadata names it. The metadata is fetched before the first token request
+   * (RFC 8414 §3, else OpenID Connect Discovery 1.0 §4), and again when a token request fails.
+   */
+  | { readonly issuer: PerEnvironment }
+  /** The URL before the token path, and the path that is appended. */
+  | (AuthUrl & { readonly tokenPath: string })
 
-const generalPath = '/public/security/v1/token'
-const weblinkPath = '/IdentityServer/connect/token'
+/** An issuer (RFC 6749 §1.1, authorization server) and the client registered there. */
+export type IssuerOptions = CommonSettings &
+  Place & {
+    /** The registered client, with what `clientAuthentication` needs; each issuer has its own. */
+    readonly credentials: CredentialsSource<ClientCredentials>
+    /**
+     * How the client proves itself: with a secret in the form (RFC 6749 §2.3.1), with a secret in the `Authorization`
+     * header, with a signed assertion (RFC 7523 §2.2), or with a TLS certificate (RFC 8705 §2).
+     *
+     * @defaultValue `client_secret_post`
+     */
+    readonly clientAuthentication?: ClientAuthenticationMethod | undefined
+    /** The `scope` to ask for (RFC 6749 §3.3). */
+    readonly scope?: string | undefined
+    /**
+     * More form fields of the token request, such as `audience`, or `resource` (RFC 8707 §2); an array repeats its
+     * field. They belong to a token as its scope does: issuers that differ in them share no token.
+     */
+    readonly parameters?: Readonly<Record<string, string | readonly string[]>> | undefined
+  }
+
+export const generalPath = '/public/security/v1/token'
+export const weblinkPath = '/IdentityServer/connect/token'
 
 /**
- * The general issuer: tokens for every API but weblink.
+ * Returns the options of any OAuth 2.0 authorization server that gives tokens by client credentials (RFC 6749 §4.4).
  *
- * Asks at `{authUrl}/public/security/v1/token`.
+ * What does not fit together is refused by `createTokenManager`, everything at once.
+ *
+ * @example
+ * ```ts
+ * oauthIssuer({
+ *   issuer: 'https://auth.example.com',
+ *   clientAuthentication: 'private_key_jwt',
+ *   credentials: { clientId: 'reports', privateKey: pem, keyId: '2026-11' },
+ *   parameters: { audience: 'https://api.example.com' },
+ * })
+ * ```
+ */
+export function oauthIssuer(options: IssuerOptions): IssuerOptions {
+  return { ...options }
+}
+
+/**
+ * Returns the options of the general issuer, whose tokens every API but weblink takes.
+ *
+ * It is asked at `{authUrl}/public/security/v1/token`.
  */
 export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
-  return { ...options, tokenPath: generalPath }
+  return oauthIssuer({ ...options, tokenPath: generalPath })
 }
 
 /**
- * The weblink issuer: tokens for the weblink API, with scope `WebLinkAPI`.
+ * Returns the options of the weblink issuer, whose tokens the weblink API takes.
  *
- * Asks at `{authUrl}/IdentityServer/connect/token`.
+ * It is asked at `{authUrl}/IdentityServer/connect/token`, for the scope `WebLinkAPI`.
  */
 export function weblinkIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
-  return { ...options, tokenPath: weblinkPath, scope: 'WebLinkAPI' }
-}
-
-/** An issuer whose options are in order. */
-export interface CheckedIssuer {
-  readonly tokenEndpoint: URL
-  /** What to look at where no token endpoint is at that URL. */
-  readonly check: string
-  /** `undefined` where the whole endpoint is given: only the service's issuers are known by their paths. */
-  readonly tokenPath: string | undefined
-  readonly scope: string | undefined
-  readonly credentials: {
-    readonly source: CredentialsSource<ClientCredentials>
-    readonly method: ClientAuthenticationMethod
-    readonly lifetime: SecretLifetime
-  }
-  readonly renewBefore: number | undefined
-  readonly requestTimeout: number
-  readonly maxWait: number
-  readonly allowInsecureLoopback: boolean
-}
-
-const settings = [
-  'credentials',
-  'scope',
-  'renewBefore',
-  'requestTimeout',
-  'maxWait',
-  'secretLifetime',
-  'notices',
-  'allowInsecureLoopback',
-]
-
-export function checkIssuer(given: unknown, path: string, environment: Environment): CheckedIssuer {
-  const value = ownOptions(given, path)
-  const ofService = 'tokenPath' in value
-  mustBeObject(value, path, [...(ofService ? ['authUrl', 'tokenPath'] : ['tokenEndpoint']), ...settings])
-
-  const { renewBefore, requestTimeout = 5_000, maxWait = 15_000, allowInsecureLoopback = false } = value
-  const insecure = mustBeFlag(allowInsecureLoopback, `${path}.allowInsecureLoopback`)
-  const scope =
-    value['scope'] === undefined ? undefined : mustBeText(value['scope'], `${path}.scope`, 'a scope')
-  return {
-    ...(ofService
-      ? endpointBelow(value, path, environment, insecure)
-      : {
-          tokenEndpoint: environment.url(value['tokenEndpoint'], `${path}.tokenEndpoint`, insecure),
-          check: `check \`${path}.tokenEndpoint\``,
-          tokenPath: undefined,
-        }),
-    scope,
-    credentials: {
-      source: checkCredentials(value['credentials'], `${path}.credentials`, 'client_secret_post'),
-      method: 'client_secret_post',
-      lifetime: checkLifetime(value, path),
-    },
-    renewBefore: renewBefore === undefined ? undefined : mustBeDuration(renewBefore, `${path}.renewBefore`),
-    requestTimeout: mustBeDuration(requestTimeout, `${path}.requestTimeout`, { positive: true }),
-    maxWait: mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
-    allowInsecureLoopback: insecure,
-  }
-}
-
-function checkLifetime(value: Record<string, unknown>, path: string): SecretLifetime {
-  const { secretLifetime: lifetime = 365, notices = [10, 5] } = value
-  if (!isDays(lifetime)) refuse(`${path}.secretLifetime`, shape(lifetime), 'days, finite, above 0')
-  if (!Array.isArray(notices)) refuse(`${path}.notices`, shape(notices), 'an array of days before the end')
-  for (const [index, days] of notices.entries())
-    if (!isDays(days) || days >= lifetime)
-      refuse(`${path}.notices[${index}]`, shape(days), 'days, above 0 and below `secretLifetime`')
-  return { lifetime, notices: notices as readonly number[] }
-}
-
-function isDays(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0
-}
-
-function endpointBelow(
-  value: Record<string, unknown>,
-  path: string,
-  environment: Environment,
-  insecure: boolean,
-): { tokenEndpoint: URL; check: string; tokenPath: string } {
-  const tokenPath = mustBeText(value['tokenPath'], `${path}.tokenPath`, 'a path, such as /oauth/token')
-  if (!tokenPath.startsWith('/'))
-    refuse(`${path}.tokenPath`, 'a path without a leading /', 'a path that begins with /')
-  const url = environment.url(value['authUrl'], `${path}.authUrl`, insecure)
-  const base = url.pathname.replace(/\/+$/, '')
-  // `…/public`, `…/public/security` and so on: whoever gives a part of the token path means it to be there once
-  for (let end = tokenPath.indexOf('/', 1); end !== -1; end = tokenPath.indexOf('/', end + 1))
-    if (base.endsWith(tokenPath.slice(0, end))) refuseTokenPath(path, tokenPath)
-  if (base.endsWith(tokenPath)) refuseTokenPath(path, tokenPath)
-  url.pathname = base + tokenPath
-  return { tokenEndpoint: url, check: `check \`${path}.authUrl\`${mixedUp(tokenPath)}`, tokenPath }
-}
-
-/** Names the most likely mistake where two issuers have two servers. */
-function mixedUp(tokenPath: string): string {
-  if (tokenPath === generalPath) return `; is it that of the weblink issuer, whose path is ${weblinkPath}?`
-  if (tokenPath === weblinkPath) return `; is it that of the general issuer, whose path is ${generalPath}?`
-  return ''
-}
-
-function refuseTokenPath(path: string, tokenPath: string): never {
-  refuse(
-    `${path}.authUrl`,
-    `a URL that already carries the token path or a part of it`,
-    `the part before ${tokenPath}, which is appended`,
-  )
+  return oauthIssuer({ ...options, tokenPath: weblinkPath, scope: 'WebLinkAPI' })
 }

@@ -1,9 +1,10 @@
-import type { Credentials } from '../credentials/credentials.ts'
-import { isTokenlaneError, TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
+import { isTokenlaneError, type TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { StepTimeout } from '../time/timers.ts'
-import { requestToken, type TokenEndpoint } from './client-credentials.ts'
+import { requestToken } from './client-credentials.ts'
+import { failure } from './issuer-request.ts'
+import type { TokenEndpoint } from './token-endpoint.ts'
 import type { ClientTokenSource } from './token-source.ts'
 import { Tracing } from '../tracing.ts'
 
@@ -36,7 +37,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       const start = moment()
       try {
         const { token, lifetime } = await traced(endpoint, reason, () =>
-          requestToken(endpoint, client as Credentials, timeout.signal()),
+          requestToken(endpoint, client, timeout.signal()),
         )
         const expiry = Expiry.of(lifetime, start)
         // a slow response with a short token, or one that was read after the machine slept
@@ -51,12 +52,13 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
 
 /** Makes a token request that subscribers can see. */
 async function traced<T>(
-  { manager, issuer, url }: TokenEndpoint,
+  { manager, issuer, server }: TokenEndpoint,
   reason: RenewalReason,
   request: () => Promise<T>,
 ): Promise<T> {
   if (!tracing.isObserved) return request()
-  const message: TokenRequestMessage = { manager, issuer, endpoint: url.origin + url.pathname, reason }
+  const { origin, pathname } = server.place
+  const message: TokenRequestMessage = { manager, issuer, endpoint: origin + pathname, reason }
   const start = performance.now()
   try {
     const answer = await tracing.begin(message, request)
@@ -73,10 +75,7 @@ async function traced<T>(
   }
 }
 
-function tooLate({ issuer, url }: TokenEndpoint): TokenlaneError {
-  return new TokenlaneError(
-    'TOKEN_REQUEST_TIMEOUT',
-    `Cannot obtain token: issuer "${issuer}" (${url.origin}) answered after the token's lifetime`,
-    { issuer },
-  )
+function tooLate({ issuer, server }: TokenEndpoint): TokenlaneError {
+  const reason = "answered after the token's lifetime"
+  return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_TIMEOUT', reason)
 }

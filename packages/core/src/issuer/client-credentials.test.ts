@@ -1,11 +1,20 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { requestToken } from './client-credentials.ts'
+import { knownServer } from './discovery.ts'
+import { IssuerClock } from './issuer-clock.ts'
+import type { TokenEndpoint } from './token-endpoint.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 
 const secret = 'secret-that-nobody-may-see'
 const url = new URL('https://auth.example.com/public/security/v1/token')
-const endpoint = { url, check: 'check `authUrl`', scope: undefined }
+const endpoint: Omit<TokenEndpoint, 'issuer' | 'fetch'> = {
+  server: knownServer(url),
+  method: 'client_secret_post',
+  check: 'check `authUrl`',
+  parameters: [],
+  clock: new IssuerClock(),
+}
 const never = new AbortController().signal
 
 const ask = (answer: () => Response | Promise<Response>, signal = never): ReturnType<typeof requestToken> =>
@@ -40,7 +49,7 @@ test('asks by POST with a form body, and with no Authorization field', async () 
     return lasting(3_600)()
   }
   await requestToken(
-    { ...endpoint, issuer: 'weblink', scope: 'WebLinkAPI', fetch },
+    { ...endpoint, issuer: 'weblink', parameters: [['scope', 'WebLinkAPI']], fetch },
     { clientId: 'client-1', clientSecret: 'a&b=c d' },
     never,
   )

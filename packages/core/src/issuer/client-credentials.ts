@@ -1,31 +1,16 @@
 import {
-  allowInsecureRequests,
-  ClientSecretPost,
+  type AuthorizationServer,
   clientCredentialsGrantRequest,
-  customFetch,
+  clockSkew,
   processClientCredentialsResponse,
   ResponseBodyError,
 } from 'oauth4webapi'
-import { abortable } from '../time/abortable.ts'
-import type { Credentials } from '../credentials/credentials.ts'
-import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
-import { parseHttpDate } from '../time/http-date.ts'
-import { parseRetryAfter } from '../time/retry-after.ts'
-import { dispatcherMustKeepFloor } from '../tls/tls-dispatcher.ts'
-import { describeFault, unusedProxy } from './transport-fault.ts'
-
-/** Where and how one issuer is asked for a token. */
-export interface TokenEndpoint {
-  readonly issuer: string
-  readonly url: URL
-  /** What to look at where the URL turns out not to be a token endpoint. */
-  readonly check: string
-  readonly scope: string | undefined
-  /** The `fetch` to ask with; by default the runtime's at the time of the request. */
-  readonly fetch: typeof globalThis.fetch | undefined
-  /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
-  readonly manager?: object | undefined
-}
+import type { CertificateCredentials, ClientCredentials } from '../credentials/credentials.ts'
+import { isTokenlaneError, TokenlaneError } from '../errors.ts'
+import { certificateFetch } from '../tls/client-certificate.ts'
+import { clientAuthentication, secretsOf } from './client-authentication.ts'
+import { askServer, asJson, failure, type IssuerRequest, type IssuerResponse } from './issuer-request.ts'
+import type { TokenEndpoint } from './token-endpoint.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
 export interface TokenAnswer {
@@ -37,92 +22,109 @@ export interface TokenAnswer {
 const documentedLifetime = 3_600_000
 /** No token outlives the secret that it was issued for. */
 const longestLifetime = 365 * 86_400_000
-/** A token answer is a few KiB. */
-const largestAnswer = 1_048_576
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
 /**
- * One token request by client credentials (RFC 6749 §4.4), sent as `client_secret_post`.
- *
- * The only place that knows the wire: form fields, snake_case, seconds, and what an answer means.
+ * Makes one token request by client credentials (RFC 6749 §4.4), and another one where the server's metadata or its
+ * clock show why the first failed.
  *
  * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if trying again is of no use, else
  * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` (when `signal` aborts) or `TOKEN_RESPONSE_INVALID`.
  */
 export async function requestToken(
   endpoint: TokenEndpoint,
-  { clientId, clientSecret }: Credentials,
+  credentials: ClientCredentials,
   signal: AbortSignal,
 ): Promise<TokenAnswer> {
-  const failed = (
-    code: TokenlaneErrorCode,
-    reason: string,
-    details?: TokenlaneErrorDetails,
-  ): TokenlaneError =>
-    new TokenlaneError(
-      code,
-      `Cannot obtain token: issuer "${endpoint.issuer}" (${endpoint.url.origin}${endpoint.url.pathname}) ${reason}`,
-      { issuer: endpoint.issuer, ...details },
-    )
-  const server = { issuer: endpoint.url.origin, token_endpoint: endpoint.url.href }
-  const client = { client_id: clientId }
-  const form = new URLSearchParams(endpoint.scope === undefined ? {} : { scope: endpoint.scope })
-
-  const { url, fetch } = endpoint
-  dispatcherMustKeepFloor({
-    url: url.href,
-    ownFetch: fetch !== undefined,
-    refuse(reason) {
-      throw failed('INSECURE_TRANSPORT', `is not asked: ${reason}`)
-    },
-  })
-
-  let answer: Answer
-  try {
-    const request = clientCredentialsGrantRequest(server, client, ClientSecretPost(clientSecret), form, {
-      signal,
-      // https: was made sure of at start-up, with the exception for loopback
-      [allowInsecureRequests]: true,
-      ...(fetch && { [customFetch]: fetch }),
-    })
-    // a `fetch` that does not heed the signal must not hold up the calls that wait for the token
-    answer = await abortable(request.then(read), signal)
-  } catch (error) {
-    if (error instanceof AnswerTooLarge)
-      throw failed('TOKEN_RESPONSE_INVALID', 'answered with more than 1 MiB')
-    const ownFetch = endpoint.fetch !== undefined
-    if (signal.aborted)
-      throw failed('TOKEN_REQUEST_TIMEOUT', `did not answer in time${unusedProxy(endpoint.url, ownFetch)}`)
-    const fault = await describeFault(error, endpoint.url, [clientSecret], ownFetch)
-    const { reason, definite, cause } = fault
-    throw failed(fault.tlsTooOld ? 'INSECURE_TRANSPORT' : 'TOKEN_REQUEST_FAILED', reason, {
-      cause,
-      ...(definite && { definite }),
-    })
+  const { issuer, server, fetch } = endpoint
+  const request = { issuer, fetch, signal, secrets: secretsOf(credentials) }
+  const askBy = (metadata: AuthorizationServer): Promise<TokenAnswer> => {
+    const url = tokenUrl(endpoint, metadata)
+    return askInTime({ endpoint, credentials, metadata, request: { ...request, url } })
   }
-
-  const { status, retryAfter } = answer
+  const metadata = await server.get(request)
   try {
-    const lifetime = lifetimeIn(answer.body)
-    const { access_token, token_type } = await processClientCredentialsResponse(
-      server,
-      client,
-      conform(answer),
+    return await askBy(metadata)
+  } catch (error) {
+    // a refusal comes from the right place
+    if (isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED') throw error
+    const moved = await server.renew(request, metadata)
+    if (moved === undefined) throw error
+    return askBy(moved)
+  }
+}
+
+/** One token request: who asks, whom, and how. */
+interface Asking {
+  readonly endpoint: TokenEndpoint
+  readonly credentials: ClientCredentials
+  readonly metadata: AuthorizationServer
+  readonly request: IssuerRequest
+}
+
+/** Asks, and asks again where an assertion is refused whose times are not those of the issuer's clock (RFC 7523 §3). */
+async function askInTime(asking: Asking): Promise<TokenAnswer> {
+  const { method, clock } = asking.endpoint
+  const response = await send(asking)
+  const answer = await tokenIn(response, asking)
+  if (!(answer instanceof TokenlaneError)) return answer
+  const isRefused = answer.code === 'TOKEN_REQUEST_REFUSED'
+  if (!isRefused || method !== 'private_key_jwt' || !clock.learn(response.date)) throw answer
+  const second = await tokenIn(await send(asking), asking)
+  if (second instanceof TokenlaneError) throw second
+  return second
+}
+
+async function send({ endpoint, credentials, metadata, request }: Asking): Promise<IssuerResponse> {
+  const { issuer, server, method, parameters, clock } = endpoint
+  const client = {
+    client_id: credentials.clientId,
+    [clockSkew]: clock.difference,
+    use_mtls_endpoint_aliases: method === 'tls_client_auth',
+  }
+  const audience = server.isDiscovered ? undefined : request.url.href
+  const proof = await clientAuthentication({ issuer, method }, credentials, audience)
+  const form = new URLSearchParams(parameters as [string, string][])
+  const fetch =
+    method === 'tls_client_auth' ? certificateFetch(credentials as CertificateCredentials) : request.fetch
+  return askServer({ ...request, fetch }, (options) =>
+    clientCredentialsGrantRequest(metadata, client, proof, form, options),
+  )
+}
+
+/** Returns the URL that oauth4webapi asks: with a certificate an alias of the endpoint, if there is one. */
+function tokenUrl({ method }: TokenEndpoint, metadata: AuthorizationServer): URL {
+  const alias = method === 'tls_client_auth' ? metadata.mtls_endpoint_aliases?.token_endpoint : undefined
+  return new URL((alias ?? metadata.token_endpoint) as string)
+}
+
+/** Returns the token in a response (RFC 6749 §5.1), or the error that the response is. */
+async function tokenIn(
+  response: IssuerResponse,
+  { endpoint, credentials, metadata, request }: Asking,
+): Promise<TokenAnswer | TokenlaneError> {
+  const { status, retryAfter } = response
+  try {
+    const lifetime = lifetimeIn(response.body)
+    const { access_token: token, token_type: type } = await processClientCredentialsResponse(
+      metadata,
+      { client_id: credentials.clientId },
+      asJson(response),
     )
-    if (token_type !== 'bearer' || !headerSafe.test(access_token)) throw new TypeError('no bearer token')
-    return { token: access_token, lifetime }
+    if (type !== 'bearer' || !headerSafe.test(token)) throw new TypeError('no bearer token')
+    return { token, lifetime }
   } catch (error) {
     if (isDefinite(error)) {
-      const oauthError = printable(error.error, clientSecret)
-      throw failed('TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})`, {
+      const oauthError = printable(error.error, request.secrets)
+      return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})`, {
         status,
         oauthError,
         definite: true,
       })
     }
-    const { reason, definite } = wrongAnswer(answer, endpoint.check)
-    throw failed(status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID', reason, {
+    const { reason, definite } = wrongResponse(response, endpoint.check)
+    return failure(request, status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID', reason, {
       status,
       retryAfter,
       ...(definite && { definite }),
@@ -130,9 +132,9 @@ export async function requestToken(
   }
 }
 
-/** Says what an answer looks like that is no OAuth answer. */
-function wrongAnswer(
-  { status, isHtml, isBearer }: Answer,
+/** Says what a response looks like that is not an OAuth response. */
+function wrongResponse(
+  { status, isHtml, isBearer }: IssuerResponse,
   check: string,
 ): { reason: string; definite: boolean } {
   if (status === 404 || status === 405)
@@ -150,47 +152,10 @@ function wrongAnswer(
   return { reason: `answered with ${what}${page}`, definite: false }
 }
 
-interface Answer {
-  readonly status: number
-  readonly retryAfter: number | undefined
-  readonly body: string
-  readonly isHtml: boolean
-  /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
-  readonly isBearer: boolean
-}
-
-class AnswerTooLarge extends Error {}
-
-/** Reads the whole answer, up to a bound, so that a slow or endless one ends with the request. */
-async function read({ status, headers, body: stream }: Response): Promise<Answer> {
-  const decoder = new TextDecoder()
-  let body = ''
-  let size = 0
-  for await (const chunk of (stream ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > largestAnswer) throw new AnswerTooLarge()
-    body += decoder.decode(chunk, { stream: true })
-  }
-  return {
-    status,
-    // a date is compared with the issuer's own clock, since ours may be an hour off
-    retryAfter: parseRetryAfter(headers.get('retry-after'), parseHttpDate(headers.get('date')) ?? Date.now()),
-    isHtml: /^\s*text\/html\b/i.test(headers.get('content-type') ?? ''),
-    isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
-    body: body + decoder.decode(),
-  }
-}
-
 /**
- * The answer as RFC 6749 §5 has it. What decides is the body: servers label JSON as text, and a
- * `WWW-Authenticate` beside an RFC 6749 error body adds nothing.
+ * Returns the lifetime in milliseconds. `expires_in` may be missing; where it is there, it must be a finite number
+ * above 0, as text at the worst. oauth4webapi takes 0, and the digits at the beginning of any text.
  */
-function conform({ status, body }: Answer): Response {
-  const empty = status === 204 || status === 205 || status === 304
-  return new Response(empty ? null : body, { status, headers: { 'content-type': 'application/json' } })
-}
-
-/** `expires_in` may be missing; where it is there, it must be a finite number above 0, as text at the worst. */
 function lifetimeIn(body: string): number {
   const { expires_in: given } = JSON.parse(body) as { expires_in?: unknown }
   if (given === undefined) return documentedLifetime
@@ -200,7 +165,7 @@ function lifetimeIn(body: string): number {
   return Math.min(seconds * 1_000, longestLifetime)
 }
 
-/** Whether the issuer's no will still be a no in a second: a 4xx with an RFC 6749 error, unless it says "later". */
+/** Whether a refusal will still be one in a second: a 4xx with an RFC 6749 error, unless it says "later". */
 function isDefinite(error: unknown): error is ResponseBodyError {
   return (
     error instanceof ResponseBodyError &&
@@ -210,20 +175,21 @@ function isDefinite(error: unknown): error is ResponseBodyError {
   )
 }
 
-/** The errors of RFC 6749 §5.2: never a secret, whatever the secret is. */
+/** The errors of RFC 6749 §5.2 and RFC 8707 §2: never a secret, whatever the secret is. */
 const oauthErrors = new Set([
   'invalid_request',
   'invalid_client',
   'invalid_grant',
+  'invalid_target',
   'unauthorized_client',
   'unsupported_grant_type',
   'invalid_scope',
 ])
 
 /** Returns `error` if it may be printed: RFC 6749 §5.2 allows few characters, and an issuer may send any. */
-function printable(error: string, secret: string): string {
+function printable(error: string, secrets: readonly string[]): string {
   if (oauthErrors.has(error)) return error
-  return /^[\w.:/-]{1,64}$/.test(error) && !error.includes(secret)
+  return /^[\w.:/-]{1,64}$/.test(error) && !secrets.some((secret) => error.includes(secret))
     ? error
     : 'an error code that RFC 6749 does not allow'
 }

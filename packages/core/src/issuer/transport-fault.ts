@@ -1,5 +1,5 @@
 import { peerCertificate } from './peer-certificate.ts'
-import { environmentProxy } from './proxy.ts'
+import { environmentProxy } from '../tls/proxy.ts'
 
 /** Why a request got no response, in words that may be printed. */
 export interface TransportFault {

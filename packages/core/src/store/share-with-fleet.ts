@@ -1,7 +1,9 @@
 import { refusalMemory } from '../credentials/credential-rotation.ts'
-import type { ClientCredentials, Credentials } from '../credentials/credentials.ts'
-import { isTokenlaneError, TokenlaneError } from '../errors.ts'
+import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
+import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
+import { failure } from '../issuer/issuer-request.ts'
+import { identityOf, type TokenEndpoint } from '../issuer/token-endpoint.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { backoff } from '../time/backoff.ts'
 import { Expiry, moment } from '../time/expiry.ts'
@@ -18,13 +20,6 @@ const mostStale = 3
 const shortestPause = 250
 const longestPause = 300_000
 
-/** As much of a token endpoint as tells whose token is shared. */
-interface SharedEndpoint {
-  readonly issuer: string
-  readonly url: URL
-  readonly scope: string | undefined
-}
-
 /**
  * Returns the source that several processes share: it takes the token from the store if it is there; else one process
  * asks `source`, and the others wait for what it gets. A refusal is shared like a token.
@@ -34,7 +29,7 @@ interface SharedEndpoint {
 export function shareWithFleet(
   store: GuardedStore,
   source: ClientTokenSource,
-  endpoint: SharedEndpoint,
+  endpoint: TokenEndpoint,
   lease: number,
 ): ClientTokenSource {
   return new SharedSource(store, source, endpoint, lease)
@@ -59,28 +54,36 @@ interface Kept {
 class SharedSource implements ClientTokenSource {
   readonly #store: GuardedStore
   readonly #source: ClientTokenSource
-  readonly #endpoint: SharedEndpoint
+  readonly #endpoint: TokenEndpoint
   readonly #leaseTime: number
   readonly #seals: SealCache
   #kept: Kept | undefined
   #writing: Promise<void> | undefined
 
-  constructor(store: GuardedStore, source: ClientTokenSource, endpoint: SharedEndpoint, leaseTime: number) {
+  constructor(store: GuardedStore, source: ClientTokenSource, endpoint: TokenEndpoint, leaseTime: number) {
     this.#store = store
     this.#source = source
     this.#endpoint = endpoint
     this.#leaseTime = leaseTime
-    this.#seals = new SealCache(endpoint)
+    this.#seals = new SealCache(identityOf(endpoint))
   }
 
   async obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant> {
-    const found = await this.#take(await this.#seals.of(client as Credentials), wait)
+    const found = await this.#take(await this.#sealOf(client), wait)
     if ('token' in found) return found
     try {
       return await found.complete(await this.#source.obtain(client, reason, wait))
     } catch (error) {
       await found.fail(error)
       throw error
+    }
+  }
+
+  async #sealOf(client: ClientCredentials): Promise<TokenSeal> {
+    try {
+      return await this.#seals.of(client)
+    } catch (error) {
+      throw unavailable(this.#endpoint.issuer, (error as Error).message)
     }
   }
 
@@ -251,23 +254,16 @@ function isRefusal(error: unknown): error is TokenlaneError {
 }
 
 function refusedBefore(
-  { issuer, url }: SharedEndpoint,
+  { issuer, server }: TokenEndpoint,
   { status, oauthError }: StoredRefusal,
   expiresIn: number = refusalMemory,
 ): TokenlaneError {
-  return new TokenlaneError(
-    'TOKEN_REQUEST_REFUSED',
-    `Cannot obtain token: issuer "${issuer}" (${url.origin}${url.pathname}) refused another process with the same ` +
-      `credentials: ${oauthError} (status ${status})`,
-    { issuer, status, oauthError, definite: true, retryAfter: expiresIn },
-  )
+  const reason = `refused another process with the same credentials: ${oauthError} (status ${status})`
+  const details = { status, oauthError, definite: true, retryAfter: expiresIn }
+  return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_REFUSED', reason, details)
 }
 
-function othersTooSlow({ issuer, url }: SharedEndpoint): TokenlaneError {
-  return new TokenlaneError(
-    'TOKEN_REQUEST_TIMEOUT',
-    `Cannot obtain token: issuer "${issuer}" (${url.origin}${url.pathname}) has not answered the process that asks ` +
-      'for all',
-    { issuer },
-  )
+function othersTooSlow({ issuer, server }: TokenEndpoint): TokenlaneError {
+  const reason = 'has not answered the process that asks for all'
+  return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_TIMEOUT', reason)
 }

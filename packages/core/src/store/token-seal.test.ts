@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { TokenSeal } from './token-seal.ts'
 
-const endpoint = { url: new URL('https://auth.example.com/token'), scope: undefined }
+const endpoint = ['https://auth.example.com/token']
 const client = { clientId: 'client-1', clientSecret: 'secret-1' }
 const stored = { token: 'token-1', expiresAt: Date.UTC(2026, 10, 21), lifetime: 3_600_000 }
 
@@ -24,8 +24,8 @@ test('a token of 100 KiB is sealed as well', async () => {
 const others = {
   'another secret': [endpoint, { ...client, clientSecret: 'secret-2' }],
   'another client': [endpoint, { ...client, clientId: 'client-2' }],
-  'another scope': [{ ...endpoint, scope: 'WebLinkAPI' }, client],
-  'another issuer': [{ ...endpoint, url: new URL('https://weblink-auth.example.com/token') }, client],
+  'another scope': [[...endpoint, ['scope', 'WebLinkAPI']], client],
+  'another issuer': [['https://weblink-auth.example.com/token'], client],
 } as const
 
 test.each(Object.entries(others))('%s has another name and opens nothing', async (_, [place, owner]) => {

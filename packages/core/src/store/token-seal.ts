@@ -1,4 +1,6 @@
-import type { Credentials } from '../credentials/credentials.ts'
+import { CredentialKeys } from '../credentials/credential-keys.ts'
+import type { ClientCredentials } from '../credentials/credentials.ts'
+import { privateKeyBytes } from '../credentials/private-key.ts'
 
 /** A token as it is kept outside of this process: `expiresAt` on the wall clock, `lifetime` in milliseconds. */
 export interface StoredToken {
@@ -27,7 +29,7 @@ const mostSeals = 8
 const version = '1.'
 
 /**
- * Encrypts one issuer's token so that only a holder of the client secret reads it: AES-256-GCM, with a key derived
+ * Encrypts one issuer's token so that only a holder of the client secret, or of the private key in its place, reads it: AES-256-GCM, with a key derived
  * by HKDF-SHA-256 (RFC 5869), bound to its name and issuer.
  *
  * The name is derived from the secret too: after a rotation the old entries are simply not found.
@@ -44,16 +46,17 @@ export class TokenSeal {
     this.#context = context
   }
 
-  static async of(
-    { url, scope }: { readonly url: URL; readonly scope: string | undefined },
-    { clientId, clientSecret }: Credentials,
-  ): Promise<TokenSeal> {
+  /**
+   * @param identity what a token depends on beside its client: the issuer, the scope and other parameters.
+   * @throws Error for a private key that cannot be read from this process.
+   */
+  static async of(identity: readonly unknown[], credentials: ClientCredentials): Promise<TokenSeal> {
     const { subtle } = globalThis.crypto
-    const secret = await subtle.importKey('raw', bytes(clientSecret), 'HKDF', false, [
+    const secret = await subtle.importKey('raw', await secretBytes(credentials), 'HKDF', false, [
       'deriveBits',
       'deriveKey',
     ])
-    const issuer = [url.href, clientId, scope ?? null]
+    const issuer = [credentials.clientId, ...identity]
     const derivation = (purpose: string) => ({
       name: 'HKDF',
       hash: 'SHA-256',
@@ -112,23 +115,32 @@ export class TokenSeal {
 
 /** The seals of one issuer's clients. Deriving the keys takes half a millisecond, so the latest ones are kept. */
 export class SealCache {
-  readonly #endpoint: { readonly url: URL; readonly scope: string | undefined }
+  readonly #identity: readonly unknown[]
+  readonly #keys = new CredentialKeys()
   readonly #seals = new Map<string, Promise<TokenSeal>>()
 
-  constructor(endpoint: { readonly url: URL; readonly scope: string | undefined }) {
-    this.#endpoint = endpoint
+  constructor(identity: readonly unknown[]) {
+    this.#identity = identity
   }
 
-  of(client: Credentials): Promise<TokenSeal> {
-    const key = JSON.stringify([client.clientId, client.clientSecret])
+  of(client: ClientCredentials): Promise<TokenSeal> {
+    const key = this.#keys.of(client)
     const known = this.#seals.get(key)
     if (known !== undefined) return known
     // a provider may make up a new secret each time
     for (const oldest of this.#seals.keys()) if (this.#seals.size >= mostSeals) this.#seals.delete(oldest)
-    const seal = TokenSeal.of(this.#endpoint, client)
+    const seal = TokenSeal.of(this.#identity, client)
     this.#seals.set(key, seal)
     return seal
   }
+}
+
+function secretBytes(
+  credentials: ClientCredentials,
+): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer> {
+  return 'clientSecret' in credentials
+    ? bytes(credentials.clientSecret)
+    : privateKeyBytes(credentials.privateKey)
 }
 
 function bytes(text: string): Uint8Array<ArrayBuffer> {

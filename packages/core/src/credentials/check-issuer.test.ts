@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { createTokenManager, isTokenlaneError, oauthIssuer, type IssuerOptions } from '../index.ts'
+
+const credentials = { clientId: 'client-1', clientSecret: 'secret-1' }
+const tokenEndpoint = 'https://auth.example.com/token'
+
+/** The error that these options of an issuer are refused with, as `code message`. */
+function refused(issuer: unknown, options: object = {}): string {
+  try {
+    createTokenManager({ issuers: { partner: issuer as IssuerOptions }, apis: [], ...options })
+  } catch (error) {
+    if (!isTokenlaneError(error)) throw error
+    if (/secret-1|BEGIN RSA/.test(error.message)) throw new Error('a secret', { cause: error })
+    return `${error.code} ${error.message}`
+  }
+  return 'accepted'
+}
+
+test('everything that is wrong with an issuer is told at once, by option path', () => {
+  const message = refused({
+    tokenEndpoint,
+    issuer: 'https://auth.example.com',
+    clientAuthentication: 'basic',
+    parameters: { grant_type: 'password', audience: '' },
+    credentials: { ...credentials, clientSecret: '' },
+    secretLifetime: 0,
+    scopes: 'a',
+  })
+  expect(message).toMatch(
+    /^INVALID_OPTIONS Cannot create token manager: `issuers\.partner\.scopes` is no option/,
+  )
+  for (const option of [
+    '`issuers.partner.issuer` is given beside `tokenEndpoint`',
+    '`issuers.partner.clientAuthentication` is not a known method; allowed: client_secret_post, client_secret_basic',
+    '`issuers.partner.parameters.grant_type` is a field of its own',
+    '`issuers.partner.credentials.clientSecret` is empty',
+    '`issuers.partner.secretLifetime` is 0',
+  ])
+    expect(message).toContain(option)
+  expect(message.match(/Cannot create/g)).toHaveLength(1)
+  expect(message.match(/troubleshoot/g)).toHaveLength(1)
+})
+
+test('what is wrong with several issuers is told at once', () => {
+  const wrong = { ...credentials, clientId: '' }
+  expect(() =>
+    createTokenManager({
+      issuers: {
+        one: { tokenEndpoint, credentials: wrong },
+        two: { tokenEndpoint, credentials: wrong },
+      },
+      apis: [],
+    }),
+  ).toThrow(/`issuers\.one\.credentials\.clientId`.*`issuers\.two\.credentials\.clientId`/)
+})
+
+const rsa = '-----BEGIN RSA PRIVATE KEY-----\nsecret-1\n-----END RSA PRIVATE KEY-----'
+const pem = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0LTE=\n-----END PRIVATE KEY-----'
+
+test.each<[string, object, string]>([
+  [
+    'a secret for a signed assertion',
+    { credentials, clientAuthentication: 'private_key_jwt' },
+    'credentials.clientSecret` is no option',
+  ],
+  [
+    'a key that is not PKCS#8',
+    { credentials: { clientId: 'a', privateKey: rsa }, clientAuthentication: 'private_key_jwt' },
+    'openssl pkcs8 -topk8',
+  ],
+  [
+    'a public key',
+    {
+      credentials: { clientId: 'a', privateKey: { kty: 'EC', x: 'a' } },
+      clientAuthentication: 'private_key_jwt',
+    },
+    'credentials.privateKey` is an object',
+  ],
+  [
+    'an algorithm with a shared secret',
+    {
+      credentials: { clientId: 'a', privateKey: pem, algorithm: 'HS256' },
+      clientAuthentication: 'private_key_jwt',
+    },
+    'allowed: RS256',
+  ],
+  [
+    'a key for a secret',
+    { credentials: { clientId: 'a', privateKey: pem } },
+    'credentials.privateKey` is no option',
+  ],
+  [
+    'a key without its certificate',
+    { credentials: { clientId: 'a', privateKey: pem }, clientAuthentication: 'tls_client_auth' },
+    'credentials.certificate` is missing',
+  ],
+  [
+    'a scope among the parameters',
+    { credentials, parameters: { scope: 'a' } },
+    'allowed: the option `scope`',
+  ],
+  [
+    'an empty value in a repeated parameter',
+    { credentials, parameters: { resource: ['a', ''] } },
+    'parameters.resource` is empty',
+  ],
+])('%s is refused', (_what, options, reason) => {
+  expect(refused({ tokenEndpoint, ...options })).toContain(reason)
+})
+
+test('a client certificate cannot be shown by a fetch of the application', () => {
+  const certificate = '-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----'
+  const issuer = oauthIssuer({
+    tokenEndpoint,
+    clientAuthentication: 'tls_client_auth',
+    credentials: { clientId: 'a', certificate, privateKey: pem },
+  })
+  expect(refused(issuer)).toBe('accepted')
+  expect(refused(issuer, { fetch: globalThis.fetch })).toContain('whose certificate `fetch` cannot show')
+})

@@ -1,0 +1,75 @@
+import { isCryptoKey, type PrivateKeyCredentials, type SigningAlgorithm } from './credentials.ts'
+
+// the global types of Web Crypto are the DOM's, which this package does without
+type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
+
+/** Web Crypto's name for each algorithm. */
+const parameters: Record<SigningAlgorithm, { name: string; hash?: string; namedCurve?: string }> = {
+  RS256: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+  RS384: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-384' },
+  RS512: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-512' },
+  PS256: { name: 'RSA-PSS', hash: 'SHA-256' },
+  PS384: { name: 'RSA-PSS', hash: 'SHA-384' },
+  PS512: { name: 'RSA-PSS', hash: 'SHA-512' },
+  ES256: { name: 'ECDSA', namedCurve: 'P-256' },
+  ES384: { name: 'ECDSA', namedCurve: 'P-384' },
+  ES512: { name: 'ECDSA', namedCurve: 'P-521' },
+  Ed25519: { name: 'Ed25519' },
+}
+
+/** A key that says nothing of its algorithm fits exactly one of these. */
+const byKind = ['RS256', 'ES256', 'ES384', 'ES512', 'Ed25519'] as const
+
+/**
+ * Returns the key that signs assertions.
+ *
+ * @throws Error if no algorithm takes the key; its message quotes nothing of it.
+ */
+export async function importPrivateKey({
+  privateKey,
+  algorithm,
+}: Pick<PrivateKeyCredentials, 'privateKey' | 'algorithm'>): Promise<CryptoKey> {
+  if (isCryptoKey(privateKey)) {
+    const key = privateKey as CryptoKey
+    if (key.type !== 'private' || !key.usages.includes('sign'))
+      throw new Error('the private key is a CryptoKey that may not sign')
+    return key
+  }
+  for (const candidate of algorithm ? [algorithm] : candidatesOf(privateKey))
+    try {
+      return await importAs(privateKey, parameters[candidate])
+    } catch {
+      // the errors of Web Crypto say no more than that this is another kind of key
+    }
+  throw new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
+}
+
+/** Returns the bytes that only a holder of the key has: what a shared store seals tokens with. */
+export async function privateKeyBytes(privateKey: string | object): Promise<Uint8Array<ArrayBuffer>> {
+  if (!isCryptoKey(privateKey))
+    return new TextEncoder().encode(typeof privateKey === 'string' ? privateKey : JSON.stringify(privateKey))
+  const key = privateKey as CryptoKey
+  if (!key.extractable)
+    throw new Error('a shared store needs a private key that is PEM text, a JSON Web Key or extractable')
+  return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', key))
+}
+
+function candidatesOf(privateKey: string | object): readonly SigningAlgorithm[] {
+  const { alg } = typeof privateKey === 'string' ? {} : (privateKey as { alg?: unknown })
+  const named = alg === 'EdDSA' ? 'Ed25519' : alg
+  return typeof named === 'string' && named in parameters ? [named as SigningAlgorithm] : byKind
+}
+
+function importAs(privateKey: string | object, algorithm: { readonly name: string }): Promise<CryptoKey> {
+  const { subtle } = globalThis.crypto
+  if (typeof privateKey === 'string')
+    return subtle.importKey('pkcs8', derOf(privateKey), algorithm, false, ['sign'])
+  // what a key set says about the key's use is not Web Crypto's to judge
+  const { alg: _alg, use: _use, key_ops: _operations, ...key } = privateKey as Record<string, unknown>
+  return subtle.importKey('jwk', key, algorithm, false, ['sign'])
+}
+
+function derOf(pem: string): Uint8Array<ArrayBuffer> {
+  const base64 = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(pem)?.[1] ?? ''
+  return Uint8Array.from(atob(base64.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0))
+}

@@ -1,0 +1,148 @@
+import { type AuthorizationServer, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi'
+import type { TokenlaneError } from '../errors.ts'
+import { askServer, asJson, failure, type IssuerRequest, type IssuerResponse } from './issuer-request.ts'
+
+/** What is known of one authorization server, and when it has to be learned anew. */
+export interface ServerMetadata {
+  /** The URL that the options name: the token endpoint, or the issuer identifier. */
+  readonly place: URL
+  /** Whether `issuer` of the metadata is the server's issuer identifier (RFC 8414 §2). */
+  readonly isDiscovered: boolean
+  /**
+   * Returns the metadata, fetched at the first call.
+   *
+   * @throws TokenlaneError what kept it from being fetched.
+   */
+  get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer>
+  /**
+   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
+   * Where it cannot be fetched, the next call of `get` tries again.
+   */
+  renew(
+    request: Omit<IssuerRequest, 'url'>,
+    outdated: AuthorizationServer,
+  ): Promise<AuthorizationServer | undefined>
+}
+
+/** Returns the metadata of a server of which the token endpoint is all that is known. */
+export function knownServer(tokenEndpoint: URL): ServerMetadata {
+  const metadata = { issuer: tokenEndpoint.origin, token_endpoint: tokenEndpoint.href }
+  return {
+    place: tokenEndpoint,
+    isDiscovered: false,
+    get: async () => metadata,
+    renew: async () => undefined,
+  }
+}
+
+/**
+ * Returns the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
+ *
+ * @param check what to look at where there is none.
+ */
+export function discoveredServer(issuer: URL, check: string): ServerMetadata {
+  return new DiscoveredServer(issuer, check)
+}
+
+class DiscoveredServer implements ServerMetadata {
+  readonly place: URL
+  readonly isDiscovered = true
+  readonly #check: string
+  #found: AuthorizationServer | undefined
+  #isOutdated = false
+
+  constructor(issuer: URL, check: string) {
+    this.place = issuer
+    this.#check = check
+  }
+
+  async get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer> {
+    if (this.#found !== undefined && !this.#isOutdated) return this.#found
+    try {
+      this.#found = await this.#fetch({ ...request, url: this.place })
+      this.#isOutdated = false
+    } catch (error) {
+      // what was true a moment ago is the best that is known
+      if (this.#found === undefined) throw error
+    }
+    return this.#found
+  }
+
+  async renew(
+    request: Omit<IssuerRequest, 'url'>,
+    outdated: AuthorizationServer,
+  ): Promise<AuthorizationServer | undefined> {
+    this.#isOutdated = true
+    if (request.signal.aborted) return undefined
+    const current = await this.get(request)
+    return JSON.stringify(current) === JSON.stringify(outdated) ? undefined : current
+  }
+
+  async #fetch(request: IssuerRequest): Promise<AuthorizationServer> {
+    const rfc8414 = await this.#ask(request, 'oauth2')
+    const response = rfc8414.status === 200 ? rfc8414 : await this.#ask(request, 'oidc')
+    if (response.status !== 200) throw this.#without(request, response)
+    let metadata: AuthorizationServer
+    try {
+      metadata = await processDiscoveryResponse(this.place, asJson(response))
+    } catch {
+      throw failure(request, 'TOKEN_RESPONSE_INVALID', this.#wrong(response.body), { definite: true })
+    }
+    const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata
+    for (const url of [endpoint, aliases?.token_endpoint])
+      if (url !== undefined && !this.#isSecure(url)) throw this.#insecure(request)
+    if (endpoint === undefined)
+      throw failure(request, 'TOKEN_RESPONSE_INVALID', 'has metadata without a token endpoint', {
+        definite: true,
+      })
+    return metadata
+  }
+
+  #ask(request: IssuerRequest, algorithm: 'oauth2' | 'oidc'): Promise<IssuerResponse> {
+    return askServer(request, (options) => discoveryRequest(this.place, { ...options, algorithm }))
+  }
+
+  #without(request: IssuerRequest, { status, retryAfter }: IssuerResponse): TokenlaneError {
+    const passing = status >= 500 || status === 429 || status === 408
+    const reason = passing
+      ? `answered with status ${status} when asked for its metadata`
+      : `has no metadata (answered with status ${status}): ${this.#check}, or give its \`tokenEndpoint\``
+    return failure(request, 'TOKEN_REQUEST_FAILED', reason, {
+      status,
+      retryAfter,
+      ...(!passing && { definite: true }),
+    })
+  }
+
+  /** Says whose metadata it is: an attacker's, or that of another spelling (RFC 8414 §3.3). */
+  #wrong(body: string): string {
+    try {
+      const { issuer } = JSON.parse(body) as { issuer?: unknown }
+      const other = typeof issuer === 'string' ? URL.parse(issuer) : null
+      if (other !== null && other.href !== this.place.href)
+        return `has the metadata of another issuer (${other.origin}${other.pathname}): ${this.#check}`
+    } catch {
+      // not even JSON
+    }
+    return 'has metadata that is not that of an authorization server (RFC 8414 §3.2)'
+  }
+
+  /** Secrets travel there: `https:`, or `http:` to the very host for which the options allow that. */
+  #isSecure(endpoint: unknown): boolean {
+    const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
+    if (url === null || url.username !== '' || url.password !== '') return false
+    const loopback = this.place.protocol === 'http:' && url.hostname === this.place.hostname
+    return url.protocol === 'https:' || (url.protocol === 'http:' && loopback)
+  }
+
+  #insecure(request: IssuerRequest): TokenlaneError {
+    return failure(
+      request,
+      'INSECURE_TRANSPORT',
+      'names a token endpoint in its metadata that is not an https: URL',
+      {
+        definite: true,
+      },
+    )
+  }
+}

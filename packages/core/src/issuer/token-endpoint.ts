@@ -1,0 +1,45 @@
+import type { CheckedIssuer } from '../credentials/check-issuer.ts'
+import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
+import { discoveredServer, knownServer, type ServerMetadata } from './discovery.ts'
+import { IssuerClock } from './issuer-clock.ts'
+
+/** Where and how one issuer is asked for a token. */
+export interface TokenEndpoint {
+  /** Name of the issuer. */
+  readonly issuer: string
+  readonly server: ServerMetadata
+  readonly method: ClientAuthenticationMethod
+  /** What to look at where the URL turns out not to be a token endpoint. */
+  readonly check: string
+  /** `scope` and what else the form holds beside grant and client. */
+  readonly parameters: readonly (readonly [string, string])[]
+  /** The `fetch` to ask with; by default the runtime's at the time of the request. */
+  readonly fetch: typeof globalThis.fetch | undefined
+  readonly clock: IssuerClock
+  /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
+  readonly manager?: object | undefined
+}
+
+/** Returns what a token depends on beside its client: no token is shared across a difference. */
+export function identityOf({ server, parameters }: TokenEndpoint): readonly unknown[] {
+  return [server.place.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
+}
+
+/** Returns the endpoint of an issuer whose options are in order; nothing is asked before the first token request. */
+export function tokenEndpoint(
+  issuer: string,
+  { place, isDiscovered, check, parameters, credentials }: CheckedIssuer,
+  fetch: typeof globalThis.fetch | undefined,
+  manager: object | undefined,
+): TokenEndpoint {
+  return {
+    issuer,
+    server: isDiscovered ? discoveredServer(place, check) : knownServer(place),
+    method: credentials.method,
+    check,
+    parameters,
+    fetch,
+    clock: new IssuerClock(),
+    manager,
+  }
+}
