@@ -32,8 +32,10 @@ export class Call implements OutgoingCall {
   readonly #fields: HeaderFields
   #sent = false
 
-  /** `url` is text, and `init` copied: the caller may change both while the call waits. */
-  constructor(url: string, { tokenlane, ...init }: TokenlaneRequestInit) {
+  /** `url` is text, and `init` is copied: the caller may change what it gave while the call waits. */
+  constructor(url: string, given: TokenlaneRequestInit) {
+    if (typeof given !== 'object') mustBeRequest(url, given)
+    const { tokenlane, ...init } = given
     this.#url = url
     this.#init = init
     this.#fields = copyOfFields(init.headers)
@@ -81,6 +83,12 @@ export class Call implements OutgoingCall {
     return (this.#init as TokenlaneRequestInit).dispatcher
   }
 
+  beforeWait(): void {
+    const { signal: _, ...init } = this.#init
+    // a request listens to its signal until it is collected
+    mustBeRequest(this.#url, this.signal === undefined ? this.#init : init)
+  }
+
   next(authorization: string): FetchArguments {
     const init = { ...this.#init, headers: withToken(this.#fields, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
@@ -103,6 +111,13 @@ export class Call implements OutgoingCall {
     if (failure === undefined || this.#sent || this.replayable) return
     // made a request of and let go of, as `fetch` does with the body of a call that it does not send
     const { signal: _, ...init } = this.#init
-    new Request(this.#url, init).body?.cancel(failure.reason).catch(() => {})
+    mustBeRequest(this.#url, init)
+      .body?.cancel(failure.reason)
+      .catch(() => {})
   }
+}
+
+/** @throws the TypeError with which `fetch` rejects for these arguments. */
+function mustBeRequest(url: string, init: RequestInit): Request {
+  return new Request(url, init)
 }

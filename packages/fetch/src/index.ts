@@ -104,7 +104,7 @@ function requestCall(
   const { priority, resend } = checkCallOptions(tokenlane)
   const Class = given.constructor as typeof Request
   const asked = isRequest(init) ? init : rest
-  const isPlain = isRequest(input) && Object.keys(rest).length === 0
+  const isPlain = isRequest(input) && Object.keys(rest).length === 0 && !input.bodyUsed
   const request = isPlain ? input : new Class(input, asked)
   const replayable = isReplayable(rest.body)
   return new OutgoingRequest(request, { client: 'fetch', priority, resend, replayable })

@@ -52,8 +52,8 @@ export async function sendWithinApi(call: OutgoingCall, destination: Destination
     failure = { reason }
     throw reason
   } finally {
-    call.end(failure)
     closeMayGoOn()
+    call.end(failure)
   }
 }
 

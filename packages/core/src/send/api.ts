@@ -58,6 +58,11 @@ export interface AdmitOptions {
    * @defaultValue false
    */
   readonly underway?: boolean | undefined
+  /**
+   * Runs before the call waits for a token or in the queue, and where its signal has aborted; what it throws ends the
+   * call. Here an adapter refuses a request that its client would refuse, which otherwise is found after the wait.
+   */
+  beforeWait?(): void
 }
 
 /** How `send` treats a call. */

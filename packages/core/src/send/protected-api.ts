@@ -172,8 +172,9 @@ function enter(
 ): Turn | AccessToken | Promise<Turn | AccessToken> {
   // counted first: an observer of what follows may close the manager
   api.callsUnderWay.entered()
-  options.signal?.throwIfAborted()
   const isUnderWay = before !== undefined || options.underway === true
+  if (options.signal?.aborted === true && !isUnderWay) options.beforeWait?.()
+  options.signal?.throwIfAborted()
   if (api.callsUnderWay.closed && !isUnderWay) throw closedError(api.baseUrl)
   return takeTurn(api, options, isUnderWay, record)
 }
@@ -187,13 +188,17 @@ function leaveUnsent(api: Shared, record: CallRecord | undefined, error: unknown
 /** Slot, token and permit where the API has a rate policy; else the token alone. */
 function takeTurn(
   { queue, token }: Shared,
-  { signal, priority = 0 }: AdmitOptions,
+  options: AdmitOptions,
   isUnderWay: boolean,
   record: CallRecord | undefined,
 ): Turn | AccessToken | Promise<Turn | AccessToken> {
+  const live = queue === undefined ? token.live() : undefined
+  if (live !== undefined) return live
+  if (!isUnderWay) options.beforeWait?.()
+  const { signal, priority = 0 } = options
   if (queue === undefined) {
-    const taken = token.live() ?? token.wait(signal ?? undefined)
-    return record && taken instanceof Promise ? record.timeToken(taken) : taken
+    const waiting = token.wait(signal ?? undefined)
+    return record ? record.timeToken(waiting) : waiting
   }
   const before = record && queue.waits()
   const turn = queue.enter({ signal: signal ?? undefined, priority, resend: isUnderWay })

@@ -1,0 +1,104 @@
+import { getEventListeners } from 'node:events'
+
+import type { TokenManager } from '@tokenlane/core'
+import { openService } from '@tokenlane/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { createFetch } from '../src/index.ts'
+
+const { sandbox, createManager, weblink, calls, tokenRequests } = await openService()
+type Init = NonNullable<Parameters<typeof globalThis.fetch>[1]>
+
+let tokens: TokenManager
+let fetch: typeof globalThis.fetch
+beforeEach(() => {
+  tokens = createManager()
+  fetch = createFetch(tokens)
+})
+afterEach(() => tokens.close())
+
+const stream = new ReadableStream()
+const wrong: Record<string, () => unknown> = {
+  'a method that is forbidden': () => ({ method: 'TRACE' }),
+  'a method that is no token': () => ({ method: 'a b' }),
+  'a GET with a body': () => ({ body: 'x' }),
+  'a name of a header': () => ({ headers: { 'a b': 'c' } }),
+  'a value of a header': () => ({ headers: { a: 'b\nc' } }),
+  'a pair of headers': () => ({ headers: [['a']] }),
+  'headers that are a number': () => ({ headers: 5 }),
+  'headers that are null': () => ({ headers: null }),
+  'a mode': () => ({ mode: 'nonsense' }),
+  'the mode of pages': () => ({ mode: 'navigate' }),
+  'a way to treat redirects': () => ({ redirect: 'nonsense' }),
+  'a referrer': () => ({ referrer: 'http://[' }),
+  'a policy': () => ({ referrerPolicy: 'x' }),
+  'a signal that is a number': () => ({ signal: 5 }),
+  'a signal that is an object': () => ({ signal: {} }),
+  'a window': () => ({ window: 1 }),
+  'a stream without duplex': () => ({ method: 'POST', body: stream }),
+  'a stream that is locked': () => {
+    const body = new ReadableStream()
+    body.getReader()
+    return { method: 'POST', body, duplex: 'half' }
+  },
+  'an init that is text': () => 'POST',
+}
+
+describe.each(Object.entries(wrong))('%s that is wrong is the TypeError of fetch', (_, init) => {
+  const failure = (send: typeof globalThis.fetch, more: object = {}): Promise<unknown> => {
+    const given = init()
+    return send(weblink('echo'), (typeof given === 'object' ? { ...given, ...more } : given) as Init).then(
+      () => expect.fail('the call succeeded'),
+      ({ name, message }: Error) => ({ name, message }),
+    )
+  }
+
+  test('at once, where the call would have to wait: no token request', async () => {
+    sandbox.control.slowIssuer('weblink', 60_000)
+    expect(await failure(fetch)).toEqual(await failure(globalThis.fetch))
+    expect([calls(), tokenRequests()]).toEqual([0, 0])
+  })
+
+  test('at once, where the API has a rate policy', async () => {
+    const { weblinkUrl } = sandbox
+    const limited = createManager({
+      apis: [{ baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy: { limits: [], concurrency: 1 } }],
+    })
+    const held = await limited.route(weblinkUrl)!.admit()
+    expect(await failure(createFetch(limited))).toEqual(await failure(globalThis.fetch))
+    held.release()
+    await limited.close()
+  })
+
+  test('where the token is live', async () => {
+    await tokens.getToken('weblink')
+    expect(await failure(fetch)).toEqual(await failure(globalThis.fetch))
+    expect(calls()).toBe(0)
+  })
+
+  test('also where the signal has aborted', async () => {
+    // nothing else may be wrong in one that has a wrong signal
+    const signal = AbortSignal.abort()
+    const given = init()
+    if (typeof given === 'object' && 'signal' in given!) return
+    expect(await failure(fetch, { signal })).toEqual(await failure(globalThis.fetch, { signal }))
+  })
+})
+
+test('a Request that has been used is the TypeError of fetch, at once', async () => {
+  const request = new Request(weblink('echo'), { method: 'POST', body: 'x' })
+  await request.text()
+  const { message } = (await globalThis.fetch(request).catch((error: Error) => error)) as Error
+  await expect(fetch(request)).rejects.toThrow(new TypeError(message))
+  expect([calls(), tokenRequests()]).toEqual([0, 0])
+})
+
+test('a call that waits leaves no listener on its signal before it is sent', async () => {
+  sandbox.control.slowIssuer('weblink', 60_000)
+  const controller = new AbortController()
+  const call = fetch(weblink('records'), { signal: controller.signal })
+  // the wait's own
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
+  controller.abort()
+  await expect(call).rejects.toMatchObject({ name: 'AbortError' })
+})
