@@ -18,8 +18,8 @@ interface IoRedis {
   eval(script: string, keys: number, ...args: string[]): Promise<unknown>
 }
 
-/** Runs a short script; the two clients differ in how they are told what is a key. */
-export function run(client: RedisClient, script: string, keys: string[], args: string[]): Promise<unknown> {
+/** Runs a script by its text; the two clients differ in how they are told what is a key. */
+function run(client: RedisClient, script: string, keys: string[], args: string[]): Promise<unknown> {
   return 'evalSha' in client
     ? client.eval(script, { keys, arguments: args })
     : client.eval(script, keys.length, ...keys, ...args)

@@ -1,6 +1,8 @@
-import { type StoreClaim, TokenlaneError, type TokenStore } from '@tokenlane/core/fleet'
-import { isRedisClient, run, type RedisClient } from './redis-client.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type StoreClaim, type StoreEntry, TokenlaneError, type TokenStore } from '@tokenlane/core/fleet'
+import { isRedisClient, runScript, type RedisClient } from './redis-client.ts'
 import * as scripts from './store-scripts.ts'
+import { canSubscribe, WakeUps } from './wake-up.ts'
 
 /** Configures a shared token store. */
 export interface RedisTokenStoreOptions {
@@ -37,26 +39,50 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
     const key = `${prefix}:{${name}}`
     return [`${key}:token`, `${key}:lock`]
   }
-  return {
+  const channelOf = (name: string): string => `${prefix}:{${name}}:written`
+  const wakeUps = canSubscribe(client) ? new WakeUps(client) : undefined
+  const store: TokenStore = {
     async claim(name, stale, lease) {
       const fence = globalThis.crypto.randomUUID()
       try {
-        return readClaim(await run(client, scripts.claim, keysOf(name), [stale ?? '', fence, whole(lease)]))
+        return readClaim(
+          await runScript(client, scripts.claim, keysOf(name), [stale ?? '', fence, whole(lease)]),
+        )
       } catch (error) {
-        // Redis may have heard it although the answer was lost: nobody shall wait for a right that nobody uses
-        run(client, scripts.release, keysOf(name), [fence, '0']).catch(() => {})
+        // Redis may have run the script although the answer was lost: a right that is not used holds up the others
+        runScript(client, scripts.release, keysOf(name), [fence, '0', channelOf(name)]).catch(() => {})
         throw error
       }
     },
     write: (name, fence, entry, lifetime) =>
-      run(client, scripts.write, keysOf(name), [fence, entry, whole(lifetime)]),
+      runScript(client, scripts.write, keysOf(name), [fence, entry, whole(lifetime), channelOf(name)]),
     release: (name, fence, pause) =>
-      run(client, scripts.release, keysOf(name), [fence, String(Math.ceil(pause))]),
-    drop: (name, entry) => run(client, scripts.drop, keysOf(name), [entry]),
+      runScript(client, scripts.release, keysOf(name), [fence, String(Math.ceil(pause)), channelOf(name)]),
+    drop: (name, entry) => runScript(client, scripts.drop, keysOf(name), [entry]),
   }
+  return wakeUps === undefined
+    ? store
+    : {
+        ...store,
+        wait: async (name, ms, signal) =>
+          readMessage(await wakeUps.next(channelOf(name), ms, signal), signal),
+      }
 }
 
-/** Core tells what is no claim. */
+/** Returns the entry in a message; waits for the pause of a message that says that the lock was given back. */
+async function readMessage(
+  message: string | undefined,
+  signal: AbortSignal,
+): Promise<StoreEntry | undefined> {
+  if (!message) return undefined
+  const colon = message.indexOf(':')
+  if (colon !== -1) return { entry: message.slice(colon + 1), expiresIn: Number(message.slice(0, colon)) }
+  const pause = Number(message)
+  if (pause > 0) await delay(pause, undefined, { signal, ref: false }).catch(() => {})
+  return undefined
+}
+
+/** Core refuses what is not a claim. */
 function readClaim(reply: unknown): StoreClaim {
   const [kind, value, left] = (Array.isArray(reply) ? reply : []) as readonly unknown[]
   if (text(kind) === 'locked') return 'locked'
