@@ -74,14 +74,27 @@ export class ApiPauses {
     this.#holdIfUsedUp()
   }
 
-  /** Takes what a response says; returns whether it refused the call for the API's limit. */
+  /** Pauses the API if the response refused the call for the API's limit, and returns whether it did. */
   answered(call: SentCall, response: ResponseHead): boolean {
     this.left(call)
     const refused = this.#policy.limitedStatuses.includes(response.status)
     if (refused) this.#refused(call, response)
     else if (response.status !== 401) this.#backoff.kept(call.takenAt)
-    if (response.header !== undefined) this.#takeReport(call, response)
     return refused
+  }
+
+  /** Pauses the API if the response says that nothing remains, and returns whether it says what does. */
+  readRemaining(call: SentCall, response: ResponseHead): boolean {
+    const quota = readRemaining(response)
+    if (quota === undefined) return false
+    this.#status = response.status
+    const { limits, longestPause } = this.#policy
+    const longestWindow = limits.length === 0 ? longestPause : Math.max(...limits.map(({ window }) => window))
+    const report = { ...quota, resetIn: Math.min(quota.resetIn, longestWindow, longestPause) }
+    const someRemain = this.#remaining.take(report, call.order, this.#sent, this.#limiter)
+    if (someRemain && this.#reason === 'used-up') this.#until = Number.NEGATIVE_INFINITY
+    this.#holdIfUsedUp()
+    return true
   }
 
   /** Notes that a call ended, with a response or without. */
@@ -92,6 +105,7 @@ export class ApiPauses {
   /** Lets no call go for `ms` milliseconds, because another process was told so. */
   pauseFor(ms: number): void {
     this.#extend(finiteDuration(ms, this.#policy.longestPause))
+    this.#reason = 'refused'
   }
 
   /** Lifts the pause, for every process that shares the limiter. */
@@ -115,18 +129,6 @@ export class ApiPauses {
     this.#limiter.pause?.(ms)
   }
 
-  #takeReport(call: SentCall, response: ResponseHead): void {
-    const quota = readRemaining(response)
-    if (quota === undefined) return
-    this.#status = response.status
-    const { limits, longestPause } = this.#policy
-    const longestWindow = limits.length === 0 ? longestPause : Math.max(...limits.map(({ window }) => window))
-    const report = { ...quota, resetIn: Math.min(quota.resetIn, longestWindow, longestPause) }
-    const someRemain = this.#remaining.take(report, call.order, this.#sent, this.#limiter)
-    if (someRemain && this.#reason === 'used-up') this.#until = Number.NEGATIVE_INFINITY
-    this.#holdIfUsedUp()
-  }
-
   #holdIfUsedUp(): void {
     const ms = this.#remaining.usedUpFor
     if (ms === 0) return
@@ -138,9 +140,10 @@ export class ApiPauses {
     // responses to calls that were under way together ask for one pause, and make one event
     const isNew = this.#until <= performance.now() || ms > this.#announced
     this.#extend(ms)
+    // a refusal is not taken back by a response that says that calls remain
+    if (isNew || reason === 'refused') this.#reason = reason
     if (!isNew) return
     this.#announced = ms
-    this.#reason = reason
     this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status, reason })
   }
 

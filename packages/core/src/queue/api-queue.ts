@@ -41,6 +41,8 @@ export interface QueueStatus {
   readonly emptyAt?: string
 }
 
+/** After so many responses without a rate limit header in a row only every so manieth is looked at. */
+const mostSilent = 16
 /** Before every priority that a caller can give. */
 const first = Number.MAX_SAFE_INTEGER
 
@@ -63,6 +65,7 @@ export class ApiQueue {
   readonly #pauses: ApiPauses
   readonly #policyWatch: PolicyWatch
   #running = 0
+  #silentInRow = 0
   #renewing = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -107,8 +110,9 @@ export class ApiQueue {
   answered(turn: Turn, response: ResponseHead): boolean {
     turn.permit.answered()
     this.#progress.answered(turn.takenAt)
-    if (response.header !== undefined) this.#policyWatch.answered(response)
-    return this.#pauses.answered(turn, response)
+    const isRefused = this.#pauses.answered(turn, response)
+    if (isRefused || this.#isWorthReading(turn.order)) this.#readHeaders(turn, response)
+    return isRefused
   }
 
   /** Gives the slot back, and the unit too if nothing was sent. */
@@ -206,6 +210,17 @@ export class ApiQueue {
       ...limiterEvents(this.#api, this.#emit),
     })
     return checkLimiter(limiter)
+  }
+
+  /** Whether to look for rate limit headers: each lookup in a response of `fetch` takes 0.13 µs. */
+  #isWorthReading(order: number): boolean {
+    return this.#silentInRow < mostSilent || order % mostSilent === 0
+  }
+
+  #readHeaders(turn: Turn, response: ResponseHead): void {
+    const saysWhatRemains = this.#pauses.readRemaining(turn, response)
+    const namesPolicy = this.#policyWatch.readPolicy(response)
+    this.#silentInRow = saysWhatRemains || namesPolicy ? 0 : this.#silentInRow + 1
   }
 
   #resumed(): void {

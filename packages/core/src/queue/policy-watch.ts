@@ -24,14 +24,17 @@ export class PolicyWatch {
     this.#told.clear()
   }
 
-  answered(response: ResponseHead): void {
-    if (!this.#emit?.isObserved || this.#told.size >= mostTold) return
+  /** Returns whether the headers name a policy at all. */
+  readPolicy(response: ResponseHead): boolean {
+    if (!this.#emit?.isObserved || this.#told.size >= mostTold) return false
     const seen = readPolicy(response)
     const unknown = seen.filter((limit) => !this.#configured.some((other) => isSame(limit, other)))
     const difference = unknown.map(({ quota, window }) => `${quota}/${window}`).join()
-    if (unknown.length === 0 || this.#told.has(difference)) return
-    this.#told.add(difference)
-    this.#emit({ type: 'policy.differs', api: this.#api, configured: this.#configured, seen })
+    if (unknown.length > 0 && !this.#told.has(difference)) {
+      this.#told.add(difference)
+      this.#emit({ type: 'policy.differs', api: this.#api, configured: this.#configured, seen })
+    }
+    return seen.length > 0
   }
 }
 

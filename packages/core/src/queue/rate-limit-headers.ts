@@ -25,6 +25,7 @@ const dialects = [
   ['x-ratelimit-remaining', 'x-ratelimit-reset'],
   ['x-rate-limit-remaining', 'x-rate-limit-reset'],
 ] as const
+const none: readonly RemainingQuota[] = []
 const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
 
 /**
@@ -45,14 +46,23 @@ export function readPause(response: ResponseHead): number | undefined {
 
 /** Returns what the tightest quota still takes, `undefined` where the response says nothing of it. */
 export function readRemaining(response: ResponseHead): RemainingQuota | undefined {
-  const quotas = quotasOf(response)
+  let tightest: RemainingQuota | undefined
+  for (const quota of quotasOf(response))
+    if (tightest === undefined || isTighter(quota, tightest)) tightest = quota
+  return tightest ?? readDialects(response)
+}
+
+function isTighter(a: RemainingQuota, b: RemainingQuota): boolean {
+  return a.remaining < b.remaining || (a.remaining === b.remaining && a.resetIn > b.resetIn)
+}
+
+function readDialects(response: ResponseHead): RemainingQuota | undefined {
   for (const [remainingName, resetName] of dialects) {
-    if (quotas.length > 0) break
     const remaining = numberOf(textOf(response, remainingName))
     const resetIn = remaining === undefined ? undefined : readReset(response, resetName)
-    if (remaining !== undefined && resetIn !== undefined) quotas.push({ remaining, resetIn })
+    if (remaining !== undefined && resetIn !== undefined) return { remaining, resetIn }
   }
-  return quotas.toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)[0]
+  return undefined
 }
 
 /** Returns the limits on calls that the headers name with their window; empty where they name none. */
@@ -70,8 +80,11 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 }
 
 /** The quotas of the `RateLimit` field: `"name";r=…;t=…`, or `remaining=…, reset=…` as older drafts have it. */
-function quotasOf(response: ResponseHead): RemainingQuota[] {
-  const members = membersOf(textOf(response, 'ratelimit'))
+function quotasOf(response: ResponseHead): readonly RemainingQuota[] {
+  const text = textOf(response, 'ratelimit')
+  // nearly every response
+  if (text === undefined) return none
+  const members = membersOf(text)
   const pairs = members.map(({ parameters }) => [parameters.get('r'), parameters.get('t')])
   const valueOf = (name: string): string | undefined =>
     members.find(({ value }) => value.startsWith(`${name}=`))?.value.slice(name.length + 1)

@@ -6,6 +6,7 @@ import { failure } from '../issuer/issuer-request.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/token-endpoint.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { backoff } from '../time/backoff.ts'
+import { finiteDuration } from '../time/finite-duration.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import type { StoreEntry } from './token-store.ts'
@@ -259,7 +260,7 @@ function refusedBefore(
   expiresIn: number = refusalMemory,
 ): TokenlaneError {
   const reason = `refused another process with the same credentials: ${oauthError} (status ${status})`
-  const details = { status, oauthError, definite: true, retryAfter: expiresIn }
+  const details = { status, oauthError, definite: true, retryAfter: finiteDuration(expiresIn, refusalMemory) }
   return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_REFUSED', reason, details)
 }
 
