@@ -19,7 +19,7 @@ interface IoRedis {
 }
 
 /** Runs a script by its text; the two clients differ in how they are told what is a key. */
-function run(client: RedisClient, script: string, keys: string[], args: string[]): Promise<unknown> {
+export function run(client: RedisClient, script: string, keys: string[], args: string[]): Promise<unknown> {
   return 'evalSha' in client
     ? client.eval(script, { keys, arguments: args })
     : client.eval(script, keys.length, ...keys, ...args)

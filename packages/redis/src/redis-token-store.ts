@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type StoreClaim, type StoreEntry, TokenlaneError, type TokenStore } from '@tokenlane/core/fleet'
-import { isRedisClient, runScript, type RedisClient } from './redis-client.ts'
+import { isRedisClient, run, runScript, type RedisClient, type Script } from './redis-client.ts'
 import * as scripts from './store-scripts.ts'
 import { canSubscribe, WakeUps } from './wake-up.ts'
 
@@ -39,26 +39,33 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
     const key = `${prefix}:{${name}}`
     return [`${key}:token`, `${key}:lock`]
   }
+  const sent = new Set<Script>()
+  const call = (script: Script, name: string, args: string[]): Promise<unknown> => {
+    // the whole script once: a Redis that does not know it yet would cost every process a request more
+    const first = !sent.has(script)
+    sent.add(script)
+    return first
+      ? run(client, script.text, keysOf(name), args)
+      : runScript(client, script, keysOf(name), args)
+  }
   const channelOf = (name: string): string => `${prefix}:{${name}}:written`
   const wakeUps = canSubscribe(client) ? new WakeUps(client) : undefined
   const store: TokenStore = {
     async claim(name, stale, lease) {
       const fence = globalThis.crypto.randomUUID()
       try {
-        return readClaim(
-          await runScript(client, scripts.claim, keysOf(name), [stale ?? '', fence, whole(lease)]),
-        )
+        return readClaim(await call(scripts.claim, name, [stale ?? '', fence, whole(lease)]))
       } catch (error) {
         // Redis may have run the script although the answer was lost: a right that is not used holds up the others
-        runScript(client, scripts.release, keysOf(name), [fence, '0', channelOf(name)]).catch(() => {})
+        call(scripts.release, name, [fence, '0', channelOf(name)]).catch(() => {})
         throw error
       }
     },
     write: (name, fence, entry, lifetime) =>
-      runScript(client, scripts.write, keysOf(name), [fence, entry, whole(lifetime), channelOf(name)]),
+      call(scripts.write, name, [fence, entry, whole(lifetime), channelOf(name)]),
     release: (name, fence, pause) =>
-      runScript(client, scripts.release, keysOf(name), [fence, String(Math.ceil(pause)), channelOf(name)]),
-    drop: (name, entry) => runScript(client, scripts.drop, keysOf(name), [entry]),
+      call(scripts.release, name, [fence, String(Math.ceil(pause)), channelOf(name)]),
+    drop: (name, entry) => call(scripts.drop, name, [entry]),
   }
   return wakeUps === undefined
     ? store
