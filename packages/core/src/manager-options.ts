@@ -1,22 +1,23 @@
-import { mustBeObject, mustBeText, ownOptions, refuse, shape } from './options/check.ts'
+import { mustBeText, refuse, shape } from './options/check.ts'
+import { didYouMean } from './options/nearest.ts'
 import { Environment, type PerEnvironment } from './options/environment.ts'
 import type { Observer } from './events.ts'
 import { type CheckedIssuer, checkIssuer } from './credentials/check-issuer.ts'
 import type { IssuerOptions } from './credentials/issuer.ts'
-import { checkAll } from './options/check-all.ts'
 import type { RateLimiterFactory } from './queue/limiter-factory.ts'
 import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './queue/rate-policy.ts'
+import { list, object, optional, type Reader, record } from './options/reader.ts'
 import type { TokenStore } from './store/token-store.ts'
 
 /** A protected API and the issuer whose tokens it takes. */
-export interface ApiOptions {
+export interface ApiOptions<Issuer extends string = string> {
   /**
    * Origin and path prefix, one for all environments or one for each. A URL belongs to the API with the same
    * origin and the longest `baseUrl` path that is its prefix on a segment boundary.
    */
   readonly baseUrl: PerEnvironment
   /** A name from `issuers`. */
-  readonly issuer: string
+  readonly issuer: Issuer
   /** What the API allows. Without one its calls never queue. */
   readonly ratePolicy?: RatePolicy | undefined
   /**
@@ -29,12 +30,28 @@ export interface ApiOptions {
   readonly resend?: boolean | readonly string[] | undefined
 }
 
+/** A `fetch` for token requests, of the runtime or of a package such as undici. */
+export type TokenFetch = (
+  url: string,
+  init: {
+    readonly method: string
+    readonly headers: Record<string, string>
+    readonly body: URLSearchParams
+    readonly redirect: 'manual'
+    readonly signal: AbortSignal
+  },
+) => Promise<{
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  json(): Promise<unknown>
+}>
+
 /** Configures a token manager. */
-export interface TokenManagerOptions {
+export interface TokenManagerOptions<Issuer extends string = string> {
   /** Token issuers, by names of your choice. */
-  readonly issuers: Readonly<Record<string, IssuerOptions>>
+  readonly issuers: Readonly<Record<Issuer, IssuerOptions>>
   /** The APIs that get tokens. A URL of none of them is sent exactly as it would be without us. */
-  readonly apis: readonly ApiOptions[]
+  readonly apis: readonly ApiOptions<NoInfer<Issuer>>[]
   /**
    * Which environment this process is in, such as `testing` or `production`. Needed where a URL is given by
    * environment.
@@ -61,136 +78,140 @@ export interface TokenManagerOptions {
    *
    * @defaultValue the runtime's `fetch`
    */
-  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly fetch?: TokenFetch | undefined
 }
 
-/** A manager's options, in order. */
+/** A manager's options, as they are used. */
 export interface CheckedOptions {
+  readonly environment: Environment
   readonly issuers: ReadonlyMap<string, CheckedIssuer>
-  readonly apis: readonly {
-    readonly baseUrl: string
-    readonly issuer: string
-    readonly ratePolicy: CheckedPolicy | undefined
-    readonly resend: boolean | readonly string[]
-  }[]
+  readonly apis: readonly CheckedApi[]
   readonly store: TokenStore | undefined
-  readonly observers: readonly Observer[]
+  readonly observe: readonly Observer[]
   readonly fetch: typeof globalThis.fetch | undefined
   readonly limiter: RateLimiterFactory | undefined
 }
 
+interface CheckedApi {
+  readonly baseUrl: string
+  readonly issuer: string
+  readonly ratePolicy: CheckedPolicy | undefined
+  readonly resend: boolean | readonly string[]
+}
+
+/** @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong. */
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
-  const given = ownOptions(options, 'options', [
-    'issuers',
-    'apis',
-    'environment',
-    'store',
-    'limiter',
-    'observe',
-    'fetch',
-  ])
-  const environment = new Environment(given['environment'])
-  const issuers = checkIssuers(given['issuers'], environment, given['fetch'] !== undefined)
-  return {
-    issuers,
-    apis: checkApis(given['apis'], issuers, environment),
-    store: checkStore(given['store']),
-    observers: checkObservers(given['observe']),
-    fetch: checkFetch(given['fetch']),
-    limiter: checkLimiterFactory(given['limiter']),
+  const given = isRecord(options) ? options : {}
+  const environment = new Environment(own(given, 'environment'))
+  const issuers = own(given, 'issuers')
+  return object<CheckedOptions>({
+    environment: () => environment,
+    issuers: readIssuers(environment, own(given, 'fetch') !== undefined),
+    apis: readApis(isRecord(issuers) ? issuers : {}, environment),
+    store: optional(readStore),
+    limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
+    observe: readObservers,
+    fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
+  })(options, 'options')
+}
+
+function readIssuers(
+  environment: Environment,
+  ownFetch: boolean,
+): Reader<ReadonlyMap<string, CheckedIssuer>> {
+  const allowed = 'one issuer or more, by name'
+  const read = record((value, path) => checkIssuer(value, path, environment, ownFetch), allowed)
+  return (value, path) => {
+    const issuers = read(value, path)
+    mustHaveOwnOrigins(issuers, path)
+    return issuers
   }
 }
 
-function checkIssuers(
-  value: unknown,
-  environment: Environment,
-  ownFetch: boolean,
-): ReadonlyMap<string, CheckedIssuer> {
-  mustBeObject(value, 'issuers')
-  const checks = Object.entries(value).map(([name, options]): [string, () => CheckedIssuer] => [
-    name,
-    () => checkIssuer(options, `issuers.${name}`, environment, ownFetch),
-  ])
-  if (checks.length === 0) refuse('issuers', 'empty', 'one issuer or more, by name')
-  const issuers = Object.entries(checkAll(Object.fromEntries(checks)))
-  for (const [index, [name, { place, tokenPath }]] of issuers.entries())
-    for (const [other, { place: otherPlace, tokenPath: otherPath }] of issuers.slice(0, index)) {
-      // the service's issuers are different servers; two of them on one origin are a copy-paste
-      const bothOfService = tokenPath !== undefined && otherPath !== undefined
-      if (bothOfService && tokenPath !== otherPath && place.origin === otherPlace.origin)
-        refuse(
-          `issuers.${name}.authUrl`,
-          `on the same origin as \`issuers.${other}.authUrl\` (${place.origin})`,
-          'an origin for each of the two issuers',
-        )
-    }
-  return new Map(issuers)
-}
-
-function checkApis(
-  value: unknown,
-  issuers: ReadonlyMap<string, CheckedIssuer>,
-  environment: Environment,
-): CheckedOptions['apis'] {
-  if (!Array.isArray(value)) refuse('apis', shape(value), 'an array, which may be empty')
-  const places = new Map<string, string>()
-  return value.map((given: unknown, index) => {
-    const path = `apis[${index}]`
-    const api = ownOptions(given, path, ['baseUrl', 'issuer', 'ratePolicy', 'resend'])
-    const issuer = mustBeText(api['issuer'], `${path}.issuer`, known(issuers))
-    const options = issuers.get(issuer)
-    if (options === undefined) refuse(`${path}.issuer`, 'no name from `issuers`', known(issuers))
-    const baseUrl = environment.url(api['baseUrl'], `${path}.baseUrl`, options.allowInsecureLoopback).href
-    const place = baseUrl.replace(/\/+$/, '')
-    const other = places.get(place)
+/** The service's two issuers are different servers: both on one origin are a copy-paste. */
+function mustHaveOwnOrigins(issuers: ReadonlyMap<string, CheckedIssuer>, path: string): void {
+  const seen: [name: string, issuer: CheckedIssuer][] = []
+  for (const [name, issuer] of issuers) {
+    const { tokenPath, place } = issuer
+    if (tokenPath === undefined) continue
+    const other = seen.find(([, one]) => one.tokenPath !== tokenPath && one.place.origin === place.origin)
     if (other !== undefined)
-      refuse(`${path}.baseUrl`, `the same as \`${other}\``, 'one API for each base URL')
-    places.set(place, `${path}.baseUrl`)
-    const policy = api['ratePolicy']
-    const ratePolicy = policy === undefined ? undefined : checkRatePolicy(policy, `${path}.ratePolicy`)
-    return { baseUrl, issuer, ratePolicy, resend: checkResend(api['resend'], `${path}.resend`) }
-  })
+      refuse(
+        `${path}.${name}.authUrl`,
+        `on the same origin as \`${path}.${other[0]}.authUrl\` (${place.origin})`,
+        'an origin for each of the two issuers',
+      )
+    seen.push([name, issuer])
+  }
 }
 
-function checkResend(value: unknown, path: string): boolean | readonly string[] {
-  if (value === undefined) return true
+function readApis(
+  issuers: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): Reader<readonly CheckedApi[]> {
+  const places = new Map<string, string>()
+  const read = (value: unknown, path: string): CheckedApi => {
+    const name = own(value, 'issuer')
+    const isInsecure = typeof name === 'string' && own(own(issuers, name), 'allowInsecureLoopback') === true
+    return object<CheckedApi>({
+      baseUrl(url, urlPath) {
+        const { href } = environment.url(url, urlPath, isInsecure)
+        const place = href.replace(/\/+$/, '')
+        const other = places.get(place)
+        if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API for each base URL')
+        places.set(place, urlPath)
+        return href
+      },
+      issuer(issuer, issuerPath) {
+        const names = Object.keys(issuers)
+        const text = mustBeText(issuer, issuerPath, known(names))
+        if (!names.includes(text))
+          refuse(issuerPath, `no name from \`issuers\`${didYouMean(text, names)}`, known(names))
+        return text
+      },
+      ratePolicy: optional(checkRatePolicy),
+      resend: optional(readResend, true),
+    })(value, path)
+  }
+  return list(read, 'an array, which may be empty')
+}
+
+const readResend: Reader<boolean | readonly string[]> = (value, path) => {
   if (typeof value === 'boolean') return value
   const allowed = "true, false or methods in capital letters, such as ['GET', 'HEAD']"
-  if (!Array.isArray(value)) refuse(path, shape(value), allowed)
-  for (const [index, method] of value.entries())
-    if (typeof method !== 'string' || !/^[A-Z]+(?:-[A-Z]+)*$/.test(method))
-      refuse(`${path}[${index}]`, shape(method), allowed)
-  return [...value] as string[]
+  const readMethod: Reader<string> = (method, methodPath) =>
+    typeof method === 'string' && /^[A-Z]+(?:-[A-Z]+)*$/.test(method)
+      ? method
+      : refuse(methodPath, shape(method), allowed)
+  return list(readMethod, allowed)(value, path)
 }
 
-function checkStore(value: unknown): TokenStore | undefined {
-  if (value === undefined) return undefined
+const readStore: Reader<TokenStore> = (value, path) => {
   for (const method of ['claim', 'write', 'release', 'drop'])
-    if (typeof (value as Record<string, unknown> | null)?.[method] !== 'function')
-      refuse('store', shape(value), 'a token store, with claim, write, release and drop')
+    if (typeof own(value, method, { inherited: true }) !== 'function')
+      refuse(path, shape(value), 'a token store, with claim, write, release and drop')
   return value as TokenStore
 }
 
-function checkObservers(value: unknown): readonly Observer[] {
+const readObservers: Reader<readonly Observer[]> = (value, path) => {
+  const allowed = 'a function or an array of functions'
   const observers: readonly unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value]
-  for (const observer of observers)
-    if (typeof observer !== 'function')
-      refuse('observe', shape(observer), 'a function or an array of functions')
-  return observers as readonly Observer[]
+  return observers.map((observer) => aFunction<Observer>(allowed)(observer, path))
 }
 
-function checkFetch(value: unknown): typeof globalThis.fetch | undefined {
-  if (value !== undefined && typeof value !== 'function') refuse('fetch', shape(value), 'a fetch function')
-  return value as typeof globalThis.fetch | undefined
+function aFunction<T>(allowed: string): Reader<T> {
+  return (value, path) => (typeof value === 'function' ? (value as T) : refuse(path, shape(value), allowed))
 }
 
-function checkLimiterFactory(value: unknown): RateLimiterFactory | undefined {
-  if (value !== undefined && typeof value !== 'function')
-    refuse('limiter', shape(value), 'a function that makes a limiter for an API')
-  return value as RateLimiterFactory | undefined
+/** Says what is allowed where an issuer is named. */
+export function known(issuers: Iterable<string>): string {
+  return `one of ${[...issuers].join(', ')}`
 }
 
-/** What is allowed where an issuer is named. */
-export function known(issuers: ReadonlyMap<string, unknown>): string {
-  return `one of ${[...issuers.keys()].join(', ')}`
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function own(value: unknown, name: string, { inherited = false } = {}): unknown {
+  return isRecord(value) && (inherited || Object.hasOwn(value, name)) ? value[name] : undefined
 }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { AccessToken } from './token/access-token.ts'
 import type { Api, ApiStatus } from './send/api.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
@@ -21,9 +22,9 @@ import { Router } from './send/router.ts'
 import { shareWithFleet } from './store/share-with-fleet.ts'
 import { processMustKeepFloor } from './tls/tls-floor.ts'
 
-/** A plain snapshot for a health endpoint. Holds no secret. */
-export interface ManagerStatus {
-  readonly issuers: Readonly<Record<string, IssuerStatus>>
+/** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
+export interface ManagerStatus<Issuer extends string = string> {
+  readonly issuers: Readonly<Record<Issuer, IssuerStatus>>
   /** In the order of the options. */
   readonly apis: readonly ApiStatus[]
 }
@@ -38,27 +39,30 @@ export interface IssuerStatus {
   readonly daysLeft?: number
 }
 
-/** The tokens of one application: obtained, renewed, and given to the calls that they are for. */
-export interface TokenManager extends AsyncDisposable {
+/**
+ * The tokens of one application: obtained, renewed, and given to the calls that they are for. `Issuer` has the names of
+ * its issuers.
+ */
+export interface TokenManager<Issuer extends string = string> extends AsyncDisposable {
   /**
-   * A token that is valid now, renewed if it must be. Concurrent callers share one token request.
+   * Returns a token that is valid now, renewed if it must be. Concurrent callers share one token request.
    *
    * @param issuer A name from `issuers`.
    * @param options `signal` ends this wait only.
    * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if the issuer says no, `TOKEN_REQUEST_FAILED`,
    * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it gives none, `INSECURE_TRANSPORT` if it could only be
-   * asked below TLS 1.2, `CREDENTIALS_UNAVAILABLE`, `MANAGER_CLOSED`, or `INVALID_OPTIONS` for a name that is no
-   * issuer; the signal's reason if it aborts.
+   * asked below TLS 1.2, `CREDENTIALS_UNAVAILABLE`, `MANAGER_CLOSED`, or `INVALID_OPTIONS` for another
+   * name; the signal's reason if it aborts.
    * @example
    * ```ts
    * const { value } = await tokens.getToken('weblink', { signal })
    * ```
    */
-  getToken(issuer: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
-  /** The API that an absolute URL belongs to, `undefined` for a URL that gets no token. */
+  getToken(issuer: Issuer, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
+  /** Returns the API that an absolute URL belongs to, `undefined` for a URL that gets no token. */
   route(url: string | URL): Api | undefined
-  /** How things are, without secrets. */
-  status(): ManagerStatus
+  /** Returns how things are, without secrets. */
+  status(): ManagerStatus<Issuer>
   /**
    * Adds an observer to those of the options, and returns a function that takes it off again.
    *
@@ -93,8 +97,8 @@ export interface TokenManager extends AsyncDisposable {
    */
   setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
   /**
-   * Takes no new calls, refuses those that wait in a queue (`MANAGER_CLOSED`), and ends when those under way have
-   * ended. Nothing keeps the process alive after.
+   * Takes no new calls, refuses queued ones (`MANAGER_CLOSED`), and resolves when those under way have ended, with their
+   * retries and redirects. Nothing keeps the process alive after.
    */
   close(): Promise<void>
 }
@@ -102,7 +106,8 @@ export interface TokenManager extends AsyncDisposable {
 /**
  * Creates the token manager of an application. Nothing is requested before the first call.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming the option and what is allowed;
+ * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming every option that is wrong and what is
+ * allowed;
  * `CLIENT_SIDE_FORBIDDEN` in a browser's page or worker.
  * @example
  * ```ts
@@ -114,15 +119,17 @@ export interface TokenManager extends AsyncDisposable {
  * })
  * ```
  */
-export function createTokenManager(options: TokenManagerOptions): TokenManager {
+export function createTokenManager<const Issuer extends string>(
+  options: TokenManagerOptions<Issuer>,
+): TokenManager<Issuer> {
   mustNotBeInBrowser()
   processMustKeepFloor((reason) => {
     throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
   })
-  const { issuers, apis, store, observers, fetch, limiter } = checkOptions(options)
+  const { issuers, apis, store, observe, fetch, limiter } = checkOptions(options)
   // what messages and events name as their manager, before it has its functions
-  const tokens = {} as TokenManager
-  const observed = new Observers(observers, tokens)
+  const tokens = {} as TokenManager<Issuer>
+  const observed = new Observers(observe, tokens)
   const debug = nodeDebugObserver()
   if (debug !== undefined) observed.add(debug)
   const { emit } = observed
@@ -176,7 +183,9 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
       return observed.add(observer)
     },
     status: () => ({
-      issuers: Object.fromEntries(Array.from(managed, ([name, issuer]) => [name, statusOf(issuer)])),
+      issuers: Object.fromEntries(
+        Array.from(managed, ([name, issuer]) => [name, statusOf(issuer)]),
+      ) as Record<Issuer, IssuerStatus>,
       apis: protectedApis.map((api) => api.status()),
     }),
     async warmUp() {
@@ -191,7 +200,7 @@ export function createTokenManager(options: TokenManagerOptions): TokenManager {
       atRunTime('set rate policy', () => apiAt(baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy'))),
     close,
     [Symbol.asyncDispose]: close,
-  } satisfies TokenManager)
+  } satisfies TokenManager<Issuer>)
 }
 
 /** Returns the error of several issuers that gave no token; that of a single one is the error itself. */
@@ -269,6 +278,6 @@ function unknownIssuer(name: unknown, issuers: ReadonlyMap<string, unknown>): To
   const given = typeof name === 'string' ? 'not an issuer of this manager' : shape(name)
   return new TokenlaneError(
     'INVALID_OPTIONS',
-    `Cannot get token: \`issuer\` is ${given}; allowed: ${known(issuers)}`,
+    `Cannot get token: \`issuer\` is ${given}; allowed: ${known(issuers.keys())}`,
   )
 }

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 const credentials = client
-const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general' }]
+const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general' as const }]
 
 test('`http:` is not allowed by somebody else', () => {
   pollute({ allowInsecureLoopback: true })

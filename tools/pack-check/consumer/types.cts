@@ -1,5 +1,11 @@
 import { attachTokens } from '@tokenlane/axios'
-import { createTokenManager, envCredentials, generalIssuer, weblinkIssuer } from '@tokenlane/core'
+import {
+  createTokenManager,
+  envCredentials,
+  generalIssuer,
+  weblinkIssuer,
+  type AccessToken,
+} from '@tokenlane/core'
 import { fileCredentials } from '@tokenlane/core/node'
 import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
@@ -19,6 +25,19 @@ const tokens = createTokenManager({
   },
   apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }],
 })
+export const token: Promise<AccessToken> = tokens.getToken('weblink')
+export const state: 'none' | 'live' | 'expired' = tokens.status().issuers.general.token
+// @ts-expect-error a name of no issuer
+void tokens.getToken('genral')
+createTokenManager({
+  issuers: { general: { tokenEndpoint: 'https://auth.example.com/token', credentials: [] } },
+  // @ts-expect-error a name of no issuer
+  apis: [{ baseUrl: 'https://api.example.com/', issuer: 'genral' }],
+})
+export async function scoped(): Promise<void> {
+  await using closing = tokens
+  await closing.warmUp()
+}
 const fetchWithTokens = createFetch(tokens)
 export const answer: Promise<Response> = fetchWithTokens('https://api.example.com/orders', {
   tokenlane: { priority: 1 },

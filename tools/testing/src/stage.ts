@@ -16,11 +16,13 @@ import { issuersOf } from './service.ts'
 import { createTestClient, type TestClient } from './test-client.ts'
 
 /** How a scenario's manager differs from the usual one, which knows both APIs of the sandbox. */
+type IssuerName = 'general' | 'weblink'
+
 export interface OpenOptions {
   /** Of the weblink API. */
   readonly ratePolicy?: RatePolicy
   /** Further APIs, by default of the weblink issuer. */
-  readonly apis?: readonly (Omit<ApiOptions, 'issuer'> & { readonly issuer?: string })[]
+  readonly apis?: readonly (Omit<ApiOptions, 'issuer'> & { readonly issuer?: IssuerName })[]
   readonly observe?: TokenManagerOptions['observe']
   /** Until then the issuer's answers are on their way. */
   readonly tokensCome?: Promise<void>
@@ -89,7 +91,7 @@ export class SandboxStage<Client> implements Stage {
         apis: [
           { baseUrl: apiUrl, issuer: 'general' },
           { baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy },
-          ...apis.map((api) => ({ issuer: 'weblink', ...api })),
+          ...apis.map((api) => ({ issuer: 'weblink' as const, ...api })),
         ],
         observe,
         fetch: async (input, init) => {

@@ -45,7 +45,7 @@ function managerOf(issuerUrl: string): TokenManager {
   const credentials = { clientId: 'probe', clientSecret: 'secret-of-this-test' }
   const tokens = createTokenManager({
     issuers: { general: { tokenEndpoint: new URL('token', issuerUrl).href, credentials } },
-    apis: tlsVersions.map((version) => ({ baseUrl: urls[version], issuer: 'general' })),
+    apis: tlsVersions.map((version) => ({ baseUrl: urls[version], issuer: 'general' as const })),
   })
   tls.DEFAULT_MIN_VERSION = assign ?? floor
   return tokens

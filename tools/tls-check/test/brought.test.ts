@@ -65,7 +65,7 @@ function managerWith(
     issuers: {
       general: { tokenEndpoint: `${issuerUrl}token`, credentials: { clientId: 'a', clientSecret: 'b' } },
     },
-    apis: Object.values(servers.urls).map((url) => ({ baseUrl: `${url}api/`, issuer: 'general' })),
+    apis: Object.values(servers.urls).map((url) => ({ baseUrl: `${url}api/`, issuer: 'general' as const })),
     fetch,
   })
 }

@@ -27,7 +27,7 @@ test('everything that is wrong with an issuer is told at once, by option path', 
     scopes: 'a',
   })
   expect(message).toMatch(
-    /^INVALID_OPTIONS Cannot create token manager: `issuers\.partner\.scopes` is no option/,
+    /^INVALID_OPTIONS Cannot create token manager: 6 options are wrong:\n- `issuers\.partner\.scopes` is not an option/,
   )
   for (const option of [
     '`issuers.partner.issuer` is given beside `tokenEndpoint`',
@@ -51,7 +51,7 @@ test('what is wrong with several issuers is told at once', () => {
       },
       apis: [],
     }),
-  ).toThrow(/`issuers\.one\.credentials\.clientId`.*`issuers\.two\.credentials\.clientId`/)
+  ).toThrow(/`issuers\.one\.credentials\.clientId`.*`issuers\.two\.credentials\.clientId`/s)
 })
 
 const rsa = '-----BEGIN RSA PRIVATE KEY-----\nsecret-1\n-----END RSA PRIVATE KEY-----'
@@ -61,7 +61,7 @@ test.each<[string, object, string]>([
   [
     'a secret for a signed assertion',
     { credentials, clientAuthentication: 'private_key_jwt' },
-    'credentials.clientSecret` is no option',
+    'credentials.clientSecret` is not an option',
   ],
   [
     'a key that is not PKCS#8',
@@ -87,7 +87,7 @@ test.each<[string, object, string]>([
   [
     'a key for a secret',
     { credentials: { clientId: 'a', privateKey: pem } },
-    'credentials.privateKey` is no option',
+    'credentials.privateKey` is not an option',
   ],
   [
     'a key without its certificate',

@@ -1,4 +1,6 @@
 import { TokenlaneError } from '../errors.ts'
+import { Faults } from './faults.ts'
+import { didYouMean } from './nearest.ts'
 
 /** Ends the start-up: names the option, what was given, and what is allowed. */
 export function refuse(path: string, given: string, allowed: string): never {
@@ -8,7 +10,7 @@ export function refuse(path: string, given: string, allowed: string): never {
   )
 }
 
-/** A value as an error message may show it: no text, since any text may be a secret in the wrong place. */
+/** Describes a value as an error message may show it: no text, since any text may be a secret in the wrong place. */
 export function shape(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
@@ -26,14 +28,25 @@ export function mustBeObject(
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse(path, shape(value), keys ? `an object with ${keys.join(', ')}` : 'an object')
   if (keys === undefined) return
+  const faults = new Faults()
   for (const key of Object.keys(value))
-    if (!keys.includes(key)) refuse(`${path}.${key}`, 'no option', keys.join(', '))
+    if (!keys.includes(key)) faults.collect(() => refuseUnknown(key, path, keys))
+  faults.raise()
 }
 
-/** The options that an object has itself, and not what somebody put on `Object.prototype`. */
+/** Returns the options that an object has itself, and not what somebody put on `Object.prototype`. */
 export function ownOptions(value: unknown, path: string, keys?: readonly string[]): Record<string, unknown> {
   mustBeObject(value, path, keys)
   return Object.assign(Object.create(null) as Record<string, unknown>, value)
+}
+
+/** Refuses an option that does not exist. What does not look like the name of one may be a secret, and is not shown. */
+export function refuseUnknown(key: string, path: string, names: readonly string[]): never {
+  const hint = didYouMean(key, names)
+  if (hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key))
+    refuse(`${path}.${key}`, `not an option${hint}`, names.join(', '))
+  const given = `an object with an unknown option, whose name of ${key.length} characters is not shown`
+  refuse(path, given, names.join(', '))
 }
 
 export function mustBeText(value: unknown, path: string, allowed: string): string {

@@ -1,4 +1,5 @@
-import { mustBeCount, mustBeDuration, mustBeFlag, ownOptions, refuse, shape } from '../options/check.ts'
+import { refuse, shape } from '../options/check.ts'
+import { count, duration, flag, list, object, oneOf, optional, type Reader } from '../options/reader.ts'
 
 /** At most `quota` calls in any `window`. */
 export interface RateLimit {
@@ -93,58 +94,24 @@ export interface CheckedPolicy {
   readonly limitedStatuses: readonly number[]
 }
 
-const options = [
-  'limits',
-  'accounting',
-  'spread',
-  'unansweredGrace',
-  'concurrency',
-  'maxQueued',
-  'maxWait',
-  'longestPause',
-  'limitedStatuses',
-]
+const span: Reader<number> = duration({ positive: true })
 
-export function checkRatePolicy(value: unknown, path: string): CheckedPolicy {
-  const given = ownOptions(value, path, options)
-  const { limits, spread = false, concurrency, maxQueued, maxWait } = given
-  const { accounting = 'response', limitedStatuses = [429], unansweredGrace, longestPause = 300_000 } = given
-  if (!Array.isArray(limits)) refuse(`${path}.limits`, shape(limits), 'an array of { quota, window }')
-  if (!Array.isArray(limitedStatuses))
-    refuse(`${path}.limitedStatuses`, shape(limitedStatuses), 'an array of status codes, 400 to 599 but 401')
-  return {
-    limits: limits.map((limit, index) => checkLimit(limit, `${path}.limits[${index}]`)),
-    accounting: checkAccounting(accounting, `${path}.accounting`),
-    spread: mustBeFlag(spread, `${path}.spread`),
-    unansweredGrace:
-      unansweredGrace === undefined ? undefined : mustBeDuration(unansweredGrace, `${path}.unansweredGrace`),
-    concurrency: concurrency === undefined ? Infinity : mustBeCount(concurrency, `${path}.concurrency`, 1),
-    maxQueued: maxQueued === undefined ? Infinity : mustBeCount(maxQueued, `${path}.maxQueued`, 0),
-    maxWait:
-      maxWait === undefined ? undefined : mustBeDuration(maxWait, `${path}.maxWait`, { positive: true }),
-    longestPause: mustBeDuration(longestPause, `${path}.longestPause`, { positive: true }),
-    limitedStatuses: limitedStatuses.map((status, index) =>
-      checkStatus(status, `${path}.limitedStatuses[${index}]`),
-    ),
-  }
-}
-
-function checkLimit(value: unknown, path: string): RateLimit {
-  const { quota, window } = ownOptions(value, path, ['quota', 'window'])
-  return {
-    quota: mustBeCount(quota, `${path}.quota`, 1),
-    window: mustBeDuration(window, `${path}.window`, { positive: true }),
-  }
-}
-
-function checkAccounting(value: unknown, path: string): Accounting {
-  if (value !== 'response' && value !== 'send') refuse(path, shape(value), "'response' or 'send'")
-  return value
-}
-
-function checkStatus(value: unknown, path: string): number {
-  const status = value as number
-  if (!Number.isInteger(status) || status < 400 || status > 599 || status === 401)
+const status: Reader<number> = (value, path) => {
+  const given = value as number
+  if (!Number.isInteger(given) || given < 400 || given > 599 || given === 401)
     refuse(path, shape(value), 'a status code, 400 to 599 but 401')
-  return status
+  return given
 }
+
+/** Reads a rate policy, with its defaults in place. */
+export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
+  limits: list(object<RateLimit>({ quota: count(1), window: span }), 'an array of { quota, window }'),
+  accounting: optional(oneOf('response', 'send'), 'response'),
+  spread: optional(flag, false),
+  unansweredGrace: optional(duration()),
+  concurrency: optional(count(1), Infinity),
+  maxQueued: optional(count(0), Infinity),
+  maxWait: optional(span),
+  longestPause: optional(span, 300_000),
+  limitedStatuses: optional(list(status, 'an array of status codes, 400 to 599 but 401'), [429]),
+})

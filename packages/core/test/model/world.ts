@@ -73,11 +73,11 @@ export class World {
       },
       apis: this.apis.map(({ baseUrl, issuer: { model } }) => ({
         baseUrl,
-        issuer: model.name,
+        issuer: model.name as 'general' | 'weblink',
         ratePolicy: model.name === 'weblink' ? policy : undefined,
       })),
       observe: (event) => this.#observe(event),
-      fetch: (url, init) => this.#fetch(url as string, init),
+      fetch: (url, init) => this.#fetch(url, init),
     })
   }
 

@@ -77,7 +77,7 @@ export const redirects: ScenarioGroup = {
       name: "to another API's path of the same origin carries no token of the first",
       async run(stage) {
         const url = outside(stage)
-        const other = { baseUrl: new URL('.', url).href, issuer: 'general' }
+        const other = { baseUrl: new URL('.', url).href, issuer: 'general' as const }
         const { client } = stage.open({ apis: [other] })
         const { text } = await client.send({ url: redirectTo(url.href) })
         expect(JSON.parse(text)).toEqual({ authorization: false })

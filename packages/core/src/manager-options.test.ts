@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { createTokenManager, isTokenlaneError, type TokenlaneError } from './index.ts'
+
+const credentials = { clientId: 'client', clientSecret: 'secret' }
+const general = { tokenEndpoint: 'https://auth.example.com/token', credentials }
+
+function errorOf(options: object): TokenlaneError {
+  try {
+    createTokenManager(options as never)
+  } catch (error) {
+    if (isTokenlaneError(error)) return error
+    throw error
+  }
+  throw new Error('not refused')
+}
+
+test('all wrong options are named at once, with what was given and what is allowed', () => {
+  const error = errorOf({
+    issuers: { general, weblink: { ...general, maxWait: -1 } },
+    apis: [
+      { baseUrl: 'api.example.com', issuer: 'general' },
+      { baseUrl: 'https://api.example.com/', issuer: 'genral', resend: 'GET' },
+    ],
+    fetch: 7,
+    observ: 1,
+  })
+  expect(error.code).toBe('INVALID_OPTIONS')
+  expect(error.message.split('\n')).toEqual([
+    'Cannot create token manager: 6 options are wrong:',
+    '- `options.observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
+    '- `issuers.weblink.maxWait` is -1; allowed: milliseconds, finite, above 0',
+    '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/',
+    '- `apis[1].issuer` is no name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
+    "- `apis[1].resend` is a string; allowed: true, false or methods in capital letters, such as ['GET', 'HEAD']",
+    '- `fetch` is 7; allowed: a fetch function',
+    expect.stringContaining('troubleshoot.md'),
+  ])
+  expect(error.errors).toHaveLength(6)
+})
+
+test('one wrong option is the error itself', () => {
+  const error = errorOf({ issuers: { general }, apis: [], environment: 7 })
+  expect(error.message).toMatch(/^Cannot create token manager: `environment` is 7; allowed: a name/)
+  expect(error.errors).toBeUndefined()
+})
+
+test.each([
+  ['ratePolice', 'apis[0].ratePolice', ' (did you mean `ratePolicy`?)'],
+  ['baseURL', 'apis[0].baseURL', ' (did you mean `baseUrl`?)'],
+  ['timeout', 'apis[0].timeout', ''],
+])('an option called %s is named, and the one that was meant', (name, path, hint) => {
+  const api = { baseUrl: 'https://api.example.com/', issuer: 'general', [name]: 1 }
+  expect(errorOf({ issuers: { general }, apis: [api] }).message).toContain(
+    `\`${path}\` is not an option${hint}; allowed: baseUrl, issuer, ratePolicy, resend`,
+  )
+})
+
+test.each(['Secret-that-nobody-may-see', 'a1b2c3d4e5f6', 'sk_live_abcdefgh', 'x'.repeat(40), 'Hunter'])(
+  'an option whose name may be a secret, as %s, is not shown',
+  (secret) => {
+    const api = { baseUrl: 'https://api.example.com/', issuer: 'general', [secret]: 1 }
+    for (const options of [
+      { issuers: { general }, apis: [api] },
+      { issuers: { general }, apis: [], [secret]: 1 },
+      { issuers: { general: { ...general, [secret]: 1 } }, apis: [] },
+    ]) {
+      const { message } = errorOf(options)
+      expect(message).not.toContain(secret)
+      expect(message).toContain(`an unknown option, whose name of ${secret.length} characters is not shown`)
+    }
+  },
+)

@@ -1,0 +1,33 @@
+import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
+
+/** What messages about one wrong option begin with. */
+const preface = /^Cannot [a-z ]+: /
+
+/** Collects what is wrong with options, so that one error says all of it. */
+export class Faults {
+  readonly #errors: TokenlaneError[] = []
+
+  /** Returns what `read` returns; `undefined` if it finds fault, which `raise` throws later. */
+  collect<T>(read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (!isTokenlaneError(error)) throw error
+      this.#errors.push(...(error.errors ?? [error]))
+      return undefined
+    }
+  }
+
+  /** Throws what was found: one error as it is, several as one error that lists them. */
+  raise(): void {
+    const [first, ...others] = this.#errors
+    if (first === undefined) return
+    if (others.length === 0) throw first
+    const [start = ''] = preface.exec(first.message) ?? []
+    const lines = this.#errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
+    const code = others.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
+    throw new TokenlaneError(code, `${start}${lines.length} options are wrong:${lines.join('')}\n`, {
+      errors: this.#errors,
+    })
+  }
+}

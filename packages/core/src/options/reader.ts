@@ -1,0 +1,94 @@
+import {
+  mustBeCount,
+  mustBeDuration,
+  mustBeFlag,
+  mustBeObject,
+  refuse,
+  refuseUnknown,
+  shape,
+} from './check.ts'
+import { Faults } from './faults.ts'
+
+/**
+ * Reads one option: returns it as it is used, with its default in place.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS`, naming `path`, what was given and what is allowed.
+ */
+export type Reader<T> = (value: unknown, path: string) => T
+
+/** How the options of an object are read: a reader for each. */
+export type Description<T> = { readonly [Name in keyof T]-?: Reader<T[Name]> }
+
+/** Reads an object with these options and no others, and says at once what is wrong with any of them. */
+export function object<T extends object>(description: Description<T>): Reader<T> {
+  const names = Object.keys(description)
+  const readers = description as Readonly<Record<string, Reader<unknown>>>
+  return (value, path) => {
+    mustBeObject(value, path)
+    const faults = new Faults()
+    for (const key of Object.keys(value))
+      if (!names.includes(key)) faults.collect(() => refuseUnknown(key, path, names))
+    const read: Record<string, unknown> = {}
+    for (const name of names) {
+      const given = Object.hasOwn(value, name) ? value[name] : undefined
+      read[name] = faults.collect(() => readers[name]?.(given, pathOf(path, name)))
+    }
+    faults.raise()
+    return read as T
+  }
+}
+
+/** Reads an option that may be left out. */
+export function optional<T>(reader: Reader<T>): Reader<T | undefined>
+export function optional<T, Default>(reader: Reader<T>, missing: Default): Reader<T | Default>
+export function optional<T>(reader: Reader<T>, missing?: T): Reader<T | undefined> {
+  return (value, path) => (value === undefined ? missing : reader(value, path))
+}
+
+/** Reads an array, each item by the same reader. */
+export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> {
+  return (value, path) => {
+    if (!Array.isArray(value)) refuse(path, shape(value), allowed)
+    const faults = new Faults()
+    const read = value.map((given: unknown, index) => faults.collect(() => item(given, `${path}[${index}]`)))
+    faults.raise()
+    return read as T[]
+  }
+}
+
+/** Reads an object whose names are the caller's choice, each value by the same reader. */
+export function record<T>(item: Reader<T>, allowed: string): Reader<ReadonlyMap<string, T>> {
+  return (value, path) => {
+    mustBeObject(value, path)
+    const faults = new Faults()
+    const read = Object.entries(value).map(
+      ([name, given]) => [name, faults.collect(() => item(given, `${path}.${name}`))] as const,
+    )
+    if (read.length === 0) refuse(path, 'empty', allowed)
+    faults.raise()
+    return new Map(read as (readonly [string, T])[])
+  }
+}
+
+/** Reads one of these texts or numbers. */
+export function oneOf<const T extends string | number>(...allowed: readonly T[]): Reader<T> {
+  return (value, path) => {
+    const text = allowed.map((one) => (typeof one === 'string' ? `'${one}'` : String(one))).join(' or ')
+    return allowed.find((one) => one === value) ?? refuse(path, shape(value), text)
+  }
+}
+
+export function duration(range?: { readonly positive?: boolean }): Reader<number> {
+  return (value, path) => mustBeDuration(value, path, range)
+}
+
+export function count(least: 0 | 1): Reader<number> {
+  return (value, path) => mustBeCount(value, path, least)
+}
+
+export const flag: Reader<boolean> = mustBeFlag
+
+/** The options of the manager itself are known by their name alone. */
+function pathOf(path: string, name: string): string {
+  return path === 'options' ? name : `${path}.${name}`
+}
