@@ -25,6 +25,11 @@ const programs: readonly Program[] = [
     why: 'a test opens a page in it',
     isHere: () => runs(process.env['CHROMIUM_PATH'] ?? 'chromium', '--version'),
   },
+  {
+    debianPackage: 'python3',
+    why: 'a test drives the sandbox from it',
+    isHere: () => runs('python3', '--version'),
+  },
 ]
 
 /** Installs what is missing; ends in any case, since a test that needs a program says which one is missing. */

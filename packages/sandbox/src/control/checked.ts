@@ -7,8 +7,7 @@ export function checkedArguments(control: SandboxControl): SandboxControl {
   const guarded = Object.entries(control).map(([name, act]) => [
     name,
     (...given: unknown[]): unknown => {
-      const { parameters } = definitions[name as ControlName]
-      const problems = parameters.flatMap((parameter, index) => problemsOf(parameter, given[index]))
+      const problems = problemsOf(name as ControlName, given)
       if (problems.length > 0) throw new WrongValueError(problems)
       return (act as (...args: unknown[]) => unknown)(...given)
     },
@@ -16,12 +15,16 @@ export function checkedArguments(control: SandboxControl): SandboxControl {
   return Object.fromEntries(guarded)
 }
 
-function problemsOf({ name, schema }: Parameter<unknown>, given: unknown): readonly string[] {
-  try {
-    check(schema, given, name)
-    return []
-  } catch (error) {
-    if (error instanceof WrongValueError) return error.problems
-    throw error
-  }
+/** Returns everything that is wrong with the arguments of a control function. */
+export function problemsOf(name: ControlName, args: readonly unknown[]): string[] {
+  const parameters: readonly Parameter<unknown>[] = definitions[name].parameters
+  return parameters.flatMap(({ name: parameter, schema }, index) => {
+    try {
+      check(schema, args[index], parameter)
+      return []
+    } catch (error) {
+      if (error instanceof WrongValueError) return error.problems
+      throw error
+    }
+  })
 }

@@ -8,6 +8,9 @@ import type { Issuer, IssuerCounts } from '../issuer/issuer.ts'
 import type { JournalEntry } from '../journal/entry.ts'
 import type { Journal, JournalFilter } from '../journal/journal.ts'
 import { perRealm, realms, type Realm } from '../realm.ts'
+import { plan } from '../scenario/plan.ts'
+import { createPlayer } from '../scenario/player.ts'
+import type { Scenario } from '../scenario/scenario.ts'
 import type { Judge, Verdict } from '../verdict/verdict.ts'
 import { checkedArguments } from './checked.ts'
 import { apiStates, issuerStates, type SandboxState } from './state.ts'
@@ -79,6 +82,11 @@ export interface SandboxControl {
   setRatePolicy(api: Realm, policy: StrictRatePolicy | null): void
   /** Ends slowness, failure, kill and a wrong clock. */
   restoreApi(api?: Realm): void
+
+  /** Lets control functions happen at their times. Replaces an earlier scenario. A wrong step is a `TypeError` at once. */
+  playScenario(scenario: Scenario): void
+  /** Ends a scenario; what it has done stays as it is. */
+  stopScenario(): void
 }
 
 /** What the control functions act on. */
@@ -103,7 +111,8 @@ export function createControl({
     (realm === undefined ? realms : [realm]).map((each) => issuers[each])
   const apisOf = (realm?: Realm): Api[] => (realm === undefined ? realms : [realm]).map((each) => apis[each])
 
-  return checkedArguments({
+  const player = createPlayer()
+  const control: SandboxControl = checkedArguments({
     counts: () => ({
       issuers: perRealm((realm) => issuers[realm].counts()),
       apis: perRealm((realm) => apis[realm].counts()),
@@ -115,6 +124,7 @@ export function createControl({
       at: new Date().toISOString(),
       issuers: issuerStates(issuers, now),
       apis: apiStates(apis),
+      scenario: player.progress() ?? null,
       journal: { dropped: journal.dropped() },
     }),
     journal: (filter) => journal.entries(filter),
@@ -178,7 +188,15 @@ export function createControl({
     restoreApi(realm) {
       for (const api of apisOf(realm)) restore(api)
     },
+
+    playScenario(scenario) {
+      player.play(plan(scenario, control))
+    },
+    stopScenario() {
+      player.stop()
+    },
   })
+  return control
 }
 
 const cutOf = ({ midBody = false }: Cut): Fault => (midBody ? 'cut-body' : 'cut')

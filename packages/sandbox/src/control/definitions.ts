@@ -6,6 +6,7 @@ import { apiFailure, cut, issuerFailure } from '../faults/failure.ts'
 import { latency } from '../faults/latency.ts'
 import { journalFilter } from '../journal/journal.ts'
 import { realms, type Realm } from '../realm.ts'
+import { scenario } from '../scenario/scenario.ts'
 import { lifetime } from '../sandbox-options.ts'
 import type { SandboxControl } from './control.ts'
 
@@ -133,4 +134,9 @@ export const definitions: Definitions = {
     parameters: [api, { name: 'policy', schema: v.nullable(ratePolicy) }],
   },
   restoreApi: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyApi] },
+  playScenario: {
+    summary: 'Lets control functions happen at their times. Replaces an earlier scenario.',
+    parameters: [{ name: 'scenario', schema: scenario, spread: true }],
+  },
+  stopScenario: { summary: 'Ends a scenario; what it has done stays as it is.', parameters: [] },
 }

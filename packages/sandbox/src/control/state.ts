@@ -64,6 +64,8 @@ export interface SandboxState {
   at: string
   issuers: Record<Realm, IssuerState>
   apis: Record<Realm, ApiState>
+  /** How far the scenario that was played last has come; `null` without one. */
+  scenario: { done: number; of: number } | null
   journal: {
     /** How many requests have left the journal. */
     dropped: number

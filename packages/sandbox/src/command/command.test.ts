@@ -1,0 +1,190 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url))
+const express = fileURLToPath(new URL('../../../../examples/express/main.ts', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'command-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const run = (...args: string[]) => spawnSync(main, args, { encoding: 'utf8', timeout: 30_000 })
+/** A program that calls an API without a token, with more of it around. */
+const program = (code: string): string[] => [process.execPath, '--input-type=module', '--eval', code]
+const callWithoutToken = 'console.log((await fetch(process.env.API_URL + "records")).status)'
+
+interface Ready {
+  ca: string
+  control: string
+  console: string
+  token: string
+  env: Record<string, string>
+}
+
+/** Starts the command and reads its line of JSON. */
+async function start(...args: string[]) {
+  const child = spawn(main, ['--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const nextLine = async <Line>(): Promise<Line> => JSON.parse((await lines.next()).value as string) as Line
+  return { child, ready: await nextLine<Ready>(), nextLine }
+}
+
+test('it prints where everything is, and leaves nothing behind at Ctrl-C', async () => {
+  const { child, ready, nextLine } = await start()
+  const { ca, control, token, env } = ready
+  expect(ready.console).toBe(`${control}/#token=${token}`)
+  expect(env['NODE_EXTRA_CA_CERTS']).toBe(ca)
+  expect(readFileSync(ca, 'utf8')).toMatch(/^-----BEGIN CERTIFICATE-----/)
+  child.kill('SIGINT')
+  expect(await nextLine()).toEqual({ verdict: { ok: true, findings: [] } })
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(existsSync(dirname(ca))).toBe(false)
+})
+
+test('its ports are the same at each start if they are free, and others if not', async () => {
+  const first = await start('--port', '18430')
+  expect(first.ready.control).toBe('http://127.0.0.1:18430')
+  expect(first.ready.env['API_URL']).toBe('https://127.0.0.1:18433/')
+  const second = await start('--port', '18430')
+  expect(second.ready.control).not.toBe(first.ready.control)
+})
+
+test('for people it prints addresses, variables, a first request, and the verdict', async () => {
+  const child = spawn(main, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
+  while (!text.includes('curl')) await once(child.stdout, 'data')
+  expect(text).toMatch(/^ {2}console {10}http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]+$/m)
+  expect(text).toMatch(/^export GENERAL_CLIENT_SECRET=[\w-]{43}$/m)
+  child.kill('SIGTERM')
+  await once(child, 'close')
+  expect(child.exitCode).toBe(0)
+  expect(text).toMatch(/\nVerdict: no request arrived\.\n$/)
+})
+
+test('an example runs as it is, and ends in order at SIGTERM', { timeout: 60_000 }, async () => {
+  const child = spawn(main, ['--', process.execPath, express], {
+    env: { ...process.env, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
+  const found = await fetch(new URL('/records/INV-0000001', url))
+  expect(await found.json()).toMatchObject({ id: 'INV-0000001' })
+
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (said += part))
+  child.kill('SIGTERM')
+  expect(await once(child, 'close')).toEqual([0, null])
+  expect(said).toMatch(/\nVerdict: nothing was wrong\.\n$/)
+})
+
+test.each([
+  ['of the command', program('process.exit(3)'), 3],
+  ['127 for a command that does not exist', ['no-such-command'], 127],
+  ['2 without a command behind --', [], 2],
+])('the exit status is %s', (_, command, status) => {
+  expect(run('--', ...command).status).toBe(status)
+})
+
+test('the verdict is the exit status if it is asked for, with the evidence on standard error', () => {
+  expect(run('--', ...program(callWithoutToken)).status).toBe(0)
+  const { status, stdout, stderr } = run('--verdict', '--', ...program(callWithoutToken))
+  expect(status).toBe(1)
+  expect(stdout).toBe('401\n')
+  expect(stderr).toMatch(/^error missing-token: 1 call brought no token\.$/m)
+  expect(stderr).toMatch(/^ {4}1 {2}[\d:.]+ {2}general-api {2}GET \/records: no bearer token$/m)
+})
+
+test('a policy, a lifetime and a scenario reach the sandbox', async () => {
+  const scenario = join(folder, 'scenario.json')
+  writeFileSync(
+    scenario,
+    JSON.stringify({ steps: [{ after: 0, do: 'killIssuer', issuer: 'weblink', for: '20s' }] }),
+  )
+  const policy = ['--policy', 'weblink=25/1s,100/1m', '--policy', 'general=3/500ms']
+  const { ready } = await start(...policy, '--lifetime', '60s', '--scenario', scenario)
+  const headers = { authorization: `Bearer ${ready.token}` }
+  const state = (await (await fetch(`${ready.control}/v1/state`, { headers })).json()) as never
+  expect(state).toMatchObject({
+    issuers: { general: { tokenLifetime: 60_000 } },
+    apis: {
+      general: { ratePolicy: { limits: [{ quota: 3, window: 500 }] } },
+      weblink: {
+        ratePolicy: {
+          limits: [
+            { quota: 25, window: 1_000 },
+            { quota: 100, window: 60_000 },
+          ],
+        },
+      },
+    },
+    scenario: { of: 1 },
+  })
+})
+
+test('an environment file is there as long as the sandbox, and never replaces one', () => {
+  const file = join(folder, '.env')
+  const show = `import { readFileSync } from 'node:fs'; console.log(readFileSync(${JSON.stringify(file)}, 'utf8'))`
+  expect(run('--env-file', file, '--', ...program(show)).stdout).toMatch(/^AUTH_URL=https:/)
+  expect(existsSync(file)).toBe(false)
+  writeFileSync(file, 'MINE=1\n')
+  const { status, stderr } = run('--env-file', file, '--', ...program(show))
+  expect(status).toBe(2)
+  expect(stderr).toContain('Cannot write --env-file: EEXIST')
+  expect(readFileSync(file, 'utf8')).toBe('MINE=1\n')
+})
+
+test('all wrong options are named at once, with what is allowed', () => {
+  const { status, stderr } = run('--polici', 'x', '--lifetime', '5', '--policy', 'web=1/1s', '--seed', '-1')
+  expect(status).toBe(2)
+  expect(stderr.split('\n')).toEqual([
+    expect.stringMatching(/^Unknown option --polici; allowed: --policy, --lifetime,.*--help$/),
+    '--lifetime must be a time such as 500ms, 20s, 5m or 1h, not 5',
+    '--seed must be a whole number from 0 to 4294967295, not -1',
+    '--policy must be such as weblink=25/1s or general=3/1s,180/1m, not web=1/1s',
+    'See tokenlane-sandbox --help',
+    '',
+  ])
+})
+
+test.each([
+  [['node', 'app.js'], 'Put a command behind --: tokenlane-sandbox -- node app.js'],
+  [['--lifetime'], "option '--lifetime <time>' argument missing"],
+  [['--scenario', 'no-such.json'], 'Cannot read the scenario: ENOENT'],
+])('%j is refused', (args, message) => {
+  const { status, stderr } = run(...args)
+  expect(status).toBe(2)
+  expect(stderr).toContain(message)
+})
+
+test('a scenario says what is wrong with it', () => {
+  const file = join(folder, 'wrong.json')
+  const steps = [
+    { after: '5 minutes', do: 'killIssuer', issuer: 'weblink' },
+    { after: '5s', do: 'explode' },
+    { after: '5s', do: 'failApi', api: 'other' },
+  ]
+  writeFileSync(file, JSON.stringify({ steps }))
+  expect(run('--scenario', file).stderr).toContain(
+    '"steps[0].after" must be a number of milliseconds, or a time such as 500ms, 20s, 5m or 1h, not \'5 minutes\'',
+  )
+  writeFileSync(file, JSON.stringify({ steps: steps.slice(1) }))
+  const { status, stderr } = run('--scenario', file)
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/^steps\[0\]: "do" must be one of resetCounts, .*, not 'explode'$/m)
+  expect(stderr).toMatch(/^steps\[1\]: "api" must be 'general' or 'weblink', not 'other'$/m)
+})
+
+test('help ends with status 0', () => {
+  const { status, stdout } = run('--help')
+  expect(status).toBe(0)
+  expect(stdout).toMatch(/^Usage: tokenlane-sandbox \[options\] \[-- command/)
+})

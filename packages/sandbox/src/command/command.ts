@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { WrongValueError } from '../allowed.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Sandbox } from '../start-sandbox.ts'
+import { parseArguments, type CommandOptions } from './options.ts'
+import { verdictText, welcome } from './report.ts'
+import { runChild } from './run-child.ts'
+
+/** Exit status for options that are wrong. */
+const wrongUsage = 2
+
+/**
+ * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, or the end of the command that it was told
+ * to run.
+ *
+ * @param argv - its arguments, without the names of Node and of the script.
+ * @returns the exit status.
+ */
+export async function runSandboxCommand(argv: readonly string[]): Promise<number> {
+  const parsed = parseArguments(argv)
+  if (parsed.kind === 'print') {
+    console.log(parsed.text)
+    return 0
+  }
+  if (parsed.kind === 'wrong') return refuse(parsed.problems)
+  // gone at the end, however the process ends
+  const folder = mkdtempSync(join(tmpdir(), 'tokenlane-sandbox-'))
+  const written = [folder]
+  const clean = (): void => {
+    for (const path of written) rmSync(path, { recursive: true, force: true })
+  }
+  process.once('exit', clean)
+  try {
+    return await run(parsed.options, join(folder, 'ca.pem'), written)
+  } catch (error) {
+    if (error instanceof WrongValueError || error instanceof UnusableFile)
+      return refuse(error.message.split('\n'))
+    throw error
+  } finally {
+    clean()
+    process.off('exit', clean)
+  }
+}
+
+/** A file that was named in an option, and cannot be read or written. */
+class UnusableFile extends Error {}
+
+function refuse(problems: readonly string[]): number {
+  for (const problem of problems) console.error(problem)
+  console.error('See tokenlane-sandbox --help')
+  return wrongUsage
+}
+
+async function run(options: CommandOptions, caFile: string, written: string[]): Promise<number> {
+  const { json, command, envFile } = options
+  const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario)
+  // what the command prints is its own; the sandbox keeps out of it
+  const say = json || command.length > 0 ? console.error : console.log
+  // an OAuth server takes its time to load, and wrong options need none
+  const { startSandbox } = await import('../start-sandbox.ts')
+  const sandbox = await startSandbox({ ...options.sandbox, caFile })
+  try {
+    if (scenario !== undefined) sandbox.control.playScenario(scenario)
+    const variables = sandbox.control.environment()
+    if (envFile !== undefined) {
+      writeEnvironment(envFile, variables)
+      written.push(envFile)
+    }
+    // from here on a signal ends it in order
+    const end = command.length > 0 ? undefined : ended()
+    if (json) console.log(JSON.stringify(description(sandbox, caFile)))
+    else if (command.length > 0) say(`The sandbox is ready; its console is ${sandbox.consoleUrl}`)
+    else say(welcome(sandbox, caFile))
+
+    const status = await (end ?? runChild(command, variables, say))
+    return conclude(sandbox, options, status, say)
+  } finally {
+    await sandbox.close()
+  }
+}
+
+/** Prints the verdict and returns the exit status. */
+function conclude(
+  { control }: Sandbox,
+  options: CommandOptions,
+  status: number,
+  say: (text: string) => void,
+): number {
+  const verdict = control.verdict()
+  const [last] = control.journal({ limit: 1 })
+  if (options.json) console.log(JSON.stringify({ verdict }))
+  else say(`\n${verdictText(verdict, (id) => control.journal({ id })[0], last?.id ?? 0)}`)
+  return options.verdict && status === 0 && !verdict.ok ? 1 : status
+}
+
+/** The one line that programs read. */
+function description(sandbox: Sandbox, ca: string): Record<string, unknown> {
+  const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, control, controlUrl, controlToken, consoleUrl } =
+    sandbox
+  return {
+    authUrl,
+    weblinkAuthUrl,
+    apiUrl,
+    weblinkUrl,
+    ca,
+    env: control.environment(),
+    control: controlUrl,
+    token: controlToken,
+    console: consoleUrl,
+  }
+}
+
+function readScenario(file: string): Scenario {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Scenario
+  } catch (error) {
+    throw new UnusableFile(`Cannot read the scenario: ${(error as Error).message}`)
+  }
+}
+
+function writeEnvironment(file: string, variables: Record<string, string>): void {
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
+  try {
+    // a file that is there already may be somebody's own
+    writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    throw new UnusableFile(`Cannot write --env-file: ${(error as Error).message}`)
+  }
+}
+
+/** Waits for Ctrl-C or a termination signal. */
+async function ended(): Promise<number> {
+  const stop = new AbortController()
+  const { signal } = stop
+  await Promise.race(
+    ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name, { signal }).catch(() => {})),
+  )
+  stop.abort()
+  return 0
+}

@@ -1,0 +1,174 @@
+import { Command, CommanderError } from 'commander'
+
+import type { RateLimit, StrictRatePolicy } from '../api/strict-rate.ts'
+import { durationForm, parseDuration } from '../duration.ts'
+import { realms, type Realm } from '../realm.ts'
+import type { SandboxOptions } from '../sandbox-options.ts'
+
+/** What the command is told to do. */
+export interface CommandOptions {
+  /** Options of the sandbox itself. */
+  sandbox: SandboxOptions
+  /** A file to write the environment variables to. */
+  envFile: string | undefined
+  /** A file with a scenario. */
+  scenario: string | undefined
+  json: boolean
+  /** Whether the exit status says what the verdict is. */
+  verdict: boolean
+  /** What to run against the sandbox, with its arguments; empty if nothing. */
+  command: readonly string[]
+}
+
+/** What to do with the arguments: run, or print a text and end. */
+export type Parsed =
+  | { kind: 'run'; options: CommandOptions }
+  | { kind: 'print'; text: string }
+  | { kind: 'wrong'; problems: readonly string[] }
+
+/** First of the five ports that the command takes if they are free. */
+const defaultPort = 8_420
+
+interface Given {
+  policy?: string[]
+  lifetime?: string
+  records?: string
+  delays?: string
+  seed?: string
+  port?: string
+  envFile?: string
+  scenario?: string
+  json?: true
+  verdict?: true
+}
+
+const help = `
+Examples:
+  $ tokenlane-sandbox
+  $ tokenlane-sandbox --policy weblink=25/1s --lifetime 60s
+  $ tokenlane-sandbox --verdict -- node app.js
+
+A command behind -- gets the sandbox's addresses and credentials as environment variables, and the sandbox ends with
+it. The exit status is that of the command; with --verdict it is 1 where the verdict finds an error. 2 stands for wrong
+options, 127 for a command that cannot be started.`
+
+const collect = (value: string, before: string[] = []): string[] => [...before, value]
+
+function createProgram(): Command {
+  return new Command('tokenlane-sandbox')
+    .description(
+      'Two token issuers and two APIs on this machine: watch what your client does, break things, get a verdict.',
+    )
+    .usage('[options] [-- command [arguments ...]]')
+    .option(
+      '--policy <api=quota/window>',
+      'rate policy of an API, for example weblink=25/1s or general=3/1s,180/1m; repeatable',
+      collect,
+    )
+    .option('--lifetime <time>', 'lifetime of the tokens, for example 60s (default: 1h)')
+    .option('--records <number>', 'how many records each API has (default: 5000)')
+    .option('--delays <min-max>', 'network delay of calls and responses, for example 2ms-30ms')
+    .option('--seed <number>', 'repeats the random choices of a run')
+    .option('--port <number>', `first of five ports; one that is taken is replaced (default: ${defaultPort})`)
+    .option('--scenario <file.json>', 'what happens to the service, and when')
+    .option('--env-file <file>', 'writes the environment variables to a new file, and removes it at the end')
+    .option('--json', 'prints one JSON object when it is ready, and the verdict as another one at the end')
+    .option('--verdict', 'ends with status 1 if the verdict finds an error')
+    .addHelpText('after', help)
+    .exitOverride()
+    .configureOutput({ writeOut: () => {}, writeErr: () => {} })
+}
+
+export function parseArguments(argv: readonly string[]): Parsed {
+  const border = argv.indexOf('--')
+  const own = border === -1 ? argv : argv.slice(0, border)
+  const command = border === -1 ? [] : argv.slice(border + 1)
+  const program = createProgram()
+  const problems: string[] = []
+  if (own.includes('--help') || own.includes('-h')) return { kind: 'print', text: helpText(program) }
+
+  try {
+    const { operands, unknown } = program.parseOptions([...own])
+    // what follows an unknown option may be its value
+    for (const option of unknown) if (option.startsWith('-')) problems.push(unknownOption(option, program))
+    if (operands.length > 0)
+      problems.push(`Put a command behind --: tokenlane-sandbox -- ${operands.join(' ')}`)
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    problems.push(error.message.replace(/^error: /, ''))
+  }
+  if (border !== -1 && command.length === 0)
+    problems.push('Say what to run behind --, for example: -- node app.js')
+
+  const given: Given = program.opts()
+  const sandbox = sandboxOptions(given, problems)
+  if (problems.length > 0) return { kind: 'wrong', problems }
+  const { envFile, scenario, json = false, verdict = false } = given
+  return { kind: 'run', options: { sandbox, envFile, scenario, json, verdict, command } }
+}
+
+function helpText(program: Command): string {
+  let text = ''
+  program.configureOutput({ writeOut: (part) => (text += part) })
+  program.outputHelp()
+  return text.trimEnd()
+}
+
+function unknownOption(option: string, program: Command): string {
+  const allowed = program.options.map(({ long }) => long).join(', ')
+  return `Unknown option ${option.split('=', 1)[0]}; allowed: ${allowed}, --help`
+}
+
+function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
+  const options: SandboxOptions = { control: true, port: defaultPort }
+  const read = <Value>(
+    name: keyof Given,
+    form: string,
+    parse: (text: string) => Value | undefined,
+  ): Value | undefined => {
+    const text = given[name]
+    if (typeof text !== 'string') return undefined
+    const value = parse(text)
+    if (value === undefined) problems.push(`--${name} must be ${form}, not ${text}`)
+    return value
+  }
+
+  const lifetime = read('lifetime', durationForm, parseDuration)
+  const records = read('records', 'a whole number from 0 to 9999999', whole(9_999_999))
+  const delays = read('delays', 'two times such as 2ms-30ms', parseDelays)
+  const seed = read('seed', 'a whole number from 0 to 4294967295', whole(2 ** 32 - 1))
+  const port = read('port', 'a whole number from 1 to 65531', whole(65_531))
+  if (lifetime !== undefined) options.tokenLifetime = lifetime
+  if (records !== undefined) options.records = records
+  if (delays !== undefined) options.delays = delays
+  if (seed !== undefined) options.seed = seed
+  if (port !== undefined) options.port = port
+  const ratePolicies: Partial<Record<Realm, StrictRatePolicy>> = {}
+  for (const text of given.policy ?? []) {
+    const [realm, limits] = parsePolicy(text) ?? []
+    if (realm === undefined || limits === undefined) {
+      problems.push(`--policy must be such as weblink=25/1s or general=3/1s,180/1m, not ${text}`)
+    } else ratePolicies[realm] = { limits }
+  }
+  return { ...options, ratePolicies }
+}
+
+/** Parses digits only. */
+const whole = (max: number) => (text: string) =>
+  /^\d+$/.test(text) && Number(text) <= max ? Number(text) : undefined
+
+function parseDelays(text: string): { min: number; max: number } | undefined {
+  const [min, max] = text.split('-', 2).map((part) => parseDuration(part))
+  return min === undefined || max === undefined || max < min ? undefined : { min, max }
+}
+
+function parsePolicy(text: string): [Realm, RateLimit[]] | undefined {
+  const [name, limitTexts = ''] = text.split(/=(.*)/s)
+  const realm = realms.find((each) => each === name)
+  const limits = limitTexts.split(',').map((part) => {
+    const [, quota, window = ''] = /^(\d+)\/(.+)$/.exec(part) ?? []
+    return { quota: Number(quota), window: parseDuration(window) ?? 0 }
+  })
+  const allRight = limits.every(({ quota, window }) => quota >= 1 && window >= 1)
+  return realm === undefined || !allRight ? undefined : [realm, limits]
+}

@@ -1,0 +1,58 @@
+import type { JournalEntry } from '../journal/entry.ts'
+import type { Sandbox } from '../start-sandbox.ts'
+import type { Finding, Verdict } from '../verdict/verdict.ts'
+
+/** What the command prints when the sandbox is ready. */
+export function welcome(
+  { consoleUrl, controlUrl, apiUrl, weblinkUrl, control }: Sandbox,
+  ca: string,
+): string {
+  const { issuers } = control.state()
+  const variables = Object.entries(control.environment()).map(([name, value]) => `export ${name}=${value}`)
+  return `The sandbox is ready: two token issuers and two APIs, on this machine only. Ctrl-C ends it.
+
+  console          ${consoleUrl}
+  HTTP control     ${controlUrl}/openapi.json
+  general issuer   ${issuers.general.tokenEndpoint}
+  general API      ${apiUrl}
+  weblink issuer   ${issuers.weblink.tokenEndpoint}
+  weblink API      ${weblinkUrl}
+  CA certificate   ${ca}
+
+${variables.join('\n')}
+
+A first token, with these variables:
+
+  curl --cacert $NODE_EXTRA_CA_CERTS $AUTH_URL/public/security/v1/token \\
+    -d grant_type=client_credentials -d client_id=$GENERAL_CLIENT_ID -d client_secret=$GENERAL_CLIENT_SECRET
+`
+}
+
+/** What the command prints at the end. */
+export function verdictText(
+  { findings }: Verdict,
+  entryOf: (id: number) => JournalEntry | undefined,
+  seen: number,
+): string {
+  if (seen === 0) return 'Verdict: no request arrived.'
+  if (findings.length === 0) return 'Verdict: nothing was wrong.'
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const head = `Verdict: ${errors} ${errors === 1 ? 'error' : 'errors'}, ${findings.length - errors} ${findings.length - errors === 1 ? 'warning' : 'warnings'}`
+  return [head, ...findings.map((finding) => findingText(finding, entryOf))].join('\n\n')
+}
+
+const shownEvidence = 3
+
+function findingText(
+  { rule, severity, message, fix, evidence }: Finding,
+  entryOf: (id: number) => JournalEntry | undefined,
+): string {
+  const entries = evidence.map((id) => entryOf(id)).filter((entry) => entry !== undefined)
+  const lines = entries
+    .slice(0, shownEvidence)
+    .map(
+      ({ id, at, target, method, path, reason }) =>
+        `    ${id}  ${at.slice(11, 23)}  ${target}  ${method === null ? 'TLS' : `${method} ${path}`}: ${reason}`,
+    )
+  return [`${severity} ${rule}: ${message}.`, `  ${fix}`, ...lines].join('\n')
+}

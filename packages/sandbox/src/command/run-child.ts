@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+
+/** The exit status of a command that could not be started, as shells have it. */
+const notStarted = 127
+
+const stay = (): void => {}
+
+/** Runs a command with these variables until it ends, and returns its exit status as a shell does. */
+export async function runChild(
+  [command = '', ...args]: readonly string[],
+  variables: Record<string, string>,
+  say: (text: string) => void,
+): Promise<number> {
+  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...variables } })
+  // Ctrl-C reaches the command by itself, and the sandbox is there until it has ended
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
+  process.on('SIGINT', stay).on('SIGTERM', pass).on('SIGHUP', pass)
+  try {
+    const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+    return signal === null ? (status ?? 1) : 128 + constants.signals[signal]
+  } catch (error) {
+    say(`${command} could not be started: ${(error as NodeJS.ErrnoException).code}`)
+    return notStarted
+  } finally {
+    process.off('SIGINT', stay).off('SIGTERM', pass).off('SIGHUP', pass)
+  }
+}

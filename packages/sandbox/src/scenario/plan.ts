@@ -1,0 +1,49 @@
+import { WrongValueError } from '../allowed.ts'
+import { problemsOf } from '../control/checked.ts'
+import type { SandboxControl } from '../control/control.ts'
+import { definitions, type ControlName } from '../control/definitions.ts'
+import { namedArguments } from '../control/named-arguments.ts'
+import { parseDuration } from '../duration.ts'
+import type { Happening } from './player.ts'
+import { withMilliseconds, type Scenario, type ScenarioStep } from './scenario.ts'
+
+/** What a step may do: everything that changes something, but for scenarios in scenarios. */
+const actions = (Object.keys(definitions) as ControlName[]).filter(
+  (name) => definitions[name].reads !== true && !name.endsWith('Scenario'),
+)
+
+/**
+ * Makes a plan of a scenario.
+ *
+ * @throws WrongValueError with what is wrong in every step, before anything happens.
+ */
+export function plan({ steps }: Scenario, control: SandboxControl): Happening[] {
+  const problems: string[] = []
+  const happenings = steps.map((step, index): Happening => {
+    const { after } = step
+    const at = typeof after === 'number' ? after : (parseDuration(after) ?? 0)
+    try {
+      const [name, args] = callOf(step)
+      const act = control[name] as (...given: unknown[]) => unknown
+      return { at, act: () => void act(...args) }
+    } catch (error) {
+      if (!(error instanceof WrongValueError)) throw error
+      problems.push(...error.problems.map((problem) => `steps[${index}]: ${problem}`))
+      return { at, act: () => {} }
+    }
+  })
+  if (problems.length > 0) throw new WrongValueError(problems)
+  return happenings
+}
+
+function callOf(step: ScenarioStep): [ControlName, unknown[]] {
+  const { after: _, do: wanted, ...parameters } = step
+  const name = actions.find((each) => each === wanted)
+  if (name === undefined) {
+    throw new WrongValueError([`"do" must be one of ${actions.join(', ')}, not '${wanted}'`])
+  }
+  const args = namedArguments(name, withMilliseconds(parameters) as Record<string, unknown>)
+  const problems = problemsOf(name, args)
+  if (problems.length > 0) throw new WrongValueError(problems)
+  return [name, args]
+}

@@ -1,0 +1,61 @@
+import * as v from 'valibot'
+
+import { milliseconds, object, text, type Allowed } from '../allowed.ts'
+import { durationForm, parseDuration } from '../duration.ts'
+
+/**
+ * One thing that happens: a control function with its named parameters, for example
+ * `{ "after": "5s", "do": "killIssuer", "issuer": "weblink", "for": "20s" }`.
+ */
+export interface ScenarioStep {
+  /** When, counted from the start of the scenario: milliseconds, or a text such as `"5s"`. */
+  after: number | string
+  /** Name of the control function. */
+  do: string
+  /** Parameters of the function. Times may be texts such as `"20s"`. */
+  [parameter: string]: unknown
+}
+
+/** What happens to the service, and when. */
+export interface Scenario {
+  steps: readonly ScenarioStep[]
+}
+
+const timeForm = `a number of milliseconds, or ${durationForm}`
+
+const time: Allowed<number | string> = v.union(
+  [
+    milliseconds,
+    v.pipe(
+      v.string(),
+      v.check((given) => parseDuration(given) !== undefined, timeForm),
+    ),
+  ],
+  timeForm,
+)
+
+export const scenario: Allowed<Scenario> = object<Scenario>({
+  steps: v.array(
+    v.looseObject({ after: time, do: text }, ({ path }) =>
+      path?.[0]?.key === 'after' ? timeForm : 'the name of a control function',
+    ) as unknown as Allowed<ScenarioStep>,
+    'an array of steps',
+  ),
+})
+
+/** Parameters that are times: a text such as `"20s"` stands for its milliseconds there. */
+const times = new Set(['for', 'lifetime', 'max', 'median', 'min', 'ms', 'offset', 'p99', 'window'])
+
+/** Replaces texts such as `"20s"` by milliseconds, wherever a time is meant. */
+export function withMilliseconds(given: unknown): unknown {
+  if (Array.isArray(given)) return given.map((item) => withMilliseconds(item))
+  if (typeof given !== 'object' || given === null) return given
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      times.has(name) && typeof value === 'string'
+        ? (parseDuration(value) ?? value)
+        : withMilliseconds(value),
+    ]),
+  )
+}
