@@ -1,4 +1,4 @@
-import { forgetToken, hideToken, redactHeaders } from '@tokenlane/core/adapter'
+import { forgetToken, redactHeaders } from '@tokenlane/core/adapter'
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 /** The configuration that an attempt was sent with, and the one to show in its place. */
@@ -39,9 +39,7 @@ function scrubRequest(request: unknown): void {
   }
   redactHeaders(options?.headers)
   forgetToken(native)
-  // its agent leads to the requests that are under way
-  hideToken(native)
-  if (redirects !== native) hideToken(redirects)
+  if (redirects !== native) forgetToken(redirects)
 }
 
 function hide(holder: unknown, name: string): void {

@@ -1,132 +1,205 @@
 import {
-  agentMustKeepFloor,
   checkCallOptions,
+  forgetToken,
+  hideToken,
   isReplayable,
-  settingsMustKeepFloor,
+  managerOf,
+  markManaged,
+  redactHeaders,
+  type AdmitOptions,
   type Api,
   type Pass,
+  type SentHeaders,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
-import { forgetToken, hideToken, redact, type SentFields } from './hide-token.ts'
 import { ownError } from './own-error.ts'
+import { mustBeSecure } from './tls.ts'
 
-const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
+/** Tells of errors without taking them from got. */
+const { errorMonitor } = process.getBuiltinModule('node:events')
+
+/**
+ * Where a call stands. got runs `beforeRequest` before each attempt and before each redirect.
+ *
+ * | state   | it has                       | what leads out of it                                                    |
+ * | ------- | ---------------------------- | ----------------------------------------------------------------------- |
+ * | idle    | no pass                      | `beforeRequest` with a URL of an API: waiting                           |
+ * | waiting | a wait that can be ended     | the pass comes: ready. There is none: idle                              |
+ * | ready   | a pass                       | got hands headers to Node: handed                                       |
+ * | handed  | a pass, headers with a token | Node makes the request, which has a copy of the headers: sent           |
+ * | sent    | a pass                       | a response that asks for one more attempt: again                        |
+ * | again   | a pass for one more attempt  | `beforeRequest` with a URL of the same API: waiting for the next pass   |
+ * | over    | no pass                      | nothing                                                                 |
+ *
+ * Any other `beforeRequest` leads to idle, and the end of the call to over. Both give the pass back.
+ */
+type State =
+  | { readonly name: 'idle' | 'over' }
+  | { readonly name: 'waiting'; readonly end: AbortController }
+  | { readonly name: 'ready' | 'sent' | 'again'; readonly pass: Pass }
+  | { readonly name: 'handed'; readonly pass: Pass; readonly headers: SentHeaders }
+
+/** One attempt of a call, or one redirect of an attempt. */
+interface Hop {
+  /** got's count of retries, which is the same for all redirects of an attempt. */
+  readonly attempt: number
+  readonly href: string | undefined
+  /** The API whose token goes along. */
+  readonly api: Api | undefined
+  /** Whether a redirect has led out of the API: no later hop gets a token. */
+  readonly isOutside: boolean
+  readonly isRedirect: boolean
+  readonly hooks: Options['hooks']
+}
 
 /**
  * One call of got, with all its attempts and redirects: each waits for a pass in a hook, and gives it back when
- * its exchange is over. What belongs to a call is kept here, for everybody can read got's options.
+ * its exchange is over. What belongs to a call is kept here, since anyone can read got's options.
  */
 export class Call {
   readonly #tokens: TokenManager
   /** got sends a form as a stream, and makes a new one for each attempt. */
   readonly #hasForm: boolean
-  /** Ends the wait for a pass; there only while something waits, since aborting is dear. */
-  #wait: AbortController | undefined
-  #over = false
-  #attempt: number | undefined
-  /** Those of the attempt. */
-  #hooks: Options['hooks'] | undefined
-  #api: Api | undefined
-  /** The URL that was found to be the API's. */
-  #href: string | undefined
-  /** Whether a redirect has led out of the API: nothing after it gets a token. */
-  #outside = false
-  #pass: Pass | undefined
-  #closeMayGoOn: (() => void) | undefined
-  #verdict: 'final' | 'again' | undefined
-  /** What is sent, for as long as it holds the token. */
-  #fields: SentFields | undefined
+  #state: State = { name: 'idle' }
+  #hop: Hop | undefined
+  /** Lets the manager close, which waits while redirects of the call may follow. */
+  #letClose: (() => void) | undefined
 
   constructor(tokens: TokenManager, { hooks, body }: Options) {
     this.#tokens = tokens
     this.#hasForm = body instanceof FormData
     // last, so that it sees what the caller's hooks make of the request
-    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), this.#marked(this.#beforeRequest)]
+    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markManaged(this.#beforeRequest, tokens)]
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
   }
 
-  /** A native request was made, with the token or without. */
+  /** Notes that a native request was made, with the token or without. */
   sent(request: NodeJS.EventEmitter): void {
-    const pass = this.#pass
-    if (pass === undefined || this.#fields === undefined) return
-    pass.sent()
-    this.#forgetFields()
+    if (this.#state.name !== 'handed') return
+    const { pass, headers } = this.#state
+    const sent = { name: 'sent', pass } as const
+    this.#state = sent
+    redactHeaders(headers)
     hideToken(request)
-    request.once('response', ({ statusCode, headers }: PlainResponse) => {
-      forgetToken(request)
-      this.#verdict = pass.report({
-        status: statusCode,
-        retryAfter: headers['retry-after'],
-        wwwAuthenticate: headers['www-authenticate'],
-        header: (name) => {
-          const value = headers[name]
-          return Array.isArray(value) ? value.join(', ') : value
-        },
-      })
-      if (this.#verdict === 'again') this.#addAfterResponse()
+    pass.sent()
+
+    // of a request that got gives up without an error
+    let failure: unknown = { name: 'AbortError' }
+    const forget = (): void => forgetToken(request)
+    request.once('finish', forget)
+    request.once(errorMonitor, (error: unknown) => (failure = error))
+    request.once('response', (response: PlainResponse) => {
+      forget()
+      failure = undefined
+      const isAgain = report(pass, response) === 'again'
+      if (!isAgain || this.#state !== sent) return
+      this.#state = { name: 'again', pass }
+      this.#addAfterResponse()
     })
     request.once('close', () => {
-      forgetToken(request)
-      pass.release()
+      forget()
+      // the next attempt takes the place of this one
+      if (this.#state.name !== 'again' || this.#state.pass !== pass) pass.release(failure)
     })
   }
 
-  /** There will be no more attempts. */
-  end(): void {
-    this.#over = true
-    this.#wait?.abort()
-    this.#pass?.release()
-    this.#forgetFields()
-    this.#closeMayGoOn?.()
+  /** Notes that the call is over, but for the stream that `createRetryStream` makes. */
+  end(failure?: unknown): void {
+    this.#leave(failure)
+    this.#state = { name: 'over' }
+    this.#letClose?.()
   }
 
-  /** Outside of the clock of `timeout.request`, unlike got's `request` function. */
-  readonly #beforeRequest: BeforeRequestHook = async (options, { retryCount }) => {
-    const before = this.#verdict === 'again' ? this.#pass : undefined
-    const apiBefore = this.#api
-    this.#verdict = undefined
-    this.#forgetFields()
-    // what comes without a new attempt is a redirect
-    const redirected = retryCount === this.#attempt
-    this.#attempt = retryCount
-    this.#hooks = options.hooks
-    this.#api = this.#route(options, redirected)
-    // a hook of the caller's may have changed the URL
-    const goesOn = before !== undefined && this.#api === apiBefore
-    if (!goesOn) this.#pass?.release()
-    if (this.#api === undefined) return
+  /** Gives back what the state holds. */
+  #leave(failure?: unknown): void {
+    const state = this.#state
+    if (state.name === 'waiting') state.end.abort()
+    if (state.name === 'handed') redactHeaders(state.headers)
+    if ('pass' in state) state.pass.release(failure)
+    if (state.name !== 'over') this.#state = { name: 'idle' }
+  }
 
-    const { context, isStream, body, method } = options
+  /** Waits outside of the clock of `timeout.request`, unlike got's `request` function. */
+  readonly #beforeRequest: BeforeRequestHook = async (options, { retryCount }) => {
+    const before = this.#hop
+    const hop = this.#hopTo(options, retryCount)
+    this.#hop = hop
+    const { api } = hop
+    // a hook of the caller's may have changed the URL
+    const last = this.#state.name === 'again' && api === before?.api ? this.#state.pass : undefined
+    if (last === undefined) this.#leave()
+    if (api === undefined) return
+
     mustBeSecure(options)
+    const asked = this.#asked(options, hop)
+    const pass = await this.#wait(options, (signal) =>
+      last === undefined ? api.admit({ ...asked, signal }) : last.next({ signal }),
+    )
+    this.#addToken(options, hop, pass)
+  }
+
+  #hopTo({ url, headers, hooks }: NormalizedOptions, attempt: number): Hop {
+    const before = this.#hop
+    // what comes without a new attempt is a redirect
+    const isRedirect = attempt === before?.attempt
+    const hasOwn = headers['authorization'] !== undefined
+    const found = hasOwn || url === undefined ? undefined : this.#tokens.route(url)
+    const isOutside = before?.isOutside === true || (isRedirect && found !== before.api)
+    const api = isOutside ? undefined : found
+    return { attempt, href: url?.href, api, isOutside, isRedirect, hooks }
+  }
+
+  #asked({ context, isStream, body, method }: NormalizedOptions, { isRedirect }: Hop): AdmitOptions {
     const { priority, resend } = checkCallOptions(context['tokenlane'])
-    if (!this.#over) this.#closeMayGoOn ??= this.#api.keepOpen()
-    const wait = new AbortController()
-    this.#wait = wait
-    // the stream that `createRetryStream` makes goes on after the end
-    const signal = this.#over ? options.signal : wait.signal
-    try {
-      this.#pass = goesOn
-        ? await before.next({ signal })
-        : await this.#api.admit({
-            client: 'got',
-            method,
-            signal,
-            priority,
-            resend,
-            replayable: !isStream && (this.#hasForm || isReplayable(body)),
-            underway: redirected,
-          })
-    } finally {
-      this.#wait = undefined
+    const replayable = !isStream && (this.#hasForm || isReplayable(body))
+    return { client: 'got', method, priority, resend, replayable, underway: isRedirect }
+  }
+
+  async #wait(
+    { signal }: NormalizedOptions,
+    admit: (signal: AbortSignal | undefined) => Promise<Pass>,
+  ): Promise<Pass> {
+    if (this.#state.name === 'over') {
+      // the stream that `createRetryStream` makes goes on after the end, and holds nothing
+      const pass = await admit(signal)
+      pass.release()
+      return pass
     }
-    if (this.#over) this.#pass.release()
-    this.#addToken(options)
+    this.#letClose ??= this.#hop?.api?.keepOpen()
+    // made only here, since to end a wait costs more than the wait
+    const end = new AbortController()
+    const waiting = { name: 'waiting', end } as const
+    this.#state = waiting
+    try {
+      const pass = await admit(end.signal)
+      if (this.#state === waiting) this.#state = { name: 'ready', pass }
+      else pass.release()
+      return pass
+    } finally {
+      if (this.#state === waiting) this.#state = { name: 'idle' }
+    }
+  }
+
+  /** Adds the token once, to what got hands to Node: its own options stay without. */
+  #addToken(options: NormalizedOptions, { href, api }: Hop, pass: Pass): void {
+    const given = options.request
+    options.request = (url, native, callback) => {
+      options.request = given
+      // with a `cache`, got has its options in the place of the URL
+      const { headers } = (typeof native === 'function' ? url : native) as { headers: SentHeaders }
+      const isElsewhere = url.href !== href && this.#tokens.route(url.href) !== api
+      if (!isElsewhere && headers['authorization'] === undefined) {
+        headers['authorization'] = pass.authorization
+        if (this.#state.name === 'ready') this.#state = { name: 'handed', pass, headers }
+      }
+      return given?.(url, native, callback)
+    }
   }
 
   readonly #afterResponse: AfterResponseHook = (response, retry) => {
-    if (this.#verdict !== 'again') return response
+    if (this.#state.name !== 'again') return response
     // beyond the limit and the delay, which are for the caller's own retries
     const { limit = 0, calculateDelay } = response.request.options.retry
     return retry({
@@ -134,60 +207,34 @@ export class Call {
       retry: {
         limit: limit + 1,
         calculateDelay: (failed) =>
-          this.#verdict === 'again' ? 1 : (calculateDelay?.(failed) ?? failed.computedValue),
+          this.#state.name === 'again' ? 1 : (calculateDelay?.(failed) ?? failed.computedValue),
       },
     })
   }
 
-  /** Only before it is of use, since got does a lot around each of these hooks. */
+  /** Adds the hook only where it is needed, since got does expensive work around every one. */
   #addAfterResponse(): void {
-    const hooks = this.#hooks as Options['hooks']
-    hooks.afterResponse = [this.#marked(this.#afterResponse), ...this.#others(hooks.afterResponse)]
+    const { hooks } = this.#hop as Hop
+    hooks.afterResponse = [
+      markManaged(this.#afterResponse, this.#tokens),
+      ...this.#others(hooks.afterResponse),
+    ]
   }
 
-  /** The API whose token goes along. */
-  #route({ url, headers }: NormalizedOptions, redirected: boolean): Api | undefined {
-    const isOwn = headers['authorization'] !== undefined
-    this.#href = url?.href
-    const api = isOwn || url === undefined ? undefined : this.#tokens.route(url)
-    if (redirected && api !== this.#api) this.#outside = true
-    return this.#outside ? undefined : api
-  }
-
-  /** Once, in what got hands to Node: its own options stay without a token. */
-  #addToken(options: NormalizedOptions): void {
-    const given = options.request
-    options.request = (url, native, callback) => {
-      options.request = given
-      // with a `cache`, got has its options in the place of the URL
-      const { headers: fields } = (typeof native === 'function' ? url : native) as { headers: SentFields }
-      const isElsewhere = url.href !== this.#href && this.#tokens.route(url.href) !== this.#api
-      if (!isElsewhere && fields['authorization'] === undefined) {
-        fields['authorization'] = this.#pass?.authorization
-        this.#fields = fields
-      }
-      return given?.(url, native, callback)
-    }
-  }
-
-  #forgetFields(): void {
-    if (this.#fields !== undefined) redact(this.#fields)
-    this.#fields = undefined
-  }
-
-  #marked<T extends object>(hook: T): T {
-    return Object.defineProperty(hook, managedBy, { value: this.#tokens })
-  }
-
-  /** Another handler may have been here for the same manager, or another call whose options are used again. */
+  /** Leaves out the hooks of another call of this manager: its handler may run twice, and options be used again. */
   #others<T extends object>(hooks: readonly T[]): T[] {
-    return hooks.filter((hook) => (hook as { [managedBy]?: unknown })[managedBy] !== this.#tokens)
+    return hooks.filter((hook) => managerOf(hook) !== this.#tokens)
   }
 }
 
-/** Throws for a call that would go below TLS 1.2. An agent's own options count before those of the call. */
-function mustBeSecure({ url, https, agent }: NormalizedOptions): void {
-  if (url?.protocol !== 'https:') return
-  agentMustKeepFloor(url.href, agent.https, 'agent.https')
-  settingsMustKeepFloor(https, 'https')
+function report(pass: Pass, { statusCode, headers }: PlainResponse): 'final' | 'again' {
+  return pass.report({
+    status: statusCode,
+    retryAfter: headers['retry-after'],
+    wwwAuthenticate: headers['www-authenticate'],
+    header(name) {
+      const value = headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+  })
 }

@@ -1,4 +1,4 @@
-import { TokenlaneError, type TokenManager } from '@tokenlane/core/adapter'
+import { mustBeManager, type TokenManager } from '@tokenlane/core/adapter'
 import type { HandlerFunction, Request } from 'got'
 
 import { Call } from './call.ts'
@@ -23,11 +23,7 @@ export interface GotTokens {
  * ```
  */
 export function gotTokens(tokens: TokenManager): GotTokens {
-  if (typeof tokens?.route !== 'function')
-    throw new TokenlaneError(
-      'INVALID_OPTIONS',
-      'Cannot create got tokens: `tokens` is wrong; allowed: what `createTokenManager` returns',
-    )
+  mustBeManager(tokens, 'create got tokens')
 
   const handler: HandlerFunction = (options, next) => {
     const given = options as typeof options | undefined
@@ -41,7 +37,16 @@ export function gotTokens(tokens: TokenManager): GotTokens {
       request.once('end', () => call.end()).once('close', () => call.end())
       return going
     }
-    return (going as Promise<unknown>).finally(() => call.end()) as Promise<typeof going>
+    return (going as Promise<unknown>).then(
+      (result) => {
+        call.end()
+        return result
+      },
+      (error: unknown) => {
+        call.end(error)
+        throw error
+      },
+    ) as Promise<typeof going>
   }
   return { handlers: [handler] }
 }

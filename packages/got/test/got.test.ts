@@ -394,7 +394,7 @@ test('a connection that breaks is an error of got, and its retry waits in line a
 })
 
 describe('the rate policy', () => {
-  test('sees every retry of got, each with a current token', async () => {
+  test('sees every retry of got, each with a current token; a 401 keeps its slot for the next attempt', async () => {
     failApi(503, 2)
     const running: unknown[] = []
     const beforeRetry = (): void => {
@@ -402,7 +402,7 @@ describe('the rate policy', () => {
       sandbox.control.expireTokens('weblink')
     }
     expect((await client('records', { retry, hooks: { beforeRetry: [beforeRetry] } })).statusCode).toBe(200)
-    expect([calls(), running]).toEqual([4, [0, 0, 0]])
+    expect([calls(), running]).toEqual([4, [0, 0, 1]])
   })
 
   test('makes a call that was over the limit go again, and the third time the caller hears of it', async () => {
@@ -616,4 +616,45 @@ test('refuses wrong arguments at once', () => {
   const refused = expect.objectContaining({ code: 'INVALID_OPTIONS' })
   expect(() => gotTokens(undefined as never)).toThrow(refused)
   expect(() => gotTokens({} as never)).toThrow(refused)
+})
+
+test('each call is reported once, with its status or with what it failed with', async () => {
+  const finished: unknown[] = []
+  const manager = createManager({
+    observe: (event) => event.type === 'call.finished' && finished.push(event),
+  })
+  const observed = bare.extend(gotTokens(manager))
+  await revoke(manager)
+  await observed('records')
+  await failure(observed('slow?ms=60000', { timeout: { request: 50 } }))
+  const { signal } = controller
+  const aborted = failure(observed('slow?ms=60000', { signal }))
+  await vi.waitFor(() => expect(calls()).toBe(4))
+  controller.abort()
+  await aborted
+  await failure(observed.stream('status/503').toArray())
+  expect(finished).toMatchObject([
+    { client: 'got', status: 200, sends: 2, resends: ['rejected'] },
+    { client: 'got', code: 'ETIMEDOUT', sends: 1 },
+    { client: 'got', code: 'ERR_ABORTED', sends: 1 },
+    { client: 'got', status: 503, sends: 1 },
+  ])
+  await manager.close()
+})
+
+test('a call of an API that closes while it is redirected ends as it would', async () => {
+  const beforeRedirect = [() => void (closing = tokens.close())]
+  let closing: Promise<void> | undefined
+  const options = { searchParams: { to: 'records', status: 303 }, hooks: { beforeRedirect } }
+  expect((await client.post('redirect', options)).statusCode).toBe(200)
+  await closing
+  expect(await failure(client('records'))).toMatchObject({ code: 'MANAGER_CLOSED' })
+})
+
+test('a call that says resend: false keeps its 401, and the next one has a new token', async () => {
+  await revoke(tokens)
+  const context = { tokenlane: { resend: false } }
+  expect((await failure(client('records', { context }))).response?.statusCode).toBe(401)
+  expect(calls()).toBe(1)
+  expect((await client('records', { context })).statusCode).toBe(200)
 })

@@ -8,15 +8,33 @@ const redacted = '[redacted]'
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 const asRequest = (): string => '[request]'
 
+/** A request of `node:http` or `node:http2` on its way. */
+interface RequestUnderWay {
+  once(event: 'socket', listener: (socket: { readonly connecting?: boolean }) => void): unknown
+}
+
 /**
- * Makes a request of `node:http` or `node:http2` print as `[request]`, with what holds it, while it holds the token.
- * `console.dir` and other printers that call no custom inspection show it until `forgetToken`.
+ * Makes a request print as `[request]`, with what holds it, while it holds the token. `console.dir` and other printers
+ * that call no custom inspection show the token until `forgetToken`.
  */
-export function hideToken(request: object): void {
+export function hideToken(request: RequestUnderWay): void {
+  mark(request)
+  hide(request, 'headers')
+  // a socket keeps what it cannot write before it is connected, and the agent leads from other calls to it
+  request.once('socket', (socket) => {
+    if (socket.connecting === true) hide(socket, '_pendingData')
+  })
+}
+
+function mark(request: object): void {
   // not with `defineProperty`, which makes Node's own work with the request slow
   const shown = request as Record<string | symbol, unknown>
   shown[inspect] = asRequest
   shown['toJSON'] = asRequest
+}
+
+function hide(holder: object, name: string): void {
+  if (Object.hasOwn(holder, name)) Object.defineProperty(holder, name, { enumerable: false })
 }
 
 /** Takes the token off headers that were sent, whichever case their names have. */
@@ -37,21 +55,23 @@ interface SentRequest {
   readonly headers?: unknown
   readonly destroyed?: unknown
   readonly socket?: unknown
-  /** Of a request that imitates `node:http` over `node:http2`: the stream. */
-  readonly ['_request']?: unknown
+  /** Of a request that has the form of `node:http`, and is sent over `node:http2`. */
+  readonly stream?: unknown
 }
 
 /**
  * Takes the token off a request of `node:http` or `node:http2` that was sent or given up, and off its connection. To
- * be called when the headers have left, or when the request is over. Calling it again is harmless.
+ * be called when the headers have left, or when the request is over; again does no harm. The request prints as
+ * `[request]` from then on: its agent leads to the requests that are under way.
  */
 export function forgetToken(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
   const sent = request as SentRequest
+  mark(sent)
   if (typeof sent['_header'] === 'string') sent['_header'] = redacted
   for (const symbol of Object.getOwnPropertySymbols(sent)) redactHeaders(sent[symbol])
   redactHeaders(sent.headers)
-  forgetToken(sent['_request'])
+  forgetToken(sent.stream)
   // what never left
   if (sent.destroyed === true && sent.outputData !== undefined) sent.outputData = []
   forgetConnection(sent.socket)
