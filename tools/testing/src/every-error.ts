@@ -10,7 +10,7 @@ import {
 } from '@tokenlane/core'
 
 import { listen } from './loopback.ts'
-import { serialized } from './secrets.ts'
+import { pathsTo, serialized } from './secrets.ts'
 
 const secret = 'secret-that-nobody-may-see'
 const token = 'token-that-nobody-may-see'
@@ -134,6 +134,11 @@ export const provocations: readonly Provocation[] = [
     name: 'an answer that is packed, but is not',
     api: status(200, { 'content-encoding': 'gzip' }),
   },
+  {
+    name: 'a redirect inside of the API',
+    api: (response, { url }) =>
+      status(url === '/api/there' ? 200 : 302, { location: '/api/there' })(response),
+  },
   { name: 'a redirect in a circle', api: status(302, { location: '/api/records' }) },
   { name: 'a redirect to another scheme', api: status(302, { location: 'ftp://127.0.0.1/' }) },
   { name: 'a redirect to nowhere', api: status(307, { location: 'http://127.0.0.1:1/' }) },
@@ -143,6 +148,11 @@ export const provocations: readonly Provocation[] = [
     name: 'an abort in flight',
     api: never,
     // well after the request has arrived, or before: both are to be safe
+    signal: () => AbortSignal.timeout(100),
+  },
+  {
+    name: 'an abort in the middle of a body',
+    api: (response) => response.writeHead(200, { 'content-length': 100 }).write('the beginning'),
     signal: () => AbortSignal.timeout(100),
   },
 ]
@@ -188,7 +198,11 @@ export async function provoke(
   return {
     outcome,
     code: own ? outcome.code : undefined,
-    leaks: [...leaksIn(ours, Infinity), ...leaksIn([outcome], own ? Infinity : 12)],
+    leaks: [
+      ...leaksIn(ours, Infinity),
+      ...leaksIn([outcome], own ? Infinity : 12),
+      ...[secret, token].flatMap((text) => pathsTo(text, outcome)),
+    ],
   }
 }
 
