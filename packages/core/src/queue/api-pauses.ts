@@ -102,7 +102,7 @@ export class ApiPauses {
     if (this.#trying === call) this.#trying = undefined
   }
 
-  /** Lets no call go for `ms` milliseconds, because another process was told so. */
+  /** Lets no call go for `ms` milliseconds, because another process was asked to pause. */
   pauseFor(ms: number): void {
     this.#extend(finiteDuration(ms, this.#policy.longestPause))
     this.#reason = 'refused'

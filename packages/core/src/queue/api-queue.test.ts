@@ -102,7 +102,7 @@ test('a higher priority goes first, equal ones in order, and a 401 retry before 
   ])
   await pass(200)
   await calls
-  // nobody had a token yet, so the first call waited in line, too
+  // there was no token yet, so the first call was queued too
   expect(order).toEqual(['urgent', 'urgent', 'first', 'a', 'b', 'c', 'later'])
 })
 
@@ -163,7 +163,7 @@ test('one more than maxQueued is refused at once, with a token or without', asyn
   await calls
 })
 
-test('who is under way goes before those who wait, and is not refused for them', async () => {
+test('a call that was sent before goes before queued calls, and is not refused for them', async () => {
   const { call, order } = limitedApi({ limits: [], concurrency: 1, maxQueued: 1, maxWait: 1_000 })
   const calls = [call({ name: 'first' }), call({ name: 'waiting' })]
   calls.push(call({ name: 'redirected', underway: true }))
@@ -172,7 +172,7 @@ test('who is under way goes before those who wait, and is not refused for them',
   expect(order).toEqual(['redirected', 'first', 'waiting'])
 })
 
-test('who waited for maxWait is refused, and 1 ms earlier is not', async () => {
+test('a call that waited for maxWait is refused, and 1 ms earlier is not', async () => {
   const { call, api, tokens } = limitedApi({ limits: [], concurrency: 1, maxWait: 100 })
   const pass1 = await api.admit()
   let settled = false
@@ -187,7 +187,7 @@ test('who waited for maxWait is refused, and 1 ms earlier is not', async () => {
   expect(tokens.status().apis[0]).toMatchObject(idle)
 })
 
-test('who would have to wait longer than maxWait by the limits alone is refused at once', async () => {
+test('a call that would wait longer than maxWait by the limits alone is refused at once', async () => {
   const { call, tokens } = limitedApi({ limits: [{ quota: 10, window: 1_000 }], maxWait: 1_500 })
   await tokens.warmUp()
   const calls = Promise.allSettled(Array.from({ length: 25 }, () => call()))
@@ -198,7 +198,7 @@ test('who would have to wait longer than maxWait by the limits alone is refused 
   expect(refused[0]).toMatchObject({ reason: { code: 'QUEUE_TIMEOUT' } })
 })
 
-test('who goes before those who wait is not refused for them', async () => {
+test('a call of a higher priority is not refused for the queued calls that it goes before', async () => {
   const { call, tokens, order } = limitedApi({ limits: [{ quota: 1, window: 1_000 }], maxWait: 3_500 })
   await tokens.warmUp()
   const background = Promise.allSettled(
@@ -209,7 +209,7 @@ test('who goes before those who wait is not refused for them', async () => {
   await pass(5_000)
   await urgent
   expect(order).toEqual(['0', 'urgent', '1', '2'])
-  // whom the urgent one passed waited too long
+  // the last one waited too long, because the urgent one went before it
   expect(await background).toMatchObject([
     { status: 'fulfilled' },
     { status: 'fulfilled' },
@@ -349,7 +349,7 @@ test('an abort while queued ends the wait at once and leaves nothing behind', as
   expect(sentAt).toHaveLength(1)
 })
 
-test('who aborts leaves nothing behind, in a line whose others go on in order', async () => {
+test('calls that are aborted leave nothing behind, and the other queued calls go on in order', async () => {
   const { call, tokens, order } = limitedApi({ limits: [], concurrency: 1 })
   await tokens.warmUp()
   const first = call({ name: 'first' })
@@ -447,7 +447,7 @@ test('a pause moves the estimate', async () => {
   await calls
 })
 
-test('without a token every call in line is told why', async () => {
+test('without a token every queued call fails with the reason', async () => {
   const { call, issuer, sentAt } = limitedApi({ limits: [{ quota: 1, window: 1_000 }] })
   issuer.respondWith(() => Response.json({ error: 'invalid_client' }, { status: 401 }))
   const calls = await Promise.allSettled([call(), call(), call()])
@@ -488,7 +488,7 @@ test('200 queued calls share one outcome of a refused client, and its provider i
   expect(issuer.count).toBe(1)
 })
 
-test('close refuses who waits, and lets who is under way end with its retry', async () => {
+test('close refuses queued calls, and lets a call under way end with its retry', async () => {
   const { call, answers, tokens } = limitedApi({ limits: [{ quota: 1, window: 1_000 }] })
   await tokens.warmUp()
   answers.push({ status: 401 })
@@ -502,7 +502,7 @@ test('close refuses who waits, and lets who is under way end with its retry', as
   await closing
 })
 
-test('events tell the line\u2019s length and the wait', async () => {
+test('events say how many calls are queued and how long each waited', async () => {
   const { call, tokens, events } = limitedApi({ limits: [{ quota: 1, window: 1_000 }] })
   await tokens.warmUp()
   events.length = 0
@@ -596,7 +596,7 @@ test('a priority that is no whole number is refused', async () => {
   await expect(call({ priority: Number.NaN })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
 })
 
-test('an old token serves the line while the issuer is down', async () => {
+test('an old token serves queued calls while the issuer is down', async () => {
   const { call, issuer, tokens } = limitedApi({ limits: [{ quota: 25, window: 1_000 }] })
   await tokens.warmUp()
   issuer.respondWith(() => unavailable('60'))
@@ -613,7 +613,7 @@ test('an old token serves the line while the issuer is down', async () => {
   expect(issuer.count).toBe(2)
 })
 
-test('a pass that nothing was sent with gives its unit back at once', async () => {
+test('a pass that was released unsent gives its unit back at once', async () => {
   const { api, call, tokens } = limitedApi({ limits: [{ quota: 1, window: 60_000 }] })
   await tokens.warmUp()
   const unused = await api.admit()

@@ -4,12 +4,14 @@ import { checkPriority } from './call-options.ts'
 import { refuse } from '../options/check.ts'
 import { PolicyWatch } from './policy-watch.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
-import { TokenlaneError } from '../errors.ts'
+import type { TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
 import { WaitingCalls, type Waiter } from './waiting-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 import { longestTimer } from '../time/timers.ts'
+import { type Backlog, mustHaveRoom, waitedTooLong } from './admission.ts'
 import { Progress } from './progress.ts'
+import { ReportedLimits } from './reported-limits.ts'
 import { createRateLimiter, type NotBefore, type Permit, type RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
@@ -41,8 +43,6 @@ export interface QueueStatus {
   readonly emptyAt?: string
 }
 
-/** After so many responses without a rate limit header in a row only every so manieth is looked at. */
-const mostSilent = 16
 /** Before every priority that a caller can give. */
 const first = Number.MAX_SAFE_INTEGER
 
@@ -63,9 +63,8 @@ export class ApiQueue {
   readonly #progress = new Progress()
   readonly #waitingTime = new WaitingTime()
   readonly #pauses: ApiPauses
-  readonly #policyWatch: PolicyWatch
+  readonly #reported: ReportedLimits
   #running = 0
-  #silentInRow = 0
   #renewing = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -82,7 +81,7 @@ export class ApiQueue {
     this.#emit = emit
     this.#limiter = shared === undefined ? createRateLimiter(policy) : this.#share(shared)
     this.#pauses = new ApiPauses(api, policy, this.#limiter, emit)
-    this.#policyWatch = new PolicyWatch(api, policy.limits, emit)
+    this.#reported = new ReportedLimits(new PolicyWatch(api, policy.limits, emit), this.#pauses)
   }
 
   /**
@@ -98,7 +97,8 @@ export class ApiQueue {
         this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
       return turn
     }
-    if (!options.resend) this.#mustHaveRoom(options.priority)
+    if (!options.resend)
+      mustHaveRoom(this.#api, this.#policy, this.#backlog(), this.#waiting.ahead(options.priority) + 1)
     return this.#queue(options)
   }
 
@@ -111,7 +111,7 @@ export class ApiQueue {
     turn.permit.answered()
     this.#progress.answered(turn.takenAt)
     const isRefused = this.#pauses.answered(turn, response)
-    if (isRefused || this.#isWorthReading(turn.order)) this.#readHeaders(turn, response)
+    this.#reported.answered(turn, response, isRefused)
     return isRefused
   }
 
@@ -142,7 +142,7 @@ export class ApiQueue {
     this.#limiter.setPolicy(policy)
     this.#policy = policy
     this.#pauses.policy = policy
-    this.#policyWatch.configured = policy.limits
+    this.#reported.configured = policy.limits
     for (const call of this.#waiting.clear()) {
       this.#waiting.add(call)
       clearTimeout(call.timer)
@@ -212,17 +212,6 @@ export class ApiQueue {
     return checkLimiter(limiter)
   }
 
-  /** Whether to look for rate limit headers: each lookup in a response of `fetch` takes 0.13 µs. */
-  #isWorthReading(order: number): boolean {
-    return this.#silentInRow < mostSilent || order % mostSilent === 0
-  }
-
-  #readHeaders(turn: Turn, response: ResponseHead): void {
-    const saysWhatRemains = this.#pauses.readRemaining(turn, response)
-    const namesPolicy = this.#policyWatch.readPolicy(response)
-    this.#silentInRow = saysWhatRemains || namesPolicy ? 0 : this.#silentInRow + 1
-  }
-
   #resumed(): void {
     this.#pauses.resumed()
     this.serve()
@@ -249,7 +238,7 @@ export class ApiQueue {
     const { maxWait } = this.#policy
     if (maxWait === undefined || call.resend) return
     const left = call.enteredAt + maxWait - performance.now()
-    call.timer = setTimeout(() => this.#giveUp(call, this.#timeout()), delayOf(left))
+    call.timer = setTimeout(() => this.#giveUp(call, waitedTooLong(this.#api, maxWait)), delayOf(left))
   }
 
   #waitFor(next: 'token' | NotBefore): void {
@@ -341,41 +330,18 @@ export class ApiQueue {
     if (call.signal) this.#aborts.forget(call.signal, call)
   }
 
-  #mustHaveRoom(priority: number): void {
-    const { maxQueued, maxWait } = this.#policy
-    const tooMany = this.#waiting.size + 1 - maxQueued
-    // calls that could go if there were a token do not count
-    if (tooMany > 0 && !this.#couldGo(tooMany))
-      throw new TokenlaneError(
-        'QUEUE_FULL',
-        `Cannot queue call: ${maxQueued} calls wait for ${this.#api} already (\`maxQueued\`)`,
-      )
-    if (maxWait === undefined) return
-    const place = this.#waiting.ahead(priority) + 1
-    if (this.#limiter.forecast(place, 0, this.#pauses.until) > maxWait) throw this.#timeout()
-  }
-
-  /** Whether limits and slots have room for that many calls now. */
-  #couldGo(calls: number): boolean {
-    if (calls > this.#policy.concurrency - this.#running) return false
-    return this.#limiter.forecast(calls, 0, this.#pauses.until) === 0
-  }
-
   #emptyIn(): number {
-    return this.#progress.emptyIn({
+    return this.#progress.emptyIn(this.#backlog())
+  }
+
+  #backlog(): Backlog {
+    return {
       queued: this.#waiting.size,
       running: this.#running,
       concurrency: this.#policy.concurrency,
       limiter: this.#limiter,
       pausedUntil: this.#pauses.until,
-    })
-  }
-
-  #timeout(): TokenlaneError {
-    return new TokenlaneError(
-      'QUEUE_TIMEOUT',
-      `Cannot send call: it waits longer than ${this.#policy.maxWait} ms for ${this.#api} (\`maxWait\`)`,
-    )
+    }
   }
 }
 

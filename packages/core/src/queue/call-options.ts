@@ -1,10 +1,11 @@
 import { shape } from '../options/check.ts'
 import { TokenlaneError } from '../errors.ts'
 
-/** What a caller may say of one call: `tokenlane` among the options that its client takes. */
+/** Options of one call: `tokenlane` among the options that the client takes. */
 export interface CallOptions {
   /**
-   * Goes before calls of a lower one where an API has a rate policy; a whole number, which may be negative.
+   * A queued call of a higher priority goes before those of a lower one; equal ones go in order. A whole number, which
+   * may be negative. Without effect on an API without a rate policy.
    *
    * @defaultValue 0
    */
@@ -42,7 +43,7 @@ export function checkCallOptions(value: unknown): CallOptions {
 /** @throws TokenlaneError `INVALID_OPTIONS` */
 export function checkPriority(priority: unknown, path: string): void {
   if (priority === undefined) return
-  // below the largest, which is kept for calls that go again
+  // below the largest, which is kept for calls that are sent again
   if (!Number.isSafeInteger(priority) || priority === Number.MAX_SAFE_INTEGER)
     refuse(path, shape(priority), 'a whole number')
 }

@@ -5,7 +5,7 @@ import type { LimitedApi, Permit, RateLimiter, RateLimiterOptions } from '../fle
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
 
-/** A limiter that is told by the test how many units there are. */
+/** A limiter with as many units as the test says. */
 class FakeLimiter implements RateLimiter {
   units = 0
   readonly couldUse: number[] = []
@@ -66,7 +66,7 @@ function shared(): FakeService & {
   }
 }
 
-test('calls wait until the limiter says that something changed, and it hears how many could go', async () => {
+test('calls wait until the limiter says that units are available, and it hears how many could go', async () => {
   const { limiter, api, call, tokens } = shared()
   expect(api).toMatchObject({ baseUrl: 'https://api.example.com/', limits: [{ quota: 5, window: 1_000 }] })
   await tokens.warmUp()
@@ -82,7 +82,7 @@ test('calls wait until the limiter says that something changed, and it hears how
   expect(limiter.told.at(-1)).toBe('close')
 })
 
-test('a limiter hears that everybody gave up', async () => {
+test('a limiter hears that no call waits any more', async () => {
   const { limiter, call, tokens } = shared()
   await tokens.warmUp()
   const controller = new AbortController()
@@ -93,7 +93,7 @@ test('a limiter hears that everybody gave up', async () => {
   expect(limiter.told).toEqual(['noWaiters'])
 })
 
-test('a pause is told to the limiter, and one that others were told shows and holds here', async () => {
+test('a pause is passed on to the limiter, and one of another process shows and holds here', async () => {
   const { limiter, api, call, tokens } = shared()
   limiter.units = 2
   await call(undefined, 429)
@@ -155,7 +155,7 @@ test('another policy goes to the limiter, and a limiter that cannot take one is 
   expect(() => tokens.setRatePolicy('https://api.example.com/', policy)).toThrow(/`limiter\(\).setPolicy`/)
 })
 
-test('what a limiter tells an operator are events', () => {
+test('a limiter that fails and recovers makes events', () => {
   const { api, events } = shared()
   api.failed('no answer in 500 ms')
   api.recovered()
@@ -165,7 +165,7 @@ test('what a limiter tells an operator are events', () => {
   ])
 })
 
-test('what cannot make limiters, and what is none, is refused at start-up', () => {
+test('a value that is no factory of limiters, and one that makes none, are refused at start-up', () => {
   const ratePolicy = { limits: [{ quota: 5, window: 1_000 }] }
   const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }]
   for (const limiter of [{}, 'redis', null, () => undefined, () => ({}), () => ({ take() {} })])

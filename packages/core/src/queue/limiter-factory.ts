@@ -16,7 +16,7 @@ export interface LimitedApi {
   readonly unansweredGrace?: number | undefined
   /** Units came free: the queue calls `take` again, before this returns. Not to be called from within `take`. */
   unitsAvailable(): void
-  /** Another process was told to pause: no call goes out for `ms` milliseconds. */
+  /** The API asked another process to pause: no call goes out for `ms` milliseconds. */
   paused(ms: number): void
   /** Another process lifted the pause: calls may go out again. */
   resumed(): void

@@ -1,15 +1,5 @@
-import type { RateLimiter } from './rate-limiter.ts'
+import type { Backlog } from './admission.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
-
-/** What an estimate is made from, besides what was measured. */
-export interface Backlog {
-  readonly queued: number
-  readonly running: number
-  readonly concurrency: number
-  readonly limiter: Pick<RateLimiter, 'forecast'>
-  /** On the monotonic clock. */
-  readonly pausedUntil: number
-}
 
 /** Estimates when the last queued call goes out, from the limits, the slots and how long calls took until now. */
 export class Progress {

@@ -12,21 +12,23 @@ export interface RateLimit {
 /**
  * When a unit of a limit comes free: one window after the response, or one window after the send.
  *
- * With `send` the rate does not fall with the round trip, but the server may count more than `quota` in a window
- * when one call travels longer than a later one.
+ * With `send` the rate does not fall with the round trip, and nothing is guaranteed: a window of the server can hold
+ * twice the quota, when the calls of one window travel for a window and those of the next do not.
  */
 export type Accounting = 'response' | 'send'
 
 /** How many calls an API allows, how fast, and how long calls may queue for it. */
 export interface RatePolicy {
   /**
-   * Sliding windows that all hold at once. A unit is taken when a call is sent and comes free one window after
-   * its response arrived, so that the server never counts more than `quota`, whatever the network does.
+   * Sliding windows that all hold at once; may be empty. A unit is taken when a call is sent and comes free one window
+   * after its response arrived. So the server never counts more than `quota` calls of this manager in any `window`,
+   * however long each call and its response travel, except for requests that arrive later than `unansweredGrace` after
+   * their caller gave up.
    */
   readonly limits: readonly RateLimit[]
   /**
-   * `send`: a unit comes free one window after the send already. That gives back the round trip's share of the
-   * rate, and gives up the guarantee.
+   * When a unit comes free. `send`: one window after the send already. That gives back the round trip's share of the
+   * rate and gives up the guarantee: the server may count twice the quota in a window.
    *
    * @defaultValue 'response'
    */
@@ -38,9 +40,9 @@ export interface RatePolicy {
    */
   readonly spread?: boolean | undefined
   /**
-   * How long a request whose response never came (the caller gave up, the connection broke) may still be on its way
-   * to the API, in milliseconds, 0 or more. Its unit comes free one window after that. A request that arrives later
-   * may be one more than `quota`.
+   * How long a request without a response (the caller gave up, the connection broke) may still be on its way to the
+   * API, in milliseconds, 0 or more. Its unit comes free one window after this time. A request that arrives later may
+   * be one more than `quota`.
    *
    * @defaultValue 1_000, growing to the longest round trip that was seen lately, at most 60_000
    */
@@ -52,7 +54,7 @@ export interface RatePolicy {
    */
   readonly concurrency?: number | undefined
   /**
-   * Calls that may wait, 0 or more; one more is refused with `QUEUE_FULL`. Calls that only wait for a token are not
+   * How many calls may wait, 0 or more; one more is refused with `QUEUE_FULL`. Calls that only wait for a token are not
    * counted.
    *
    * @defaultValue no limit
@@ -73,15 +75,16 @@ export interface RatePolicy {
    */
   readonly longestPause?: number | undefined
   /**
-   * Status codes that say that the limit was passed all the same: the API pauses as long as `Retry-After` says,
-   * and the call goes again, at most 3 times.
+   * Status codes by which the API refuses a call for its limit. The API then pauses as long as the response says
+   * (`Retry-After`, a rate limit header), otherwise for 1 s, doubling to 60 s, and the call is sent again, at most
+   * 3 times.
    *
    * @defaultValue [429]
    */
   readonly limitedStatuses?: readonly number[] | undefined
 }
 
-/** A policy whose options are in order. */
+/** A policy that was checked, with its defaults. */
 export interface CheckedPolicy {
   readonly limits: readonly RateLimit[]
   readonly accounting: Accounting

@@ -23,7 +23,7 @@ function watched(): {
   }
 }
 
-test('one listener for all who wait with a signal, and an abort tells each, in order', () => {
+test('calls that wait with one signal share a listener, and an abort ends each wait, in order', () => {
   const { aborts, gaveUp, signal, abort, listeners } = watched()
   for (const waiter of ['a', 'b', 'c']) aborts.watch(signal, waiter)
   aborts.forget(signal, 'b')
@@ -36,7 +36,7 @@ test('one listener for all who wait with a signal, and an abort tells each, in o
   expect(listeners()).toBe(0)
 })
 
-test('the last who forgets a signal takes the listener away, and the next who waits adds one', () => {
+test('the last call that leaves a signal removes the listener, and the next one adds it again', () => {
   const { aborts, gaveUp, signal, abort, listeners } = watched()
   aborts.watch(signal, 'a')
   aborts.forget(signal, 'a')

@@ -1,7 +1,7 @@
 /**
- * Who gives up when which signal aborts: one listener per signal, however many wait with it.
+ * Ends the wait of calls whose signal aborts, with one listener per signal, however many calls wait with it.
  *
- * A listener for each would cost a search through all the others, and so would taking it away.
+ * A listener for each call would have to be found among all others, when it is added and when it is removed.
  */
 export class SharedAbort<T> {
   readonly #giveUp: (waiter: T, reason: unknown) => void

@@ -46,7 +46,7 @@ test('a call that joins has those of the same priority ahead, and higher ones', 
   expect([3, 2, 1, 0, -1].map((priority) => line.ahead(priority))).toEqual([0, 1, 1, 2, 3])
 })
 
-test('who left or was next cannot leave again', () => {
+test('a call that left or was next cannot leave again', () => {
   const line = new WaitingCalls<Waiter>()
   const [first, second, third] = [0, 0, 0].map((priority) => ({ priority, gone: false }))
   if (!first || !second || !third) throw new Error('three')

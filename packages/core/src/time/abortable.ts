@@ -1,7 +1,7 @@
 /**
- * Waits for `work` unless `signal` aborts first; ends the wait only, never the work.
+ * Waits for `work` unless `signal` aborts first, which ends the wait only, never the work.
  *
- * Not `AbortSignal.any` or `Promise.race`: with a signal that lives long those keep something of every call.
+ * Not by `AbortSignal.any` or `Promise.race`: they keep something of every call for as long as the signal lives.
  */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
