@@ -192,11 +192,15 @@ export function proofOf(method: ClientAuthenticationMethod): 'secret' | 'key' | 
 }
 
 /** Returns the error of a token request for which there are no credentials; `reason` quotes nothing of them. */
-export function unavailable(issuer: string, reason: string): TokenlaneError {
+export function unavailable(
+  issuer: string,
+  reason: string,
+  details: { readonly definite?: boolean } = {},
+): TokenlaneError {
   return new TokenlaneError(
     'CREDENTIALS_UNAVAILABLE',
     `Cannot obtain token: no credentials for issuer "${issuer}": ${reason}`,
-    { issuer },
+    { issuer, ...details },
   )
 }
 

@@ -46,7 +46,7 @@ export async function clientAuthentication(
       },
     })
   } catch (error) {
-    throw unavailable(issuer, (error as Error).message)
+    throw unavailable(issuer, (error as Error).message, { definite: true })
   }
 }
 

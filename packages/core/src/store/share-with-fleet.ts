@@ -84,7 +84,7 @@ class SharedSource implements ClientTokenSource {
     try {
       return await this.#seals.of(client)
     } catch (error) {
-      throw unavailable(this.#endpoint.issuer, (error as Error).message)
+      throw unavailable(this.#endpoint.issuer, (error as Error).message, { definite: true })
     }
   }
 

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { client } from '../../test/fake-issuer.ts'
+import { createTokenManager, oauthIssuer, type TokenManager } from '../index.ts'
+
+beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
+afterEach(() => vi.useRealTimers())
+
+const issuer = 'https://auth.example.com/tenant'
+const metadata = { issuer, token_endpoint: 'https://auth.example.com/tenant/token' }
+const rfc8414 = 'https://auth.example.com/.well-known/oauth-authorization-server/tenant'
+const oidc = 'https://auth.example.com/tenant/.well-known/openid-configuration'
+const token = (): Response =>
+  Response.json({ access_token: 'token-1', token_type: 'Bearer', expires_in: 3_600 })
+const missing = (): Response => new Response('', { status: 404 })
+
+/** A manager whose issuer answers by URL, 404 where nothing is said, and the URLs that were asked. */
+function serviceOf(
+  answers: Record<string, () => Response | Error>,
+  settings: object = {},
+): { tokens: TokenManager; asked: string[] } {
+  const asked: string[] = []
+  const fetch = async (to: string | URL | Request): Promise<Response> => {
+    asked.push(to as string)
+    const answer = (answers[to as string] ?? missing)()
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+  const partner = oauthIssuer({ issuer, credentials: client, ...settings })
+  return { tokens: createTokenManager({ issuers: { partner }, apis: [], fetch }), asked }
+}
+
+test('metadata is fetched once, by RFC 8414', async () => {
+  const { tokens, asked } = serviceOf({
+    [rfc8414]: () => Response.json(metadata),
+    [metadata.token_endpoint]: token,
+  })
+  await tokens.getToken('partner')
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  await tokens.getToken('partner')
+  expect(asked).toEqual([rfc8414, metadata.token_endpoint, metadata.token_endpoint])
+})
+
+test('metadata is fetched by OpenID Connect Discovery where RFC 8414 finds none', async () => {
+  const { tokens, asked } = serviceOf({
+    [oidc]: () => Response.json(metadata),
+    [metadata.token_endpoint]: token,
+  })
+  await tokens.getToken('partner')
+  expect(asked).toEqual([rfc8414, oidc, metadata.token_endpoint])
+})
+
+test.each<[string, () => Response, string, string]>([
+  [
+    'another issuer',
+    () => Response.json({ ...metadata, issuer: 'https://evil.example.com/a?leaked' }),
+    'TOKEN_RESPONSE_INVALID',
+    'has the metadata of another issuer (https://evil.example.com/a): check `issuers.partner.issuer`',
+  ],
+  [
+    'HTML',
+    () => new Response('<p>leaked</p>'),
+    'TOKEN_RESPONSE_INVALID',
+    'not that of an authorization server',
+  ],
+  [
+    'no token endpoint',
+    () => Response.json({ issuer }),
+    'TOKEN_RESPONSE_INVALID',
+    'without a token endpoint',
+  ],
+  [
+    'an endpoint without TLS',
+    () => Response.json({ issuer, token_endpoint: 'http://auth.example.com/token' }),
+    'INSECURE_TRANSPORT',
+    'that is not an https: URL',
+  ],
+  [
+    'an alias without TLS',
+    () =>
+      Response.json({ ...metadata, mtls_endpoint_aliases: { token_endpoint: 'http://auth.example.com/' } }),
+    'INSECURE_TRANSPORT',
+    'that is not an https: URL',
+  ],
+])(
+  'metadata that has %s sends no secret anywhere, and fails at once',
+  async (_what, answer, code, reason) => {
+    const { tokens, asked } = serviceOf({ [rfc8414]: answer })
+    const error: unknown = await tokens.getToken('partner').catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code, definite: true })
+    expect(String(error)).toContain(reason)
+    expect(String(error)).not.toContain('leaked')
+    expect(asked).toEqual([rfc8414])
+  },
+)
+
+test('a server without metadata fails at once, and names the way out', async () => {
+  const { tokens } = serviceOf({})
+  await expect(tokens.getToken('partner')).rejects.toMatchObject({
+    definite: true,
+    status: 404,
+    message: expect.stringContaining('check `issuers.partner.issuer`, or give its `tokenEndpoint`') as string,
+  })
+})
+
+test('a server that is down when its metadata is fetched loses no call', async () => {
+  let down = true
+  const { tokens } = serviceOf({
+    [rfc8414]: () => (down ? new Response('', { status: 503 }) : Response.json(metadata)),
+    [oidc]: () => new Response('', { status: 503 }),
+    [metadata.token_endpoint]: token,
+  })
+  const call = tokens.getToken('partner')
+  await vi.advanceTimersByTimeAsync(1_000)
+  down = false
+  await vi.advanceTimersByTimeAsync(3_000)
+  await expect(call).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('metadata that cannot be fetched again stays as it was', async () => {
+  const answers: Record<string, () => Response | Error> = {
+    [rfc8414]: () => Response.json(metadata),
+    [metadata.token_endpoint]: token,
+  }
+  const { tokens } = serviceOf(answers)
+  await tokens.getToken('partner')
+  answers[rfc8414] = () => new Error('down')
+  answers[metadata.token_endpoint] = () => new Response('', { status: 503 })
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  const call = tokens.getToken('partner')
+  await vi.advanceTimersByTimeAsync(1_000)
+  answers[metadata.token_endpoint] = token
+  await vi.advanceTimersByTimeAsync(3_000)
+  await expect(call).resolves.toMatchObject({ value: 'token-1' })
+})
+
+test('an endpoint that moved is found in the same renewal', async () => {
+  const moved = 'https://auth.example.com/elsewhere'
+  const answers: Record<string, () => Response | Error> = {
+    [rfc8414]: () => Response.json(metadata),
+    [metadata.token_endpoint]: token,
+  }
+  const { tokens, asked } = serviceOf(answers)
+  await tokens.getToken('partner')
+  answers[rfc8414] = () => Response.json({ ...metadata, token_endpoint: moved })
+  answers[metadata.token_endpoint] = missing
+  answers[moved] = token
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  await expect(tokens.getToken('partner')).resolves.toMatchObject({ value: 'token-1' })
+  expect(asked.slice(2)).toEqual([metadata.token_endpoint, rfc8414, moved])
+})
+
+test('a fetch that keeps responses, as some frameworks patch it, gives out no token of yesterday', async () => {
+  const kept = new Map<string, Response>()
+  let issued = 0
+  const framework = async (to: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const { cache = 'force-cache' } = init as { cache?: string }
+    const known = kept.get(to as string)
+    if (cache !== 'no-store' && known !== undefined) return known.clone()
+    issued += 1
+    const fresh = Response.json({ access_token: `token-${issued}`, token_type: 'Bearer', expires_in: 60 })
+    kept.set(to as string, fresh.clone())
+    return fresh
+  }
+  const tokens = createTokenManager({
+    issuers: { partner: { tokenEndpoint: metadata.token_endpoint, credentials: client } },
+    apis: [],
+    fetch: framework,
+  })
+  await expect(tokens.getToken('partner')).resolves.toMatchObject({ value: 'token-1' })
+  await vi.advanceTimersByTimeAsync(60_000)
+  await expect(tokens.getToken('partner')).resolves.toMatchObject({ value: 'token-2' })
+})
