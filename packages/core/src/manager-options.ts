@@ -130,18 +130,17 @@ function readIssuers(
 
 /** The service's two issuers are different servers: both on one origin are a copy-paste. */
 function mustHaveOwnOrigins(issuers: ReadonlyMap<string, CheckedIssuer>, path: string): void {
-  const seen: [name: string, issuer: CheckedIssuer][] = []
-  for (const [name, issuer] of issuers) {
-    const { tokenPath, place } = issuer
+  const firstOf = new Map<string, [name: string, tokenPath: string]>()
+  for (const [name, { tokenPath, place }] of issuers) {
     if (tokenPath === undefined) continue
-    const other = seen.find(([, one]) => one.tokenPath !== tokenPath && one.place.origin === place.origin)
-    if (other !== undefined)
+    const [other, otherPath] = firstOf.get(place.origin) ?? [name, tokenPath]
+    if (tokenPath !== otherPath)
       refuse(
         `${path}.${name}.authUrl`,
-        `on the same origin as \`${path}.${other[0]}.authUrl\` (${place.origin})`,
+        `on the same origin as \`${path}.${other}.authUrl\` (${place.origin})`,
         'an origin for each of the two issuers',
       )
-    seen.push([name, issuer])
+    firstOf.set(place.origin, [other, otherPath])
   }
 }
 
@@ -149,6 +148,8 @@ function readApis(
   issuers: Readonly<Record<string, unknown>>,
   environment: Environment,
 ): Reader<readonly CheckedApi[]> {
+  const names = Object.keys(issuers)
+  const allowed = known(names)
   const places = new Map<string, string>()
   const read = (value: unknown, path: string): CheckedApi => {
     const name = own(value, 'issuer')
@@ -163,10 +164,9 @@ function readApis(
         return href
       },
       issuer(issuer, issuerPath) {
-        const names = Object.keys(issuers)
-        const text = mustBeText(issuer, issuerPath, known(names))
-        if (!names.includes(text))
-          refuse(issuerPath, `no name from \`issuers\`${didYouMean(text, names)}`, known(names))
+        const text = mustBeText(issuer, issuerPath, allowed)
+        if (!Object.hasOwn(issuers, text))
+          refuse(issuerPath, `no name from \`issuers\`${didYouMean(text, names)}`, allowed)
         return text
       },
       ratePolicy: optional(checkRatePolicy),

@@ -70,7 +70,7 @@ test('a token endpoint gets no token, also where an API lies around it', () => {
   expect(around.match('https://api.example.com/connect/tokens')).toBe(whole)
 })
 
-test('what matches without the parser matches with it too', () => {
+test('text and URL objects match alike, one after the other', () => {
   const pieces = ['/', '.', '..', 'api', 'v2', 'orders', '%2e', '\\', '\t', '?', '#', '@', 'x']
   const origins = ['https://api.example.com', 'https://weblink.example.com']
   for (const origin of origins)
@@ -78,16 +78,37 @@ test('what matches without the parser matches with it too', () => {
       for (const b of pieces)
         for (const c of pieces) {
           const url = `${origin}/api/${a}${b}${c}`
-          expect(router.match(url), url).toBe(router.match(placeIn(url) as URL))
+          expect(router.match(url), url).toBe(router.match(new URL(url)))
+          expect(router.match(url), url).toBe(naive(url))
         }
+})
+
+test('10,000 APIs of one origin are told apart, the longest path first', () => {
+  const apis = Array.from({ length: 5_000 }, (_, id) => [
+    { baseUrl: `https://api.example.com/tenants/${id}` },
+    { baseUrl: `https://api.example.com/tenants/${id}/reports/` },
+  ]).flat()
+  const many = new Router([whole, ...apis])
+  for (const id of [0, 7, 70, 4_999]) {
+    const [tenant, reports] = apis.slice(2 * id)
+    expect(many.match(`https://api.example.com/tenants/${id}`)).toBe(tenant)
+    expect(many.match(`https://api.example.com/tenants/${id}/orders/1`)).toBe(tenant)
+    expect(many.match(`https://api.example.com/tenants/${id}/reports`)).toBe(tenant)
+    expect(many.match(`https://api.example.com/tenants/${id}/reports/1`)).toBe(reports)
+  }
+  expect(many.match('https://api.example.com/tenants/5000/orders')).toBe(whole)
 })
 
 test('a URL of 10 million characters finds its API', () => {
   expect(router.match(`https://api.example.com/${'a/b'.repeat(3_333_333)}`)).toBe(whole)
 })
 
-/** Like a `URL`, but none that can be told by its text. */
-function placeIn(url: string): Pick<URL, 'origin' | 'pathname' | 'username' | 'password'> {
-  const { origin, pathname, username, password } = new URL(url)
-  return { origin, pathname, username, password }
+/** What the rule says, word by word. */
+function naive(text: string): object | undefined {
+  const { origin, pathname } = new URL(text)
+  return [nested, weblink, whole].find(({ baseUrl }) => {
+    const base = new URL(baseUrl)
+    const isBelow = pathname.startsWith(base.pathname.endsWith('/') ? base.pathname : `${base.pathname}/`)
+    return origin === base.origin && (isBelow || pathname === base.pathname)
+  })
 }

@@ -1,52 +1,44 @@
-/** Longer ones are left to the parser: they could overflow the stack of a regular expression. */
-const longestPlain = 8_192
-
 /** What a base URL stands for: everything on this origin, at or below this path. */
 export interface Routed {
   readonly baseUrl: string
 }
 
+/** The APIs of one origin, by path. */
+interface Origin<T> {
+  readonly apis: Map<string, T>
+  longestPath: number
+}
+
 /**
  * Finds the API that a URL belongs to: same origin, and the longest base path that is a prefix of its path on
  * a segment boundary. Any other URL belongs to none, and gets no token; nor do the token endpoints.
+ *
+ * The time that takes grows with the segments of the path, not with the number of APIs.
  */
 export class Router<T extends Routed> {
   readonly #origins = new Map<string, Origin<T>>()
-  /** That of the last match: nearly always that of the next. */
-  #recent: Origin<T> | undefined
   /** Those that lie within an API, which is rare. */
   readonly #tokenEndpoints: ReadonlySet<string>
+  /** The text that was looked up last: adapters look one call's URL up several times. */
+  #lastText: string | undefined
+  #lastMatch: T | undefined
 
   constructor(apis: readonly T[], tokenEndpoints: readonly URL[] = []) {
-    for (const api of apis) {
-      const { origin, pathname } = new URL(api.baseUrl)
-      const { apis: sameOrigin } = this.#origins.get(origin) ?? this.#add(origin)
-      sameOrigin.push({ path: pathname, api })
-      sameOrigin.sort((a, b) => b.path.length - a.path.length)
-    }
+    for (const api of apis) this.#add(api)
     this.#tokenEndpoints = new Set(tokenEndpoints.filter((url) => this.#around(url)).map(placeOf))
   }
 
-  /** The API of an absolute URL, as the WHATWG URL parser reads it. */
+  /** Returns the API of an absolute URL, as the WHATWG URL parser reads it. */
   match(target: string | URL): T | undefined {
-    if (typeof target === 'string') return this.#matchPlain(target) ?? this.#matchAny(target)
-    return (target instanceof URL ? this.#matchPlain(target.href) : undefined) ?? this.#matchAny(target)
-  }
-
-  /** Without the parser, where it would leave origin and path as they stand: that is several times as fast. */
-  #matchPlain(url: string): T | undefined {
-    if (this.#tokenEndpoints.size > 0 || url.length > longestPlain) return undefined
-    if (this.#recent?.plain.test(url) !== true) {
-      const end = url.indexOf('/', 'https://'.length)
-      this.#recent = this.#origins.get(url.slice(0, Math.max(0, end)))
-      if (this.#recent?.plain.test(url) !== true) return undefined
+    if (typeof target !== 'string') return this.#matchUrl(target)
+    if (target !== this.#lastText) {
+      this.#lastMatch = this.#matchUrl(URL.parse(target))
+      this.#lastText = target
     }
-    const { apis, pathAt } = this.#recent
-    return longestBelow(apis, url, pathAt)
+    return this.#lastMatch
   }
 
-  #matchAny(target: string | URL): T | undefined {
-    const url = typeof target === 'string' ? URL.parse(target) : target
+  #matchUrl(url: URL | null): T | undefined {
     if (url === null || url.username !== '' || url.password !== '') return undefined
     // a token request that waits for a token would wait for ever
     if (this.#tokenEndpoints.size > 0 && this.#tokenEndpoints.has(placeOf(url))) return undefined
@@ -54,45 +46,29 @@ export class Router<T extends Routed> {
   }
 
   #around({ origin, pathname }: URL): T | undefined {
-    const { apis } = this.#origins.get(origin) ?? {}
-    return apis && longestBelow(apis, pathname, 0)
+    const found = this.#origins.get(origin)
+    return found && longestBelow(found, pathname)
   }
 
-  #add(origin: string): Origin<T> {
-    const added: Origin<T> = { plain: plainUrl(origin), pathAt: origin.length, apis: [] }
+  #add(api: T): void {
+    const { origin, pathname } = new URL(api.baseUrl)
+    const added = this.#origins.get(origin) ?? { apis: new Map<string, T>(), longestPath: 0 }
+    added.apis.set(pathname, api)
+    added.longestPath = Math.max(added.longestPath, pathname.length)
     this.#origins.set(origin, added)
-    return added
   }
 }
 
-interface Origin<T> {
-  /** The URLs of this origin that the parser would leave as they stand, up to the end of the path. */
-  readonly plain: RegExp
-  readonly pathAt: number
-  /** The longest path first. */
-  readonly apis: { readonly path: string; readonly api: T }[]
-}
-
-/** What the parser may write otherwise: a segment that begins with a dot, and most characters. */
-function plainUrl(origin: string): RegExp {
-  // a host may have more characters than a name: `*`, `+` and `$` are allowed
-  const literally = origin.replace(/\W/g, '\\$&')
-  return new RegExp(`^${literally}(?:/(?!\\.)[\\w!$&'()*+,.:;=@~-]*)+(?:[?#]|$)`)
-}
-
-function longestBelow<T>(apis: Origin<T>['apis'], url: string, start: number): T | undefined {
-  for (const { path, api } of apis) if (isBelow(path, url, start)) return api
-  return undefined
+/** Looks for the path itself, then for what stands before each of its slashes, with and without the slash. */
+function longestBelow<T>({ apis, longestPath }: Origin<T>, path: string): T | undefined {
+  if (path.length <= longestPath && apis.has(path)) return apis.get(path)
+  for (let end = path.lastIndexOf('/', longestPath); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const api = apis.get(path.slice(0, end + 1)) ?? apis.get(path.slice(0, end))
+    if (api !== undefined) return api
+  }
+  return path.startsWith('/') ? apis.get('/') : undefined
 }
 
 function placeOf({ origin, pathname }: URL): string {
   return origin + pathname
-}
-
-/** Whether the path that begins at `start` is this one, or goes on below it. */
-function isBelow(path: string, url: string, start: number): boolean {
-  if (!url.startsWith(path, start)) return false
-  if (path.endsWith('/')) return true
-  const next = url[start + path.length]
-  return next === undefined || next === '/' || next === '?' || next === '#'
 }
