@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 
-import { callApi, requestToken, tokenOf } from '../../test/client.ts'
+import { callApi, requestToken, tokenOf, type Received } from '../../test/client.ts'
 import type { SandboxControl } from './control.ts'
 import { realms } from '../realm.ts'
 import { startSandbox, type Sandbox } from '../start-sandbox.ts'
@@ -116,6 +116,93 @@ test('an API can refuse every token, and be restored', async () => {
   control.restoreApi('weblink')
   expect((await callApi(sandbox, 'weblink', { token })).status).toBe(200)
   expect(control.counts().apis.weblink).toMatchObject({ calls: 2, answered: 1, rejected: 1 })
+})
+
+test('an API cuts the connection of every call, or of some', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  control.killApi('general', { times: 1 })
+  await expect(callApi(sandbox, 'general', { token })).rejects.toMatchObject({ code: 'ECONNRESET' })
+  expect((await callApi(sandbox, 'general', { token })).status).toBe(200)
+  expect(control.counts().apis.general).toMatchObject({ calls: 2, answered: 1, failed: 1 })
+})
+
+test('a slow API takes its time, after it has counted the call', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  control.slowApi('general', { min: 40, max: 41 })
+  const start = performance.now()
+  const answer = callApi(sandbox, 'general', { token })
+  await vi.waitUntil(() => control.counts().apis.general.answered === 1, { interval: 1 })
+  expect((await answer).status).toBe(200)
+  expect(performance.now() - start).toBeGreaterThanOrEqual(39)
+})
+
+test.each(realms)('the %s servers show the clock that they are given', async (realm) => {
+  const shown = ({ headers }: Received): number => Date.parse(headers.date ?? '') - Date.now()
+  control.setIssuerClock(realm, -3_600_000)
+  control.setApiClock(realm, 60_000)
+  const issued = await requestToken(sandbox, realm)
+  expect(shown(issued)).toBeLessThan(-3_598_000)
+  const token = issued.json['access_token'] as string
+  const answer = await callApi(sandbox, realm, { token })
+  expect(answer.status).toBe(200)
+  expect(shown(answer)).toBeGreaterThan(58_000)
+  control.restoreApi()
+  expect(Math.abs(shown(await callApi(sandbox, realm, { token })))).toBeLessThan(2_000)
+})
+
+test('the claims of a token are by the clock of its issuer', async () => {
+  control.setIssuerClock('general', -3_600_000)
+  const token = await tokenOf(sandbox, 'general')
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp: number }
+  expect(claims.exp * 1_000 - Date.now()).toBeLessThan(1_000)
+  expect((await callApi(sandbox, 'general', { token })).status).toBe(200)
+})
+
+test('another rate policy is enforced at once, with its headers and dates, and can be taken away', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  const limits = [{ quota: 1, window: 60_000 }]
+  control.setRatePolicy('general', { limits, retryAfter: 'date', headers: ['x-ratelimit-seconds'] })
+  const allowed = await callApi(sandbox, 'general', { token })
+  expect(allowed.headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' })
+  const limited = await callApi(sandbox, 'general', { token })
+  expect(limited.status).toBe(429)
+  const wait = Date.parse(limited.headers['retry-after'] ?? '') - Date.now()
+  expect(wait).toBeGreaterThan(58_000)
+  expect(wait).toBeLessThan(62_000)
+  expect(control.state().apis.general).toMatchObject({ ratePolicy: { limits }, windows: [{ used: 2 }] })
+  control.setRatePolicy('general', null)
+  expect((await callApi(sandbox, 'general', { token })).status).toBe(200)
+  expect(control.state().apis.general).toMatchObject({ ratePolicy: null, windows: [] })
+})
+
+test('the state names the tokens that live, and the faults', async () => {
+  control.expireTokens()
+  await tokenOf(sandbox, 'weblink')
+  control.failIssuer('weblink', { status: 503, for: 20_000 })
+  control.slowIssuer('weblink', { median: 5, p99: 10 })
+  const { general, weblink } = control.state().issuers
+  expect(general).toMatchObject({ live: 0, liveTokens: [], fault: null, acceptedSecrets: 1 })
+  expect(weblink).toMatchObject({
+    live: 1,
+    liveTokens: [{ token: expect.stringMatching(/^weblink-\d+$/), lifetime: 3_600_000 }],
+    latency: { median: 5, p99: 10 },
+    fault: { does: 'respond', status: 503, timesLeft: null, percent: 100 },
+  })
+  expect(weblink.liveTokens[0]?.timeLeft).toBeGreaterThan(3_590_000)
+})
+
+test('a scenario does one thing after the other, and can be stopped', async () => {
+  control.playScenario({
+    steps: [
+      { after: 0, do: 'setTokenLifetime', lifetime: '2s', issuer: 'general' },
+      { after: '1h', do: 'failIssuer', issuer: 'general', status: 500 },
+    ],
+  })
+  expect(control.state().scenario).toEqual({ done: 0, of: 2 })
+  await vi.waitUntil(() => control.state().scenario?.done === 1)
+  expect(control.state().issuers.general.tokenLifetime).toBe(2_000)
+  control.stopScenario()
+  expect(control.state().scenario).toBeNull()
 })
 
 test('counts are a snapshot, and can be set to zero', async () => {

@@ -195,3 +195,13 @@ test('events bring what is in the journal after an id, what comes, and the state
 test('the certificate of the authority is there without a token', async () => {
   expect(await (await fetch(`${sandbox.controlUrl}/ca.pem`)).text()).toBe(sandbox.ca)
 })
+
+test('nothing is cached or taken for another type', async () => {
+  for (const path of ['/v1/counts', '/openapi.json', '/nothing']) {
+    const { headers } = await fetch(sandbox.controlUrl + path)
+    expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
+      'no-store',
+      'nosniff',
+    ])
+  }
+})

@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 
 import { connectionsOf, listen } from '../server/loopback-server.ts'
+import { consoleFolder, createConsoleFiles } from './console-files.ts'
 import { definitions, type ControlName } from './definitions.ts'
 import { eventStream, type EventSource } from './events.ts'
 import { refuseStrangers, requireToken } from './guard.ts'
@@ -39,19 +40,23 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
 
   const app = new Hono()
   app.onError((error) => problemDetails(error))
-  app.notFound(({ req }) =>
-    problemDetails(
-      new RefusedRequest(404, `There is no ${req.method} ${req.path}: see ${origin}/openapi.json`),
-    ),
-  )
-  app.use(async ({ req, res }, next) => {
-    refuseStrangers(req.raw.headers, guard)
+  const consoleFile = createConsoleFiles(consoleFolder)
+  app.notFound(({ req }) => {
+    const known = `see ${origin}/openapi.json`
+    const detail =
+      req.path === '/' ? 'This build has no console page' : `There is no ${req.method} ${req.path}: ${known}`
+    return problemDetails(new RefusedRequest(404, detail))
+  })
+  app.use(async (context, next) => {
+    refuseStrangers(context.req.raw.headers, guard)
     await next()
-    res.headers.set('cache-control', 'no-store')
-    res.headers.set('x-content-type-options', 'nosniff')
+    context.header('cache-control', 'no-store')
+    context.header('x-content-type-options', 'nosniff')
   })
   app.get('/openapi.json', (context) => context.json(openApi(origin)))
   app.get('/ca.pem', (context) => context.body(ca, 200, { 'content-type': 'application/x-pem-file' }))
+
+  app.get('*', async ({ req }, next) => consoleFile(req.path) ?? next())
 
   app.use('/v1/*', async ({ req }, next) => {
     requireToken(req.raw.headers, guard)

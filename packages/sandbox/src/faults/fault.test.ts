@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 
 import { createFaultSlot, type FaultSlot } from './fault.ts'
+import { createRandom } from './random.ts'
 
 let at: number
 let slot: FaultSlot<string>
@@ -52,4 +53,27 @@ test('the fault set last replaces the one before', () => {
   slot.set('first', { times: 1 })
   slot.set('second', {})
   expect([slot.take(), slot.take()]).toEqual(['second', 'second'])
+})
+
+test('a fault for 30 of a hundred meets 30 of a hundred, and only those count', () => {
+  const random = createRandom(1)
+  slot = createFaultSlot(() => at, random)
+  slot.set('broken', { percent: 30, times: 1_000 })
+  let requests = 0
+  for (let met = 0; met < 1_000; requests += 1) if (slot.take() !== undefined) met += 1
+  expect(requests).toBeGreaterThan(3_100)
+  expect(requests).toBeLessThan(3_600)
+  expect(slot.take()).toBeUndefined()
+  slot.set('broken', { percent: 0 })
+  expect(slot.take()).toBeUndefined()
+})
+
+test('what is left of a fault can be asked', () => {
+  expect(slot.current()).toBeUndefined()
+  slot.set('broken', { for: 100, times: 2 })
+  at = 40
+  slot.take()
+  expect(slot.current()).toEqual({ fault: 'broken', timeLeft: 60, timesLeft: 1, percent: 100 })
+  at = 100
+  expect(slot.current()).toBeUndefined()
 })
