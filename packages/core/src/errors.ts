@@ -1,3 +1,8 @@
+import { mustBeSupportedNode } from './supported-node.ts'
+
+// here, since every door of the package loads this file
+mustBeSupportedNode()
+
 /**
  * What went wrong, stable across releases: test `code`, not the message.
  *

@@ -27,3 +27,19 @@ test.each([
 ])('%s is allowed', (_, globals) => {
   expect(() => mustNotBeInBrowser(globals)).not.toThrow()
 })
+
+test.each([
+  ['happy-dom', 'Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) HappyDOM/21.0.4'],
+  ['jsdom', 'Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/31.0.1'],
+])('%s is refused as what it is, and the way out is named', (_, userAgent) => {
+  const start = (): void => mustNotBeInBrowser({ window: {}, document: {}, navigator: { userAgent } })
+  expect(start).toThrow(forbidden)
+  expect(start).toThrow('a test environment that imitates a browser; use the node environment')
+  expect(start).not.toThrow('this is a browser')
+})
+
+test('a browser is not taken for a test environment', () => {
+  expect(() => mustNotBeInBrowser({ window: {}, document: {}, navigator: { userAgent: chrome } })).toThrow(
+    'this is a browser, and a client secret does not belong in client-side code',
+  )
+})

@@ -7,21 +7,28 @@ interface Globals {
   readonly navigator?: { readonly userAgent?: unknown } | undefined
 }
 
+/** How the test environments that imitate a browser name themselves. */
+const imitation = /\b(?:jsdom|HappyDOM)\//i
+
 /**
  * Refuses to start in a browser, whose users can read every secret.
  *
- * A page has a window and a document. Workers of a page have neither, but tell that they are workers, as edge
- * runtimes do, and name themselves as every browser does since Mosaic, as no edge runtime does.
+ * A page has `window` and `document`. A browser worker has `WorkerGlobalScope` and a user agent that starts with
+ * `Mozilla/`. Edge runtimes have the first, never the second.
  *
  * @throws TokenlaneError `CLIENT_SIDE_FORBIDDEN`.
  */
 export function mustNotBeInBrowser(globals: Globals = globalThis): void {
   const { window, document, WorkerGlobalScope: worker, navigator } = globals
+  const userAgent = String(navigator?.userAgent)
   const isPage = typeof window !== 'undefined' && typeof document !== 'undefined'
-  const isWorker = typeof worker !== 'undefined' && String(navigator?.userAgent).startsWith('Mozilla/')
+  const isWorker = typeof worker !== 'undefined' && userAgent.startsWith('Mozilla/')
   if (!isPage && !isWorker) return
   throw new TokenlaneError(
     'CLIENT_SIDE_FORBIDDEN',
-    'Cannot create token manager: this is a browser, and a client secret does not belong in client-side code',
+    imitation.test(userAgent)
+      ? 'Cannot create token manager: this is a test environment that imitates a browser; use the node environment ' +
+          '(`// @vitest-environment node` or `@jest-environment node` at the top of the test file)'
+      : 'Cannot create token manager: this is a browser, and a client secret does not belong in client-side code',
   )
 }

@@ -1,0 +1,21 @@
+interface Versions {
+  readonly node?: string
+  readonly bun?: string
+  readonly deno?: string
+}
+
+/**
+ * Throws in a Node that is too old, when the package is loaded: later it would fail in the middle of a call, for
+ * want of a function.
+ *
+ * Runtimes that only say which Node they resemble pass.
+ */
+export function mustBeSupportedNode(versions: Versions | undefined = globalThis.process?.versions): void {
+  if (versions?.node === undefined || versions.bun !== undefined || versions.deno !== undefined) return
+  const [major = 0, minor = 0] = versions.node.split('.').map(Number)
+  if (major > 22 || (major === 22 && minor >= 19)) return
+  throw new Error(
+    `Cannot load @tokenlane/core: it needs Node 22.19 or later, and this is Node ${versions.node}. Update Node, or ` +
+      'the image or service that chooses it',
+  )
+}
