@@ -5,16 +5,13 @@ import type { RenewalReason } from '../events.ts'
 import { failure } from '../issuer/issuer-request.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/token-endpoint.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
-import { backoff } from '../time/backoff.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
+import { HolderWait } from './holder-wait.ts'
 import type { StoreEntry } from './token-store.ts'
 import { SealCache, type Stored, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
 
-/** How often a process looks whether another one is done, from here to there, in milliseconds. */
-const firstLook = 40
-const longestLook = 500
 /** More stale entries in a row are no accident. */
 const mostStale = 3
 /** All processes leave the issuer alone after a failure, from here to there, in milliseconds. */
@@ -99,11 +96,10 @@ class SharedSource implements ClientTokenSource {
    * them gets a token in time.
    */
   async #take(seal: TokenSeal, wait: Wait): Promise<Grant | Lease> {
-    // time for a process that died, and for its successor
-    const giveUpAt = performance.now() + 2 * this.#leaseTime
+    const holder = new HolderWait(this.#store, seal.name, this.#leaseTime, wait)
     let stale = this.#kept?.name === seal.name ? this.#kept.entry : undefined
     let written: StoreEntry | undefined
-    for (let looks = 1, seen = 0; seen < mostStale;) {
+    for (let seen = 0; seen < mostStale;) {
       const claim = written ?? (await this.#store.claim(seal.name, stale, this.#leaseTime))
       written = undefined
       if (claim === undefined) {
@@ -111,8 +107,9 @@ class SharedSource implements ClientTokenSource {
         break
       }
       if (claim === 'locked') {
-        written = await this.#waitForHolder(seal.name, stale, wait, giveUpAt, looks)
-        looks += 1
+        const next = await holder.next(stale)
+        if (next === 'late') throw othersTooSlow(this.#endpoint)
+        written = next === 'look' ? undefined : next
         continue
       }
       if ('fence' in claim) return this.#lease(seal, claim.fence)
@@ -125,46 +122,6 @@ class SharedSource implements ClientTokenSource {
       seen += 1
     }
     return this.#ownLease()
-  }
-
-  /** Waits while another process asks the issuer; returns the entry that it wrote, if the store passes it on. */
-  async #waitForHolder(
-    name: string,
-    stale: string | undefined,
-    wait: Wait,
-    giveUpAt: number,
-    looks: number,
-  ): Promise<StoreEntry | undefined> {
-    // calls that have another token to send need not wait as long as those without
-    const end = wait.needed ? performance.now() + wait.timeLeft : giveUpAt
-    const next = backoff(looks, firstLook, longestLook)
-    if (this.#store.wakes) {
-      // longer than that, and the holder has died
-      const span = Math.min(this.#leaseTime, end - performance.now() - next)
-      const written = await this.#wokenWithin(span, name, stale, wait)
-      if (written !== undefined) return written
-    }
-    if (next >= end - performance.now()) throw othersTooSlow(this.#endpoint)
-    await wait.pause(next)
-    return undefined
-  }
-
-  async #wokenWithin(
-    ms: number,
-    name: string,
-    stale: string | undefined,
-    wait: Wait,
-  ): Promise<StoreEntry | undefined> {
-    if (ms <= 0) return undefined
-    const over = new AbortController()
-    const woken: { entry?: StoreEntry | undefined } = {}
-    const waking = this.#store.wait(name, stale, ms, over.signal).then((entry) => (woken.entry = entry))
-    try {
-      await wait.pause(ms, waking)
-    } finally {
-      over.abort()
-    }
-    return woken.entry
   }
 
   /** Without the store every process asks for itself, but not all of them at the same moment. */

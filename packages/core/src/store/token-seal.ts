@@ -29,10 +29,10 @@ const mostSeals = 8
 const version = '1.'
 
 /**
- * Encrypts one issuer's token so that only a holder of the client secret, or of the private key in its place, reads it: AES-256-GCM, with a key derived
- * by HKDF-SHA-256 (RFC 5869), bound to its name and issuer.
+ * Encrypts one issuer's token so that only a holder of the client secret, or of the private key in its place, reads it:
+ * AES-256-GCM, with a key derived by HKDF-SHA-256 (RFC 5869), bound to its name and issuer.
  *
- * The name is derived from the secret too: after a rotation the old entries are simply not found.
+ * The name is derived from the secret too, so that after a rotation the old entries are not found any more.
  */
 export class TokenSeal {
   /** What the token is kept under. Shows nothing of the issuer, the client or the secret. */
@@ -131,6 +131,7 @@ export class SealCache {
     for (const oldest of this.#seals.keys()) if (this.#seals.size >= mostSeals) this.#seals.delete(oldest)
     const seal = TokenSeal.of(this.#identity, client)
     this.#seals.set(key, seal)
+    seal.catch(() => this.#seals.delete(key))
     return seal
   }
 }

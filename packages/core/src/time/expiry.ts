@@ -1,8 +1,8 @@
 /**
- * An end that has come as soon as either clock says so.
+ * The end of a span, counted on two clocks: it has come as soon as either says so.
  *
- * The wall clock goes on while the machine sleeps or the process is frozen; the monotonic clock goes on when
- * somebody sets the wall clock back. A lifetime that is counted on both is never overestimated.
+ * The wall clock goes on while the machine sleeps or the process is frozen. The monotonic clock goes on when the wall
+ * clock is set back. So a lifetime is never overestimated.
  */
 export class Expiry {
   readonly #wall: number
@@ -13,12 +13,12 @@ export class Expiry {
     this.#monotonic = monotonic
   }
 
-  /** The end of `lifetime` ms that begin at `start`. */
+  /** Returns the end of `lifetime` milliseconds that begin at `start`. */
   static of(lifetime: number, start: Moment): Expiry {
     return new Expiry(start.wall + lifetime, start.monotonic + lifetime)
   }
 
-  /** The same end, so many milliseconds sooner. */
+  /** Returns the moment `by` milliseconds before the end. */
   sooner(by: number): Expiry {
     return new Expiry(this.#wall - by, this.#monotonic - by)
   }
@@ -27,12 +27,12 @@ export class Expiry {
     return Date.now() >= this.#wall || performance.now() >= this.#monotonic
   }
 
-  /** Milliseconds that are left, by the clock that leaves less. */
+  /** Returns how many milliseconds are left, by the clock that leaves less. */
   remaining(): number {
     return Math.min(this.#wall - Date.now(), this.#monotonic - performance.now())
   }
 
-  /** The end on the wall clock, for people to read. */
+  /** The end on the wall clock. */
   get date(): Date {
     return new Date(this.#wall)
   }
@@ -44,4 +44,5 @@ export interface Moment {
   readonly monotonic: number
 }
 
+/** Returns the present moment. */
 export const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() })

@@ -3,9 +3,7 @@ import type { Expiry } from '../time/expiry.ts'
 const redacted = '[redacted]'
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
-/**
- * A bearer token (RFC 6750). Printing it in any way gives `[redacted]`; only `value` holds the secret.
- */
+/** A bearer token (RFC 6750). Only `value` shows it: printed, logged or as JSON the token is `[redacted]`. */
 export class AccessToken {
   readonly #value: string
   readonly #issuer: string
@@ -29,7 +27,7 @@ export class AccessToken {
     this.#floor = margins.floor
   }
 
-  /** The token itself. Keep it out of logs. */
+  /** The token itself, in plain text. Keep it out of logs. */
   get value(): string {
     return this.#value
   }
@@ -43,7 +41,7 @@ export class AccessToken {
     return this.#issuer
   }
 
-  /** When the token expires, counted from the moment before it was asked for (RFC 6749 §5.1, `expires_in`). */
+  /** When the token expires, counted from the moment before its request was sent (RFC 6749 §5.1, `expires_in`). */
   get expiresAt(): Date {
     return this.#expiry.date
   }
@@ -56,14 +54,14 @@ export class AccessToken {
     return redacted
   }
 
-  /** @internal The `Authorization` header field for this token. */
+  /** @internal Returns the value of the `Authorization` header for this token. */
   static authorization(token: AccessToken): string {
     return token.#authorization
   }
 
   /**
-   * @internal How a token may be used now: `fresh` as it is; `aging` as it is while a renewal starts in the
-   * background; `old` only if a renewal fails; `expired` not at all.
+   * @internal Returns how a token may be used now: `fresh` as it is, `aging` while a background renewal runs, `old`
+   * only if a renewal fails, `expired` not at all.
    */
   static age(token: AccessToken): 'fresh' | 'aging' | 'old' | 'expired' {
     if (!token.#freshness.isOver()) return 'fresh'
@@ -72,7 +70,7 @@ export class AccessToken {
     return left > 0 ? 'old' : 'expired'
   }
 
-  /** @internal Milliseconds until calls wait for a renewal, or, once they do, until the token expires. */
+  /** @internal Returns the milliseconds until calls wait for a renewal or, if they already do, until the token expires. */
   static timeUntilOld(token: AccessToken): number {
     const left = token.#expiry.remaining()
     return left > token.#floor ? left - token.#floor : Math.max(0, left)

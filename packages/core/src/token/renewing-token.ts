@@ -4,6 +4,7 @@ import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { betweenHalfAndWhole } from '../time/backoff.ts'
 import { AccessToken } from './access-token.ts'
 import { untilNextTry, firstRetry, RenewalBackoff, retryDelay, type Failure } from './renewal-backoff.ts'
+import { reportFailure, reportToken } from './renewal-events.ts'
 import { SingleFlight } from './single-flight.ts'
 
 /** What governs the life of one issuer's token; times in milliseconds. */
@@ -192,17 +193,13 @@ export class RenewingToken {
   }
 
   #use(grant: Grant, reason: RenewalReason, { joiners }: SingleFlight): AccessToken {
-    const { issuer, emit } = this.#options
     const token = this.#tokenOf(grant)
     this.#token = token
     this.#grant = grant
     this.#hadToken = true
     this.#rejected = false
     this.#backoff.succeeded()
-    const { expiresAt } = token
-    const { duration } = grant
-    if (duration === undefined) emit?.({ type: 'token.received', issuer, expiresAt })
-    else emit?.({ type: 'token.renewed', issuer, expiresAt, duration, reason, joiners })
+    reportToken(this.#options, grant, token.expiresAt, reason, joiners)
     return token
   }
 
@@ -240,25 +237,7 @@ export class RenewingToken {
   }
 
   #report(error: TokenlaneError, retryIn: number): void {
-    const { emit, issuer, endpoint } = this.#options
-    const tokenStillValid = this.#unexpired() !== undefined
-    emit?.({ type: 'renewal.failed', issuer, endpoint, ...whyOf(error), retryIn, tokenStillValid })
-  }
-}
-
-/** What an operator needs to tell one failure from another. */
-function whyOf({ code, status, oauthError, cause }: TokenlaneError): {
-  code: TokenlaneError['code']
-  status?: number
-  oauthError?: string
-  transportCode?: string
-} {
-  const transportCode = (cause as { code?: string } | undefined)?.code
-  return {
-    code,
-    ...(status !== undefined && { status }),
-    ...(oauthError !== undefined && { oauthError }),
-    ...(transportCode !== undefined && { transportCode }),
+    reportFailure(this.#options, error, retryIn, this.#unexpired() !== undefined)
   }
 }
 
