@@ -55,7 +55,7 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
     expect(await store.claim('name', undefined, 60_000)).toMatchObject({ entry: 'entry' })
   })
 
-  test('the right ends with its lease, and who held it changes nothing after', async () => {
+  test('the right ends with its lease, and its former holder changes nothing afterwards', async () => {
     const late = await fenceOf(1)
     const fence = await vi.waitFor(() => fenceOf(), 60_000)
     await store.write('name', late, 'late', 60_000)
@@ -135,7 +135,7 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
     expect(await redis.client.pTTL('tokenlane:{name}:lock')).toSatisfy((left) => left > 0 && left <= 6_543)
   })
 
-  test('a lock without an end, which nobody of us set, holds nobody up', async () => {
+  test('a lock without an end, which no Tokenlane process set, is replaced', async () => {
     await redis.client.set('tokenlane:{name}:lock', 'somebody')
     expect(await store.claim('name', undefined, 60_000)).toHaveProperty('fence')
   })

@@ -56,7 +56,7 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
       try {
         return readClaim(await call(scripts.claim, name, [stale ?? '', fence, whole(lease)]))
       } catch (error) {
-        // Redis may have run the script although the answer was lost: a right that is not used holds up the others
+        // Redis may have run the script although its reply was lost: a right that is not used holds up the others
         call(scripts.release, name, [fence, '0', channelOf(name)]).catch(() => {})
         throw error
       }
@@ -94,7 +94,7 @@ function readClaim(reply: unknown): StoreClaim {
   const [kind, value, left] = (Array.isArray(reply) ? reply : []) as readonly unknown[]
   if (text(kind) === 'locked') return 'locked'
   if (text(kind) === 'fence') return { fence: text(value) }
-  // -1: somebody else wrote it, without an end
+  // -1: it has no end, so it was not written by a token store
   const expiresIn = Number(left)
   return { entry: text(value), ...(expiresIn >= 0 && { expiresIn }) }
 }

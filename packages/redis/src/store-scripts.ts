@@ -3,15 +3,15 @@ import type { Script } from './redis-client.ts'
 
 // KEYS[1] holds the entry, KEYS[2] the lock: the fence of the process that asks the issuer now. Each script is
 // atomic; together they are the contract of core's TokenStore. A channel wakes the processes that wait: its messages
-// are `lifetime:entry` for an entry, `pause` for a lock that was given back. A user who may not publish wakes nobody.
+// are `lifetime:entry` for an entry, `pause` for a lock that was given back. Without the right to publish no process is woken.
 
 function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
 /**
- * ARGV: the stale entry or nothing, a new fence, the lease. A lock without an end is nobody's, and is replaced. A
- * client that lost the answer may ask again by itself: the lock is then its own.
+ * ARGV: the stale entry or nothing, a new fence, the lease. A lock without an end is replaced. A
+ * client that lost the reply may send the script again by itself: it finds its own lock.
  */
 export const claim: Script = script(`
 local entry = redis.call('GET', KEYS[1])

@@ -2,7 +2,7 @@ import type { RedisClient } from './redis-client.ts'
 
 /** How long the connection and its channels are kept after the last wait, in milliseconds. */
 const lingerTime = 5_000
-/** How long a message may be older than the wait that it is for: it can overtake the answer to a claim. */
+/** How long a message may be older than the wait that it is for: it can overtake the reply to a claim. */
 const latestTime = 1_000
 /** How long no other connection is tried after one that failed. */
 const retryTime = 10_000

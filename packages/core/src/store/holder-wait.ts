@@ -52,11 +52,11 @@ export class HolderWait {
     if (ms <= 0) return undefined
     const over = new AbortController()
     let written: StoreEntry | undefined
-    const waking = this.#store.wait(this.#name, stale, ms, over.signal).then((entry) => {
-      written = entry
-    })
+    const wake = async (): Promise<void> => {
+      written = await this.#store.wait(this.#name, stale, ms, over.signal)
+    }
     try {
-      await this.#wait.pause(ms, waking)
+      await this.#wait.pause(ms, wake())
     } finally {
       over.abort()
     }

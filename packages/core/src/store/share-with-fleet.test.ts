@@ -148,7 +148,7 @@ describe.each([
     ['does not keep what is written', (method) => (method === 'write' ? fail() : undefined), 'error'],
   ]
 
-  test.each(faults)('a store that %s costs no call, and is told once', async (_, fault, reason) => {
+  test.each(faults)('a store that %s costs no call, and is reported once', async (_, fault, reason) => {
     const { issuer, store, processes } = fleet(2, { renewBefore: 0 })
     store.before = fault
     for (let life = 0; life < 3; life += 1) {
@@ -196,10 +196,10 @@ describe.each([
     for (const [name, kept] of store.entries) store.entries.set(name, { ...kept, value: garbage })
     expect(new Set(await soon(tokensOf(processes)))).toEqual(new Set(['token-2']))
     await pass(0)
-    // whoever is late finds it replaced
-    const told = processes.map(({ eventsOf }) => eventsOf('store.failed'))
-    expect(told).toContainEqual([{ type: 'store.failed', reason: 'unreadable' }])
-    for (const events of told) expect(events.length).toBeLessThanOrEqual(1)
+    // a late process finds it replaced
+    const reported = processes.map(({ eventsOf }) => eventsOf('store.failed'))
+    expect(reported).toContainEqual([{ type: 'store.failed', reason: 'unreadable' }])
+    for (const events of reported) expect(events.length).toBeLessThanOrEqual(1)
     expect(await soon(tokensOf([join()]))).toEqual(['token-2'])
     expect(issuer.count).toBe(2)
   })
@@ -279,7 +279,7 @@ describe.each([
     expect(issuer.count).toBe(2)
   })
 
-  test('a fleet whose first secret has gone out of use costs one refusal and one token', async () => {
+  test('a fleet whose first secret is not valid any more costs one refusal and one token', async () => {
     const { issuer, processes } = fleet(8, {
       credentials: [client, { clientId: 'client-1', clientSecret: 'secret-2' }],
     })
@@ -404,7 +404,7 @@ describe.each([
     expect(globalThis.crypto.subtle.deriveKey).toHaveBeenCalledTimes(1)
   })
 
-  test('who waits for a process that has nothing to give is told after maxWait', async () => {
+  test('a call that waits for a process without a token fails after `maxWait`', async () => {
     const { store, join } = fleet(0)
     store.claim = async () => 'locked'
     await expect(soon(join({ maxWait: 3 * second }).tokens.getToken('general'))).rejects.toMatchObject({
@@ -413,7 +413,7 @@ describe.each([
     expect(Date.now() - start).toBeLessThanOrEqual(3 * second)
   })
 
-  test('who has a token that serves waits for another process no longer than for the issuer', async () => {
+  test('a call with a token that serves waits for another process no longer than two leases', async () => {
     const { store, processes } = fleet(1, { renewBefore: 0, requestTimeout: 2 * second })
     await soon(tokensOf(processes))
     store.claim = async () => 'locked'

@@ -5,7 +5,7 @@ const endpoint = ['https://auth.example.com/token']
 const client = { clientId: 'client-1', clientSecret: 'secret-1' }
 const stored = { token: 'token-1', expiresAt: Date.UTC(2026, 10, 21), lifetime: 3_600_000 }
 
-test('who has the same secret opens what another one sealed', async () => {
+test('a process with the same secret opens what another one sealed', async () => {
   const entry = await (await TokenSeal.of(endpoint, client)).seal(stored)
   expect(await (await TokenSeal.of(endpoint, { ...client })).open(entry)).toEqual(stored)
 })

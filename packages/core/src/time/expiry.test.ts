@@ -63,7 +63,7 @@ test('a wall clock set forward to just before the end renews in the background',
   expect(issuer.count).toBe(2)
 })
 
-test('a machine that sleeps while the token is on its way asks once more, and nobody gets a dead token', async () => {
+test('a machine that sleeps while the token is on its way requests another, and no call gets an expired one', async () => {
   const { tokens, issuer, eventsOf } = fakeService()
   issuer.respondOnceWith(() => issuer.after(second))
   const calls = Promise.all(Array.from({ length: 50 }, () => tokens.getToken('general')))
@@ -89,7 +89,7 @@ test('a wall clock set back while the token is on its way changes nothing', asyn
   expect((await tokens.getToken('general')).value).toBe('token-2')
 })
 
-test('spacing after a failure goes by the monotonic clock: a wall clock set back holds nobody up', async () => {
+test('spacing after a failure goes by the monotonic clock: a wall clock set back delays no renewal', async () => {
   const { tokens, issuer } = fakeService({ maxWait: 1 })
   issuer.respondOnceWith(() => new Response('', { status: 503 }))
   await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { fakeService } from '../../test/fake-issuer.ts'
 
-test('a token shows its value to those who ask for it, and to nobody else', async () => {
+test('a token shows its value where `value` is read, and nowhere else', async () => {
   const { tokens } = fakeService()
   const before = Date.now()
   const token = await tokens.getToken('general')

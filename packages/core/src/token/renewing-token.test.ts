@@ -49,7 +49,7 @@ test('a fresh token is reused up to 1 ms before its renewal is due', async () =>
   expect((await tokens.getToken('general')).value).toBe('token-2')
 })
 
-test('a token that ended while nobody called is renewed for the next call', async () => {
+test('a token that expired between two calls is renewed for the second one', async () => {
   const { tokens, issuer, eventsOf } = fakeService()
   await tokens.warmUp()
   await pass(10 * hour)
@@ -374,7 +374,7 @@ test('an issuer that asks for no pause, again and again, is spaced as if it had 
   expect(issuer.count).toBeLessThan(60)
 })
 
-test('a token that is over when its answer comes is given to nobody, and asked for again', async () => {
+test('a token that has expired when its response arrives is not used, and is requested again', async () => {
   const { tokens, issuer, eventsOf } = fakeService()
   issuer.lifetime = 1
   issuer.respondOnceWith(() => issuer.after(second))
@@ -384,7 +384,7 @@ test('a token that is over when its answer comes is given to nobody, and asked f
   expect(eventsOf('renewal.failed')).toMatchObject([{ code: 'TOKEN_REQUEST_TIMEOUT' }])
 })
 
-test('closing ends the pause between two tries, and tells those who wait why they have no token', async () => {
+test('closing ends the pause between two tries, and waiting calls fail with the reason of the last one', async () => {
   const { tokens, issuer } = fakeService()
   issuer.respondWith(() => unavailable('10'))
   const outcome = expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
@@ -407,7 +407,7 @@ test('a refused client fails fast for 30 s, and not longer', async () => {
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
-test('the first caller\u2019s abort ends its own wait at once; the others get the token', async () => {
+test('the first caller\u2019s abort ends its own wait at once, and the others get the token', async () => {
   const { tokens, issuer } = fakeService()
   issuer.respondOnceWith(() => issuer.after(100))
   const controller = new AbortController()
@@ -421,7 +421,7 @@ test('the first caller\u2019s abort ends its own wait at once; the others get th
   expect(issuer.count).toBe(1)
 })
 
-test('when every waiter has gone, a failing flight ends, and a later call starts anew', async () => {
+test('a failing flight that no call waits for any more ends, and a later call starts anew', async () => {
   const { tokens, issuer } = fakeService()
   issuer.respondOnceWith(() => unavailable())
   const controller = new AbortController()
@@ -469,7 +469,7 @@ test.each<[string, () => void]>([
   expect(issuer.count).toBe(2)
 })
 
-test('a rejected flight is never remembered as an answer', async () => {
+test('a failed flight is not used for later calls', async () => {
   const { tokens, issuer } = fakeService({ maxWait: 1 })
   issuer.respondOnceWith(() => new Response('<html>')).respondOnceWith(() => new Response('{}'))
   await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_RESPONSE_INVALID' })
@@ -813,7 +813,7 @@ test('a signal that lives long keeps nothing of the calls that it was given to',
   expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })
 
-test('the pause between two tries keeps the process alive only while somebody waits', async () => {
+test('the pause between two tries keeps the process alive only while calls wait', async () => {
   const unref = vi.spyOn(Delay.prototype, 'unref')
   const ref = vi.spyOn(Delay.prototype, 'ref')
   const { tokens, issuer } = fakeService()
