@@ -13,7 +13,7 @@ export interface Backlog {
 }
 
 /**
- * Refuses a call that would be one too many, or that by the limits alone would wait too long at this place.
+ * Refuses a call that would be one too many, or that by the limits alone would wait too long at its place.
  *
  * @throws TokenlaneError `QUEUE_FULL` or `QUEUE_TIMEOUT`.
  */
@@ -21,7 +21,7 @@ export function mustHaveRoom(
   api: string,
   { maxQueued, maxWait }: CheckedPolicy,
   backlog: Backlog,
-  place: number,
+  placeInQueue: () => number,
 ): void {
   const tooMany = backlog.queued + 1 - maxQueued
   // calls that could go if there were a token do not count
@@ -31,7 +31,8 @@ export function mustHaveRoom(
       `Cannot queue call: ${maxQueued} calls wait for ${api} already (\`maxQueued\`)`,
     )
   if (maxWait === undefined) return
-  if (backlog.limiter.forecast(place, 0, backlog.pausedUntil) > maxWait) throw waitedTooLong(api, maxWait)
+  if (backlog.limiter.forecast(placeInQueue(), 0, backlog.pausedUntil) > maxWait)
+    throw waitedTooLong(api, maxWait)
 }
 
 /** Returns the error of a call that waits longer than it may. */

@@ -98,7 +98,7 @@ export class ApiQueue {
       return turn
     }
     if (!options.resend)
-      mustHaveRoom(this.#api, this.#policy, this.#backlog(), this.#waiting.ahead(options.priority) + 1)
+      mustHaveRoom(this.#api, this.#policy, this.#backlog(), () => this.#waiting.ahead(options.priority) + 1)
     return this.#queue(options)
   }
 

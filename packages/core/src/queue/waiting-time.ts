@@ -11,6 +11,8 @@ export class WaitingTime {
 
   /** From now on calls wait for this, or not at all. */
   waitFor(cause: keyof CallWaits | undefined): void {
+    // at each response and each call that ends: nearly always for the same as before
+    if (cause === this.#cause) return
     this.#settle()
     this.#cause = cause
   }
