@@ -12,6 +12,11 @@ export interface Backlog {
   readonly pausedUntil: number
 }
 
+/** Whether the policy ever refuses a call that would have to wait. */
+export function isBounded({ maxQueued, maxWait }: CheckedPolicy): boolean {
+  return maxQueued < Infinity || maxWait !== undefined
+}
+
 /**
  * Refuses a call that would be one too many, or that by the limits alone would wait too long at its place.
  *
@@ -21,7 +26,7 @@ export function mustHaveRoom(
   api: string,
   { maxQueued, maxWait }: CheckedPolicy,
   backlog: Backlog,
-  placeInQueue: () => number,
+  place: number,
 ): void {
   const tooMany = backlog.queued + 1 - maxQueued
   // calls that could go if there were a token do not count
@@ -31,8 +36,7 @@ export function mustHaveRoom(
       `Cannot queue call: ${maxQueued} calls wait for ${api} already (\`maxQueued\`)`,
     )
   if (maxWait === undefined) return
-  if (backlog.limiter.forecast(placeInQueue(), 0, backlog.pausedUntil) > maxWait)
-    throw waitedTooLong(api, maxWait)
+  if (backlog.limiter.forecast(place, 0, backlog.pausedUntil) > maxWait) throw waitedTooLong(api, maxWait)
 }
 
 /** Returns the error of a call that waits longer than it may. */

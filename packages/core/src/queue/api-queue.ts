@@ -9,7 +9,7 @@ import type { CallWaits, Emit } from '../events.ts'
 import { WaitingCalls, type Waiter } from './waiting-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 import { longestTimer } from '../time/timers.ts'
-import { type Backlog, mustHaveRoom, waitedTooLong } from './admission.ts'
+import { type Backlog, isBounded, mustHaveRoom, waitedTooLong } from './admission.ts'
 import { Progress } from './progress.ts'
 import { ReportedLimits } from './reported-limits.ts'
 import { createRateLimiter, type NotBefore, type Permit, type RateLimiter } from './rate-limiter.ts'
@@ -97,8 +97,8 @@ export class ApiQueue {
         this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
       return turn
     }
-    if (!options.resend)
-      mustHaveRoom(this.#api, this.#policy, this.#backlog(), () => this.#waiting.ahead(options.priority) + 1)
+    if (!options.resend && isBounded(this.#policy))
+      mustHaveRoom(this.#api, this.#policy, this.#backlog(), this.#waiting.ahead(options.priority) + 1)
     return this.#queue(options)
   }
 
