@@ -114,7 +114,6 @@ export class ProtectedApi implements Api {
   ): Promise<T> {
     const api = this.#shared
     let pass = options.pass
-    let failure: unknown
     try {
       if (pass === undefined) {
         // not in a function of its own, whose promise would be a third of what a queued call keeps
@@ -126,16 +125,17 @@ export class ProtectedApi implements Api {
         options.signal?.throwIfAborted()
         pass.sent()
         const exchange = await attempt(pass.authorization)
-        if (pass.report(exchange) === 'final') return exchange.result
+        if (pass.report(exchange) === 'final') {
+          pass.release()
+          return exchange.result
+        }
         await discard(exchange)
         pass = await pass.next()
       }
     } catch (error) {
-      failure = error
+      if (pass === undefined) leaveUnsent(api, record, error)
+      else pass.release(error)
       throw error
-    } finally {
-      if (pass === undefined) leaveUnsent(api, record, failure)
-      else pass.release(failure)
     }
   }
 
