@@ -43,7 +43,7 @@ export class Call {
     this.mayFail = !issuer.healthy
     this.mayBeRefused =
       api.manner !== 'right' ||
-      api.rejections > 0 ||
+      api.mayWithholdRenewal ||
       world.clock.blind ||
       (!replayable && current !== undefined && !issuer.takes(current))
     this.#refusedAsClosed = world.closing

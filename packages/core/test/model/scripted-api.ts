@@ -9,6 +9,10 @@ export type Manner = 'right' | 'refuses every token' | 'forbids' | 'fails' | 'dr
 /** Half of 1 s, 2 s, 4 s … 60 s: the least that jitter leaves. */
 const spacing = (rejections: number): number => Math.min(60_000, 1_000 * 2 ** (rejections - 1)) / 2
 
+const longestSpacing = 60_000
+/** Renewals that an API forces at once, if tokens are accepted between them. */
+const mostAtOnce = 5
+
 /** A protected API that knows which tokens are good, and how often it may cost its issuer a new one. */
 export class ScriptedApi {
   readonly baseUrl: string
@@ -16,6 +20,10 @@ export class ScriptedApi {
   manner: Manner = 'right'
   /** How long an answer takes, in milliseconds. */
   delay = 0
+  /** It has accepted a token that it had refused: its 401s are not believed at once any more. */
+  #isDoubted = false
+  /** Tokens that were ever dropped because of this API. */
+  #allRejections = 0
   /** Tokens in a row that were dropped because of this API, without a success between. */
   rejections = 0
   #lastRejection = Number.NEGATIVE_INFINITY
@@ -28,6 +36,12 @@ export class ScriptedApi {
     this.issuer = issuer
     this.#clock = clock
     this.#violated = (what) => violated(`${what} (API ${baseUrl})`)
+  }
+
+  /** Whether a call may get the 401 of a revoked token, because renewals that this API forces are spaced. */
+  get mayWithholdRenewal(): boolean {
+    const isSpaced = this.#clock.monotonic < this.#lastRejection + longestSpacing
+    return this.#isDoubted || this.rejections > 0 || (this.#allRejections >= mostAtOnce && isSpaced)
   }
 
   async answer(token: Issued, signal: AbortSignal | undefined): Promise<Exchange<number>> {
@@ -44,6 +58,7 @@ export class ScriptedApi {
       case 'right':
         if (!good) break
         this.rejections = 0
+        this.#isDoubted ||= this.#refused.has(token)
         return exchange(200)
       case 'refuses every token':
     }
@@ -60,6 +75,7 @@ export class ScriptedApi {
     if (this.rejections > 0 && now < this.#lastRejection + spacing(this.rejections))
       this.#violated('invariant 3: renewals forced by 401 are not spaced')
     this.rejections += 1
+    this.#allRejections += 1
     this.#lastRejection = now
   }
 }

@@ -92,6 +92,18 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
+      name: 'to every other of 100 calls costs a handful of token requests',
+      async run(stage) {
+        const api = await stage.scripted((_, number) => (number % 2 === 0 ? rejection : { status: 200 }))
+        const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        const statuses = new Set<number>()
+        for (let page = 0; page < 100; page += 1)
+          statuses.add(await client.status({ url: `${api.url}${page}` }))
+        expect(statuses).toEqual(new Set([200, 401]))
+        expect(stage.tokenRequests()).toBeLessThanOrEqual(6)
+      },
+    },
+    {
       name: 'with a body of 1 MB is let go of, and its call goes on',
       async run(stage) {
         const long = { ...rejection, body: 'x'.repeat(1_000_000) }
