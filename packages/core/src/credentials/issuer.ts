@@ -99,7 +99,8 @@ export const weblinkPath = '/IdentityServer/connect/token'
  * oauthIssuer({
  *   issuer: 'https://auth.example.com',
  *   clientAuthentication: 'private_key_jwt',
- *   credentials: { clientId: 'reports', privateKey: pem, keyId: '2026-11' },
+ *   // REPORTS_CLIENT_ID, REPORTS_PRIVATE_KEY and REPORTS_KEY_ID
+ *   credentials: envCredentials('REPORTS'),
  *   parameters: { audience: 'https://api.example.com' },
  * })
  * ```

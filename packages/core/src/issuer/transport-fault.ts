@@ -40,7 +40,8 @@ export async function describeFault(
   const certificate = await certificateFault(code, url, ownFetch)
   if (certificate !== undefined) return { reason: certificate, tlsTooOld: false, definite: true, cause }
   const way = wayOf(innermost, url, ownFetch)
-  return { reason: `could not be reached${way} (${code})`, tlsTooOld: false, definite: false, cause }
+  const hint = way === '' ? unusedProxy(url, ownFetch) : ''
+  return { reason: `could not be reached${way} (${code})${hint}`, tlsTooOld: false, definite: false, cause }
 }
 
 /** Returns what to add to a failure on the way where a proxy is set that Node does not use. */
@@ -111,7 +112,7 @@ function wayOf({ place, tunnelStatus }: Innermost, url: URL, ownFetch: boolean):
   if (tunnelStatus !== undefined) return `: ${name} refused the connection with status ${tunnelStatus}`
   const own = place === undefined || place === url.hostname || place.endsWith(`:${url.port || '443'}`)
   if (!own) return `: the connection to ${place} failed, which is ${name}`
-  return proxy?.used === true ? ` through ${name}` : unusedProxy(url, ownFetch)
+  return proxy?.used === true ? ` through ${name}` : ''
 }
 
 function bareCause(error: unknown, { code, place }: Innermost, secrets: readonly string[]): Error {
