@@ -97,9 +97,11 @@ export class ApiPauses {
     return true
   }
 
-  /** Notes that a call ended, with a response or without. */
-  left(call: SentCall): void {
-    if (this.#trying === call) this.#trying = undefined
+  /** Notes that a call ended, with a response or without, or was never sent: then another one tries. */
+  left(call: SentCall, wasSent = true): void {
+    if (this.#trying !== call) return
+    this.#trying = undefined
+    this.#oneTries = !wasSent
   }
 
   /** Lets no call go for `ms` milliseconds, because another process was asked to pause. */

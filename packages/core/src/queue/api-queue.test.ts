@@ -285,6 +285,25 @@ test('a call that tries and gets no response holds up the others for 5 s at most
   await next
 })
 
+test('a call that was to try and is released unsent lets another one try, and only one', async () => {
+  const { api, call, sentAt, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  const refused = await api.admit()
+  refused.report({ status: 429, retryAfter: '1' })
+  refused.release()
+  const unsent = api.admit()
+  const others = Promise.all([call(), call(), call()])
+  await pass(1_000)
+  expect(sentAt).toHaveLength(0)
+  ;(await unsent).release()
+  await pass(0)
+  expect(sentAt).toHaveLength(1)
+  await pass(10)
+  expect(sentAt).toHaveLength(3)
+  await pass(10)
+  await others
+})
+
 test('a pause is lifted by resume, and what is queued goes at once', async () => {
   const { call, answers, sentAt, tokens } = limitedApi({ limits: [] })
   await tokens.warmUp()

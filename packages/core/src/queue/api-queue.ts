@@ -120,7 +120,7 @@ export class ApiQueue {
     if (sent) turn.permit.ended()
     else turn.permit.cancel()
     this.#progress.left(turn.takenAt)
-    this.#pauses.left(turn)
+    this.#pauses.left(turn, sent)
     this.#running -= 1
     this.serve()
   }
