@@ -80,7 +80,7 @@ export function createFetch(
     if (call === undefined) return base(input, init)
     const dispatcher = init?.dispatcher
     dispatcherMustKeepFloor({ url: api.baseUrl, dispatcher, ownFetch })
-    return sendWithinApi(call, { api, route, fetch: base })
+    return sendWithinApi(call, { api, route, fetch: withDispatcher(base, dispatcher) })
   }
   // as that of the runtime's
   Object.defineProperty(fetch, 'length', { value: 1 })
@@ -108,6 +108,12 @@ function requestCall(
   const request = isPlain ? input : new Class(input, asked)
   const replayable = isReplayable(rest.body)
   return new OutgoingRequest(request, { client: 'fetch', priority, resend, replayable })
+}
+
+/** Returns a `fetch` that uses this dispatcher, if there is one: also for the redirects of a `Request`. */
+function withDispatcher(fetch: Fetch, dispatcher: unknown): Fetch {
+  if (dispatcher === undefined) return fetch
+  return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit)
 }
 
 /** Returns text that every parser reads as leading to the API, as the router has read it. */

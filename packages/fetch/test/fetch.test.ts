@@ -262,6 +262,22 @@ describe('createFetch', () => {
     }
   })
 
+  test('hands the dispatcher of a call to each of its requests, redirects too', async () => {
+    const dispatcher = {}
+    const seen: unknown[] = []
+    const base: typeof globalThis.fetch = async (_, init) => {
+      seen.push((init as { dispatcher?: unknown }).dispatcher)
+      return new Response(null, { status: 302, headers: { location: seen.length === 3 ? outside() : 'on' } })
+    }
+    const managed = createFetch(tokens, { fetch: base })
+    for (const input of [weblink('records'), new Request(weblink('records'))]) {
+      seen.length = 0
+      await managed(input, { dispatcher } as RequestInit)
+      expect(seen).toHaveLength(4)
+      expect(new Set(seen)).toEqual(new Set([dispatcher]))
+    }
+  })
+
   test('takes a Request as init', async () => {
     const like = new Request('https://elsewhere.example/', { method: 'DELETE' })
     expect(await (await fetch(weblink('echo'), like)).json()).toMatchObject({ method: 'DELETE' })
