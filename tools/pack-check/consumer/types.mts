@@ -34,6 +34,19 @@ createTokenManager({
   // @ts-expect-error a name of no issuer
   apis: [{ baseUrl: 'https://api.example.com/', issuer: 'genral' }],
 })
+// @ts-expect-error an issuer has one place
+generalIssuer({
+  authUrl: 'https://auth.example.com',
+  tokenEndpoint: 'https://auth.example.com/token',
+  credentials: [],
+})
+createTokenManager({
+  issuers: {
+    // @ts-expect-error an issuer has one place
+    general: { tokenEndpoint: 'https://a.example/token', authUrl: 'https://a.example', credentials: [] },
+  },
+  apis: [],
+})
 export async function scoped(): Promise<void> {
   await using closing = tokens
   await closing.warmUp()

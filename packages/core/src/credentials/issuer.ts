@@ -53,17 +53,22 @@ export interface AuthUrl {
   readonly authUrl: PerEnvironment
 }
 
-/** Where an authorization server is: one URL for all environments, or one for each. */
+/** Where an authorization server is: one URL for all environments, or one for each. Says it in one way only. */
 type Place =
   /** The token endpoint itself (RFC 6749 §3.2). */
-  | { readonly tokenEndpoint: PerEnvironment }
+  | (Only<'tokenEndpoint'> & { readonly tokenEndpoint: PerEnvironment })
   /**
    * The issuer identifier, as the server's metadata names it. The metadata is fetched before the first token request
    * (RFC 8414 §3, else OpenID Connect Discovery 1.0 §4), and again when a token request fails.
    */
-  | { readonly issuer: PerEnvironment }
+  | (Only<'issuer'> & { readonly issuer: PerEnvironment })
   /** The URL before the token path, and the path that is appended. */
-  | (AuthUrl & { readonly tokenPath: string })
+  | (Only<'authUrl' | 'tokenPath'> & AuthUrl & { readonly tokenPath: string })
+
+/** None of the other ways: two of them together do not compile. */
+type Only<Names extends string> = {
+  readonly [Name in Exclude<'tokenEndpoint' | 'issuer' | 'authUrl' | 'tokenPath', Names>]?: undefined
+}
 
 /** An issuer (RFC 6749 §1.1, authorization server) and the client registered there. */
 export type IssuerOptions = CommonSettings &

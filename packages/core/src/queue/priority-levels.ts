@@ -4,7 +4,7 @@ import { PriorityQueue } from 'p-queue'
 export class Level {
   readonly priority: number
   /** p-queue's own line. It never calls what it holds here, though its types say that it could. */
-  readonly places = new PriorityQueue()
+  readonly places: PriorityQueue = new PriorityQueue()
   /** Random, and highest at the root of every subtree: that keeps the tree balanced. */
   readonly weight: number = Math.random()
   higher: Level | undefined

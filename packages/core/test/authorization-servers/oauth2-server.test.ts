@@ -41,7 +41,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(given.status ?? 500, given.headers).end(JSON.stringify(given.body))
 }
 
-const tokenFrom = (options: Partial<IssuerOptions>): Promise<unknown> =>
+const tokenFrom = (
+  options: Pick<Partial<IssuerOptions>, 'clientAuthentication' | 'credentials' | 'parameters' | 'scope'>,
+): Promise<unknown> =>
   createTokenManager({
     issuers: {
       partner: oauthIssuer({
