@@ -21,6 +21,11 @@ const programs: readonly Program[] = [
     isHere: () => findRedisServer() !== undefined,
   },
   {
+    debianPackage: 'prometheus',
+    why: 'the tests of @tokenlane/otel ask it for metrics and test alerts with it',
+    isHere: () => runs('prometheus', '--version') && runs('promtool', '--version'),
+  },
+  {
     debianPackage: 'chromium',
     why: 'a test opens a page in it',
     isHere: () => runs(process.env['CHROMIUM_PATH'] ?? 'chromium', '--version'),

@@ -91,16 +91,19 @@ export type TokenlaneEvent =
     }
   /**
    * A call of an API ended: with the `status` that its caller got, or with an error that has this `code`. `resends`
-   * says why it was sent again, `waited` for what it waited how many milliseconds of its `duration`. Each redirect
-   * that is followed within the API counts as a call.
+   * says why it was sent again, `remainingLifetime` how long its token still lived when it was sent last, `waited` for
+   * what it waited how many milliseconds of its `duration`. Each redirect that is followed within the API counts as a
+   * call.
    */
   | {
       readonly type: 'call.finished'
       readonly api: string
+      readonly issuer: string
       readonly client?: string
       readonly status?: number
       readonly code?: string
       readonly sends: number
+      readonly remainingLifetime?: number
       readonly resends: readonly ResendReason[]
       readonly waited: CallWaits
       readonly duration: number

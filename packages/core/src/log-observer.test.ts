@@ -7,7 +7,7 @@ const api = 'https://api.example.com/'
 const issuer = 'general'
 const expiresAt = new Date('2026-11-22T10:00:00Z')
 const waited = { token: 0, slot: 0, limit: 0, pause: 0 }
-const call = { type: 'call.finished', api, waited, duration: 80 } as const
+const call = { type: 'call.finished', api, issuer, waited, duration: 80 } as const
 const failed = {
   type: 'renewal.failed',
   issuer,

@@ -35,9 +35,12 @@ test('a call that waits for its token and is sent again after a 401 says so when
     {
       type: 'call.finished',
       api: baseUrl,
+      issuer: 'general',
       client: 'fetch',
       status: 200,
       sends: 2,
+      // the second attempt goes out as soon as its token is there, 75 ms after the request for it
+      remainingLifetime: expect.closeTo(3_600_000 - 75, -2) as number,
       resends: ['rejected'],
       waited: { ...nothing, token: 150 },
       duration: 170,
@@ -132,9 +135,11 @@ test('without an observer a call has the tracing channel alone, with one message
   expect({ ...heard[0]?.[1] }).toEqual({
     manager: tokens,
     api: baseUrl,
+    issuer: 'general',
     client: 'axios',
     status: 200,
     sends: 1,
+    remainingLifetime: 3_600_000 - 10,
     resends: [],
     waited: { ...nothing, token: 10 },
     duration: 20,

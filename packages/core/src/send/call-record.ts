@@ -8,6 +8,11 @@ const tracing = new Tracing<CallRecord>('tokenlane:call')
 /** What a client's error may say of itself: a name or code, and no sentence. */
 const word = /^[A-Za-z][\w-]{0,63}$/
 
+interface ApiOfCall {
+  readonly baseUrl: string
+  readonly issuer: string
+}
+
 /**
  * What observers learn of one call: the message on the tracing channel `tokenlane:call` while it goes on, and the event
  * `call.finished` at its end. Made only where somebody observes.
@@ -17,6 +22,8 @@ export class CallRecord {
   readonly manager: object | undefined
   /** The `baseUrl` of the API. */
   readonly api: string
+  /** The issuer of the API's tokens. */
+  readonly issuer: string
   readonly client: string | undefined
   /** What the caller got, or why it got nothing. */
   declare status?: number
@@ -24,6 +31,8 @@ export class CallRecord {
   /** Ours as it is, a client's by name and code alone: its other properties may hold the request. */
   declare error?: Error
   sends = 0
+  /** Milliseconds that the token still had when the last attempt was sent. */
+  declare remainingLifetime?: number
   readonly resends: ResendReason[] = []
   waited: CallWaits = { token: 0, slot: 0, limit: 0, pause: 0 }
   /** Milliseconds. */
@@ -32,21 +41,28 @@ export class CallRecord {
   readonly #startedAt = performance.now()
   #isFinished = false
 
-  private constructor(api: string, client: string | undefined, emit: Emit) {
+  private constructor(api: ApiOfCall, client: string | undefined, emit: Emit) {
     this.manager = emit?.manager
-    this.api = api
+    this.api = api.baseUrl
+    this.issuer = api.issuer
     this.client = client
     this.#emit = emit
   }
 
   /** Returns a record for a call that begins, `undefined` where nobody observes. */
-  static of(api: string, client: string | undefined, emit: Emit): CallRecord | undefined {
+  static of(api: ApiOfCall, client: string | undefined, emit: Emit): CallRecord | undefined {
     return emit?.isObserved === true || tracing.isObserved ? new CallRecord(api, client, emit) : undefined
   }
 
   /** Runs the synchronous part of the call. */
   begin<T>(work: () => T): T {
     return tracing.begin(this, work)
+  }
+
+  /** An attempt goes out with this token. */
+  sent(token: AccessToken): void {
+    this.sends += 1
+    this.remainingLifetime = token.expiresAt.getTime() - Date.now()
   }
 
   /** Notes how long the call waits for its token. */
@@ -81,14 +97,16 @@ export class CallRecord {
     }
     tracing.finish(this)
     if (this.#emit?.isObserved !== true) return
-    const { api, client, status, code, sends, resends, waited, duration } = this
+    const { api, issuer, client, status, code, sends, remainingLifetime, resends, waited, duration } = this
     this.#emit({
       type: 'call.finished',
       api,
+      issuer,
       ...(client !== undefined && { client }),
       ...(status !== undefined && { status }),
       ...(code !== undefined && { code }),
       sends,
+      ...(remainingLifetime !== undefined && { remainingLifetime }),
       resends,
       waited,
       duration,

@@ -144,7 +144,7 @@ export class ProtectedApi implements Api {
   }
 
   #recordOf({ client }: AdmitOptions): CallRecord | undefined {
-    return CallRecord.of(this.baseUrl, client, this.#shared.emit)
+    return CallRecord.of(this, client, this.#shared.emit)
   }
 }
 
@@ -247,7 +247,7 @@ class AttemptPass implements Pass {
 
   sent(): void {
     this.#isSent = true
-    if (this.#record !== undefined) this.#record.sends += 1
+    this.#record?.sent(this.#token)
   }
 
   report(report: Report): Verdict {

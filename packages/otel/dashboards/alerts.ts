@@ -1,0 +1,91 @@
+// What to be woken for. Each rule is tested with `promtool test rules`, just below and just above its threshold.
+import { metric } from './promql.ts'
+
+export interface Alert {
+  readonly name: string
+  /** `page`: calls fail, or will today. `ticket`: somebody looks at it in working hours. */
+  readonly severity: 'page' | 'ticket'
+  readonly expr: string
+  readonly for: string
+  readonly summary: string
+  /** What to do first. */
+  readonly action: string
+}
+
+const requests = (labels: string): string => metric('tokenlane.token.request.duration', labels, 'count')
+
+export const alerts: readonly Alert[] = [
+  {
+    name: 'TokenlaneNoLiveToken',
+    severity: 'page',
+    expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (increase(${requests('error_type!=""')}[5m])) > 0`,
+    for: '1m',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} gives no token: calls fail',
+    action:
+      'Look at the error_type of tokenlane.token.request.duration, then at its section of the troubleshooting page.',
+  },
+  {
+    name: 'TokenlaneRenewalFails',
+    severity: 'ticket',
+    expr: `sum by (tokenlane_issuer) (increase(${requests('error_type!=""')}[10m])) > 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (increase(${requests('error_type=""')}[10m])) == 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
+    for: '5m',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} gives no new token; calls still use the old one',
+    action: 'There is time until the token expires. Is the issuer down, or the client refused?',
+  },
+  {
+    name: 'TokenlaneClientRefused',
+    severity: 'page',
+    expr: `sum by (tokenlane_issuer) (increase(${requests('error_type="TOKEN_REQUEST_REFUSED"')}[5m])) > 0`,
+    for: '0m',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client',
+    action: 'The secret is wrong or was rotated: give the application the new one.',
+  },
+  {
+    name: 'TokenlaneSecretExpiresIn10Days',
+    severity: 'ticket',
+    expr: `min by (tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 10`,
+    for: '0m',
+    summary: 'The secret of issuer {{ $labels.tokenlane_issuer }} must be rotated in {{ $value }} days',
+    action: 'Rotate it in the portal, or ask the support representative.',
+  },
+  {
+    name: 'TokenlaneSecretExpiresIn5Days',
+    severity: 'page',
+    expr: `min by (tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 5`,
+    for: '0m',
+    summary: 'The secret of issuer {{ $labels.tokenlane_issuer }} must be rotated in {{ $value }} days',
+    action: 'Rotate it now: with the end of the secret every call fails.',
+  },
+  {
+    name: 'TokenlaneApiPaused',
+    severity: 'ticket',
+    expr: `sum by (tokenlane_api) (rate(${metric('tokenlane.api.pause.duration', '', 'sum')}[15m])) > 0.1`,
+    for: '15m',
+    summary: 'API {{ $labels.tokenlane_api }} says too often that its limit was passed',
+    action: 'Compare the configured policy with what the API allows; does anything else use the same quota?',
+  },
+  {
+    name: 'TokenlaneQueueDoesNotDrain',
+    severity: 'ticket',
+    expr: `min_over_time(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0 and deriv(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0`,
+    for: '15m',
+    summary: 'More calls to {{ $labels.tokenlane_api }} come than its rate policy allows',
+    action: 'Fewer calls, a higher quota, or `maxQueued` and `maxWait` so that callers hear of it early.',
+  },
+  {
+    name: 'TokenlaneTokensRejected',
+    severity: 'ticket',
+    expr: `sum by (tokenlane_issuer) (increase(${requests('tokenlane_reason="rejected"')}[15m])) > 5`,
+    for: '0m',
+    summary: 'APIs refuse tokens of issuer {{ $labels.tokenlane_issuer }} again and again',
+    action: 'Something revokes tokens, a node of the API refuses them, or the clock of the API is wrong.',
+  },
+  {
+    name: 'TokenlaneFallback',
+    severity: 'ticket',
+    expr: `sum by (tokenlane_api) (${metric('tokenlane.limiter.fallback')}) > 0`,
+    for: '5m',
+    summary: '{{ $value }} processes cannot reach the shared rate budget of {{ $labels.tokenlane_api }}',
+    action: 'Is Redis up, and reachable from these processes? Calls go on, each process at its own share.',
+  },
+]

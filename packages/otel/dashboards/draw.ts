@@ -1,0 +1,78 @@
+// Draws the dashboard as it looks after a bad day of the sandbox: pnpm dashboards:draw writes docs/images/dashboard.svg.
+// Every line is what a real Prometheus answers to the query of a panel, with rates over 2 s where the dashboard has 5 min.
+import { writeFileSync } from 'node:fs'
+import { drawChart } from '@tokenlane/charts'
+import { haveBadDay } from '../test/support/bad-day.ts'
+import { rows, type Panel } from './panels.ts'
+
+const badDay = await haveBadDay()
+const start = badDay.startedAt / 1_000
+const end = Date.now() / 1_000
+
+const formats: Readonly<Record<Panel['unit'], string>> = {
+  s: '.2~f',
+  short: '.2~f',
+  percentunit: '.0%',
+  reqps: '.2~f',
+  d: 'd',
+}
+
+async function chartOf({ title, unit, queries }: Panel): Promise<object> {
+  const values = []
+  for (const [legend, promql] of queries)
+    for (const { labels, points } of await badDay.prometheus.queryRange(
+      promql.replaceAll(/\[(?:5m|1h)\]/g, '[2s]'),
+      { start, end, step: 0.2 },
+    ))
+      for (const [seconds, value] of points)
+        values.push({ time: seconds - start, value, line: filled(legend, labels) })
+  return {
+    title,
+    width: 300,
+    height: 120,
+    data: { values },
+    mark: { type: 'line', strokeWidth: 2 },
+    encoding: {
+      x: {
+        field: 'time',
+        type: 'quantitative',
+        title: null,
+        axis: { format: 'd', labelExpr: "datum.label + ' s'" },
+      },
+      y: {
+        field: 'value',
+        type: 'quantitative',
+        title: null,
+        axis: {
+          format: formats[unit],
+          tickCount: 4,
+          ...(unit === 's' && { labelExpr: "datum.label + ' s'" }),
+        },
+      },
+      color: {
+        field: 'line',
+        type: 'nominal',
+        legend: { title: null, labelLimit: 280, columns: 1, symbolLimit: 4 },
+      },
+    },
+  }
+}
+
+/** Grafana's `{{label}}`, and of a base URL only its path. */
+function filled(legend: string, labels: Readonly<Record<string, string>>): string {
+  return legend
+    .replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => (labels[name] ?? '').replace(/^https:\/\/[^/]+/, ''))
+    .trim()
+}
+
+const charts = []
+for (const panel of rows.flatMap(({ panels }) => panels)) charts.push(await chartOf(panel))
+await badDay.close()
+const spec = { concat: charts, columns: 3, align: 'each', resolve: { scale: { color: 'independent' } } }
+writeFileSync(
+  new URL('../../../docs/images/dashboard.svg', import.meta.url),
+  await drawChart(
+    spec as never,
+    'The dashboard of Tokenlane in Grafana, after an outage, a rotation and a rate limit',
+  ),
+)

@@ -1,0 +1,51 @@
+// What is written from the table of instruments, the panels and the alerts: by `node dashboards/write.ts`.
+import { fileURLToPath } from 'node:url'
+import { instruments, type Instrument } from '../src/instruments.ts'
+import { alerts } from './alerts.ts'
+import { grafanaDashboard } from './grafana.ts'
+import { prometheusRules } from './rules.ts'
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+/** Path of each generated file, and what it must hold. */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    [at('tokenlane.grafana.json'), `${JSON.stringify(grafanaDashboard(), undefined, 2)}\n`],
+    [at('tokenlane.rules.yml'), prometheusRules()],
+  ])
+}
+
+/** The README, whose tables stand between comments. */
+export const readme: string = at('../README.md')
+
+/** Returns the README with its tables as they must be. */
+export function withTables(text: string): string {
+  return withTable(withTable(text, 'metrics', metricsTable()), 'alerts', alertsTable())
+}
+
+function withTable(text: string, name: string, table: string): string {
+  const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(\\n<!-- /${name} -->)`)
+  return text.replace(place, (_, before: string, after: string) => `${before}\n${table}\n${after}`)
+}
+
+function metricsTable(): string {
+  const lines = Object.entries<Instrument>(instruments).map(
+    ([name, { kind, unit, attributes, description, lookAtIt }]) =>
+      `| \`${name}\` | ${kind} | \`${unit}\` | ${attributes.map((attribute) => `\`${attribute}\``).join(', ')} | ${description} | ${lookAtIt} |`,
+  )
+  return [
+    '| metric | type | unit | attributes | what it is | look at it when |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...lines,
+  ].join('\n')
+}
+
+function alertsTable(): string {
+  const lines = alerts.map(
+    ({ name, severity, summary, action }) =>
+      `| \`${name}\` | ${severity} | ${summary.replaceAll(/\{\{ \$labels\.tokenlane_(\w+) \}\}/g, '…').replaceAll(/\{\{ \$value \}\}/g, 'N')} | ${action} |`,
+  )
+  return ['| alert | severity | what it says | what to do |', '| --- | --- | --- | --- |', ...lines].join(
+    '\n',
+  )
+}

@@ -1,0 +1,159 @@
+// The dashboard: what each panel shows and asks Prometheus for. Every query is run by a test and must have an answer.
+import { metric, quantile } from './promql.ts'
+
+export interface Panel {
+  readonly title: string
+  /** What to do with it at 3 a.m. */
+  readonly description: string
+  readonly unit: 's' | 'short' | 'percentunit' | 'reqps' | 'd'
+  /** Several lines in one panel: legend and query. */
+  readonly queries: readonly (readonly [legend: string, query: string])[]
+}
+
+export interface Row {
+  readonly title: string
+  readonly panels: readonly Panel[]
+}
+
+const issuer = '{{tokenlane_issuer}}'
+const api = '{{tokenlane_api}}'
+
+export const rows: readonly Row[] = [
+  {
+    title: 'Tokens',
+    panels: [
+      {
+        title: 'Issuers with a live token',
+        description: '0: calls to the APIs of this issuer fail, unless a renewal succeeds.',
+        unit: 'short',
+        queries: [[issuer, `min by (tokenlane_issuer) (${metric('tokenlane.token.live')})`]],
+      },
+      {
+        title: 'Token requests by reason',
+        description:
+          '`rejected`: an API refuses tokens. `expired`: calls waited. `ahead` is how it should be.',
+        unit: 'reqps',
+        queries: [
+          [
+            `${issuer} {{tokenlane_reason}} {{error_type}}`,
+            `sum by (tokenlane_issuer, tokenlane_reason, error_type) (rate(${metric('tokenlane.token.request.duration', '', 'count')}[5m]))`,
+          ],
+        ],
+      },
+      {
+        title: 'Token request, 95th percentile',
+        description: 'Slow: the issuer is slow. Calls only notice it when they have no live token.',
+        unit: 's',
+        queries: [[issuer, quantile(0.95, 'tokenlane.token.request.duration', 'tokenlane_issuer')]],
+      },
+      {
+        title: 'Remaining lifetime at use, 5th percentile',
+        description: 'Near 0: tokens are renewed too late.',
+        unit: 's',
+        queries: [[issuer, quantile(0.05, 'tokenlane.token.remaining_lifetime', 'tokenlane_issuer')]],
+      },
+      {
+        title: 'Token requests saved by sharing',
+        description: 'Calls that waited for a token request of another call instead of making their own.',
+        unit: 'reqps',
+        queries: [[issuer, `sum by (tokenlane_issuer) (rate(${metric('tokenlane.token.joiners')}[5m]))`]],
+      },
+      {
+        title: 'Days until the secret must be rotated',
+        description: 'Under 10: plan it. Under 5: do it now.',
+        unit: 'd',
+        queries: [[issuer, `min by (tokenlane_issuer) (${metric('tokenlane.secret.days_left')})`]],
+      },
+    ],
+  },
+  {
+    title: 'Calls',
+    panels: [
+      {
+        title: 'Calls',
+        description: 'Calls that ended, by API and outcome; without an error type they succeeded.',
+        unit: 'reqps',
+        queries: [
+          [
+            `${api} {{error_type}}`,
+            `sum by (tokenlane_api, error_type) (rate(${metric('tokenlane.calls')}[5m]))`,
+          ],
+        ],
+      },
+      {
+        title: 'Sent again, by reason',
+        description: '`rejected` without a revocation: one node of the API refuses tokens. `limited`: 429.',
+        unit: 'reqps',
+        queries: [
+          [
+            `${api} {{tokenlane_reason}}`,
+            `sum by (tokenlane_api, tokenlane_reason) (rate(${metric('tokenlane.call.resends')}[5m]))`,
+          ],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Queues',
+    panels: [
+      {
+        title: 'Calls that wait',
+        description: 'Grows without end: more calls come than the rate policy allows.',
+        unit: 'short',
+        queries: [[api, `sum by (tokenlane_api) (${metric('tokenlane.queue.length')})`]],
+      },
+      {
+        title: 'Calls under way',
+        description: 'At `concurrency` for long: the API is slow.',
+        unit: 'short',
+        queries: [[api, `sum by (tokenlane_api) (${metric('tokenlane.queue.running')})`]],
+      },
+      {
+        title: 'Wait in the queue, 95th percentile',
+        description: 'What the rate policy costs a call.',
+        unit: 's',
+        queries: [[api, quantile(0.95, 'tokenlane.queue.wait.duration', 'tokenlane_api')]],
+      },
+      {
+        title: 'Quota in use',
+        description: 'Of the fullest limit. At 100 %: the quota is what calls wait for.',
+        unit: 'percentunit',
+        queries: [[api, `max by (tokenlane_api) (${metric('tokenlane.quota.used')})`]],
+      },
+      {
+        title: 'Paused, share of the time',
+        description: 'Any: the API answered that its limit was passed.',
+        unit: 'percentunit',
+        queries: [
+          [api, `sum by (tokenlane_api) (rate(${metric('tokenlane.api.pause.duration', '', 'sum')}[5m]))`],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Shared by several processes',
+    panels: [
+      {
+        title: 'Store and rate budget began to fail',
+        description: 'Redis is down or slow for these processes; calls go on, more slowly.',
+        unit: 'short',
+        queries: [
+          [
+            'token store {{error_type}}',
+            `sum by (error_type) (increase(${metric('tokenlane.store.failures')}[1h]))`,
+          ],
+          [
+            `rate budget ${api}`,
+            `sum by (tokenlane_api) (increase(${metric('tokenlane.limiter.failures')}[1h]))`,
+          ],
+        ],
+      },
+      {
+        title: 'Processes on their own share',
+        description: 'How many cannot reach the shared rate budget now.',
+        unit: 'short',
+        queries: [[api, `sum by (tokenlane_api) (${metric('tokenlane.limiter.fallback')})`]],
+      },
+    ],
+  },
+]

@@ -1,0 +1,15 @@
+// The alerts as a Prometheus rule file.
+import { stringify } from 'yaml'
+import { alerts } from './alerts.ts'
+
+/** Returns the rules as Prometheus reads them. */
+export function prometheusRules(): string {
+  const rules = alerts.map(({ name, expr, for: span, severity, summary, action }) => ({
+    alert: name,
+    expr,
+    ...(span !== '0m' && { for: span }),
+    labels: { severity },
+    annotations: { summary, action },
+  }))
+  return stringify({ groups: [{ name: 'tokenlane', rules }] }, { lineWidth: 0 })
+}

@@ -1,0 +1,48 @@
+// The tracing channels of core, each message checked to be of one manager.
+import { tracingChannel } from 'node:diagnostics_channel'
+import type { CallWaits, RenewalReason, ResendReason, TokenManager } from '@tokenlane/core'
+
+/** The message of `tokenlane:token.request`; `code` is there when the request failed. */
+export interface TokenRequest {
+  readonly issuer: string
+  readonly reason: RenewalReason
+  readonly code?: string
+  /** In milliseconds, once it has ended. */
+  readonly duration: number
+}
+
+/** The message of `tokenlane:call`. */
+export interface Call {
+  readonly api: string
+  readonly issuer: string
+  readonly resends: readonly ResendReason[]
+  readonly waited: CallWaits
+}
+
+export const tokenRequests: ReturnType<typeof tracingChannel> = tracingChannel('tokenlane:token.request')
+export const calls: ReturnType<typeof tracingChannel> = tracingChannel('tokenlane:call')
+
+/**
+ * Returns a subscriber that passes on the messages of one manager. What `receive` throws is dropped: from a subscriber it
+ * would end the process.
+ */
+export function only<Message>(
+  tokens: TokenManager,
+  receive: (message: Message) => void,
+): (message: unknown) => void {
+  return (message) => {
+    if ((message as { manager?: unknown }).manager !== tokens) return
+    try {
+      receive(message as Message)
+    } catch {
+      // a meter or tracer that fails changes nothing for the calls
+    }
+  }
+}
+
+/** Calls `receive` with every token request of the manager that has ended, until the returned function is called. */
+export function onTokenRequest(tokens: TokenManager, receive: (request: TokenRequest) => void): () => void {
+  const subscriber = only(tokens, receive)
+  tokenRequests.asyncEnd.subscribe(subscriber)
+  return () => tokenRequests.asyncEnd.unsubscribe(subscriber)
+}

@@ -1,0 +1,145 @@
+// Every metric, once: the code records by this table, and the documentation, the dashboard and the alerts come from it.
+
+/** What a metric is told apart by. The values come from the configuration and from closed lists, never from a call. */
+export type AttributeName =
+  | 'tokenlane.issuer'
+  | 'tokenlane.api'
+  | 'tokenlane.reason'
+  | 'tokenlane.client'
+  | 'error.type'
+
+/** One metric. */
+export interface Instrument {
+  readonly kind: 'histogram' | 'counter' | 'gauge'
+  /** UCUM: `s` are seconds, `1` is a share, `{call}` counts calls. */
+  readonly unit: string
+  readonly attributes: readonly AttributeName[]
+  readonly description: string
+  /** When an operator looks at it. */
+  readonly lookAtIt: string
+  /** Upper bounds of a histogram's buckets. */
+  readonly buckets?: readonly number[]
+}
+
+const requestSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
+const waitSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600]
+const lifetimeSeconds = [0, 1, 10, 60, 300, 600, 1_200, 1_800, 2_700, 3_600]
+
+export const instruments = {
+  'tokenlane.token.request.duration': {
+    kind: 'histogram',
+    unit: 's',
+    attributes: ['tokenlane.issuer', 'tokenlane.reason', 'error.type'],
+    description: 'Time that a renewal took, by why it was made; `error.type` is the code of one that failed.',
+    lookAtIt: 'Calls are slow or fail: is an issuer slow, down, or refusing the client?',
+    buckets: requestSeconds,
+  },
+  'tokenlane.token.remaining_lifetime': {
+    kind: 'histogram',
+    unit: 's',
+    attributes: ['tokenlane.issuer'],
+    description: 'Life that the token still had when a call ended that used it.',
+    lookAtIt: 'Tokens are used close to their end: renewals come too late, or `renewBefore` is too short.',
+    buckets: lifetimeSeconds,
+  },
+  'tokenlane.token.joiners': {
+    kind: 'counter',
+    unit: '{call}',
+    attributes: ['tokenlane.issuer', 'tokenlane.reason'],
+    description: 'Calls that waited for a renewal, all of which shared one token request.',
+    lookAtIt:
+      'How many token requests single flight saved; many for `expired` say that renewals come too late.',
+  },
+  'tokenlane.token.live': {
+    kind: 'gauge',
+    unit: '1',
+    attributes: ['tokenlane.issuer'],
+    description: '1 while the issuer has a token that calls can use, 0 while it has none or an expired one.',
+    lookAtIt: 'With failing renewals: 1 means that there is still time, 0 that calls fail.',
+  },
+  'tokenlane.calls': {
+    kind: 'counter',
+    unit: '{call}',
+    attributes: ['tokenlane.api', 'tokenlane.client', 'error.type'],
+    description:
+      'Calls that ended; `error.type` is the status of 400 and more that the caller got, or the code of the error.',
+    lookAtIt: 'The base of every share: which part of the calls fails, and how.',
+  },
+  'tokenlane.call.resends': {
+    kind: 'counter',
+    unit: '{resend}',
+    attributes: ['tokenlane.api', 'tokenlane.client', 'tokenlane.reason'],
+    description:
+      'Requests that were sent again, by why: the token was refused or replaced, or the limit was passed.',
+    lookAtIt:
+      '`rejected` without a revocation: a node of the API refuses tokens. `limited`: the policy is too high.',
+  },
+  'tokenlane.queue.wait.duration': {
+    kind: 'histogram',
+    unit: 's',
+    attributes: ['tokenlane.api'],
+    description: 'Time that a call waited for a slot, for a permit and for the end of a pause.',
+    lookAtIt: 'Calls are slow and the API is fast: the rate policy is what they wait for.',
+    buckets: waitSeconds,
+  },
+  'tokenlane.queue.length': {
+    kind: 'gauge',
+    unit: '{call}',
+    attributes: ['tokenlane.api'],
+    description: 'Calls that wait.',
+    lookAtIt: 'It grows for minutes: more calls come than the policy allows.',
+  },
+  'tokenlane.queue.running': {
+    kind: 'gauge',
+    unit: '{call}',
+    attributes: ['tokenlane.api'],
+    description: 'Calls that hold a slot.',
+    lookAtIt: 'It stays at `concurrency` while the quota is not used: the API is slow, or slots are too few.',
+  },
+  'tokenlane.quota.used': {
+    kind: 'gauge',
+    unit: '1',
+    attributes: ['tokenlane.api'],
+    description: 'Share of the fullest limit that is in use, 0 to 1, in this process.',
+    lookAtIt: 'It stays at 1: the quota is what holds the calls up.',
+  },
+  'tokenlane.api.pause.duration': {
+    kind: 'histogram',
+    unit: 's',
+    attributes: ['tokenlane.api'],
+    description: 'How long an API paused after it said that its limit was passed.',
+    lookAtIt:
+      'Any pause: the configured policy is above what the API allows, or somebody else uses the quota.',
+    buckets: waitSeconds,
+  },
+  'tokenlane.secret.days_left': {
+    kind: 'gauge',
+    unit: 'd',
+    attributes: ['tokenlane.issuer'],
+    description: 'Days until the secret in use must be rotated, where `secretIssuedAt` is known.',
+    lookAtIt: 'Under 10: plan the rotation. Under 5: do it.',
+  },
+  'tokenlane.store.failures': {
+    kind: 'counter',
+    unit: '{failure}',
+    attributes: ['error.type'],
+    description: 'How often the shared token store began to fail.',
+    lookAtIt: 'Token requests grow with the number of processes: each requests its own tokens.',
+  },
+  'tokenlane.limiter.failures': {
+    kind: 'counter',
+    unit: '{failure}',
+    attributes: ['tokenlane.api'],
+    description: 'How often the shared rate budget began to fail.',
+    lookAtIt: 'Calls slow down: each process keeps to its own share until the budget is back.',
+  },
+  'tokenlane.limiter.fallback': {
+    kind: 'gauge',
+    unit: '1',
+    attributes: ['tokenlane.api'],
+    description: '1 while this process keeps to its own share because the shared rate budget fails, else 0.',
+    lookAtIt: 'It stays at 1: Redis is down or unreachable for this process.',
+  },
+} as const satisfies Record<`tokenlane.${string}`, Instrument>
+
+export type InstrumentName = keyof typeof instruments

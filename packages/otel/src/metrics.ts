@@ -1,0 +1,138 @@
+import type { Attributes, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
+import type { CallWaits, TokenlaneEvent, TokenManager } from '@tokenlane/core'
+import { onTokenRequest } from './channels.ts'
+import { instruments, type Instrument, type InstrumentName } from './instruments.ts'
+
+type NamesOf<Kind extends Instrument['kind']> = {
+  [Name in InstrumentName]: (typeof instruments)[Name]['kind'] extends Kind ? Name : never
+}[InstrumentName]
+
+/**
+ * Records the metrics of one manager with `meter`: what happens by its events, how things are by its status, which is
+ * read only when metrics are collected.
+ *
+ * Returns a function that ends it.
+ */
+export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attributes): () => void {
+  const { histogram, counter, gauge } = createInstruments(meter)
+  const inFallback = new Map<string, 0 | 1>()
+  const record = (name: NamesOf<'histogram'>, ms: number, attributes: Attributes): void =>
+    histogram[name].record(ms / 1_000, { ...common, ...attributes })
+  const add = (name: NamesOf<'counter'>, count: number, attributes: Attributes): void => {
+    if (count > 0) counter[name].add(count, { ...common, ...attributes })
+  }
+
+  const unsubscribe = onTokenRequest(tokens, ({ issuer, reason, code, duration }) =>
+    record('tokenlane.token.request.duration', duration, {
+      'tokenlane.issuer': issuer,
+      'tokenlane.reason': reason,
+      ...(code !== undefined && { 'error.type': code }),
+    }),
+  )
+  const unobserve = tokens.observe((event) => {
+    switch (event.type) {
+      case 'token.renewed':
+        add('tokenlane.token.joiners', event.joiners, {
+          'tokenlane.issuer': event.issuer,
+          'tokenlane.reason': event.reason,
+        })
+        break
+      case 'call.finished':
+        call(event)
+        break
+      case 'api.paused':
+        record('tokenlane.api.pause.duration', event.for, { 'tokenlane.api': event.api })
+        break
+      case 'store.failed':
+        add('tokenlane.store.failures', 1, { 'error.type': event.reason })
+        break
+      case 'limiter.failed':
+        inFallback.set(event.api, 1)
+        add('tokenlane.limiter.failures', 1, { 'tokenlane.api': event.api })
+        break
+      case 'limiter.recovered':
+        inFallback.set(event.api, 0)
+        break
+      default:
+    }
+  })
+
+  function call(event: Extract<TokenlaneEvent, { type: 'call.finished' }>): void {
+    const ofApi = { 'tokenlane.api': event.api }
+    const ofClient = { ...ofApi, 'tokenlane.client': event.client ?? 'unknown' }
+    const failure = errorType(event)
+    add('tokenlane.calls', 1, failure === undefined ? ofClient : { ...ofClient, 'error.type': failure })
+    for (const reason of event.resends)
+      add('tokenlane.call.resends', 1, { ...ofClient, 'tokenlane.reason': reason })
+    record('tokenlane.queue.wait.duration', inQueue(event.waited), ofApi)
+    if (event.remainingLifetime === undefined) return
+    record('tokenlane.token.remaining_lifetime', event.remainingLifetime, {
+      'tokenlane.issuer': event.issuer,
+    })
+  }
+
+  const gauges = Object.values(gauge)
+  const observeStatus: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
+    const { issuers, apis } = tokens.status()
+    const observe = (name: NamesOf<'gauge'>, value: number | undefined, attributes: Attributes): void => {
+      if (value !== undefined) result.observe(gauge[name], value, { ...common, ...attributes })
+    }
+    for (const [issuer, status] of Object.entries(issuers)) {
+      const ofIssuer = { 'tokenlane.issuer': issuer }
+      observe('tokenlane.token.live', status.token === 'live' ? 1 : 0, ofIssuer)
+      observe('tokenlane.secret.days_left', status.daysLeft, ofIssuer)
+    }
+    for (const { baseUrl, queued, running, quotaUsed } of apis) {
+      const ofApi = { 'tokenlane.api': baseUrl }
+      observe('tokenlane.queue.length', queued, ofApi)
+      observe('tokenlane.queue.running', running, ofApi)
+      observe('tokenlane.quota.used', quotaUsed, ofApi)
+      observe('tokenlane.limiter.fallback', inFallback.get(baseUrl), ofApi)
+    }
+  }
+  meter.addBatchObservableCallback(observeStatus, gauges)
+
+  return () => {
+    unsubscribe()
+    unobserve()
+    meter.removeBatchObservableCallback(observeStatus, gauges)
+  }
+}
+
+interface Instruments {
+  readonly histogram: Readonly<Record<NamesOf<'histogram'>, Histogram>>
+  readonly counter: Readonly<Record<NamesOf<'counter'>, Counter>>
+  readonly gauge: Readonly<Record<NamesOf<'gauge'>, ObservableGauge>>
+}
+
+function createInstruments(meter: Meter): Instruments {
+  const made: Record<Instrument['kind'], Record<string, unknown>> = { histogram: {}, counter: {}, gauge: {} }
+  for (const [name, instrument] of Object.entries<Instrument>(instruments)) {
+    const { kind, unit, description, buckets } = instrument
+    const options = {
+      unit,
+      description,
+      ...(buckets && { advice: { explicitBucketBoundaries: [...buckets] } }),
+    }
+    if (kind === 'histogram') made.histogram[name] = meter.createHistogram(name, options)
+    else if (kind === 'counter') made.counter[name] = meter.createCounter(name, options)
+    else made.gauge[name] = meter.createObservableGauge(name, options)
+  }
+  return made as unknown as Instruments
+}
+
+/** By the semantic conventions: the code of an error, or the status from 400 on; `undefined` for a success. */
+function errorType({
+  status,
+  code,
+}: {
+  readonly status?: number
+  readonly code?: string
+}): string | undefined {
+  if (code !== undefined) return code
+  return status !== undefined && status >= 400 ? String(status) : undefined
+}
+
+function inQueue({ slot, limit, pause }: CallWaits): number {
+  return slot + limit + pause
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { rows } from '../dashboards/panels.ts'
+import { haveBadDay, type BadDay } from './support/bad-day.ts'
+
+let badDay: BadDay
+beforeAll(async () => {
+  badDay = await haveBadDay()
+}, 60_000)
+afterAll(() => badDay.close())
+
+/** The series that Prometheus answers now. */
+const query = (promql: string): ReturnType<BadDay['prometheus']['query']> => badDay.prometheus.query(promql)
+
+/** Prometheus answers `promql` with one value; it has seen the last second of the run. */
+const answer = (promql: string): Promise<number> =>
+  vi.waitFor(async () => {
+    const [sample] = await query(promql)
+    expect(sample, promql).toBeDefined()
+    return sample?.value as number
+  }, 5_000)
+
+test('the outage: renewals of the weblink issuer failed, and others succeeded', async () => {
+  const requests = 'sum(tokenlane_token_request_duration_count{tokenlane_issuer="weblink"'
+  expect(await answer(`${requests}, error_type="TOKEN_REQUEST_FAILED"})`)).toBeGreaterThan(0)
+  expect(await answer(`${requests}, error_type=""})`)).toBeGreaterThan(1)
+  expect(
+    await answer('min_over_time(min(tokenlane_token_live{tokenlane_issuer="weblink"})[30s:200ms])'),
+  ).toBe(0)
+  expect(await answer('max_over_time(tokenlane_token_live{tokenlane_issuer="weblink"}[30s:200ms])')).toBe(1)
+})
+
+test('the rotation: the issuer refused the old secret, and no call failed for it', async () => {
+  expect(
+    await answer('sum(tokenlane_token_request_duration_count{error_type="TOKEN_REQUEST_REFUSED"})'),
+  ).toBeGreaterThan(0)
+  expect(await query('tokenlane_calls_total{error_type=~"[A-Z_]+"}')).toEqual([])
+})
+
+test('the revocation: calls were sent again with a new token', async () => {
+  expect(await answer('sum(tokenlane_call_resends_total{tokenlane_reason="rejected"})')).toBeGreaterThan(0)
+})
+
+test('the rate limit: the API paused, and calls were sent again', async () => {
+  expect(await answer('sum(tokenlane_call_resends_total{tokenlane_reason="limited"})')).toBeGreaterThan(0)
+  expect(await answer('sum(tokenlane_api_pause_duration_sum)')).toBeGreaterThan(0)
+  expect(await answer('max_over_time(max(tokenlane_queue_length)[30s:200ms])')).toBeGreaterThan(0)
+})
+
+test('the secret: five days are left', async () => {
+  expect(await answer('tokenlane_secret_days_left')).toBe(5)
+})
+
+test('each call is counted once, as the APIs counted those that they answered', async () => {
+  const { apis } = badDay.counts
+  const sent = apis.general.calls + apis.weblink.calls
+  await vi.waitFor(async () => {
+    const [{ value: calls } = { value: 0 }] = await query('sum(tokenlane_calls_total)')
+    const [{ value: resends } = { value: 0 }] = await query('sum(tokenlane_call_resends_total)')
+    expect(calls + resends).toBe(sent)
+  }, 5_000)
+  expect(
+    new Set((await query('tokenlane_calls_total')).map(({ labels }) => labels['tokenlane_client'])),
+  ).toEqual(new Set(['axios', 'fetch', 'got', 'ky']))
+})
+
+test.each(
+  rows.flatMap(({ panels }) =>
+    panels.flatMap(({ title, queries }) => queries.map(([, promql]) => ({ title, promql }))),
+  ),
+)('the panel "$title" has data: $promql', async ({ promql }) => {
+  await vi.waitFor(async () => {
+    const values = (await query(promql)).map(({ value }) => value)
+    expect(values.filter((value) => !Number.isNaN(value))).not.toEqual([])
+  }, 5_000)
+})
+
+test('the number of series is bounded by what is configured, not by the number of calls', async () => {
+  const [{ value: series } = { value: 0 }] = await query(
+    'count({__name__=~"tokenlane_.+", __name__!~".+_(bucket|sum)"})',
+  )
+  const [{ value: calls } = { value: 0 }] = await query('sum(tokenlane_calls_total)')
+  expect(calls).toBeGreaterThan(100)
+  expect(series).toBeLessThan(60)
+})
