@@ -7,7 +7,7 @@ export function prometheusRules(): string {
   const rules = alerts.map(({ name, expr, for: span, severity, summary, action }) => ({
     alert: name,
     expr,
-    ...(span !== '0m' && { for: span }),
+    for: span,
     labels: { severity },
     annotations: { summary, action },
   }))

@@ -26,14 +26,11 @@ export const calls: ReturnType<typeof tracingChannel> = tracingChannel('tokenlan
  * Returns a subscriber that passes on the messages of one manager. What `receive` throws is dropped: from a subscriber it
  * would end the process.
  */
-export function only<Message>(
-  tokens: TokenManager,
-  receive: (message: Message) => void,
-): (message: unknown) => void {
+export function only(tokens: TokenManager, receive: (message: never) => void): (message: unknown) => void {
   return (message) => {
     if ((message as { manager?: unknown }).manager !== tokens) return
     try {
-      receive(message as Message)
+      receive(message as never)
     } catch {
       // a meter or tracer that fails changes nothing for the calls
     }

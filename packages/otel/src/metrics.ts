@@ -30,31 +30,19 @@ export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attrib
     }),
   )
   const unobserve = tokens.observe((event) => {
-    switch (event.type) {
-      case 'token.renewed':
-        add('tokenlane.token.joiners', event.joiners, {
-          'tokenlane.issuer': event.issuer,
-          'tokenlane.reason': event.reason,
-        })
-        break
-      case 'call.finished':
-        call(event)
-        break
-      case 'api.paused':
-        record('tokenlane.api.pause.duration', event.for, { 'tokenlane.api': event.api })
-        break
-      case 'store.failed':
-        add('tokenlane.store.failures', 1, { 'error.type': event.reason })
-        break
-      case 'limiter.failed':
-        inFallback.set(event.api, 1)
-        add('tokenlane.limiter.failures', 1, { 'tokenlane.api': event.api })
-        break
-      case 'limiter.recovered':
-        inFallback.set(event.api, 0)
-        break
-      default:
-    }
+    if (event.type === 'call.finished') call(event)
+    else if (event.type === 'token.renewed')
+      add('tokenlane.token.joiners', event.joiners, {
+        'tokenlane.issuer': event.issuer,
+        'tokenlane.reason': event.reason,
+      })
+    else if (event.type === 'api.paused')
+      record('tokenlane.api.pause.duration', event.for, { 'tokenlane.api': event.api })
+    else if (event.type === 'store.failed') add('tokenlane.store.failures', 1, { 'error.type': event.reason })
+    else if (event.type === 'limiter.failed') {
+      inFallback.set(event.api, 1)
+      add('tokenlane.limiter.failures', 1, { 'tokenlane.api': event.api })
+    } else if (event.type === 'limiter.recovered') inFallback.set(event.api, 0)
   })
 
   function call(event: Extract<TokenlaneEvent, { type: 'call.finished' }>): void {

@@ -75,7 +75,7 @@ export function recordTraces(tokens: TokenManager, tracer: Tracer, common: Attri
   }
   const enterRequest = (message: unknown): Context | undefined => {
     let active: Context | undefined
-    only<TokenRequest>(tokens, (request) => {
+    only(tokens, (request: TokenRequest) => {
       const span = beginRequest(request)
       requests.set(request, span)
       lastRequests.set(request.issuer, span)
@@ -86,7 +86,7 @@ export function recordTraces(tokens: TokenManager, tracer: Tracer, common: Attri
   const atCallStart = only(tokens, beginCall)
   const atCallEnd = only(tokens, endCall)
 
-  tokenRequests.start.bindStore(activeRequest as never, enterRequest as never)
+  tokenRequests.start.bindStore(activeRequest as never, enterRequest)
   const unsubscribe = onTokenRequest(tokens, endRequest)
   calls.start.subscribe(atCallStart)
   calls.asyncEnd.subscribe(atCallEnd)

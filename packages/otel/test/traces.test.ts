@@ -1,4 +1,6 @@
-import { metrics, trace, type Span, type Tracer } from '@opentelemetry/api'
+import { createRequire } from 'node:module'
+import { metrics, SpanKind, trace, type Span, type Tracer } from '@opentelemetry/api'
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
 import { attachTokens } from '@tokenlane/axios'
 import type { TokenManager } from '@tokenlane/core'
@@ -99,8 +101,8 @@ test('the request to the token endpoint is a child of the token request, not of 
   instrumentation.setTracerProvider(provider)
   cleanups.push(() => instrumentation.disable())
   await within(tracer, () => createFetch(tokens)(weblink('records')))
-  const [request] = spans().filter(({ name }) => name === 'tokenlane.token.request')
-  const [caller] = spans().filter(({ name }) => name === 'caller')
+  const request = spans().find(({ name }) => name === 'tokenlane.token.request')
+  const caller = spans().find(({ name }) => name === 'caller')
   const http = spans().filter(({ name }) => name === 'GET' || name === 'POST')
   expect(http.map(({ name, parentSpanContext }) => [name, parentSpanContext?.spanId])).toEqual([
     ['POST', request?.spanContext().spanId],
@@ -108,10 +110,26 @@ test('the request to the token endpoint is a child of the token request, not of 
   ])
 })
 
+test('with the HTTP instrumentation, the request of got and axios is a child of the call alone', async () => {
+  const { tokens, tracer, spans, provider } = instrumented()
+  const instrumentation = new HttpInstrumentation()
+  instrumentation.setTracerProvider(provider)
+  cleanups.push(() => instrumentation.disable())
+  // the instrumentation patches what is required after it
+  createRequire(import.meta.url)('node:https')
+  for (const connect of [calls['got'], calls['axios']])
+    await within(tracer, async () => connect?.(tokens)(weblink('records')))
+  const callers = spans().filter(({ name }) => name === 'caller')
+  const http = spans().filter(({ name, kind }) => name === 'GET' && kind === SpanKind.CLIENT)
+  expect(http.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(
+    callers.map((caller) => caller.spanContext().spanId),
+  )
+})
+
 test('a failed token request has the code as its error type', async () => {
   const { tokens, spans } = instrumented()
   sandbox.control.failIssuer('weblink', { status: 401 })
-  await expect(createFetch(tokens)(weblink('records'))).rejects.toThrow()
+  await expect(createFetch(tokens)(weblink('records'))).rejects.toThrow('issuer "weblink"')
   expect(spans()[0]).toMatchObject({
     attributes: { 'error.type': 'TOKEN_REQUEST_REFUSED' },
     status: { code: 2 },

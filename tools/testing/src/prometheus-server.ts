@@ -81,9 +81,14 @@ export async function startPrometheus(target: string): Promise<PrometheusServer>
       const result = await ask<{ metric: Labels; value: Point }>('query', { query: promql })
       return result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }))
     },
-    async queryRange(promql, { start, end, step }) {
-      const range = { query: promql, start: String(start), end: String(end), step: String(step) }
-      const result = await ask<{ metric: Labels; values: readonly Point[] }>('query_range', range)
+    async queryRange(promql, range) {
+      const [from, to, step] = [range.start, range.end, range.step].map(String) as [string, string, string]
+      const result = await ask<{ metric: Labels; values: readonly Point[] }>('query_range', {
+        query: promql,
+        start: from,
+        end: to,
+        step,
+      })
       return result.map(({ metric, values }) => ({
         labels: metric,
         points: values.map(([seconds, value]) => [seconds, Number(value)] as const),

@@ -18,7 +18,7 @@ import got from 'got'
 import ky from 'ky'
 import { instrumentTokens } from '../../src/index.ts'
 
-const day = 86_400_000
+const msPerDay = 86_400_000
 
 export interface BadDay {
   readonly prometheus: PrometheusServer
@@ -51,10 +51,10 @@ export async function haveBadDay(): Promise<BadDay> {
   const prometheus = await startPrometheus(`127.0.0.1:${(metrics.address() as AddressInfo).port}`)
 
   const startedAt = Date.now()
-  let isOver = false
+  const day = { isOver: false }
   const reading = clientsOf(tokens).flatMap((call) =>
     [sandbox.apiUrl, sandbox.weblinkUrl].map(async (base) => {
-      while (!isOver) await call(`${base}records`).catch(() => nextTurn())
+      while (!day.isOver) await call(`${base}records`).catch(() => nextTurn())
     }),
   )
   const { counts } = control
@@ -74,7 +74,7 @@ export async function haveBadDay(): Promise<BadDay> {
   })
   const { calls } = counts().apis.general
   await until(() => counts().apis.general.calls >= calls + 30)
-  isOver = true
+  day.isOver = true
   await Promise.all(reading)
 
   return {
@@ -108,7 +108,7 @@ function createManager(sandbox: Sandbox, general: () => Credentials[]): TokenMan
       general: generalIssuer({ authUrl, credentials: general }),
       weblink: weblinkIssuer({
         authUrl: weblinkAuthUrl,
-        credentials: { ...credentials.weblink, secretIssuedAt: new Date(Date.now() - 360 * day) },
+        credentials: { ...credentials.weblink, secretIssuedAt: new Date(Date.now() - 360 * msPerDay) },
       }),
     },
     apis: [

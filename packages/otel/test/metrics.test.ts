@@ -1,0 +1,63 @@
+import { attachTokens } from '@tokenlane/axios'
+import { createFetch } from '@tokenlane/fetch'
+import { gotTokens } from '@tokenlane/got'
+import { kyTokens } from '@tokenlane/ky'
+import { openService } from '@tokenlane/testing'
+import axios from 'axios'
+import got from 'got'
+import ky from 'ky'
+import { expect, test } from 'vitest'
+import { instruments, instrumentTokens } from '../src/index.ts'
+import { recordMetricsInMemory } from './support/recorder.ts'
+
+const { createManager, sandbox } = await openService()
+
+test('1,000 calls of 4 clients to 3 APIs make as many series as 12 calls', { timeout: 60_000 }, async () => {
+  const { meter, series } = recordMetricsInMemory()
+  const apis = [
+    { baseUrl: sandbox.apiUrl, issuer: 'general' },
+    { baseUrl: `${sandbox.apiUrl}records`, issuer: 'general' },
+    { baseUrl: sandbox.weblinkUrl, issuer: 'weblink', ratePolicy: { limits: [], concurrency: 50 } },
+  ]
+  const tokens = createManager({ apis })
+  instrumentTokens(tokens, { meter })
+  const axiosClient = axios.create()
+  attachTokens(axiosClient, tokens)
+  const fetchWithTokens = createFetch(tokens)
+  const gotClient = got.extend(gotTokens(tokens))
+  const kyClient = ky.extend(kyTokens(tokens))
+  const urls = [`${sandbox.apiUrl}status/200`, `${sandbox.apiUrl}records`, `${sandbox.weblinkUrl}records`]
+  const calls = urls.flatMap((url) => [
+    () => axiosClient.get(url),
+    () => fetchWithTokens(url),
+    () => gotClient(url),
+    () => kyClient(url),
+  ])
+  const count = async (): Promise<number> => [...(await series()).values()].flat().length
+  await Promise.all(calls.map((call) => call()))
+  const few = await count()
+  for (let round = 0; round < 20; round += 1)
+    await Promise.all(Array.from({ length: 50 }, async (_, index) => calls[index % calls.length]?.()))
+  expect(await count()).toBe(few)
+  expect(few).toBeLessThanOrEqual(40)
+  const counted = (await series()).get('tokenlane.calls') ?? []
+  expect(counted).toHaveLength(12)
+  expect(counted.reduce((sum, { value }) => sum + (value as number), 0)).toBe(1_012)
+  await tokens.close()
+})
+
+test('every attribute of every series is one that the table names', async () => {
+  const { meter, series } = recordMetricsInMemory()
+  const tokens = createManager()
+  instrumentTokens(tokens, { meter, attributes: { tenant: 'a' } })
+  await createFetch(tokens)(`${sandbox.weblinkUrl}records`)
+  const seen = await series()
+  expect(seen.size).toBeGreaterThan(4)
+  for (const [name, points] of seen) {
+    const { attributes } = instruments[name as keyof typeof instruments]
+    for (const point of points)
+      expect(['tenant', ...attributes]).toEqual(expect.arrayContaining(Object.keys(point.attributes)))
+    expect(points[0]?.attributes['tenant']).toBe('a')
+  }
+  await tokens.close()
+})
