@@ -7,25 +7,30 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 const redis = useRedis()
 beforeEach(() => redis.client.flushAll())
 
-const issuer = { requests: 0, takes: 0, answeredAt: 0 }
+const issuer = { requests: 0, takes: 0, answeredAt: 0, refuses: false }
 const fetch = async (): Promise<Response> => {
   issuer.requests += 1
   await new Promise((resolve) => setTimeout(resolve, issuer.takes))
   issuer.answeredAt = performance.now()
+  if (issuer.refuses) return Response.json({ error: 'invalid_client' }, { status: 401 })
   return Response.json({ access_token: `token-${issuer.requests}`, token_type: 'Bearer', expires_in: 3_600 })
 }
 
 const open: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of open.splice(0)) await end()
-  Object.assign(issuer, { requests: 0, takes: 0 })
+  Object.assign(issuer, { requests: 0, takes: 0, refuses: false })
 })
 
 /** Managers with a connection each, as processes have. */
-async function join(kind: (typeof clientKinds)[number], count: number): Promise<TokenManager[]> {
+async function join(
+  kind: (typeof clientKinds)[number],
+  count: number,
+  url: string = redis.server.url,
+): Promise<TokenManager[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
-      const client = await connectClient(kind, redis.server.url)
+      const client = await connectClient(kind, url)
       const tokens = createTokenManager({
         issuers: {
           general: {
@@ -83,3 +88,34 @@ test.each(clientKinds)('the second connection of %s ends with the first', async 
   for (const end of open.splice(0)) await end()
   await vi.waitFor(async () => expect(await connections()).toBe(1), only)
 })
+
+test.each(clientKinds)('24 processes of %s behind a refused client cost one token request', async (kind) => {
+  Object.assign(issuer, { takes: 200, refuses: true })
+  const processes = await join(kind, 24)
+  const outcomes = await Promise.allSettled(processes.map((tokens) => tokens.getToken('general')))
+  for (const outcome of outcomes)
+    expect(outcome).toMatchObject({ reason: { code: 'TOKEN_REQUEST_REFUSED', oauthError: 'invalid_client' } })
+  expect(issuer.requests).toBe(1)
+})
+
+test.each(clientKinds)(
+  'processes of a %s user who may not use channels look again by themselves',
+  async (kind) => {
+    await redis.client.sendCommand([
+      'ACL',
+      'SETUSER',
+      'quiet',
+      'on',
+      '>secret',
+      '~*',
+      '+@all',
+      'resetchannels',
+    ])
+    issuer.takes = 200
+    const processes = await join(kind, 6, redis.server.url.replace('redis://', 'redis://quiet:secret@'))
+    const values = await Promise.all(
+      processes.map(async (tokens) => (await tokens.getToken('general')).value),
+    )
+    expect(new Set(values)).toEqual(new Set(['token-1']))
+  },
+)
