@@ -5,6 +5,7 @@ export { TokenlaneError } from './errors.ts'
 export type { LimitedApi, RateLimiterFactory } from './queue/limiter-factory.ts'
 export {
   createRateLimiter,
+  type NotBefore,
   type Permit,
   type RateLimiter,
   type RateLimiterOptions,

@@ -63,6 +63,39 @@ test('the grace for requests without a response grows to the longest round trip'
   expect((limiter as Required<RateLimiter>).unitsLeft()).toBe(2)
 })
 
+test.each([
+  ['a grace that is set to it', 3_000, []],
+  ['a round trip as long as that', undefined, [3_000]],
+])(
+  'calls that are given up after 100 ms and delivered after 3 s pass no quota with %s',
+  (_what, unansweredGrace, seen) => {
+    const limiter = limiterOf([{ quota: 10, window: 1_000 }], { unansweredGrace })
+    for (const roundTrip of seen) {
+      const permit = limiter.take(1) as Permit
+      pass(roundTrip)
+      permit.answered()
+      pass(1_002)
+    }
+    const arrivals: number[] = []
+    for (let sent = 0; sent < 40;) {
+      const permit = limiter.take(1)
+      if (typeof permit === 'number') {
+        pass(permit === Infinity ? 1 : Math.ceil(permit))
+        continue
+      }
+      sent += 1
+      setTimeout(() => permit.ended(), 100)
+      // every other request travels slowly
+      setTimeout(() => arrivals.push(performance.now()), sent % 2 === 0 ? 3_000 : 5)
+    }
+    pass(5_000)
+    const inOrder = arrivals.toSorted((a, b) => a - b)
+    expect(inOrder).toHaveLength(40)
+    for (const [index, at] of inOrder.slice(10).entries())
+      expect(at - (inOrder[index] ?? 0)).toBeGreaterThan(1_000)
+  },
+)
+
 test('every limit holds at once', () => {
   const limiter = limiterOf([
     { quota: 3, window: 1_000 },

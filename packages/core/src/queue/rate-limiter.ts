@@ -146,11 +146,17 @@ class MemoryPermit implements Permit {
   }
 
   answered(): void {
-    this.#settle(false)
+    if (this.#history === undefined) return
+    const now = performance.now()
+    this.#grace.sawRoundTrip(now - this.#takenAt)
+    this.#settle(now)
   }
 
   ended(): void {
-    this.#settle(true)
+    if (this.#history === undefined) return
+    const now = performance.now()
+    this.#grace.sawNoResponse(now - this.#takenAt)
+    this.#settle(now + this.#grace.ms)
   }
 
   cancel(): void {
@@ -158,11 +164,8 @@ class MemoryPermit implements Permit {
     this.#history = undefined
   }
 
-  #settle(unanswered: boolean): void {
-    if (this.#history === undefined) return
-    const now = performance.now()
-    this.#grace.sawRoundTrip(now - this.#takenAt)
-    this.#history.settle(unanswered ? now + this.#grace.ms : now)
+  #settle(at: number): void {
+    this.#history?.settle(at)
     this.#history = undefined
   }
 }

@@ -21,10 +21,19 @@ test('a grace that grew shrinks slowly: after one short round trip by a sixteent
   expect(grace.ms).toBe(1_000)
 })
 
+test('a call without a response can lengthen the grace, and never shortens it', () => {
+  const grace = createUnansweredGrace()
+  grace.sawNoResponse(5_000)
+  expect(grace.ms).toBe(5_000)
+  for (let calls = 0; calls < 200; calls += 1) grace.sawNoResponse(100)
+  expect(grace.ms).toBe(5_000)
+})
+
 test('a grace that is set neither grows nor shrinks, and may be 0', () => {
   for (const fixed of [0, 5_000]) {
     const grace = createUnansweredGrace(fixed)
     grace.sawRoundTrip(30_000)
+    grace.sawNoResponse(30_000)
     expect(grace.ms).toBe(fixed)
   }
 })

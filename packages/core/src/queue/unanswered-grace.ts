@@ -6,8 +6,10 @@ const longest = 60_000
 export interface UnansweredGrace {
   /** Milliseconds after the attempt ended: until then its unit counts as not answered. */
   readonly ms: number
-  /** Notes how long an attempt took, with a response or without, in milliseconds. */
+  /** Notes how long a response took, in milliseconds. */
   sawRoundTrip(ms: number): void
+  /** Notes for how long there was no response when the attempt ended: the round trip is at least as long. */
+  sawNoResponse(ms: number): void
 }
 
 /**
@@ -19,7 +21,7 @@ export interface UnansweredGrace {
  * moment of delivery, so a shared and an in-memory limiter free it one window after this grace.
  */
 export function createUnansweredGrace(fixed?: number): UnansweredGrace {
-  if (fixed !== undefined) return { ms: fixed, sawRoundTrip() {} }
+  if (fixed !== undefined) return { ms: fixed, sawRoundTrip() {}, sawNoResponse() {} }
   let slowest = 0
   return {
     get ms() {
@@ -27,6 +29,9 @@ export function createUnansweredGrace(fixed?: number): UnansweredGrace {
     },
     sawRoundTrip(ms) {
       slowest = Math.max(ms, slowest - (slowest - ms) / 16)
+    },
+    sawNoResponse(ms) {
+      slowest = Math.max(ms, slowest)
     },
   }
 }
