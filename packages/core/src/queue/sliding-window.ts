@@ -27,6 +27,8 @@ export class SlidingWindow {
 
   /** Returns the milliseconds until a unit is free; `Infinity` while only a response can free one. */
   wait(now: number): number {
+    // nearly always, and without a search
+    if (this.#history.size < this.#quota) return 0
     const left = this.unitsLeft(now)
     if (left > 0) return 0
     return this.#history.freeAt(now, this.span, -left) - now

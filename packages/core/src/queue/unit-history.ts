@@ -9,6 +9,11 @@ export class UnitHistory {
     return this.#underWay
   }
 
+  /** Units that are under way or not forgotten. */
+  get size(): number {
+    return this.#underWay + this.#settledAt.length - this.#head
+  }
+
   take(): void {
     this.#underWay += 1
   }
@@ -38,7 +43,8 @@ export class UnitHistory {
 
   /** Forgets the units that are free by `now`, if each stays used for `span` milliseconds. */
   forget(now: number, span: number): void {
-    this.#head = this.#firstUsed(now, span)
+    while (this.#head < this.#settledAt.length && (this.#settledAt[this.#head] as number) + span <= now)
+      this.#head += 1
     if (this.#head <= this.#settledAt.length / 2 && this.#head < this.#settledAt.length) return
     this.#settledAt = this.#settledAt.slice(this.#head)
     this.#head = 0
