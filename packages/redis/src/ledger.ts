@@ -1,52 +1,122 @@
-/** A unit that was answered, or whose attempt ended. */
-interface Settled {
-  readonly number: number
-  /** On the monotonic clock. */
-  readonly at: number
+import type { FleetPolicy } from './fleet-policy.ts'
+
+/** For how long a unit without a response is presumed to be under way, counted from the last word, in milliseconds. */
+export const lease = 5_000
+/** How finely a process tells apart when its units were answered: in parts of a span, as Redis does. */
+const slotsOfSpan = 100
+
+/** Units that were granted together and are not answered yet. */
+export interface Batch {
+  /** Units that are neither answered nor given back. */
+  open: number
+  /** When the units were due, at the earliest. */
+  readonly dueAt: number
+  /** When Redis presumes that they are answered, at the earliest. */
+  presumedAt: number
+  /** When to tell Redis that they are not. */
+  tellAt: number
+}
+
+/** `[age, count]`: units that were answered `age` milliseconds before the message; below 0 in the future. */
+export type Units = [age: number, count: number]
+
+interface Slot {
+  count: number
+  latest: number
 }
 
 /**
- * The units of this process: how many it holds, and which it has yet to tell Redis of.
+ * All units of this process that still count in a window, open and answered.
  *
- * What was told is kept for a window, so that it can be told again to a Redis that lost it.
+ * Each message states all of them, so a Redis that forgot everything hears everything again. Answered units are
+ * kept by slots of time: at most a hundred numbers for each limit, whatever the quota.
  */
 export class Ledger {
-  /** Taken, and neither answered nor given back. */
-  held = 0
-  readonly #span: number
-  #told: Settled[] = []
-  #untold: Settled[] = []
-  #settled = 0
+  #policy: FleetPolicy
+  #batches: Batch[] = []
+  #slots: Map<number, Slot>[]
 
-  constructor(span: number) {
-    this.#span = span
+  constructor(policy: FleetPolicy) {
+    this.#policy = policy
+    this.#slots = policy.limits.map(() => new Map())
   }
 
-  /** Since when something waits to be told. */
-  get untoldSince(): number {
-    return this.#untold[0]?.at ?? Infinity
+  /** Keeps other limits from now on; what is known of answered units counts in them. */
+  set policy(policy: FleetPolicy) {
+    const longest = this.#longestKnown()
+    this.#policy = policy
+    this.#slots = policy.limits.map(() => new Map())
+    for (const { latest, count } of longest) this.#settle(latest, count)
   }
 
-  settle(lag: number): void {
-    this.held -= 1
-    this.#settled += 1
-    this.#untold.push({ number: this.#settled, at: performance.now() + lag })
+  /** Notes units that Redis granted. */
+  open(count: number, dueAt: number, presumedAt: number, tellAt: number): Batch {
+    const batch = { open: count, dueAt, presumedAt, tellAt }
+    this.#batches.push(batch)
+    return batch
   }
 
-  /** All that is to be told. */
-  untold(now: number): readonly Settled[] {
-    this.#untold = this.#untold.filter(({ at }) => at > now - this.#span)
-    this.#told = this.#told.filter(({ at }) => at > now - this.#span)
-    return this.#untold
+  /** One unit of a batch is answered, as far as is known at `at`. */
+  settle(batch: Batch, at: number): void {
+    batch.open -= 1
+    this.#settle(at, 1)
   }
 
-  /** The first so many of `untold` arrived. */
-  told(count: number): void {
-    this.#told.push(...this.#untold.splice(0, count))
+  giveBack(batch: Batch, count: number): void {
+    batch.open -= count
   }
 
-  tellAgain(): void {
-    this.#untold.unshift(...this.#told)
-    this.#told = []
+  /** Returns when Redis must hear that units are still open; `Infinity` without open units. */
+  get tellAt(): number {
+    this.#batches = this.#batches.filter(({ open }) => open > 0)
+    let earliest = Infinity
+    for (const { tellAt } of this.#batches) earliest = Math.min(earliest, tellAt)
+    return earliest
   }
+
+  /** Returns all units by limit, as a message that leaves at `now` states them. */
+  state(now: number): Units[][] {
+    this.#forget(now)
+    const open = this.#batches.filter((batch) => batch.open > 0)
+    for (const batch of open) {
+      if (now < batch.tellAt && now < batch.presumedAt) continue
+      batch.presumedAt = now + lease
+      batch.tellAt = now + lease / 3
+    }
+    return this.#slots.map((slots) => [
+      ...open.map((batch): Units => [ageOf(batch.presumedAt, now), batch.open]),
+      ...Array.from(slots.values(), ({ latest, count }): Units => [ageOf(latest, now), count]),
+    ])
+  }
+
+  #settle(at: number, count: number): void {
+    for (const [index, { span }] of this.#policy.limits.entries()) {
+      const slots = this.#slots[index] as Map<number, Slot>
+      const key = Math.ceil((at / span) * slotsOfSpan)
+      const slot = slots.get(key)
+      if (slot === undefined) slots.set(key, { count, latest: at })
+      else {
+        slot.count += count
+        slot.latest = Math.max(slot.latest, at)
+      }
+    }
+  }
+
+  /** Drops what is out of every window. */
+  #forget(now: number): void {
+    for (const [index, { span }] of this.#policy.limits.entries())
+      for (const [key, { latest }] of this.#slots[index] as Map<number, Slot>)
+        if (latest + span <= now) this.#slots[index]?.delete(key)
+  }
+
+  #longestKnown(): Slot[] {
+    const spans = this.#policy.limits.map(({ span }) => span)
+    const index = spans.indexOf(Math.max(...spans))
+    return [...(this.#slots[index]?.values() ?? [])]
+  }
+}
+
+/** Rounded so that a unit is never stated as answered before it was. */
+function ageOf(at: number, now: number): number {
+  return Math.floor((now - at) * 100) / 100
 }

@@ -1,6 +1,8 @@
 import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
+import { createExchange } from './protocol.ts'
 import { isRedisClient, type RedisClient } from './redis-client.ts'
+import { processRuntime } from './runtime.ts'
 
 /** Configures the limiter of a fleet. */
 export interface RedisLimiterOptions {
@@ -44,11 +46,15 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
   for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout', 'no option')
   if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')
   if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { and }')
-  if (typeof fallbackShare !== 'number' || !(fallbackShare > 0 && fallbackShare <= 1))
-    refuse('fallbackShare', 'a number above 0, at most 1')
+  if (typeof fallbackShare !== 'number' || !(fallbackShare >= 0 && fallbackShare <= 1))
+    refuse('fallbackShare', 'a number from 0 to 1')
   if (typeof timeout !== 'number' || !(timeout > 0 && timeout < Infinity))
     refuse('timeout', 'milliseconds, finite, above 0')
-  return (api) => new FleetLimiter(api, { client, prefix, fallbackShare, timeout })
+  return (api) => {
+    const name = processRuntime.name()
+    const exchange = createExchange(client, prefix, api.baseUrl, name)
+    return new FleetLimiter(api, { exchange, name, fallbackShare, timeout, runtime: processRuntime })
+  }
 }
 
 function refuse(option: string, allowed: string, fault = 'missing or wrong'): never {

@@ -1,8 +1,9 @@
 import type { LimitedApi } from '@tokenlane/core/fleet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Budget } from '../src/budget.ts'
+import { fleetPolicy } from '../src/fleet-policy.ts'
 import { limiterScript } from '../src/limiter-script.ts'
+import { type Answer, createExchange, type Message } from '../src/protocol.ts'
 import { useRedis } from './support/use-redis.ts'
 
 // The script runs in a real Redis, on a clock of ours: a fleet's hour takes a second.
@@ -27,7 +28,7 @@ async function pass(until: number): Promise<void> {
   }
 }
 
-const text = limiterScript.text.replace("redis.call('TIME')", "{ 0, tonumber(string.match(KEYS[8], '%d+')) }")
+const text = limiterScript.text.replace("redis.call('TIME')", "{ 0, tonumber(string.match(KEYS[5], '%d+')) }")
 const client = {
   evalSha: (_: string, options: { keys: string[]; arguments: string[] }) => client.eval('', options),
   eval: (_: string, options: { keys: string[]; arguments: string[] }) =>
@@ -48,43 +49,74 @@ interface Member {
   dead: boolean
 }
 
+let processes = 0
+
+/** Says what a process says to Redis, and keeps what it must remember. */
+function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' | 'limits' | 'spread'>) {
+  const name = `process ${(processes += 1)}`
+  const exchange = createExchange(client, 'test', baseUrl, name)
+  const known = { number: 0, epoch: '', turn: 0, member: 0 }
+  return async (said: Partial<Message>): Promise<Answer> => {
+    known.number += 1
+    const answer = await exchange({
+      policy: fleetPolicy(limits, spread),
+      process: name,
+      ...known,
+      alone: 0,
+      units: limits.map(() => []),
+      wanted: 0,
+      promise: 5_000,
+      lag: 0,
+      pause: 0,
+      resume: false,
+      ...said,
+    })
+    if (answer === 'stale') throw new Error('stale')
+    Object.assign(known, { epoch: answer.epoch, turn: answer.turn, member: answer.member })
+    return answer
+  }
+}
+
 /** A process that always has more calls than it may send. */
 function join(api: LimitedApi, arrivals: number[], networks: readonly Network[]): Member {
-  const budget = new Budget(client, 'test', api, 500)
+  const say = createProcess(api)
   const member: Member = { sends: [], granted: 0, dead: false }
   let held = 0
   let turns = 0
-  let untold: { number: number; at: number }[] = []
+  let answered: number[] = []
   const network = (): Network => networks[turns++ % networks.length] as Network
 
   const send = (): void => {
     if (member.dead) return
     const { there, back } = network()
     member.sends.push(now)
-    const number = member.sends.length
     later(there, () => arrivals.push(now))
     later(there + back, () => {
       held -= 1
-      untold.push({ number, at: now })
+      answered.push(now)
     })
   }
   const ask = (): void => {
     if (member.dead) return
-    const told = [...untold]
-    const message = { rejoins: false, held, wanted: 30, pause: 0 }
-    const settled = told.map(({ number, at }) => ({ number, age: now - at }))
+    answered = answered.filter((at) => at > now - 5_000)
+    const units = [
+      [-5_000, held] as [number, number],
+      ...answered.map((at): [number, number] => [now - at, 1]),
+    ]
     const { there, back, lost } = network()
     later(there / 10, async () => {
-      const { granted, delay, wait } = await budget.exchange({ ...message, settled })
-      member.granted += granted
+      const { grants, wait } = await say({ units: api.limits.map(() => units), wanted: 30 })
+      for (const [, count] of grants) member.granted += count
       if (lost) later(100, ask)
       else
         later(back / 10, () => {
           if (member.dead) return
-          untold = untold.filter((each) => !told.includes(each))
-          held += granted
-          for (let unit = 0; unit < granted; unit += 1) later(delay, send)
-          later(Math.max(1, wait), ask)
+          for (const [due, count] of grants)
+            for (let unit = 0; unit < count; unit += 1) {
+              held += 1
+              later(due, send)
+            }
+          later(Math.max(1, Math.min(wait, 250)), ask)
         })
     })
   }
@@ -184,19 +216,50 @@ test('after an outage of little more than a short window nobody gets a unit befo
     spread: false,
     ...hooks,
   }
-  const [one, two] = [new Budget(client, 'test', api, 500), new Budget(client, 'test', api, 500)]
-  const silence = { rejoins: false, held: 0, wanted: 0, pause: 0, settled: [] }
-  await one.exchange(silence)
-  await two.exchange(silence)
-  now += 400
-  await one.exchange({ ...silence, rejoins: true })
+  const [one, two] = [createProcess(api), createProcess(api)]
+  await one({})
+  await two({})
+  now += 4_000
+  // both have kept to their own shares for the last seconds
+  await one({ alone: 3_500 })
   now += 1
-  expect(await one.exchange({ ...silence, wanted: 20 })).toMatchObject({ granted: 0 })
-  // by its own share, while it was not heard
-  const settled = Array.from({ length: 10 }, (_, number) => ({ number, age: 50 }))
-  await two.exchange({ ...silence, rejoins: true, settled })
-  now += 1_000
-  expect(await one.exchange({ ...silence, wanted: 20 })).toMatchObject({ granted: 20 })
+  expect(await one({ wanted: 20 })).toMatchObject({ grants: [] })
+  now += 2_000
+  expect(await one({ wanted: 20 })).toMatchObject({ grants: [] })
+  await two({ alone: 5_000, units: [[[50, 10]]] })
+  now += 1_100
+  expect(await one({ wanted: 20 })).toMatchObject({ grants: [[0, 20]] })
+})
+
+test('a process that rejoins alone while others were heard holds nobody up', async () => {
+  fleets += 1
+  now = 1_000_000 * fleets
+  const api = { baseUrl: `cut off ${fleets}`, limits: [{ quota: 20, window: 300 }], spread: false }
+  const [one, two] = [createProcess(api), createProcess(api)]
+  await one({})
+  await two({})
+  now += 2_000
+  await two({})
+  now += 2_000
+  await one({ alone: 3_500 })
+  expect(await two({ wanted: 20 })).toMatchObject({ grants: [[0, 20]] })
+})
+
+test('keys that are lost on a server that runs on cost one window, also for a process that is new', async () => {
+  fleets += 1
+  now = 1_000_000 * fleets
+  const api = { baseUrl: `flushed ${fleets}`, limits: [{ quota: 180, window: 60_000 }], spread: false }
+  const one = createProcess(api)
+  await one({ wanted: 180 })
+  now += 62_000
+  expect(await one({ wanted: 180 })).toMatchObject({ grants: [[0, 180]] })
+  await redis.client.flushAll()
+  const stranger = createProcess(api)
+  expect((await stranger({ wanted: 180 })).grants).toEqual([])
+  now += 60_000
+  expect((await stranger({ wanted: 180 })).grants).toEqual([])
+  now += 2_000
+  expect((await stranger({ wanted: 180 })).grants).toEqual([[0, 180]])
 })
 
 test.each([600_000, 1e18, Infinity])(
@@ -219,13 +282,12 @@ test.each([600_000, 1e18, Infinity])(
       spread: false,
       ...hooks,
     }
-    const silence = { rejoins: false, held: 0, wanted: 0, pause: 0, settled: [] }
-    await new Budget(client, 'test', api, 500).exchange({ ...silence, pause })
+    await createProcess(api)({ pause: Math.min(pause, 86_400_000) })
     // Redis itself forgets on the real clock
     expect(await redis.client.pTTL(`test:limiter:{${api.baseUrl}}:state`)).toBeGreaterThan(600_000)
     now += 500_000
-    const answer = await new Budget(client, 'test', api, 500).exchange({ ...silence, wanted: 1 })
-    expect(answer.granted).toBe(0)
+    const answer = await createProcess(api)({ wanted: 1 })
+    expect(answer.grants).toEqual([])
     expect(answer.pause).toBeGreaterThanOrEqual(100_000)
   },
 )

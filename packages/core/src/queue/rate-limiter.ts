@@ -68,14 +68,18 @@ export interface RateLimiterOptions {
 }
 
 /**
- * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock.
+ * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock or, in a
+ * simulation, on another one.
  *
  * Why a unit comes free one window after the response, not after the send: of any `quota + 1` attempts one was
  * answered a full window before the last was sent, so no window of the server's, which counts each somewhere
  * between send and response, holds them all. Counted from the send this holds while all requests travel equally long.
  */
-export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  return new MemoryLimiter(options)
+export function createRateLimiter(
+  options: RateLimiterOptions,
+  clock: () => number = () => performance.now(),
+): RateLimiter {
+  return new MemoryLimiter(options, clock)
 }
 
 class MemoryLimiter implements RateLimiter {
@@ -88,7 +92,10 @@ class MemoryLimiter implements RateLimiter {
   #grace: UnansweredGrace = createUnansweredGrace()
   #lastSentAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: RateLimiterOptions) {
+  readonly #clock: () => number
+
+  constructor(options: RateLimiterOptions, clock: () => number) {
+    this.#clock = clock
     this.setPolicy(options)
   }
 
@@ -101,30 +108,30 @@ class MemoryLimiter implements RateLimiter {
   }
 
   take(): Permit | NotBefore {
-    const now = performance.now()
+    const now = this.#clock()
     let wait = Math.max(0, this.#lastSentAt + this.#interval - now)
     for (const window of this.#windows) wait = Math.max(wait, window.wait(now))
     if (wait > 0) return wait
     this.#lastSentAt = now
     this.#history.forget(now, this.#longestSpan)
     this.#history.take()
-    const permit = new MemoryPermit(this.#history, this.#grace, now)
+    const permit = new MemoryPermit(this.#history, this.#grace, this.#clock)
     if (this.#accounting === 'send') permit.answered()
     return permit
   }
 
   used(): number {
-    const now = performance.now()
+    const now = this.#clock()
     return Math.max(0, ...this.#windows.map((window) => window.used(now)))
   }
 
   unitsLeft(): number {
-    const now = performance.now()
+    const now = this.#clock()
     return Math.min(Infinity, ...this.#windows.map((window) => window.unitsLeft(now)))
   }
 
   forecast(ahead: number, roundTrip: number, from: number = Number.NEGATIVE_INFINITY): number {
-    const now = performance.now()
+    const now = this.#clock()
     const start = Math.max(now, from)
     const interval = this.#interval
     let wait = interval === 0 ? 0 : Math.max(0, this.#lastSentAt + interval - start) + (ahead - 1) * interval
@@ -137,24 +144,26 @@ class MemoryLimiter implements RateLimiter {
 class MemoryPermit implements Permit {
   #history: UnitHistory | undefined
   readonly #grace: UnansweredGrace
+  readonly #clock: () => number
   readonly #takenAt: number
 
-  constructor(history: UnitHistory, grace: UnansweredGrace, takenAt: number) {
+  constructor(history: UnitHistory, grace: UnansweredGrace, clock: () => number) {
     this.#history = history
     this.#grace = grace
-    this.#takenAt = takenAt
+    this.#clock = clock
+    this.#takenAt = clock()
   }
 
   answered(): void {
     if (this.#history === undefined) return
-    const now = performance.now()
+    const now = this.#clock()
     this.#grace.sawRoundTrip(now - this.#takenAt)
     this.#settle(now)
   }
 
   ended(): void {
     if (this.#history === undefined) return
-    const now = performance.now()
+    const now = this.#clock()
     this.#grace.sawNoResponse(now - this.#takenAt)
     this.#settle(now + this.#grace.ms)
   }

@@ -1,0 +1,9 @@
+/** Returns what an operator may see of a failure: no addresses, no commands. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const { code } = error as { code?: unknown }
+  if (typeof code === 'string') return code
+  if (/^(?:no answer in|not an answer)/.test(error.message)) return error.message
+  // Redis begins with a word in capitals: OOM, READONLY, LOADING
+  return /^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name
+}

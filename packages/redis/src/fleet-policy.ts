@@ -1,0 +1,74 @@
+import { unitSpan, type RateLimit } from '@tokenlane/core/fleet'
+
+/** For how long at most, but for a moment, no call goes out because Redis does not know what was sent before, in milliseconds. */
+const longestQuiet = 60_000
+/** How long processes need to reach Redis again after an outage, in milliseconds: clients wait 2 s between attempts. */
+const rejoining = 3_000
+/** How long a response may wait for other news, so that they are told together, in milliseconds. */
+export const longestUntold = 250
+/** How far ahead Redis grants units, in milliseconds, at most. */
+const longestHorizon = 1_000
+
+/** Within how long at most a process promises a response, in milliseconds: a unit that takes longer is under way. */
+export const longestPromise = 1_500
+
+/** One limit as Redis knows it. */
+export interface FleetLimit {
+  /** Names the limit in Redis. */
+  readonly key: string
+  readonly quota: number
+  /** How long a unit counts after its response, in milliseconds. */
+  readonly span: number
+}
+
+/** A rate policy as each message carries it; times in milliseconds. */
+export interface FleetPolicy {
+  readonly limits: readonly FleetLimit[]
+  /** Between one unit and the next with `spread`, else 0. */
+  readonly interval: number
+  /** How far ahead units are granted. */
+  readonly horizon: number
+  /** For how long nothing is granted where Redis does not know what was granted before. */
+  readonly quiet: number
+  /** How long processes need to reach Redis again after an outage. */
+  readonly rejoining: number
+  /** A unit that is presumed to be answered later than that may be answered at any time. */
+  readonly longestPromise: number
+}
+
+export function fleetPolicy(limits: readonly RateLimit[], spread: boolean): FleetPolicy {
+  const known = limitsBySpan(limits)
+  const spans = known.map(({ span }) => span)
+  const horizon = Math.min(longestHorizon, ...spans.map((span) => 0.6 * span))
+  return {
+    limits: known,
+    interval: spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0,
+    horizon,
+    // what was granted ahead is still used, and may be told late
+    quiet: Math.min(longestQuiet, Math.max(0, ...spans)) + horizon + longestUntold,
+    rejoining,
+    longestPromise,
+  }
+}
+
+/** Of two limits with the same window the smaller one holds. */
+function limitsBySpan(limits: readonly RateLimit[]): FleetLimit[] {
+  const quotas = new Map<number, number>()
+  for (const { quota, window } of limits) {
+    const span = unitSpan(window)
+    quotas.set(span, Math.min(quota, quotas.get(span) ?? Infinity))
+  }
+  return Array.from(quotas, ([span, quota]) => ({ key: String(span), quota, span }))
+}
+
+export function shortestSpan({ limits }: FleetPolicy): number {
+  return Math.min(longestQuiet, ...limits.map(({ span }) => span))
+}
+
+/**
+ * For how long a process that cannot reach Redis sends nothing: until all that Redis granted to others before is
+ * out of the window, and long enough for a slow answer and for a client that connects again.
+ */
+export function silenceBeforeFallback({ quiet, rejoining: least }: FleetPolicy): number {
+  return Math.max(quiet, least)
+}

@@ -1,0 +1,94 @@
+import type { FleetPolicy } from './fleet-policy.ts'
+import type { Units } from './ledger.ts'
+import { limiterScript } from './limiter-script.ts'
+import { runScript, type RedisClient } from './redis-client.ts'
+
+/** What a process states, and what it wants; times in milliseconds. */
+export interface Message {
+  readonly policy: FleetPolicy
+  /** Names the process. */
+  readonly process: string
+  /** Counts the messages of the process; Redis ignores one that it has seen, or a later one. */
+  readonly number: number
+  /** The epoch and the turn that the process heard of last; empty and 0 before the first answer. */
+  readonly epoch: string
+  readonly turn: number
+  /** The number of the process in its fleet, 0 if it has none. */
+  readonly member: number
+  /** For how long the process has not reached Redis, 0 if it does. */
+  readonly alone: number
+  /** All units of the process, for each limit of the policy. */
+  readonly units: readonly (readonly Units[])[]
+  /** How many more units it could use. */
+  readonly wanted: number
+  /** How long after its due time a new unit is presumed to be answered. */
+  readonly promise: number
+  /** How long after its due time a unit is answered on average, 0 if not known. */
+  readonly lag: number
+  /** For how long no process shall send, 0 for no pause. */
+  readonly pause: number
+  /** Whether the pause of all is lifted. */
+  readonly resume: boolean
+}
+
+/** What Redis says; times in milliseconds from now. */
+export interface Answer {
+  readonly epoch: string
+  readonly turn: number
+  readonly member: number
+  /** Units and when they are due, earliest first. */
+  readonly grants: readonly (readonly [due: number, count: number])[]
+  /** When to ask again for what is still wanted. */
+  readonly wait: number
+  /** Before that no process gets a unit. */
+  readonly soonest: number
+  readonly pause: number
+  /** What Redis' clock says. */
+  readonly now: number
+}
+
+/** Carries a message to Redis and brings the answer; `'stale'` if a later one was there before. */
+export type Exchange = (message: Message) => Promise<Answer | 'stale'>
+
+/** Returns the exchange of one process about one API. A cluster keeps what is in the braces in one place. */
+export function createExchange(client: RedisClient, prefix: string, baseUrl: string, name: string): Exchange {
+  const parts = ['state', 'queue', 'deadlines', `process:${name}`]
+  const keys = parts.map((part) => `${prefix}:limiter:{${baseUrl}}:${part}`)
+  return async (message) =>
+    readAnswer(await runScript(client, limiterScript, keys, [JSON.stringify(message)]))
+}
+
+/** @throws Error for what is not an answer. */
+export function readAnswer(reply: unknown): Answer | 'stale' {
+  const { stale, epoch, grants, ...times } = parse(reply)
+  if (stale === true) return 'stale'
+  const { turn, member, wait, soonest, pause, now } = times as Record<string, number>
+  const list = Array.isArray(grants) ? (grants as unknown[]) : []
+  if (
+    typeof epoch !== 'string' ||
+    ![turn, member, wait, soonest, pause, now].every(isAmount) ||
+    !list.every(isGrant)
+  )
+    throw new Error('not an answer of the limiter')
+  return { epoch, grants: list as Answer['grants'], ...times } as Answer
+}
+
+/** A client may be set to give bytes. */
+function parse(reply: unknown): Record<string, unknown> {
+  const text = reply instanceof Uint8Array ? new TextDecoder().decode(reply) : reply
+  try {
+    const value: unknown = JSON.parse(String(text))
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {
+    // said below
+  }
+  throw new Error('not an answer of the limiter')
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < Infinity
+}
+
+function isGrant(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every(isAmount)
+}

@@ -1,0 +1,391 @@
+import type { FleetLimit } from '../../src/fleet-policy.ts'
+import type { Message } from '../../src/protocol.ts'
+
+// What `limiter-script.ts` does, in TypeScript: step by step the same, with the same numbers. The differential test
+// holds the two together.
+
+const slots = 100
+const lateness = 500
+const pauseLook = 5_000
+
+interface State {
+  epoch: string
+  born: number
+  last: number
+  run: string
+  turn: number
+  hold: number
+  pause: number
+  silenceEnd: number
+  next: number
+  round: number
+  members: number
+  lag: number
+  take: number
+  used: Map<string, { span: number; slots: Map<number, [units: number, latest: number]>; heard: number }>
+}
+
+type Entry = [at: number, units: number]
+
+interface Word {
+  epoch: string
+  number: number
+  units: Map<string, Entry[]>
+  place: number | undefined
+  waiting: boolean
+}
+
+interface Freeing {
+  readonly free: number
+  readonly list: readonly { readonly at: number; readonly units: number }[]
+}
+
+/** What a Redis keeps of one API; keys of real ones may be lost one at a time. */
+export interface ReferenceKeys {
+  state: State | undefined
+  queue: Map<string, number>
+  deadlines: Map<string, number>
+  readonly words: Map<string, Word>
+}
+
+export function emptyKeys(): ReferenceKeys {
+  return { state: undefined, queue: new Map(), deadlines: new Map(), words: new Map() }
+}
+
+/** A Redis for one API, at a time that is told. */
+export class ReferenceRedis {
+  keys: ReferenceKeys = emptyKeys()
+  /** Names this run of the server. */
+  run = 'first'
+
+  /** Returns what the script returns. */
+  exchange(message: Message, now: number): Record<string, unknown> {
+    return new Turn(this.keys, message, now, this.run).take()
+  }
+}
+
+class Turn {
+  readonly #keys: ReferenceKeys
+  readonly #message: Message
+  readonly #now: number
+  readonly #run: string
+  readonly #lastHeard: number
+  readonly #isStale: boolean = false
+  #isNew = false
+  #state: State
+  #stated: Word | undefined
+  #units = new Map<string, Entry[]>()
+
+  constructor(keys: ReferenceKeys, message: Message, now: number, run: string) {
+    this.#keys = keys
+    this.#message = message
+    this.#now = now
+    this.#lastHeard = keys.state?.last ?? 0
+    this.#stated = keys.words.get(message.process)
+    if (this.#stated && keys.state && this.#stated.epoch !== keys.state.epoch) this.#stated = undefined
+    this.#state = keys.state as State
+    this.#run = keys.state === undefined || now - keys.state.last > 20 ? run : keys.state.run
+    if (this.#stated && message.number <= this.#stated.number) this.#isStale = true
+  }
+
+  take(): Record<string, unknown> {
+    if (this.#isStale) return { stale: true }
+    const message = this.#message
+    if (this.#isForgotten()) this.#beginEpoch()
+    const state = this.#state
+    if (state.run === '') state.run = this.#run
+    state.turn += 1
+    state.last = this.#now
+    state.members = Math.max(state.members, message.member)
+    const member = message.member === 0 ? (state.members += 1) : message.member
+    this.#waitForOthers()
+    this.#replaceUnits()
+    if (message.resume) state.pause = 0
+    if (message.pause > 0) state.pause = Math.max(state.pause, this.#now + message.pause)
+    if (message.lag > 0) state.lag = state.lag * 0.9 + message.lag * 0.1
+    const { grants, wait, place, waits } = this.#serve()
+    this.#write(wait, place, waits)
+    const soonest = this.#dueOf(1, this.#allFreeings(true)) - this.#now
+    return {
+      epoch: state.epoch,
+      turn: state.turn,
+      member,
+      grants,
+      wait,
+      now: this.#now,
+      soonest: Math.max(0, soonest),
+      pause: Math.max(0, state.pause - this.#now),
+    }
+  }
+
+  // 1.
+
+  #isForgotten(): boolean {
+    const state = this.#keys.state
+    if (state === undefined) return true
+    const { epoch, turn } = this.#message
+    const clockWasSetBack = this.#now < state.last - 1_000
+    const writesWereLost = epoch === state.epoch && turn > state.turn
+    const isAnotherServer = this.#run !== '' && state.run !== '' && this.#run !== state.run
+    return clockWasSetBack || writesWereLost || isAnotherServer
+  }
+
+  #beginEpoch(): void {
+    const { process, number, policy, lag } = this.#message
+    const before = this.#keys.state?.pause ?? 0
+    this.#keys.state = this.#state = {
+      epoch: `${process}:${number}`,
+      born: this.#now,
+      last: 0,
+      run: this.#run,
+      turn: 0,
+      hold: this.#now + policy.quiet,
+      pause: before < this.#now + 86_400_000 ? before : 0,
+      silenceEnd: this.#now,
+      next: 0,
+      round: 0,
+      members: 0,
+      lag,
+      take: 1,
+      used: new Map(),
+    }
+    this.#stated = undefined
+    this.#isNew = true
+  }
+
+  // 2.
+
+  #waitForOthers(): void {
+    const state = this.#state
+    const { alone, policy } = this.#message
+    if (this.#now - this.#lastHeard >= policy.rejoining) state.silenceEnd = this.#now
+    if (alone > 0 && this.#now - alone < state.silenceEnd)
+      state.hold = Math.max(state.hold, state.silenceEnd + policy.rejoining)
+  }
+
+  // 3.
+
+  #usedOf({ key, span }: FleetLimit): Map<number, [number, number]> {
+    const { used, hold } = this.#state
+    const known = used.get(key) ?? { span, slots: new Map<number, [number, number]>(), heard: 0 }
+    if (!used.has(key)) {
+      used.set(key, known)
+      if (!this.#isNew)
+        this.#state.hold = Math.max(hold, this.#now + Math.min(span, this.#message.policy.quiet))
+    }
+    known.heard = this.#now
+    return known.slots
+  }
+
+  #add(limit: FleetLimit, at: number, units: number): void {
+    if (at + limit.span <= this.#now) return
+    const used = this.#usedOf(limit)
+    const slot = Math.ceil((at * slots) / limit.span)
+    const known = used.get(slot) ?? [0, at]
+    used.set(slot, [known[0] + units, Math.max(known[1], at)])
+  }
+
+  #remove(limit: FleetLimit, at: number, units: number): void {
+    if (at + limit.span <= this.#now) return
+    const used = this.#usedOf(limit)
+    const slot = Math.ceil((at * slots) / limit.span)
+    const known = used.get(slot)
+    if (known === undefined) return
+    if (known[0] - units > 0) known[0] -= units
+    else used.delete(slot)
+  }
+
+  #replaceUnits(): void {
+    const { policy, units } = this.#message
+    for (const limit of policy.limits) {
+      this.#usedOf(limit)
+      for (const [at, count] of this.#stated?.units.get(limit.key) ?? []) this.#remove(limit, at, count)
+    }
+    this.#forgetOldUnits()
+    for (const [index, limit] of policy.limits.entries()) {
+      const entries = (units[index] ?? []).map(([age, count]): Entry => [this.#now - age, count])
+      for (const [at, count] of entries) this.#add(limit, at, count)
+      this.#units.set(limit.key, entries)
+    }
+  }
+
+  #forgetOldUnits(): void {
+    for (const [key, used] of this.#state.used) {
+      for (const [slot, [, latest]] of used.slots)
+        if (latest + used.span <= this.#now) used.slots.delete(slot)
+      if (this.#now - used.heard > used.span + 3_600_000) this.#state.used.delete(key)
+    }
+  }
+
+  // 4.
+
+  #answerOf(at: number, isExpected: boolean): number {
+    const { horizon, longestPromise } = this.#message.policy
+    const isPresumed = at > this.#now + horizon + longestPromise
+    return isExpected && isPresumed ? this.#now + this.#state.lag : at
+  }
+
+  #allFreeings(isExpected: boolean): Freeing[] {
+    return this.#message.policy.limits.map((limit) => {
+      const list = Array.from(this.#usedOf(limit).values(), ([units, latest]) => ({
+        at: this.#answerOf(latest, isExpected) + limit.span,
+        units,
+      }))
+      const used = list.reduce((sum, { units }) => sum + units, 0)
+      return { free: limit.quota - used, list: list.toSorted((one, other) => one.at - other.at) }
+    })
+  }
+
+  #dueOf(unit: number, freeings: readonly Freeing[]): number {
+    const { hold, pause, next } = this.#state
+    const inTurn = Math.max(this.#now, hold, pause, next) + (unit - 1) * this.#message.policy.interval
+    return Math.max(this.#freeAt(unit, freeings), inTurn)
+  }
+
+  #freeAt(unit: number, freeings: readonly Freeing[]): number {
+    const { hold, pause, lag } = this.#state
+    let due = Math.max(this.#now, hold, pause)
+    for (const [index, limit] of this.#message.policy.limits.entries()) {
+      const { free, list } = freeings[index] as Freeing
+      const rounds = Math.floor((unit - 1) / limit.quota)
+      let missing = unit - rounds * limit.quota - free
+      let at = this.#now
+      for (const freeing of list) {
+        if (missing <= 0) break
+        missing -= freeing.units
+        at = freeing.at
+      }
+      due = Math.max(due, at + rounds * (limit.span + lag))
+    }
+    return due
+  }
+
+  #roomBy(due: number, freeings: readonly Freeing[]): number {
+    let room = Infinity
+    for (const { free, list } of freeings) {
+      let units = free
+      for (const freeing of list) {
+        if (freeing.at > due) break
+        units += freeing.units
+      }
+      room = Math.min(room, units)
+    }
+    return room
+  }
+
+  // 5.
+
+  #grant(most: number, freeings: readonly Freeing[]): { grants: Entry[]; granted: number } {
+    const { policy, promise } = this.#message
+    const grants: Entry[] = []
+    let granted = 0
+    while (granted < most) {
+      const due = Math.max(this.#freeAt(granted + 1, freeings), this.#state.next)
+      if (due > this.#now + policy.horizon) break
+      let count = 1
+      if (policy.interval > 0) this.#state.next = due + policy.interval
+      else count = Math.min(most, this.#roomBy(due, freeings)) - granted
+      grants.push([due - this.#now, count])
+      granted += count
+    }
+    for (const [delay, count] of grants)
+      for (const limit of policy.limits) {
+        const at = this.#now + delay + promise
+        this.#add(limit, at, count)
+        this.#units.get(limit.key)?.push([at, count])
+      }
+    return { grants, granted }
+  }
+
+  get #fewest(): number {
+    return Math.min(1_000_000, ...this.#message.policy.limits.map(({ quota }) => quota))
+  }
+
+  get #cost(): number {
+    const shortest = Math.min(...this.#message.policy.limits.map(({ span }) => span))
+    if (shortest === Infinity) return 1
+    return Math.max(1, 0.9 + this.#message.lag / shortest)
+  }
+
+  #placeOf(share: number): number {
+    const stated = this.#stated
+    let place = stated?.place ?? 0
+    if (!stated?.waiting)
+      place = Math.max(this.#state.round + 1 + (this.#state.turn % 1_000_000) / 1_000_000, place)
+    return Math.min(place, this.#state.round + 2 + share)
+  }
+
+  #aheadOf(place: number): number {
+    const below = Number(place.toFixed(7))
+    let ahead = 0
+    for (const each of this.#keys.queue.values()) if (each < below) ahead += 1
+    return ahead
+  }
+
+  #waitFor(unit: number, others: number): number {
+    const { policy } = this.#message
+    const { hold, pause } = this.#state
+    const due = this.#dueOf(unit, this.#allFreeings(true))
+    let wait = Math.max(due - policy.horizon / 2, hold) - this.#now
+    if (pause > this.#now) wait = Math.min(wait, Math.max(pauseLook, others * 20))
+    return Math.max(wait, policy.horizon / 4)
+  }
+
+  #serve(): { grants: Entry[]; wait: number; place: number | undefined; waits: boolean } {
+    const state = this.#state
+    const { policy, process, wanted } = this.#message
+    let place = this.#stated?.place
+    if (wanted <= 0) return { grants: [], wait: 0, place, waits: false }
+    const queued = !this.#isNew && this.#keys.queue.has(process) ? 1 : 0
+    const all = this.#isNew ? 1 : this.#keys.queue.size + 1 - queued
+    const share = Math.max(1, Math.floor(this.#fewest / all))
+    place = this.#placeOf(Math.ceil(this.#fewest / all))
+    let ahead = this.#isNew ? 0 : this.#aheadOf(place)
+    const unitsAhead = Math.ceil(ahead * Math.min(share, state.take))
+    const freeings = this.#allFreeings(false)
+    const due = this.#dueOf(unitsAhead + 1, freeings)
+    let result: { grants: Entry[]; granted: number } = { grants: [], granted: 0 }
+    if (state.hold <= this.#now && due <= this.#now + policy.horizon)
+      result = this.#grant(Math.min(wanted, share), freeings)
+    const { grants, granted } = result
+    if (granted > 0) {
+      state.take = state.take * 0.9 + granted * 0.1
+      state.round = Math.max(state.round, Math.floor(place))
+      place += granted * this.#cost
+      ahead = this.#isNew ? 0 : this.#aheadOf(place) - queued
+    }
+    const waits = wanted > granted
+    const wait = waits ? this.#waitFor(Math.ceil(ahead * Math.min(share, state.take)) + 1, all) : 0
+    return { grants, wait, place, waits }
+  }
+
+  // 6.
+
+  #write(wait: number, place: number | undefined, waits: boolean): void {
+    const { queue, deadlines, words } = this.#keys
+    const { process, number, policy } = this.#message
+    words.set(process, { epoch: this.#state.epoch, number, units: this.#units, place, waiting: waits })
+    if (this.#isNew) {
+      queue.clear()
+      deadlines.clear()
+    }
+    const by = Number(this.#now.toFixed(3))
+    const late = Array.from(deadlines).filter(([, deadline]) => deadline <= by)
+    // Redis takes equal ones by name
+    late.sort(([name, one], [other, two]) => one - two || (name < other ? -1 : 1))
+    for (const [name] of late.slice(0, 100)) {
+      deadlines.delete(name)
+      queue.delete(name)
+    }
+    if (waits && place !== undefined) {
+      queue.set(process, Number(place.toFixed(7)))
+      deadlines.set(process, Number((this.#now + wait + Math.max(policy.horizon, lateness)).toFixed(3)))
+    } else {
+      queue.delete(process)
+      deadlines.delete(process)
+    }
+    if (queue.size === deadlines.size) return
+    queue.clear()
+    deadlines.clear()
+  }
+}

@@ -1,0 +1,290 @@
+import type { LimitedApi, Permit, RateLimit } from '@tokenlane/core/fleet'
+import { FleetLimiter } from '../../src/fleet-limiter.ts'
+import { type Message, readAnswer } from '../../src/protocol.ts'
+import type { Runtime } from '../../src/runtime.ts'
+import { emptyKeys, ReferenceRedis } from './reference.ts'
+import { seededRandom } from './seeded-random.ts'
+import { World } from './world.ts'
+
+/** What is simulated; times in milliseconds. */
+export interface SimulationOptions {
+  readonly seed: number
+  readonly size: number
+  readonly limits: readonly RateLimit[]
+  readonly spread?: boolean
+  /** How many calls of each process wait or are under way at any time. */
+  readonly depth?: number
+  /** How long an API call takes, at least and at most. */
+  readonly apiTime?: readonly [number, number]
+  /** How long a message to Redis and its answer travel together; may differ by process. */
+  readonly roundTrip?: (process: number) => number
+  readonly fallbackShare?: number
+  readonly timeout?: number
+}
+
+/** What a simulated fleet did since a moment. */
+export interface SimulationResult {
+  readonly calls: number
+  /** Calls over what the quota, the span of a unit and the mean API time make possible. */
+  readonly rate: number
+  readonly over: number
+  readonly most: number
+  readonly messagesPerCall: number
+  readonly jain: number
+  readonly idle: number
+  /** The longest time that a process had between two calls. */
+  readonly longestGap: number
+}
+
+/** A process with a clock, a link to Redis and calls of its own. */
+export class SimulatedProcess {
+  readonly index: number
+  readonly runtime: Runtime
+  /** Messages that got lost on the way: the client says so once it has a new connection. */
+  readonly lost: (() => void)[] = []
+  isDead = false
+  calls = 0
+  lastCallAt = 0
+  longestGap = 0
+  failures = 0
+  readonly limiter: FleetLimiter
+  readonly #fleet: SimulatedFleet
+  #isCut = false
+  #waiting: number
+  #stoppedUntil = 0
+  #retry: { cancel(): void } | undefined
+
+  constructor(fleet: SimulatedFleet, index: number, name: string) {
+    const {
+      limits,
+      spread = false,
+      depth = 3,
+      fallbackShare = 1 / fleet.options.size,
+      timeout = 500,
+    } = fleet.options
+    this.#fleet = fleet
+    this.index = index
+    this.#waiting = depth
+    // clocks of machines differ by less than one in 10,000
+    const pace = 1 + (fleet.random() - 0.5) * 1e-4
+    const start = fleet.random() * 1e6
+    this.runtime = {
+      now: () => start + fleet.world.now * pace,
+      after: (ms, run) => this.#later(ms / pace, run),
+      random: fleet.random,
+      name: () => name,
+    }
+    const api: LimitedApi = {
+      baseUrl: 'https://api.example.com/',
+      limits,
+      spread,
+      accounting: 'response',
+      unitsAvailable: () => this.serve(),
+      paused() {},
+      resumed() {},
+      failed: () => (this.failures += 1),
+      recovered() {},
+    }
+    const exchange = (message: Message) => fleet.exchange(this, message)
+    this.limiter = new FleetLimiter(api, { exchange, name, fallbackShare, timeout, runtime: this.runtime })
+  }
+
+  /** Whether nothing arrives in Redis, and nothing from it. */
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  set isCut(isCut: boolean) {
+    this.#isCut = isCut
+    if (!isCut) for (const refuse of this.lost.splice(0)) refuse()
+  }
+
+  /** The process stands still. */
+  stop(ms: number): void {
+    this.#stoppedUntil = this.#fleet.world.now + ms
+  }
+
+  serve(): void {
+    if (this.isDead) return
+    this.#retry?.cancel()
+    while (this.#waiting > 0) {
+      const permit = this.limiter.take(this.#waiting)
+      if (typeof permit === 'number') {
+        if (permit < Infinity) this.#retry = this.#later(permit, () => this.serve())
+        return
+      }
+      this.#waiting -= 1
+      this.#send(permit)
+    }
+  }
+
+  #send(permit: Permit): void {
+    const { world, random, options } = this.#fleet
+    const [least, most] = options.apiTime ?? [20, 20]
+    const time = least + random() * (most - least)
+    // the server counts a call somewhere between its send and its response
+    const there = random() * time
+    world.after(there, () => this.#fleet.arrive(this))
+    world.after(time, () =>
+      this.#later(0, () => {
+        permit.answered()
+        permit.ended()
+        this.#waiting += 1
+        this.serve()
+      }),
+    )
+  }
+
+  /** A process that stands still does what it missed when it goes on. */
+  #later(ms: number, run: () => void): { cancel(): void } {
+    const { world } = this.#fleet
+    const timer = { isCancelled: false, cancel: () => void (timer.isCancelled = true) }
+    const fire = (): void => {
+      if (timer.isCancelled || this.isDead) return
+      const rest = this.#stoppedUntil - world.now
+      if (rest > 0) world.after(rest, fire)
+      else run()
+    }
+    world.after(ms, fire)
+    return timer
+  }
+}
+
+/** Many processes, one Redis and one API that counts strictly, all in simulated time and from one seed. */
+export class SimulatedFleet {
+  readonly world = new World()
+  readonly redis = new ReferenceRedis()
+  readonly options: SimulationOptions
+  readonly random: () => number
+  readonly processes: SimulatedProcess[] = []
+  readonly arrivals: number[] = []
+  messages = 0
+  /** Redis stands still until then, and does then what it was asked meanwhile. */
+  stillUntil = 0
+  /** Redis is not there until then. */
+  downUntil = 0
+  /** Redis' clock less that of the world. */
+  clock = 1_790_000_000_000
+  #names = 0
+
+  constructor(options: SimulationOptions) {
+    this.options = options
+    this.random = seededRandom(options.seed)
+    for (let index = 0; index < options.size; index += 1) this.start(index)
+  }
+
+  /** Starts a process, in the place of another if there is one. */
+  start(index: number): void {
+    const before = this.processes[index]
+    if (before) before.isDead = true
+    const process = new SimulatedProcess(
+      this,
+      index,
+      `process-${(this.#names += 1)}-${this.random().toString(36)}`,
+    )
+    process.isCut = before?.isCut ?? false
+    process.calls = before?.calls ?? 0
+    process.lastCallAt = before?.lastCallAt ?? 0
+    this.processes[index] = process
+    this.world.after(this.random() * 100, () => process.serve())
+  }
+
+  arrive(process: SimulatedProcess): void {
+    this.arrivals.push(this.world.now)
+    process.calls += 1
+    process.longestGap = Math.max(process.longestGap, this.world.now - process.lastCallAt)
+    process.lastCallAt = this.world.now
+  }
+
+  /** Keys are lost on a server that runs on. */
+  flush(): void {
+    this.redis.keys = emptyKeys()
+  }
+
+  /** Redis is gone for so long, and comes back empty. */
+  crash(ms: number): void {
+    this.downUntil = this.world.now + ms
+    this.redis.keys = emptyKeys()
+    this.redis.run = `run ${this.world.now}`
+  }
+
+  exchange(process: SimulatedProcess, message: Message): Promise<ReturnType<typeof readAnswer>> {
+    const roundTrip = this.options.roundTrip?.(process.index) ?? 0.4 + this.random()
+    const there = roundTrip * (0.3 + 0.4 * this.random())
+    const text = JSON.stringify(message)
+    return new Promise((resolve, reject) => {
+      const refuse = (): void => reject(new Error('connect ECONNREFUSED'))
+      const run = (): void => {
+        if (process.isCut) return void process.lost.push(refuse)
+        if (this.world.now < this.downUntil) return refuse()
+        const rest = this.stillUntil - this.world.now
+        if (rest > 0) return void this.world.after(rest, run)
+        this.messages += 1
+        const now = Math.round((this.clock + this.world.now) * 1_000) / 1_000
+        const reply = JSON.stringify(this.redis.exchange(JSON.parse(text) as Message, now))
+        this.world.after(roundTrip - there, () => {
+          if (process.isCut) process.lost.push(refuse)
+          else process.runtime.after(0, () => resolve(readAnswer(reply)))
+        })
+      }
+      this.world.after(there, run)
+    })
+  }
+
+  async run(ms: number): Promise<void> {
+    await this.world.run(this.world.now + ms)
+  }
+
+  /** Begins to count anew. */
+  reset(): void {
+    this.messages = 0
+    this.arrivals.length = 0
+    for (const process of this.processes) {
+      process.calls = 0
+      process.lastCallAt = this.world.now
+      process.longestGap = 0
+    }
+  }
+
+  /** What happened in the last `ms`, since `reset`. */
+  result(ms: number): SimulationResult {
+    const { limits, apiTime: [least, most] = [20, 20] } = this.options
+    const counts = this.processes.map(({ calls }) => calls)
+    const calls = counts.reduce((sum, each) => sum + each, 0)
+    const squares = counts.reduce((sum, each) => sum + each * each, 0)
+    const possible = Math.min(
+      ...limits.map(({ quota, window }) => (quota * ms) / (window + (least + most) / 2)),
+    )
+    const gaps = this.processes.map(({ longestGap, lastCallAt }) =>
+      Math.max(longestGap, this.world.now - lastCallAt),
+    )
+    return {
+      calls,
+      rate: calls / possible,
+      over: Math.max(...limits.map((limit) => overOf(this.arrivals, limit))),
+      most: mostIn(this.arrivals, limits[0]?.window ?? 0),
+      messagesPerCall: this.messages / calls,
+      jain: calls ** 2 / (counts.length * squares),
+      idle: counts.filter((count) => count === 0).length,
+      longestGap: Math.max(...gaps),
+    }
+  }
+}
+
+/** How many arrivals a strict server finds beyond a quota. */
+function overOf(arrivals: readonly number[], { quota, window }: RateLimit): number {
+  let over = 0
+  for (let index = quota; index < arrivals.length; index += 1)
+    if ((arrivals[index] ?? 0) - (arrivals[index - quota] ?? 0) <= window) over += 1
+  return over
+}
+
+function mostIn(arrivals: readonly number[], window: number): number {
+  let most = 0
+  let first = 0
+  for (const [index, at] of arrivals.entries()) {
+    while (at - (arrivals[first] ?? 0) > window) first += 1
+    most = Math.max(most, index - first + 1)
+  }
+  return most
+}

@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest'
+import { type SimulatedProcess, SimulatedFleet, type SimulationOptions } from './simulated-fleet.ts'
+import { seededRandom } from './seeded-random.ts'
+
+// Fleets in simulated time, each from a seed: `SEED=… pnpm exec vitest …` does the same again.
+
+const timeout = 120_000
+const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
+const second = { quota: 25, window: 1_000 }
+const minute = { quota: 180, window: 60_000 }
+
+/** A fleet that has been running for a while. */
+async function warmFleet(options: Omit<SimulationOptions, 'seed'>, warmUp: number): Promise<SimulatedFleet> {
+  const fleet = new SimulatedFleet({ seed, ...options })
+  await fleet.run(warmUp)
+  fleet.reset()
+  return fleet
+}
+
+describe('waiting processes', () => {
+  test.each([8, 50, 200, 1_000])(
+    '%d at 25 a second: the rate is kept, all get the same, and a call costs one message',
+    { timeout },
+    async (size) => {
+      const round = (size / second.quota) * 1_021
+      const fleet = await warmFleet({ size, limits: [second] }, 3_000 + round)
+      const time = 20_000 + 8 * round
+      await fleet.run(time)
+      const result = fleet.result(time)
+      expect(result, `seed ${seed}`).toMatchObject({ over: 0, idle: 0 })
+      expect(result.rate, `seed ${seed}`).toBeGreaterThan(0.97)
+      expect(result.jain, `seed ${seed}`).toBeGreaterThan(0.98)
+      expect(result.messagesPerCall, `seed ${seed}`).toBeLessThan(1.5)
+      expect(result.longestGap, `seed ${seed}`).toBeLessThan(2 * Math.max(round, 1_021))
+    },
+  )
+
+  test.each([8, 50, 200, 1_000])(
+    '%d at 180 a minute: the rate is kept, and all get the same',
+    { timeout },
+    async (size) => {
+      const round = Math.max(1, size / minute.quota) * 60_020
+      const fleet = await warmFleet({ size, limits: [minute] }, 130_000 + round)
+      const time = 8 * round
+      await fleet.run(time)
+      const result = fleet.result(time)
+      expect(result, `seed ${seed}`).toMatchObject({ over: 0, idle: 0 })
+      expect(result.rate, `seed ${seed}`).toBeGreaterThan(0.97)
+      expect(result.jain, `seed ${seed}`).toBeGreaterThan(0.98)
+      expect(result.messagesPerCall, `seed ${seed}`).toBeLessThan(1.5)
+      expect(result.longestGap, `seed ${seed}`).toBeLessThan(2 * round)
+    },
+  )
+
+  test('with `spread` each call costs one message too', { timeout }, async () => {
+    const fleet = await warmFleet({ size: 50, limits: [second], spread: true }, 5_000)
+    await fleet.run(60_000)
+    const result = fleet.result(60_000)
+    expect(result, `seed ${seed}`).toMatchObject({ over: 0, idle: 0 })
+    expect(result.rate, `seed ${seed}`).toBeGreaterThan(0.95)
+    expect(result.messagesPerCall, `seed ${seed}`).toBeLessThan(1.5)
+  })
+})
+
+describe('processes that are far from Redis', () => {
+  test.each(
+    [300, 800, 1_500, 3_000].flatMap((roundTrip) =>
+      [
+        [1, 8],
+        [6, 24],
+        [1, 24],
+        [6, 200],
+      ].map(([slow, size]) => [roundTrip, slow, size] as [number, number, number]),
+    ),
+  )(
+    'a round trip of %d ms for %d of %d: the others get what they get without them',
+    { timeout },
+    async (time, slow, size) => {
+      const roundTrip = (index: number): number => (index < slow ? time : 1)
+      const fleet = await warmFleet({ size, limits: [second], roundTrip }, 30_000)
+      await fleet.run(60_000)
+      const result = fleet.result(60_000)
+      const others = fleet.processes.slice(slow).reduce((sum, { calls }) => sum + calls, 0)
+      // what they get without any that is far away is a hundredth less than what is possible
+      const usual = 0.99 * ((25 * 60_000) / 1_021) * ((size - slow) / size)
+      expect(result.over, `seed ${seed}`).toBe(0)
+      expect(others, `seed ${seed}`).toBeGreaterThan((time < 3_000 ? 0.95 : 0.85) * usual)
+      // each takes part
+      for (const { calls } of fleet.processes.slice(0, slow)) expect(calls, `seed ${seed}`).toBeGreaterThan(0)
+    },
+  )
+})
+
+/** What may happen to a fleet without a unit too many: all but processes that are cut off alone. */
+const faults: Record<
+  string,
+  (fleet: SimulatedFleet, random: () => number, victim: SimulatedProcess) => void
+> = {
+  flush: (fleet) => fleet.flush(),
+  crash: (fleet, random) => fleet.crash(random() * 20_000),
+  still: (fleet, random) => (fleet.stillUntil = fleet.world.now + random() * 10_000),
+  stop: (_, random, victim) => victim.stop(random() * 10_000),
+  die: (fleet, _, victim) => fleet.start(victim.index),
+  cut(fleet, random) {
+    for (const each of fleet.processes) each.isCut = true
+    fleet.world.after(random() * 15_000, () => {
+      for (const each of fleet.processes) each.isCut = false
+    })
+  },
+  'clock back': (fleet, random) => (fleet.clock -= random() * 5_000),
+  queue: (fleet) => fleet.redis.keys.queue.clear(),
+  deadlines: (fleet) => fleet.redis.keys.deadlines.clear(),
+  words: (fleet) => fleet.redis.keys.words.clear(),
+}
+
+describe('random faults', () => {
+  test.each([
+    [12, second, 10 * 60_000],
+    [40, second, 3 * 60_000],
+    [12, minute, 60 * 60_000],
+    [5, { quota: 20, window: 300 }, 5 * 60_000],
+  ])('%d processes, %j: none is over, and every process goes on', { timeout }, async (size, limit, time) => {
+    for (let run = 0; run < Number(process.env['RUNS'] ?? 2); run += 1) {
+      const random = seededRandom(seed + run)
+      const fleet = new SimulatedFleet({ seed: seed + run, size, limits: [limit], apiTime: [5, 60] })
+      for (let at = 0; at < time - 180_000; at += random() * 60_000 + 5_000) {
+        const happen = Object.values(faults)[Math.floor(random() * 10)] as (typeof faults)[string]
+        fleet.world.after(at, () =>
+          happen(fleet, random, fleet.processes[Math.floor(random() * size)] as SimulatedProcess),
+        )
+      }
+      await fleet.run(time)
+      expect(fleet.result(time).over, `seed ${seed + run}`).toBe(0)
+      for (const { lastCallAt } of fleet.processes)
+        expect(fleet.world.now - lastCallAt, `seed ${seed + run}`).toBeLessThan(170_000)
+    }
+  })
+
+  test('the same seed is the same run', { timeout }, async () => {
+    const histories = await Promise.all(
+      [1, 1, 2].map(async (same) => {
+        const fleet = new SimulatedFleet({ seed: same, size: 20, limits: [second], apiTime: [5, 60] })
+        await fleet.run(20_000)
+        return fleet.arrivals.join()
+      }),
+    )
+    expect(histories[0]).toBe(histories[1])
+    expect(histories[0]).not.toBe(histories[2])
+  })
+})
+
+describe('without Redis', () => {
+  test('200 processes with shares of less than a call take turns: none is over', { timeout }, async () => {
+    const fleet = await warmFleet({ size: 200, limits: [second], apiTime: [5, 60] }, 20_000)
+    fleet.stillUntil = fleet.world.now + 60_000
+    await fleet.run(20_000)
+    fleet.reset()
+    await fleet.run(40_000)
+    expect(fleet.result(40_000).calls, `seed ${seed}`).toBeGreaterThan(500)
+    await fleet.run(30_000)
+    expect(fleet.result(70_000).over, `seed ${seed}`).toBe(0)
+  })
+
+  test('a share of 0 sends nothing, and goes on when Redis is back', { timeout }, async () => {
+    const fleet = await warmFleet({ size: 8, limits: [second], fallbackShare: 0 }, 20_000)
+    for (const each of fleet.processes.slice(0, 2)) each.isCut = true
+    await fleet.run(30_000)
+    expect(fleet.result(30_000).over).toBe(0)
+    for (const each of fleet.processes) each.isCut = false
+    fleet.reset()
+    await fleet.run(30_000)
+    expect(fleet.result(30_000)).toMatchObject({ over: 0, idle: 0 })
+  })
+})
