@@ -68,9 +68,9 @@ describe.each([
     }
     expect(new Set(await tokensOf(processes))).toEqual(new Set(['token-2']))
     expect(issuer.count).toBe(2)
-    expect(
-      processes.flatMap(({ eventsOf }) => eventsOf('token.renewed')).map(({ reason }) => reason),
-    ).toEqual(['startup', 'ahead'])
+    const reasons = processes.flatMap(({ eventsOf }) => eventsOf('token.renewed')).map(({ reason }) => reason)
+    // which process was the first to ask is up to the threads that derive the keys
+    expect(reasons.toSorted()).toEqual(['ahead', 'startup'])
   })
 
   test('a holder that dies is succeeded when its time is over, and no call is lost', async () => {
@@ -367,7 +367,8 @@ describe.each([
     const { issuer, processes, join } = fleet(2)
     await soon(tokensOf(processes))
     issuer.respondWith(() => refusal())
-    await pass(56 * minute)
+    // due for both, however their margins were drawn
+    await pass(57.5 * minute)
     expect(await soon(tokensOf(processes))).toEqual(['token-1', 'token-1'])
     await pass(second)
     const late = join()

@@ -435,6 +435,34 @@ test('a failing flight that no call waits for any more ends, and a later call st
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
+test('a failed token request is one event, also if no call waits for the next try any more', async () => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  issuer.respondWith(() => unavailable())
+  for (let call = 0; call < 5; call += 1) {
+    const controller = new AbortController()
+    tokens.getToken('general', { signal: controller.signal }).catch(() => {})
+    await pass(50)
+    controller.abort()
+    await pass(10 * second)
+    expect(eventsOf('renewal.failed')).toHaveLength(issuer.count)
+  }
+})
+
+test('a call does not fail because the one before it gave up early', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.999_999)
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(() => unavailable())
+  const controller = new AbortController()
+  tokens.getToken('general', { signal: controller.signal }).catch(() => {})
+  await pass(50)
+  controller.abort()
+  await pass(250)
+  expect(issuer.count).toBe(1)
+  const token = tokens.getToken('general')
+  await pass(second)
+  await expect(token).resolves.toMatchObject({ value: 'token-1' })
+})
+
 test('an issuer that never answers is given up after maxWait, and a later call starts anew', async () => {
   const { tokens, issuer } = fakeService()
   issuer.respondWith(() => new Promise(() => {}))

@@ -162,7 +162,9 @@ export class RenewingToken {
   /** Waits before the next try; throws the error of the one before if no call waits for the next one any more. */
   async #delay(flight: SingleFlight, { delay, after }: Retry): Promise<void> {
     await flight.delay(delay)
-    if (!flight.awaited || this.#closed) throw this.#failed(after, flight)
+    if (flight.awaited && !this.#closed) return
+    if (after !== this.#backoff.last?.error) this.#remember(after, flight)
+    throw after
   }
 
   #reason(): RenewalReason {
@@ -225,15 +227,20 @@ export class RenewingToken {
     return delay + firstRetry < flight.timeLeft ? delay : undefined
   }
 
-  /** Remembers a flight's failure, so that what comes next is spaced. */
-  #failed(error: unknown, { joiners }: SingleFlight): unknown {
+  /** Remembers and reports the failure that ends a flight. */
+  #failed(error: unknown, flight: SingleFlight): unknown {
     // a refusal that was only remembered is no further failure
     if (!isTokenlaneError(error) || error === this.#backoff.last?.error) return error
-    const token = this.#unexpired()
-    const inVain = joiners > 0 && token === undefined
-    const neededIn = token === undefined ? 0 : AccessToken.timeUntilOld(token)
-    this.#report(error, this.#backoff.failed(error, inVain ? undefined : neededIn))
+    this.#report(error, this.#remember(error, flight))
     return error
+  }
+
+  /** Remembers a flight's failure; returns how long it is too early for the next one, in milliseconds. */
+  #remember(error: TokenlaneError, { awaited }: SingleFlight): number {
+    const token = this.#unexpired()
+    if (token !== undefined) return this.#backoff.failed(error, AccessToken.timeUntilOld(token))
+    // calls that gave up early do not make the later ones fail at once
+    return this.#backoff.failed(error, awaited ? undefined : 0)
   }
 
   #report(error: TokenlaneError, retryIn: number): void {
