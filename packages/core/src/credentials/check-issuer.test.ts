@@ -27,12 +27,13 @@ test('everything that is wrong with an issuer is told at once, by option path', 
     scopes: 'a',
   })
   expect(message).toMatch(
-    /^INVALID_OPTIONS Cannot create token manager: 6 options are wrong:\n- `issuers\.partner\.scopes` is not an option/,
+    /^INVALID_OPTIONS Cannot create token manager: 7 options are wrong:\n- `issuers\.partner\.scopes` is not an option/,
   )
   for (const option of [
-    '`issuers.partner.issuer` is given beside `tokenEndpoint`',
+    '`issuers.partner.tokenEndpoint` is given beside `issuer`',
     '`issuers.partner.clientAuthentication` is not a known method; allowed: client_secret_post, client_secret_basic',
     '`issuers.partner.parameters.grant_type` is a field of its own',
+    '`issuers.partner.parameters.audience` is empty',
     '`issuers.partner.credentials.clientSecret` is empty',
     '`issuers.partner.secretLifetime` is 0',
   ])

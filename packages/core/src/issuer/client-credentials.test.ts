@@ -11,7 +11,8 @@ const url = new URL('https://auth.example.com/public/security/v1/token')
 const endpoint: Omit<TokenEndpoint, 'issuer' | 'fetch'> = {
   server: knownServer(url),
   method: 'client_secret_post',
-  check: 'check `authUrl`',
+  option: 'authUrl',
+  mistake: '',
   parameters: [],
   clock: new IssuerClock(),
 }

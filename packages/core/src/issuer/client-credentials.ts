@@ -123,7 +123,7 @@ async function tokenIn(
         definite: true,
       })
     }
-    const { reason, definite } = wrongResponse(response, endpoint.check)
+    const { reason, definite } = wrongResponse(response, endpoint)
     return failure(request, status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID', reason, {
       status,
       retryAfter,
@@ -135,13 +135,16 @@ async function tokenIn(
 /** Says what a response looks like that is not an OAuth response. */
 function wrongResponse(
   { status, isHtml, isBearer }: IssuerResponse,
-  check: string,
+  { option, mistake }: TokenEndpoint,
 ): { reason: string; definite: boolean } {
-  if (status === 404 || status === 405)
+  const check = `check \`${option}\``
+  if (status === 404 || status === 405) {
+    const question = mistake && `; ${mistake}`
     return {
-      reason: `has no token endpoint at this path (answered with status ${status}): ${check}`,
+      reason: `has no token endpoint at this path (answered with status ${status}): ${check}${question}`,
       definite: true,
     }
+  }
   if (status === 401 && isBearer)
     return {
       reason: `answered with status 401 as an API does, not an authorization server: ${check}`,

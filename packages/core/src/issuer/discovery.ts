@@ -38,22 +38,22 @@ export function knownServer(tokenEndpoint: URL): ServerMetadata {
 /**
  * Returns the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
  *
- * @param check what to look at where there is none.
+ * @param option names the URL in messages.
  */
-export function discoveredServer(issuer: URL, check: string): ServerMetadata {
-  return new DiscoveredServer(issuer, check)
+export function discoveredServer(issuer: URL, option: string): ServerMetadata {
+  return new DiscoveredServer(issuer, option)
 }
 
 class DiscoveredServer implements ServerMetadata {
   readonly place: URL
   readonly isDiscovered = true
-  readonly #check: string
+  readonly #option: string
   #found: AuthorizationServer | undefined
   #isOutdated = false
 
-  constructor(issuer: URL, check: string) {
+  constructor(issuer: URL, option: string) {
     this.place = issuer
-    this.#check = check
+    this.#option = option
   }
 
   async get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer> {
@@ -106,7 +106,7 @@ class DiscoveredServer implements ServerMetadata {
     const passing = status >= 500 || status === 429 || status === 408
     const reason = passing
       ? `answered with status ${status} when asked for its metadata`
-      : `has no metadata (answered with status ${status}): ${this.#check}, or give its \`tokenEndpoint\``
+      : `has no metadata (answered with status ${status}): check \`${this.#option}\`, or give its \`tokenEndpoint\``
     return failure(request, 'TOKEN_REQUEST_FAILED', reason, {
       status,
       retryAfter,
@@ -120,7 +120,7 @@ class DiscoveredServer implements ServerMetadata {
       const { issuer } = JSON.parse(body) as { issuer?: unknown }
       const other = typeof issuer === 'string' ? URL.parse(issuer) : null
       if (other !== null && other.href !== this.place.href)
-        return `has the metadata of another issuer (${other.origin}${other.pathname}): ${this.#check}`
+        return `has the metadata of another issuer (${other.origin}${other.pathname}): check \`${this.#option}\``
     } catch {
       // not even JSON
     }

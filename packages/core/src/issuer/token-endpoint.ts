@@ -9,8 +9,10 @@ export interface TokenEndpoint {
   readonly issuer: string
   readonly server: ServerMetadata
   readonly method: ClientAuthenticationMethod
-  /** What to look at where the URL turns out not to be a token endpoint. */
-  readonly check: string
+  /** The option that names the URL: what to look at where no token endpoint is there. */
+  readonly option: string
+  /** The most likely mistake then, as a question; empty where none is likely. */
+  readonly mistake: string
   /** `scope` and what else the form holds beside grant and client. */
   readonly parameters: readonly (readonly [string, string])[]
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
@@ -28,15 +30,16 @@ export function identityOf({ server, parameters }: TokenEndpoint): readonly unkn
 /** Returns the endpoint of an issuer whose options are in order; nothing is asked before the first token request. */
 export function tokenEndpoint(
   issuer: string,
-  { place, isDiscovered, check, parameters, credentials }: CheckedIssuer,
+  { place, isDiscovered, option, mistake, parameters, credentials }: CheckedIssuer,
   fetch: typeof globalThis.fetch | undefined,
   manager: object | undefined,
 ): TokenEndpoint {
   return {
     issuer,
-    server: isDiscovered ? discoveredServer(place, check) : knownServer(place),
+    server: isDiscovered ? discoveredServer(place, option) : knownServer(place),
     method: credentials.method,
-    check,
+    option,
+    mistake,
     parameters,
     fetch,
     clock: new IssuerClock(),

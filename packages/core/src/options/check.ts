@@ -34,12 +34,6 @@ export function mustBeObject(
   faults.raise()
 }
 
-/** Returns the options that an object has itself, and not what somebody put on `Object.prototype`. */
-export function ownOptions(value: unknown, path: string, keys?: readonly string[]): Record<string, unknown> {
-  mustBeObject(value, path, keys)
-  return Object.assign(Object.create(null) as Record<string, unknown>, value)
-}
-
 /** Refuses an option that does not exist. What does not look like the name of one may be a secret, and is not shown. */
 export function refuseUnknown(key: string, path: string, names: readonly string[]): never {
   const hint = didYouMean(key, names)

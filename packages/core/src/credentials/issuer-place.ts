@@ -1,0 +1,83 @@
+import { mustBeText, refuse } from '../options/check.ts'
+import type { Environment } from '../options/environment.ts'
+import { type Description, optional, type Reader } from '../options/reader.ts'
+import { generalPath, weblinkPath } from './issuer.ts'
+
+/** Where an authorization server is, as its options say. */
+export interface IssuerPlace {
+  /** The token endpoint, or the issuer identifier of a server whose metadata names it. */
+  readonly place: URL
+  readonly isDiscovered: boolean
+  /** The path of the option. */
+  readonly option: string
+  /** `undefined` but for an issuer of the service: only these are known by their paths. */
+  readonly tokenPath: string | undefined
+  /** The most likely mistake where no token endpoint is at that URL, as a question. */
+  readonly mistake: string
+}
+
+/** The options that say where a server is: each has one place. */
+export interface PlaceOptions {
+  readonly authUrl: IssuerPlace | undefined
+  readonly tokenPath: string | undefined
+  readonly tokenEndpoint: IssuerPlace | undefined
+  readonly issuer: IssuerPlace | undefined
+}
+
+/** Returns how the options of one server's place are read, of which only those may be given that go together. */
+export function describePlace(
+  given: Readonly<Record<string, unknown>>,
+  environment: Environment,
+  insecure: boolean,
+): Partial<Description<PlaceOptions>> {
+  const at =
+    (isDiscovered: boolean): Reader<IssuerPlace> =>
+    (value, option) => ({
+      place: environment.url(value, option, insecure),
+      isDiscovered,
+      option,
+      tokenPath: undefined,
+      mistake: '',
+    })
+  if (Object.hasOwn(given, 'tokenPath'))
+    return {
+      authUrl: (value, option) => below(environment.url(value, option, insecure), option, given['tokenPath']),
+      tokenPath: readTokenPath,
+    }
+  const { tokenEndpoint, issuer } = given
+  if (issuer === undefined) return { tokenEndpoint: at(false), issuer: optional(at(true)) }
+  const alone: Reader<undefined> = (_, option) =>
+    tokenEndpoint === undefined ? undefined : refuse(option, 'given beside `issuer`', 'one of the two')
+  return { tokenEndpoint: alone, issuer: at(true) }
+}
+
+const readTokenPath: Reader<string> = (value, path) => {
+  const tokenPath = mustBeText(value, path, 'a path, such as /oauth/token')
+  return tokenPath.startsWith('/')
+    ? tokenPath
+    : refuse(path, 'a path without a leading /', 'a path that begins with /')
+}
+
+/** Appends the token path to the URL before it, in which no part of it may stand already. */
+function below(url: URL, option: string, tokenPath: unknown): IssuerPlace {
+  // a wrong path is refused for itself
+  const path = typeof tokenPath === 'string' && tokenPath.startsWith('/') ? tokenPath : '/'
+  const base = url.pathname.replace(/\/+$/, '')
+  const parts = Array.from(path.slice(1).matchAll(/\/|$/g), ({ index }) => path.slice(0, index + 1))
+  if (parts.some((part) => part !== '/' && base.endsWith(part)))
+    refuse(
+      option,
+      'a URL that already carries the token path or a part of it',
+      `the part before ${path}, which is appended`,
+    )
+  const endpoint = new URL(url)
+  endpoint.pathname = base + path
+  return { place: endpoint, isDiscovered: false, option, tokenPath: path, mistake: mistakeOf(path) }
+}
+
+/** The service has two servers with a path each. */
+function mistakeOf(tokenPath: string): string {
+  if (tokenPath === generalPath) return `is it that of the weblink issuer, whose path is ${weblinkPath}?`
+  if (tokenPath === weblinkPath) return `is it that of the general issuer, whose path is ${generalPath}?`
+  return ''
+}
