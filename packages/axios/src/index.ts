@@ -9,12 +9,11 @@ import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
 
 import type { RequestOption } from './request-option.cts'
 import { isManaged, managedAdapter } from './managed-adapter.ts'
+import { mustBeNewEnough, purpose } from './version.ts'
 
 declare module 'axios' {
   interface AxiosRequestConfig<D> extends RequestOption {}
 }
-
-const purpose = 'attach tokens'
 
 /** Takes the tokens off the instance again. */
 type Attachment = () => void
@@ -30,7 +29,7 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
  * sent.
  *
  * @returns a function that takes the tokens off the instance again.
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and for axios before 1.7.
  * @example
  * ```ts
  * const client = axios.create({ baseURL: 'https://api.example.com/' })
@@ -40,6 +39,7 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
 export function attachTokens(instance: AxiosLike, tokens: TokenManager): Attachment {
   if (typeof instance?.interceptors?.request?.use !== 'function' || typeof instance.getUri !== 'function')
     refuseArgument(purpose, 'instance', 'an axios instance')
+  mustBeNewEnough(instance)
   mustBeManager(tokens, purpose)
 
   const attached = attachmentsOf(instance)

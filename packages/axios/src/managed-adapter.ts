@@ -35,14 +35,15 @@ export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosA
     const { priority, resend } = checkCallOptions(config.tokenlane)
     const viaFetch = isFetchAdapter(adapter, config)
     mustBeSecure(config, { url: api.baseUrl, viaFetch })
-    const context = { api, tokens, target, viaFetch }
+    const method = config.method?.toUpperCase() ?? 'GET'
+    const context = { api, tokens, method, target, viaFetch }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
         (authorization) => exchange(adapter, config, { ...context, authorization }),
         {
           client: 'axios',
-          method: config.method?.toUpperCase() ?? 'GET',
+          method,
           signal: stopped.signal,
           priority,
           resend,

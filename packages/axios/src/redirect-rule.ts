@@ -17,12 +17,13 @@ export interface RedirectContext {
   readonly authorization: string
   readonly api: Api
   readonly tokens: TokenManager
+  readonly method: string
   /** The caller's own hook. */
   readonly given: BeforeRedirect | undefined
 }
 
 /** Lets the token go along for as long as redirects stay in the API. Runs after the caller's own hook. */
-export function redirectRule({ authorization, api, tokens, given }: RedirectContext): RedirectRule {
+export function redirectRule({ authorization, api, tokens, method, given }: RedirectContext): RedirectRule {
   let judgedBy: number | undefined
   return {
     judgedBy: () => judgedBy,
@@ -34,7 +35,7 @@ export function redirectRule({ authorization, api, tokens, given }: RedirectCont
       const stays = judgedBy === undefined && asTold && tokens.route(String(options['href'])) === api
       if (!stays) drop(authorization, options['headers'] as Record<string, unknown>)
       // what a POST did before it was redirected to a GET must not be done twice either
-      if (!stays || options['method'] !== request.method) judgedBy ??= response.statusCode
+      if (!stays || options['method'] !== method) judgedBy ??= response.statusCode
     },
   }
 }

@@ -5,7 +5,6 @@ import {
   isReplayable,
   managerOf,
   markManaged,
-  redactHeaders,
   type AdmitOptions,
   type Api,
   type Pass,
@@ -60,16 +59,18 @@ interface Hop {
  */
 export class Call {
   readonly #tokens: TokenManager
-  /** got sends a form as a stream, and makes a new one for each attempt. */
+  /** got sends a form as a stream, and from 16.1 on makes a new one for each attempt. */
   readonly #hasForm: boolean
   #state: State = { name: 'idle' }
   #hop: Hop | undefined
   /** Lets the manager close, which waits while redirects of the call may follow. */
   #letClose: (() => void) | undefined
 
-  constructor(tokens: TokenManager, { hooks, body }: Options) {
+  constructor(tokens: TokenManager, options: Options) {
+    const { hooks, body } = options
     this.#tokens = tokens
-    this.#hasForm = body instanceof FormData
+    // the method is new in 16.1
+    this.#hasForm = body instanceof FormData && 'mergeNextRequestOptions' in options
     // last, so that it sees what the caller's hooks make of the request
     hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markManaged(this.#beforeRequest, tokens)]
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
@@ -81,7 +82,7 @@ export class Call {
     const { pass, headers } = this.#state
     const sent = { name: 'sent', pass } as const
     this.#state = sent
-    redactHeaders(headers)
+    takeBack(headers)
     hideToken(request)
     pass.sent()
 
@@ -116,7 +117,7 @@ export class Call {
   #leave(failure?: unknown): void {
     const state = this.#state
     if (state.name === 'waiting') state.end.abort()
-    if (state.name === 'handed') redactHeaders(state.headers)
+    if (state.name === 'handed') takeBack(state.headers)
     if ('pass' in state) state.pass.release(failure)
     if (state.name !== 'over') this.#state = { name: 'idle' }
   }
@@ -144,6 +145,8 @@ export class Call {
     const before = this.#hop
     // what comes without a new attempt is a redirect
     const isRedirect = attempt === before?.attempt
+    // before 16.1, got hands over the headers of its own options
+    if (headers['authorization'] === sentToken) delete headers['authorization']
     const hasOwn = headers['authorization'] !== undefined
     const found = hasOwn || url === undefined ? undefined : this.#tokens.route(url)
     const isOutside = before?.isOutside === true || (isRedirect && found !== before.api)
@@ -225,6 +228,13 @@ export class Call {
   #others<T extends object>(hooks: readonly T[]): T[] {
     return hooks.filter((hook) => managerOf(hook) !== this.#tokens)
   }
+}
+
+/** Stands in the place of a token that was sent. A cache has to see that there was one. */
+const sentToken = '[redacted]'
+
+function takeBack(headers: SentHeaders): void {
+  headers['authorization'] = sentToken
 }
 
 function report(pass: Pass, { statusCode, headers }: PlainResponse): 'final' | 'again' {

@@ -1,7 +1,9 @@
-import { mustBeManager, type TokenManager } from '@tokenlane/core/adapter'
+import { mustBeManager, refuseArgument, type TokenManager } from '@tokenlane/core/adapter'
 import type { HandlerFunction, Request } from 'got'
 
 import { Call } from './call.ts'
+
+const purpose = 'create got tokens'
 
 /** What `got.extend` takes. */
 export interface GotTokens {
@@ -15,7 +17,8 @@ export interface GotTokens {
  * A call rejects as it would with got alone, or with a TokenlaneError if no token can be had: then nothing was
  * sent.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. With got 14 or older every call rejects so, and
+ * nothing is sent.
  * @example
  * ```ts
  * const client = got.extend(gotTokens(tokens))
@@ -23,12 +26,13 @@ export interface GotTokens {
  * ```
  */
 export function gotTokens(tokens: TokenManager): GotTokens {
-  mustBeManager(tokens, 'create got tokens')
+  mustBeManager(tokens, purpose)
 
   const handler: HandlerFunction = (options, next) => {
     const given = options as typeof options | undefined
     // got found the options wrong, and is about to say so
     if (given?.hooks === undefined) return next(options)
+    if (isOld(given)) return refuse(given)
     const call = new Call(tokens, options)
     const going = next(options)
     const request = going as unknown as Request
@@ -49,4 +53,19 @@ export function gotTokens(tokens: TokenManager): GotTokens {
     ) as Promise<typeof going>
   }
   return { handlers: [handler] }
+}
+
+/** From got 15 on, options tell which of them a hook has changed. Older versions would send calls without a token. */
+function isOld(options: object): boolean {
+  return !('trackStateMutations' in options)
+}
+
+/** Fails as got does: a stream throws, a promise rejects. */
+function refuse({ isStream }: { readonly isStream?: boolean | undefined }): never {
+  if (isStream === true) tellVersion()
+  return new Promise(tellVersion) as never
+}
+
+function tellVersion(): never {
+  return refuseArgument(purpose, 'got', 'version 15 or later')
 }
