@@ -39,6 +39,10 @@ const driver: Driver<AxiosInstance> = {
     statusOf: (error) => (isAxiosError(error) ? error.response?.status : undefined),
   },
   limits: {
+    redirectUnits: {
+      reason: 'axios follows redirects by itself, and `beforeRedirect` cannot wait.',
+      instead: 'The hops take no unit: leave room in the quota, or set `maxRedirects: 0`.',
+    },
     'body: web stream': {
       reason: 'axios takes no web stream in Node.',
       instead: 'It rejects as it does alone.',

@@ -97,6 +97,8 @@ export type Feature =
   | 'detach'
   /** To send a call again, after a 401, whose answer is a stream. */
   | 'streamRetry'
+  /** To let us wait before each redirect. */
+  | 'redirectUnits'
   /** Answers that do not hold the request that was sent. */
   | 'cleanAnswers'
   | `body: ${BodyKind}`

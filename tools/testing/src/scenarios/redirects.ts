@@ -59,6 +59,14 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
+      name: 'inside of the API takes a unit of the rate policy for each hop',
+      needs: {
+        feature: 'redirectUnits',
+        instead: async (stage) => expect(await afterRedirect(stage)).toBe(200),
+      },
+      run: async (stage) => expect(await afterRedirect(stage)).toBe('QUEUE_TIMEOUT'),
+    },
+    {
       name: 'to another port carries no token',
       async run(stage) {
         const elsewhere = await stage.scripted()
@@ -140,4 +148,15 @@ function redirectTo(url: string): string {
 
 function outside({ sandbox }: Stage): URL {
   return new URL('/outside/page', sandbox.weblinkUrl)
+}
+
+/** Returns what becomes of a call after one that was redirected, where the rate policy has two units. */
+async function afterRedirect(stage: Stage): Promise<unknown> {
+  const api = await stage.scripted(({ url }) =>
+    url === '/moved' ? { status: 302, headers: { location: '/there' } } : { status: 200 },
+  )
+  const ratePolicy = { limits: [{ quota: 2, window: 3_600_000 }], maxWait: 1_000 }
+  const { client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy }] })
+  expect(await client.status({ url: `${api.url}moved` })).toBe(200)
+  return client.status({ url: api.url }).catch((error: unknown) => (error as { code?: unknown }).code)
 }
