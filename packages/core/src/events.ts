@@ -37,7 +37,12 @@ export type StoreFailure = 'error' | 'timeout' | 'unreadable'
  * Everything that an operator may want to see, told apart by `type`. Times are milliseconds. No event carries
  * a token, a secret or a full URL: an `api` is its `baseUrl`.
  */
-export type TokenlaneEvent =
+export type TokenlaneEvent = EventOfOne & {
+  /** The tenant whose event it is, where a manager has tenants. */
+  readonly tenant?: string
+}
+
+type EventOfOne =
   /** A token request succeeded; `joiners` calls waited for it. */
   | {
       readonly type: 'token.renewed'

@@ -6,7 +6,7 @@ import { type CheckedIssuer, checkIssuer } from './credentials/check-issuer.ts'
 import type { IssuerOptions } from './credentials/issuer.ts'
 import type { RateLimiterFactory } from './queue/limiter-factory.ts'
 import { type CheckedPolicy, checkRatePolicy, type RatePolicy } from './queue/rate-policy.ts'
-import { list, object, optional, type Reader, record } from './options/reader.ts'
+import { count, list, object, optional, type Reader, record } from './options/reader.ts'
 import type { TokenStore } from './store/token-store.ts'
 
 /** A protected API and the issuer whose tokens it takes. */
@@ -79,10 +79,39 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    * @defaultValue the runtime's `fetch`
    */
   readonly fetch?: TokenFetch | undefined
+  /**
+   * Returns what a tenant has of its own, for `forTenant`: one application with many registrations, such as one for
+   * each customer. Asked when a tenant's first call needs it.
+   */
+  readonly tenants?: ((id: string) => TenantOptions<NoInfer<Issuer>>) | undefined
+  /**
+   * Tenants that are kept, 1 or more. Beyond that the one that was used least recently is dropped, and built anew if it
+   * is used again; never one with a call under way, or that was used within the last 10 s.
+   *
+   * @defaultValue 10_000
+   */
+  readonly mostTenants?: number | undefined
+}
+
+/** What a tenant has of its own. */
+export interface TenantOptions<Issuer extends string = string> {
+  /**
+   * The tenant's registration at every issuer: its own credentials, and what else differs from the options that the
+   * manager has for that issuer.
+   */
+  readonly issuers: Readonly<Record<Issuer, Pick<IssuerOptions, 'credentials'> & Partial<IssuerOptions>>>
+  /**
+   * The APIs that its calls go to.
+   *
+   * @defaultValue those of the manager, each with queue and limits of the tenant's own
+   */
+  readonly apis?: readonly ApiOptions<Issuer>[] | undefined
 }
 
 /** A manager's options, as they are used. */
 export interface CheckedOptions {
+  readonly tenants: ((id: string) => unknown) | undefined
+  readonly mostTenants: number
   readonly environment: Environment
   readonly issuers: ReadonlyMap<string, CheckedIssuer>
   readonly apis: readonly CheckedApi[]
@@ -112,6 +141,8 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
     observe: readObservers,
     fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
+    tenants: optional(aFunction<(id: string) => unknown>('a function that returns the options of a tenant')),
+    mostTenants: optional(count(1), 10_000),
   })(options, 'options')
 }
 

@@ -1,43 +1,20 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AccessToken } from './token/access-token.ts'
-import type { Api, ApiStatus } from './send/api.ts'
-import { mustNotBeInBrowser } from './not-in-browser.ts'
-import { refuse, shape } from './options/check.ts'
-import { askIssuer } from './issuer/ask-issuer.ts'
-import { tokenEndpoint } from './issuer/token-endpoint.ts'
-import { withCredentials } from './issuer/with-credentials.ts'
-import { closedError, isTokenlaneError, reasonOf, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'
-import { Observers, type Emit, type Observer } from './events.ts'
-import { nodeDebugObserver } from './log-observer.ts'
-import { CallsUnderWay } from './send/calls-under-way.ts'
+import type { Api } from './send/api.ts'
+import { checkOptions, type TokenManagerOptions } from './manager-options.ts'
 import { GuardedStore } from './store/guarded-store.ts'
-import type { CheckedIssuer } from './credentials/check-issuer.ts'
-import { checkOptions, known, type TokenManagerOptions } from './manager-options.ts'
-import { MissedRoutes } from './send/missed-routes.ts'
-import { checkRatePolicy, type RatePolicy } from './queue/rate-policy.ts'
-import { ProtectedApi } from './send/protected-api.ts'
-import { RenewingToken } from './token/renewing-token.ts'
-import { CredentialRotation } from './credentials/credential-rotation.ts'
-import { Router } from './send/router.ts'
-import { shareWithFleet } from './store/share-with-fleet.ts'
+import { type ManagerStatus, Registration } from './manager/registration.ts'
+import { mustNotBeInBrowser } from './not-in-browser.ts'
+import { nodeDebugObserver } from './log-observer.ts'
+import { type Emit, type Observer, Observers } from './events.ts'
 import { processMustKeepFloor } from './tls/tls-floor.ts'
+import type { RatePolicy } from './queue/rate-policy.ts'
+import { mustBeText, refuse, shape } from './options/check.ts'
+import { tenantOptions } from './manager/tenant-options.ts'
+import { Tenants } from './manager/tenants.ts'
+import { TokenlaneError } from './errors.ts'
 
-/** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
-export interface ManagerStatus<Issuer extends string = string> {
-  readonly issuers: Readonly<Record<Issuer, IssuerStatus>>
-  /** In the order of the options. */
-  readonly apis: readonly ApiStatus[]
-}
-
-export interface IssuerStatus {
-  readonly token: 'none' | 'live' | 'expired'
-  /** ISO 8601. */
-  readonly expiresAt?: string
-  /** Code of the last failure, until a renewal succeeds. */
-  readonly lastError?: TokenlaneErrorCode
-  /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
-  readonly daysLeft?: number
-}
+export type { IssuerStatus, ManagerStatus } from './manager/registration.ts'
 
 /**
  * The tokens of one application: obtained, renewed, and given to the calls that they are for. `Issuer` has the names of
@@ -97,6 +74,15 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    */
   setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
   /**
+   * Returns the manager of one tenant: the same APIs, with the tenant's own registration at every issuer. Its tokens,
+   * queues and limits are its own. What the `tenants` option returns for the tenant is read when the first call needs
+   * it, and again when the tenant was dropped because others were used more recently.
+   *
+   * @param id The name of the tenant, as the `tenants` option knows it. Choose it by who makes the call, never by URL.
+   * @throws TokenlaneError `INVALID_OPTIONS` for what is not a name, and where there is no `tenants` option.
+   */
+  forTenant(id: string): TokenManager<Issuer>
+  /**
    * Takes no new calls, refuses queued ones (`MANAGER_CLOSED`), and resolves when those under way have ended, with their
    * retries and redirects. Nothing keeps the process alive after.
    */
@@ -126,158 +112,79 @@ export function createTokenManager<const Issuer extends string>(
   processMustKeepFloor((reason) => {
     throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
   })
-  const { issuers, apis, store, observe, fetch, limiter } = checkOptions(options)
+  const checked = checkOptions(options)
+  const { observe, store, tenants: optionsOf, mostTenants } = checked
   // what messages and events name as their manager, before it has its functions
   const tokens = {} as TokenManager<Issuer>
-  const observed = new Observers(observe, tokens)
+  const observers = new Observers(observe, tokens)
   const debug = nodeDebugObserver()
-  if (debug !== undefined) observed.add(debug)
-  const { emit } = observed
+  if (debug !== undefined) observers.add(debug)
+  const guarded = store && new GuardedStore(store, observers.emit)
+  const registration = new Registration(checked, guarded, observers.emit)
 
-  const shared = store && new GuardedStore(store, emit)
-
-  const callsUnderWay = new CallsUnderWay()
-  const managed = new Map<string, ManagedIssuer>()
-  for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, emit, fetch, shared))
-  const protectedApis = apis.map((api) => {
-    const { token } = managed.get(api.issuer) as ManagedIssuer
-    return new ProtectedApi({ ...api, token, callsUnderWay, emit, limiter })
+  const tenants = new Tenants(mostTenants, (id) => {
+    const own = tenantOptions(id, { ...options, tenants: undefined }, optionsOf)
+    return new Registration(own, guarded, emitOf(observers, id))
   })
-  const tokenEndpoints = Array.from(issuers.values(), ({ place }) => place)
-  const router = new Router(protectedApis, tokenEndpoints)
-  const missed = new MissedRoutes(protectedApis, tokenEndpoints, emit)
 
-  const tokenOf = async (name: string, signal?: AbortSignal): Promise<AccessToken> => {
-    const issuer = managed.get(name)
-    if (issuer === undefined) throw unknownIssuer(name, managed)
-    signal?.throwIfAborted()
-    if (callsUnderWay.closed) throw closedError(`issuer "${name}"`)
-    return issuer.token.live() ?? issuer.token.wait(signal)
+  const forTenant = (id: string): TokenManager<Issuer> => {
+    mustBeText(id, 'id', 'the name of a tenant')
+    if (optionsOf === undefined)
+      refuse('tenants', 'missing', 'a function that returns the options of a tenant')
+    const ofTenant = observerOf(id)
+    return face(() => tenants.get(id), {
+      forTenant,
+      observe: (observer) => observers.add(ofTenant(mustBeObserver(observer))),
+      close: () => tenants.close(id),
+    })
   }
 
-  const apiAt = (baseUrl: string | URL): ProtectedApi => {
-    const place = placeOf(baseUrl)
-    const api = protectedApis.find((each) => placeOf(each.baseUrl) === place)
-    if (api === undefined)
-      refuse('baseUrl', 'not an API of this manager', apis.map((each) => each.baseUrl).join(', '))
-    return api
-  }
-
-  const close = async (): Promise<void> => {
-    const underWay = callsUnderWay.close()
-    for (const api of protectedApis) api.close()
-    await underWay
-    await Promise.all(protectedApis.map((api) => api.ended()))
-    await Promise.all(Array.from(managed.values(), ({ token }) => token.close()))
-  }
-
-  return Object.assign(tokens, {
-    getToken: (name, { signal } = {}) => tokenOf(name, signal),
-    route(url) {
-      const api = router.match(url)
-      if (api === undefined && emit.isObserved) missed.look(url)
-      return api
-    },
-    observe(observer) {
-      if (typeof observer !== 'function') refuse('observer', shape(observer), 'a function')
-      return observed.add(observer)
-    },
-    status: () => ({
-      issuers: Object.fromEntries(
-        Array.from(managed, ([name, issuer]) => [name, statusOf(issuer)]),
-      ) as Record<Issuer, IssuerStatus>,
-      apis: protectedApis.map((api) => api.status()),
+  return Object.assign(
+    tokens,
+    face<Issuer>(() => registration, {
+      forTenant,
+      observe: (observer) => observers.add(mustBeObserver(observer)),
+      async close() {
+        await Promise.all([registration.close(), tenants.closeAll()])
+      },
     }),
-    async warmUp() {
-      const outcomes = await Promise.allSettled(Array.from(managed.keys(), (name) => tokenOf(name)))
-      const failed = outcomes.flatMap((outcome) =>
-        outcome.status === 'rejected' ? [outcome.reason as TokenlaneError] : [],
-      )
-      if (failed.length > 0) throw oneOf(failed)
-    },
-    resume: (baseUrl) => atRunTime('resume', () => apiAt(baseUrl).resume()),
-    setRatePolicy: (baseUrl, policy) =>
-      atRunTime('set rate policy', () => apiAt(baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy'))),
-    close,
-    [Symbol.asyncDispose]: close,
-  } satisfies TokenManager<Issuer>)
-}
-
-/** Returns the error of several issuers that gave no token; that of a single one is the error itself. */
-function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
-  const [first] = errors as readonly [TokenlaneError]
-  if (errors.length === 1) return first
-  const reasons = errors.map((error) => reasonOf(error).replace(/^Cannot obtain token: /, ''))
-  return new TokenlaneError(
-    first.code,
-    `Cannot obtain the tokens of ${errors.length} issuers: ${reasons.join('; ')}`,
-    { errors },
   )
 }
 
-interface ManagedIssuer {
-  readonly token: RenewingToken
-  readonly credentials: CredentialRotation
-}
-
-function manage(
-  name: string,
-  issuer: CheckedIssuer,
-  emit: Emit,
-  fetch: typeof globalThis.fetch | undefined,
-  store: GuardedStore | undefined,
-): ManagedIssuer {
-  const credentials = new CredentialRotation({ ...issuer.credentials, issuer: name, emit })
-  const endpoint = tokenEndpoint(name, issuer, fetch, emit?.manager)
-  const { renewBefore, maxWait } = issuer
-  // calls may come to wait for a renewal that began in the background
-  const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
-  // half of the wait: if the process that asks dies, a waiting one has as much time to ask itself
-  const lease = Math.min(requestTimeout, maxWait / 2)
-  const issuing = askIssuer(endpoint, requestTimeout)
-  const shared = store ? shareWithFleet(store, issuing, endpoint, lease) : issuing
-  const source = withCredentials(credentials, shared, requestTimeout)
-  const token = new RenewingToken(source, {
-    issuer: name,
-    endpoint: issuer.place.origin + issuer.place.pathname,
-    renewBefore,
-    maxWait,
-    credentialsMayChange: credentials.mayChange,
-    emit,
-  })
-  return { token, credentials }
-}
-
-function statusOf({ token, credentials }: ManagedIssuer): IssuerStatus {
-  const { expiresAt, ...status } = token.status()
-  const daysLeft = credentials.daysLeft()
+/** A manager's functions, which may be taken off it. What a tenant has is looked up at each call. */
+function face<Issuer extends string>(
+  current: () => Registration,
+  own: Pick<TokenManager, 'forTenant' | 'observe' | 'close'>,
+): TokenManager<Issuer> {
   return {
-    ...status,
-    ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
-    ...(daysLeft !== undefined && { daysLeft }),
+    getToken: async (issuer, options) => current().getToken(issuer, options),
+    route: (url) => current().route(url),
+    status: () => current().status(),
+    warmUp: async () => current().warmUp(),
+    resume: (baseUrl) => current().resume(baseUrl),
+    setRatePolicy: (baseUrl, policy) => current().setRatePolicy(baseUrl, policy),
+    ...own,
+    [Symbol.asyncDispose]: own.close,
   }
 }
 
-/** Checks options as at start; the error says what could not be done. */
-function atRunTime(action: string, act: () => void): void {
-  try {
-    act()
-  } catch (error) {
-    if (!isTokenlaneError(error) || error.code !== 'INVALID_OPTIONS') throw error
-    const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${action}`)
-    throw new TokenlaneError('INVALID_OPTIONS', reason)
+/** Gives the events of a tenant to the manager's observers, with its name. */
+function emitOf({ emit }: Observers, tenant: string): Emit {
+  return Object.defineProperties(
+    (event: Parameters<Observer>[0]) => {
+      if (emit.isObserved === true) emit({ ...event, tenant })
+    },
+    { isObserved: { get: () => emit.isObserved }, manager: { value: emit.manager } },
+  ) as Emit
+}
+
+function observerOf(tenant: string): (observer: Observer) => Observer {
+  return (observer) => (event) => {
+    if (event.tenant === tenant) return observer(event)
   }
 }
 
-/** What a base URL stands for, with or without a slash at its end. */
-function placeOf(baseUrl: string | URL): string | undefined {
-  return URL.parse(String(baseUrl))?.href.replace(/\/+$/, '')
-}
-
-function unknownIssuer(name: unknown, issuers: ReadonlyMap<string, unknown>): TokenlaneError {
-  const given = typeof name === 'string' ? 'not an issuer of this manager' : shape(name)
-  return new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot get token: \`issuer\` is ${given}; allowed: ${known(issuers.keys())}`,
-  )
+function mustBeObserver(observer: unknown): Observer {
+  if (typeof observer !== 'function') refuse('observer', shape(observer), 'a function')
+  return observer as Observer
 }

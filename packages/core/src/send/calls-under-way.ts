@@ -9,6 +9,10 @@ export class CallsUnderWay {
     return this.#closed
   }
 
+  get isIdle(): boolean {
+    return this.#count === 0
+  }
+
   entered(): void {
     this.#count += 1
   }

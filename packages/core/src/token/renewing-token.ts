@@ -110,6 +110,11 @@ export class RenewingToken {
     }
   }
 
+  /** Whether no renewal is under way. */
+  get isIdle(): boolean {
+    return this.#flight === undefined
+  }
+
   /** Starts no further try; ends when the request under way has ended. */
   async close(): Promise<void> {
     this.#closed = true

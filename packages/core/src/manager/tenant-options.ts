@@ -1,0 +1,52 @@
+import { Faults } from '../options/faults.ts'
+import { mustBeObject, refuse, refuseUnknown, shape } from '../options/check.ts'
+import { checkOptions, type CheckedOptions, type TokenManagerOptions } from '../manager-options.ts'
+import { refusingTo } from './registration.ts'
+
+/**
+ * Returns the options of one tenant: the manager's, with what the tenant has of its own.
+ *
+ * Every issuer needs credentials of the tenant's: those of the manager, or of another tenant, must never stand in.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming the tenant and all options that are wrong.
+ */
+export function tenantOptions(
+  id: string,
+  options: TokenManagerOptions,
+  optionsOf: ((id: string) => unknown) | undefined,
+): CheckedOptions {
+  const given = optionsOf?.(id)
+  return refusingTo(`use tenant "${id}"`, () => {
+    mustBeObject(given, `tenants("${id}")`, ['issuers', 'apis'])
+    const checked = checkOptions({
+      ...options,
+      issuers: ownIssuers(options.issuers, given['issuers']),
+      apis: (given['apis'] ?? options.apis) as TokenManagerOptions['apis'],
+    })
+    return { ...checked, limiter: limiterOf(id, checked.limiter) }
+  })
+}
+
+function ownIssuers(issuers: TokenManagerOptions['issuers'], given: unknown): TokenManagerOptions['issuers'] {
+  mustBeObject(given, 'issuers')
+  const names = Object.keys(issuers)
+  const faults = new Faults()
+  for (const name of Object.keys(given))
+    if (!names.includes(name)) faults.collect(() => refuseUnknown(name, 'issuers', names))
+  for (const name of names) faults.collect(() => mustHaveCredentials(given[name], `issuers.${name}`))
+  faults.raise()
+  return Object.fromEntries(
+    names.map((name) => [name, { ...issuers[name], ...(given[name] as object) }]),
+  ) as unknown as TokenManagerOptions['issuers']
+}
+
+function mustHaveCredentials(given: unknown, path: string): void {
+  mustBeObject(given, path)
+  const own = Object.hasOwn(given, 'credentials') ? given['credentials'] : undefined
+  if (own === undefined) refuse(`${path}.credentials`, shape(own), 'credentials of the tenant itself')
+}
+
+/** A shared limiter keeps one budget for each base URL: each tenant has its own, by its name. */
+function limiterOf(id: string, limiter: CheckedOptions['limiter']): CheckedOptions['limiter'] {
+  return limiter && ((api) => limiter({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
+}
