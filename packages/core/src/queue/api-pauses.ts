@@ -1,7 +1,7 @@
 import type { Emit } from '../events.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
 import { LimitBackoff } from './limit-backoff.ts'
-import { readPause, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
+import { readPause, readRemaining, readRetryAfter, type ResponseHead } from './rate-limit-headers.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import { ReportedRemaining } from './reported-remaining.ts'
@@ -126,7 +126,9 @@ export class ApiPauses {
 
   #refused(call: SentCall, response: ResponseHead): void {
     const unasked = this.#backoff.after(call.takenAt)
-    const ms = finiteDuration(readPause(response) ?? unasked, this.#policy.longestPause)
+    const { longestPause, rateLimitHeaders } = this.#policy
+    const asked = rateLimitHeaders ? readPause(response) : readRetryAfter(response)
+    const ms = finiteDuration(asked ?? unasked, longestPause)
     this.#pause(ms, 'refused', response.status)
     this.#limiter.pause?.(ms)
   }

@@ -548,6 +548,7 @@ test.each<[string, unknown, string]>([
   ['a negative maxQueued', { limits: [], maxQueued: -1 }, 'ratePolicy.maxQueued'],
   ['an endless maxWait', { limits: [], maxWait: Infinity }, 'ratePolicy.maxWait'],
   ['a longest pause of 0', { limits: [], longestPause: 0 }, 'ratePolicy.longestPause'],
+  ['headers as text', { limits: [], rateLimitHeaders: 'no' }, 'ratePolicy.rateLimitHeaders'],
   ['a negative grace', { limits: [], unansweredGrace: -1 }, 'ratePolicy.unansweredGrace'],
   ['401 as limited', { limits: [], limitedStatuses: [401] }, 'ratePolicy.limitedStatuses[0]'],
 ])('refuses %s', (_what, ratePolicy, path) => {

@@ -2,7 +2,6 @@ import type { AccessToken } from '../token/access-token.ts'
 import { ApiPauses, type SentCall } from './api-pauses.ts'
 import { checkPriority } from './call-options.ts'
 import { refuse } from '../options/check.ts'
-import { PolicyWatch } from './policy-watch.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
 import type { TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
@@ -81,7 +80,7 @@ export class ApiQueue {
     this.#emit = emit
     this.#limiter = shared === undefined ? createRateLimiter(policy) : this.#share(shared)
     this.#pauses = new ApiPauses(api, policy, this.#limiter, emit)
-    this.#reported = new ReportedLimits(new PolicyWatch(api, policy.limits, emit), this.#pauses)
+    this.#reported = new ReportedLimits(api, policy, this.#pauses, emit)
   }
 
   /**
@@ -142,7 +141,7 @@ export class ApiQueue {
     this.#limiter.setPolicy(policy)
     this.#policy = policy
     this.#pauses.policy = policy
-    this.#reported.configured = policy.limits
+    this.#reported.policy = policy
     for (const call of this.#waiting.clear()) {
       this.#waiting.add(call)
       clearTimeout(call.timer)

@@ -32,3 +32,27 @@ test('whatever joins and leaves, the counts from each priority up are those of a
     }),
   )
 })
+
+function depthOf(root: Level): number {
+  let depth = 0
+  for (let row = [root]; row.length > 0; depth += 1)
+    row = row.flatMap(({ higher, lower }) => [higher, lower]).filter((level) => level !== undefined)
+  return depth
+}
+
+test.each([
+  ['ascending', (index: number) => index],
+  ['descending', (index: number) => -index],
+  ['mixed', (index: number) => (index * 7_919) % 50_000],
+])('with 50,000 distinct priorities, %s, no call passes more than 100 of them', (_order, priorityOf) => {
+  const levels = new PriorityLevels()
+  const added = Array.from({ length: 50_000 }, (_, index) => {
+    const level = levels.of(priorityOf(index))
+    levels.count(level.priority, 1)
+    return level
+  })
+  const root = added.find(({ total }) => total === levels.total) as Level
+  expect(levels.total).toBe(50_000)
+  // 40 to 50 by chance, 50,000 in a list
+  expect(depthOf(root)).toBeLessThan(100)
+})

@@ -35,13 +35,18 @@ const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
 export function readPause(response: ResponseHead): number | undefined {
-  const asked = parseRetryAfter(response.retryAfter, clockOf(response))
+  const asked = readRetryAfter(response)
   if (asked !== undefined) return asked
   const usedUp = quotasOf(response).flatMap(({ remaining, resetIn }) => (remaining === 0 ? [resetIn] : []))
   for (const pause of [Math.max(0, ...usedUp), ...resets.map((name) => readReset(response, name) ?? 0)])
     // a reset within this second is written as 0, and names no pause
     if (pause > 0) return pause
   return undefined
+}
+
+/** Returns the milliseconds that `Retry-After` asks for, `undefined` if it is missing or malformed. */
+export function readRetryAfter(response: ResponseHead): number | undefined {
+  return parseRetryAfter(response.retryAfter, clockOf(response))
 }
 
 /** Returns what the tightest quota still takes, `undefined` where the response says nothing of it. */

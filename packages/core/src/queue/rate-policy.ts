@@ -75,6 +75,13 @@ export interface RatePolicy {
    */
   readonly longestPause?: number | undefined
   /**
+   * Whether the API's rate limit headers (`RateLimit`, `X-RateLimit-Remaining` and their like) may slow it down. `false`,
+   * for an API whose headers are wrong: only `Retry-After` is read.
+   *
+   * @defaultValue true
+   */
+  readonly rateLimitHeaders?: boolean | undefined
+  /**
    * Status codes by which the API refuses a call for its limit. The API then pauses as long as the response says
    * (`Retry-After`, a rate limit header), otherwise for 1 s, doubling to 60 s, and the call is sent again, at most
    * 3 times.
@@ -94,6 +101,7 @@ export interface CheckedPolicy {
   readonly maxQueued: number
   readonly maxWait: number | undefined
   readonly longestPause: number
+  readonly rateLimitHeaders: boolean
   readonly limitedStatuses: readonly number[]
 }
 
@@ -116,5 +124,6 @@ export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   maxQueued: optional(count(0), Infinity),
   maxWait: optional(span),
   longestPause: optional(span, 300_000),
+  rateLimitHeaders: optional(flag, true),
   limitedStatuses: optional(list(status, 'an array of status codes, 400 to 599 but 401'), [429]),
 })

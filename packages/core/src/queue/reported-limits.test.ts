@@ -230,3 +230,33 @@ test('an API that has said nothing for long is heard once it says that nothing r
   expect(service.eventsOf('api.paused')).toMatchObject([{ for: 9_000, reason: 'used-up' }])
   expect(readOfSilent).toBeLessThan(200)
 })
+
+test('with `rateLimitHeaders: false` only Retry-After pauses, and no difference is reported', async () => {
+  const service = fakeService(
+    {},
+    {
+      apis: [
+        {
+          baseUrl,
+          issuer: 'general',
+          ratePolicy: { limits: [{ quota: 1_000, window: 60_000 }], rateLimitHeaders: false },
+        },
+      ],
+    },
+  )
+  await service.tokens.warmUp()
+  const api = service.tokens.route(baseUrl) as Api
+  const headers: Record<string, string> = { ratelimit: '"a";r=0;t=9', 'ratelimit-policy': '"a";q=1;w=60' }
+  const report = async (status: number, retryAfter?: string): Promise<void> => {
+    const taken = await api.admit()
+    taken.report({ status, retryAfter, header: (name) => headers[name] })
+    taken.release()
+  }
+  await report(200)
+  expect(service.tokens.status().apis[0]).not.toHaveProperty('pausedUntil')
+  await report(429)
+  await pass(1_000)
+  await report(429, '7')
+  expect(service.eventsOf('api.paused').map((event) => event.for)).toEqual([1_000, 7_000])
+  expect(service.eventsOf('policy.differs')).toEqual([])
+})

@@ -1,7 +1,8 @@
 import type { ApiPauses, SentCall } from './api-pauses.ts'
-import type { PolicyWatch } from './policy-watch.ts'
+import type { Emit } from '../events.ts'
+import { PolicyWatch } from './policy-watch.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
-import type { RateLimit } from './rate-policy.ts'
+import type { CheckedPolicy } from './rate-policy.ts'
 
 /** After so many responses in a row without a rate limit header only one in so many is looked at. */
 const mostSilent = 16
@@ -12,23 +13,26 @@ const mostSilent = 16
  * Not in every response: each lookup of a header takes 0.13 µs with `fetch`, and most APIs send none.
  */
 export class ReportedLimits {
-  readonly #watch: PolicyWatch
   readonly #pauses: ApiPauses
+  readonly #watch: PolicyWatch
+  #isRead: boolean
   #silentInRow = 0
 
-  constructor(watch: PolicyWatch, pauses: ApiPauses) {
-    this.#watch = watch
+  constructor(api: string, { limits, rateLimitHeaders }: CheckedPolicy, pauses: ApiPauses, emit: Emit) {
     this.#pauses = pauses
+    this.#watch = new PolicyWatch(api, limits, emit)
+    this.#isRead = rateLimitHeaders
   }
 
   /** Compares with another policy from now on. */
-  set configured(limits: readonly RateLimit[]) {
+  set policy({ limits, rateLimitHeaders }: CheckedPolicy) {
     this.#watch.configured = limits
+    this.#isRead = rateLimitHeaders
   }
 
   answered(call: SentCall, response: ResponseHead, isRefused: boolean): void {
-    const isDue = this.#silentInRow < mostSilent || call.order % mostSilent === 0
-    if (!isDue && !isRefused) return
+    const isDue = isRefused || this.#silentInRow < mostSilent || call.order % mostSilent === 0
+    if (!isDue || !this.#isRead) return
     const saysWhatRemains = this.#pauses.readRemaining(call, response)
     const namesPolicy = this.#watch.readPolicy(response)
     this.#silentInRow = saysWhatRemains || namesPolicy ? 0 : this.#silentInRow + 1

@@ -59,26 +59,3 @@ test('a call that left or was next cannot leave again', () => {
   expect(line.next()).toBe(third)
   expect(line.next()).toBeUndefined()
 })
-
-test('50,000 distinct priorities, in the worst order and with an estimate for each, take well under a second', () => {
-  for (const priorityOf of [
-    (index: number) => index,
-    (index: number) => -index,
-    (index: number) => (index * 7_919) % 50_000,
-  ]) {
-    const line = new WaitingCalls<Waiter>()
-    const start = performance.now()
-    for (let index = 0; index < 50_000; index += 1) {
-      const priority = priorityOf(index)
-      line.ahead(priority)
-      line.add({ priority, gone: false })
-    }
-    let last = Infinity
-    for (let waiter = line.next(); waiter !== undefined; waiter = line.next()) {
-      if (waiter.priority > last) throw new Error('not in order')
-      last = waiter.priority
-    }
-    // a tenth of that on an idle machine; a line that moves its calls took 10 s
-    expect(performance.now() - start).toBeLessThan(2_000)
-  }
-})
