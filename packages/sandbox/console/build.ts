@@ -1,0 +1,20 @@
+// Builds the console page into console/dist: a few files, all served by the sandbox itself.
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+
+await build({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  configFile: false,
+  base: './',
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2023',
+    // an inline script, which the page's policy forbids
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+})

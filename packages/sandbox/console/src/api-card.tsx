@@ -1,0 +1,148 @@
+import { useState } from 'preact/hooks'
+import type { ApiState, Realm } from '../../src/index.ts'
+import { Chart, type Line } from './chart.tsx'
+import { act } from './connection.ts'
+import { faultText } from './fault-text.ts'
+import { apiHistory, type ApiSample } from './history.ts'
+import { duration } from './in-words.ts'
+import { Figure, Health } from './issuer-card.tsx'
+
+const lines: readonly Line[] = [
+  { label: 'calls in the window', colour: '--ok', kind: 'line' },
+  { label: 'quota', colour: '--soft', kind: 'limit' },
+  { label: '401', colour: '--bad', kind: 'points' },
+  { label: '429', colour: '--warn', kind: 'points' },
+]
+
+export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
+  const [shown, setShown] = useState(0)
+  const { counts, fault, latency, windows } = api
+  const isSlow = latency !== 0
+  const limit = windows[shown] ?? windows[0]
+  const index = limit === undefined ? 0 : windows.indexOf(limit)
+  const heading = `${realm}-api`
+  return (
+    <section class="card" aria-labelledby={heading}>
+      <h2 id={heading}>
+        {realm} API <Health isWell={fault === null && !isSlow} />
+      </h2>
+      <p class="where">{api.baseUrl}</p>
+      {(fault !== null || isSlow) && (
+        <p class="notice">
+          {fault !== null && faultText(fault)} {isSlow && 'Responses are held for a while.'}
+        </p>
+      )}
+      <dl class="figures">
+        <Figure name="calls" value={counts.calls} />
+        <Figure name="answered" value={counts.answered} />
+        <Figure name="401" value={counts.rejected} bad />
+        <Figure name="429" value={counts.limited} bad />
+      </dl>
+      {limit === undefined ? (
+        <p class="empty">No rate policy: any number of calls is allowed. Set one below to see its window.</p>
+      ) : (
+        <>
+          <Chart
+            label={`Calls to the ${realm} API in a sliding window of ${duration(limit.window)} over the last minute: ${limit.used} of ${limit.quota} now`}
+            lines={lines}
+            data={() => dataOf(apiHistory[realm], index, limit.quota)}
+          />
+          <ul class="windows">
+            {windows.map(({ quota, window, used }, each) => (
+              <li key={`${quota}/${window}`}>
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-pressed={each === index}
+                  onClick={() => setShown(each)}
+                >
+                  <strong>{used}</strong> of {quota} in {duration(window)}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <PolicyForm realm={realm} quota={limit?.quota ?? 25} window={limit?.window ?? 1_000} />
+      <FaultForm realm={realm} />
+    </section>
+  )
+}
+
+/** Points stand on the line of the window. */
+function dataOf(
+  samples: readonly ApiSample[],
+  index: number,
+  quota: number,
+): [number[], ...(number | null)[][]] {
+  const used = samples.map((sample) => sample.used[index] ?? 0)
+  return [
+    samples.map(({ at }) => at),
+    used,
+    samples.map(() => quota),
+    samples.map(({ rejected }, each) => (rejected > 0 ? (used[each] ?? 0) : null)),
+    samples.map(({ limited }, each) => (limited > 0 ? (used[each] ?? 0) : null)),
+  ]
+}
+
+function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; window: number }) {
+  return (
+    <form
+      class="actions"
+      aria-label={`rate policy of the ${realm} API`}
+      onSubmit={(event) => {
+        event.preventDefault()
+        const form = new FormData(event.currentTarget)
+        const limit = { quota: Number(form.get('quota')), window: Number(form.get('window')) * 1_000 }
+        void act('set-rate-policy', { api: realm, policy: { limits: [limit] } })
+      }}
+    >
+      <label>
+        <input name="quota" type="number" min={1} value={quota} required /> calls in{' '}
+      </label>
+      <label>
+        <input name="window" type="number" min={0.1} step="any" value={window / 1_000} required /> s
+      </label>
+      <button type="submit">Set policy</button>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => void act('set-rate-policy', { api: realm, policy: null })}
+      >
+        Remove
+      </button>
+    </form>
+  )
+}
+
+function FaultForm({ realm }: { realm: Realm }) {
+  return (
+    <form
+      class="actions"
+      aria-label={`faults of the ${realm} API`}
+      onSubmit={(event) => {
+        event.preventDefault()
+        const form = new FormData(event.currentTarget)
+        const [status, percent] = [Number(form.get('status')), Number(form.get('percent'))]
+        void act('fail-api', { api: realm, status, percent })
+      }}
+    >
+      <label>
+        status <input name="status" type="number" min={200} max={599} value={503} required />
+      </label>
+      <label>
+        for <input name="percent" type="number" min={1} max={100} value={100} required /> %
+      </label>
+      <button type="submit">Fail</button>
+      <button type="button" onClick={() => void act('kill-api', { api: realm, for: 5_000 })}>
+        Kill for 5 s
+      </button>
+      <button type="button" onClick={() => void act('slow-api', { api: realm, ms: 1_000 })}>
+        Slow by 1 s
+      </button>
+      <button type="button" class="quiet" onClick={() => void act('restore-api', { api: realm })}>
+        Restore
+      </button>
+    </form>
+  )
+}

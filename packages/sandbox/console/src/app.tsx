@@ -1,0 +1,68 @@
+import { failure, link, state, useToken } from './connection.ts'
+import { ApiCard } from './api-card.tsx'
+import { Environment } from './environment.tsx'
+import { IssuerCard } from './issuer-card.tsx'
+import { Journal } from './journal.tsx'
+import { VerdictPanel } from './verdict-panel.tsx'
+
+const linkTexts = {
+  connecting: 'Connecting to the sandbox',
+  live: 'Live',
+  lost: 'The sandbox has ended; waiting for it',
+  denied: 'Another sandbox runs here now',
+} as const
+
+export function App() {
+  const now = state.value
+  return (
+    <>
+      <header class="top">
+        <h1>Tokenlane sandbox</h1>
+        <p class={`link ${link.value}`} role="status">
+          {linkTexts[link.value]}
+        </p>
+      </header>
+      <main>
+        {link.value === 'denied' && <TokenForm />}
+        {failure.value !== undefined && (
+          <p class="notice bad" role="alert">
+            {failure.value}
+          </p>
+        )}
+        {now === undefined ? (
+          <p class="empty">Waiting for the sandbox to say how it is.</p>
+        ) : (
+          <>
+            <VerdictPanel />
+            <div class="cards">
+              <IssuerCard realm="general" issuer={now.issuers.general} />
+              <IssuerCard realm="weblink" issuer={now.issuers.weblink} />
+              <ApiCard realm="general" api={now.apis.general} />
+              <ApiCard realm="weblink" api={now.apis.weblink} />
+            </div>
+            <Journal />
+            <Environment />
+          </>
+        )}
+      </main>
+    </>
+  )
+}
+
+function TokenForm() {
+  return (
+    <form
+      class="notice"
+      onSubmit={(event) => {
+        event.preventDefault()
+        useToken(new FormData(event.currentTarget).get('address') as string)
+      }}
+    >
+      <label>
+        The sandbox was restarted. Paste the console address that it printed:{' '}
+        <input name="address" autocomplete="off" required />
+      </label>
+      <button type="submit">Connect</button>
+    </form>
+  )
+}

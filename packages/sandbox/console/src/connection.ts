@@ -1,0 +1,127 @@
+// What the sandbox says, live, and what it is told: one stream of events, one function for every command.
+import { batch, signal } from '@preact/signals'
+import { createParser } from 'eventsource-parser'
+import type { JournalEntry, Realm, SandboxState, Verdict } from '../../src/index.ts'
+import { forget, remember } from './history.ts'
+
+/** `denied`: the token in the address is not that of this sandbox, which was restarted perhaps. */
+export type Link = 'connecting' | 'live' | 'lost' | 'denied'
+
+/** Entries that the page keeps; the sandbox has more. */
+const mostEntries = 1_000
+
+export const link = signal<Link>('connecting')
+export const state = signal<SandboxState | undefined>(undefined)
+export const verdict = signal<Verdict>({ ok: true, findings: [] })
+/** The oldest first. */
+export const journal = signal<readonly JournalEntry[]>([])
+/** What the last command could not do. */
+export const failure = signal<string | undefined>(undefined)
+
+let token = takeToken()
+let arrived: JournalEntry[] = []
+let newest: SandboxState | undefined
+
+/** Keeps the page connected for as long as it is open. */
+export async function connect(): Promise<void> {
+  setInterval(show, 250)
+  setInterval(() => void judge(), 2_000)
+  for (;;) {
+    await follow()
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+}
+
+/** Tries another token, as after a restart of the sandbox. */
+export function useToken(text: string): void {
+  token = text.replace(/^.*#token=/, '').trim()
+  sessionStorage.setItem('token', token)
+  link.value = 'connecting'
+}
+
+/** Calls a control function by its path: `act('revoke-tokens', { issuer: 'weblink' })`. */
+export async function act(
+  name: string,
+  parameters: Readonly<Record<string, unknown>> & { readonly issuer?: Realm; readonly api?: Realm },
+): Promise<void> {
+  failure.value = undefined
+  try {
+    const response = await request(`v1/${name}`, { method: 'POST', body: JSON.stringify(parameters) })
+    if (!response.ok)
+      failure.value = ((await response.json()) as { detail?: string }).detail ?? `status ${response.status}`
+  } catch {
+    failure.value = 'The sandbox cannot be reached'
+  }
+}
+
+/** Returns the variables that point a program at the sandbox, secrets included. */
+export async function environment(): Promise<Record<string, string>> {
+  const response = await request('v1/environment')
+  if (!response.ok) throw new Error(`status ${response.status}`)
+  return (await response.json()) as Record<string, string>
+}
+
+const request = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(path, { ...init, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } })
+
+/** The token comes in the fragment, which no server sees, and leaves the address at once. */
+function takeToken(): string {
+  const given = /^#token=(.+)$/.exec(location.hash)?.[1]
+  if (given !== undefined) {
+    sessionStorage.setItem('token', given)
+    history.replaceState(undefined, '', location.pathname)
+  }
+  return sessionStorage.getItem('token') ?? ''
+}
+
+/** Reads the stream of events until it ends. */
+async function follow(): Promise<void> {
+  try {
+    const response = await request('v1/events?after=0')
+    if (response.status === 401) link.value = 'denied'
+    if (!response.ok || response.body === null) return
+    arrived = []
+    batch(() => {
+      journal.value = []
+      link.value = 'live'
+    })
+    forget()
+    const parser = createParser({
+      onEvent({ event, data }) {
+        if (event === 'journal') arrived.push(JSON.parse(data) as JournalEntry)
+        else if (event === 'state') newest = JSON.parse(data) as SandboxState
+      },
+    })
+    const texts = response.body.pipeThrough(new TextDecoderStream()).getReader()
+    for (let read = await texts.read(); !read.done; read = await texts.read()) parser.feed(read.value)
+  } catch {
+    // the sandbox is gone; the caller tries again
+  }
+  if (link.value === 'live') link.value = 'lost'
+}
+
+/** Shows what arrived since the last time: four times a second, however many requests there are. */
+function show(): void {
+  if (newest === undefined && arrived.length === 0) return
+  const entries = arrived
+  const now = newest
+  arrived = []
+  newest = undefined
+  batch(() => {
+    if (entries.length > 0) journal.value = [...journal.value, ...entries].slice(-mostEntries)
+    if (now !== undefined) {
+      remember(now)
+      state.value = now
+    }
+  })
+}
+
+async function judge(): Promise<void> {
+  if (link.value !== 'live' || document.hidden) return
+  try {
+    const response = await request('v1/verdict')
+    if (response.ok) verdict.value = (await response.json()) as Verdict
+  } catch {
+    // the stream of events notices it
+  }
+}

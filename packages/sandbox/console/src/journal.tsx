@@ -1,0 +1,173 @@
+import { computed, signal } from '@preact/signals'
+import type { JournalEntry } from '../../src/index.ts'
+import { act, journal } from './connection.ts'
+
+const targets = ['general-issuer', 'weblink-issuer', 'general-api', 'weblink-api']
+const decisions = ['issued', 'answered', 'refused', 'limited', 'failed', 'left']
+const mostRows = 100
+
+const target = signal('')
+const decision = signal('')
+const text = signal('')
+const evidence = signal<readonly number[]>([])
+const open = signal<number | undefined>(undefined)
+/** What the table shows while it is looked at, so that rows do not run away. */
+const held = signal<readonly JournalEntry[] | undefined>(undefined)
+
+const matching = computed(() => {
+  const entries = held.value ?? journal.value
+  const wanted = text.value.toLowerCase()
+  return entries.filter(
+    (entry) =>
+      (evidence.value.length === 0 || evidence.value.includes(entry.id)) &&
+      (target.value === '' || entry.target === target.value) &&
+      (decision.value === '' || entry.decision === decision.value) &&
+      (wanted === '' || textOf(entry).includes(wanted)),
+  )
+})
+
+/** Shows these entries alone, as the evidence of a finding. */
+export function showEntries(ids: readonly number[]): void {
+  evidence.value = ids
+  document.querySelector('#journal')?.scrollIntoView({ block: 'start' })
+}
+
+export function Journal() {
+  const entries = matching.value
+  const rows = entries.slice(-mostRows).toReversed()
+  return (
+    <section class="card wide" aria-labelledby="journal">
+      <h2 id="journal">Journal</h2>
+      <form class="actions" role="search" aria-label="journal" onSubmit={(event) => event.preventDefault()}>
+        <Choice label="Where" value={target} among={targets} />
+        <Choice label="Decision" value={decision} among={decisions} />
+        <label>
+          Text{' '}
+          <input
+            type="search"
+            value={text.value}
+            onInput={(event) => (text.value = event.currentTarget.value)}
+          />
+        </label>
+        {evidence.value.length > 0 && (
+          <button type="button" onClick={() => (evidence.value = [])}>
+            Show all entries
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={() => void clear()}>
+          Clear journal and verdict
+        </button>
+      </form>
+      {rows.length === 0 ? (
+        <p class="empty">
+          {journal.value.length === 0
+            ? 'Each request that reaches an issuer or an API becomes a row here, with what was decided and why.'
+            : 'No entry matches.'}
+        </p>
+      ) : (
+        <>
+          <p class="soft">
+            {rows.length === entries.length
+              ? `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`
+              : `The last ${rows.length} of ${entries.length} entries`}
+            {held.value !== undefined && ', held while you look'}
+          </p>
+          <div
+            class="scroll"
+            tabIndex={0}
+            role="region"
+            aria-label="journal entries"
+            onMouseEnter={() => (held.value = journal.value)}
+            onMouseLeave={() => (held.value = undefined)}
+          >
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Time</th>
+                  <th scope="col">Where</th>
+                  <th scope="col">Client</th>
+                  <th scope="col">Request</th>
+                  <th scope="col">Token</th>
+                  <th scope="col">Status</th>
+                  <th scope="col">Decision</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((entry) => (
+                  <Row key={entry.id} entry={entry} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+    </section>
+  )
+}
+
+function Row({ entry }: { entry: JournalEntry }) {
+  const isOpen = open.value === entry.id
+  const bad = ['refused', 'limited', 'failed'].includes(entry.decision)
+  return (
+    <>
+      <tr class={bad ? 'bad' : undefined}>
+        <td>{entry.at.slice(11, 23)}</td>
+        <td>{entry.target}</td>
+        <td>{entry.client}</td>
+        <td class="request">{entry.method === null ? 'TLS handshake' : `${entry.method} ${entry.path}`}</td>
+        <td>{entry.token ?? ''}</td>
+        <td>{entry.status ?? 'cut'}</td>
+        <td>
+          <button
+            type="button"
+            class="quiet"
+            aria-expanded={isOpen}
+            onClick={() => (open.value = isOpen ? undefined : entry.id)}
+          >
+            {entry.decision}
+          </button>
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="reason">
+          <td colSpan={7}>
+            {entry.reason} (request {entry.id}, connection {entry.connection})
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}
+
+function Choice({
+  label,
+  value,
+  among,
+}: {
+  label: string
+  value: { value: string }
+  among: readonly string[]
+}) {
+  return (
+    <label>
+      {label}{' '}
+      <select value={value.value} onChange={(event) => (value.value = event.currentTarget.value)}>
+        <option value="">all</option>
+        {among.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+async function clear(): Promise<void> {
+  await act('clear-journal', {})
+  evidence.value = []
+  journal.value = []
+}
+
+const textOf = (entry: JournalEntry): string =>
+  `${entry.client} ${entry.method} ${entry.path} ${entry.token} ${entry.status} ${entry.reason}`.toLowerCase()

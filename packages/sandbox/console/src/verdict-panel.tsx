@@ -1,0 +1,44 @@
+import { journal, verdict } from './connection.ts'
+import { times } from './in-words.ts'
+import { showEntries } from './journal.tsx'
+
+export function VerdictPanel() {
+  const { findings } = verdict.value
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const hasSeen = journal.value.length > 0
+  const summary = !hasSeen
+    ? 'No request has arrived yet.'
+    : findings.length === 0
+      ? 'Nothing is wrong with the client so far.'
+      : `${times(errors, 'error')}, ${times(findings.length - errors, 'warning')} so far.`
+  return (
+    <section class="card wide" aria-labelledby="verdict">
+      <h2 id="verdict">Verdict</h2>
+      <p class={errors > 0 ? 'verdict bad' : 'verdict'} role="status">
+        {summary}
+      </p>
+      {!hasSeen && (
+        <p class="empty">
+          Point your program at this sandbox with the environment below. What it does to issuers and APIs
+          appears here, and what is wrong with it.
+        </p>
+      )}
+      <ul class="findings">
+        {findings.map(({ rule, severity, message, fix, evidence, count }) => (
+          <li key={rule} class={severity}>
+            <p>
+              <strong>{rule}</strong> <span class="tag">{severity}</span> {times(count, 'time')}
+            </p>
+            <p>{message}.</p>
+            <p class="fix">{fix}</p>
+            {evidence.length > 0 && (
+              <button type="button" class="quiet" onClick={() => showEntries(evidence)}>
+                Show the evidence
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { startSandbox, type Sandbox } from '../src/index.ts'
+import { launchChromium, openPage } from './chromium.ts'
+import { callApi, tokenOf } from './client.ts'
+
+const timeout = 60_000
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+let browser: Browser
+let sandbox: Sandbox
+let page: Page
+let faults: string[]
+
+beforeAll(async () => {
+  await import('../console/build.ts')
+  browser = await launchChromium()
+  sandbox = await start()
+  ;[page, faults] = await openPage(browser, sandbox.consoleUrl as string, 1280)
+  await page.waitForSelector('.link.live')
+}, timeout)
+afterAll(async () => {
+  await browser.close()
+  await sandbox.close()
+})
+beforeEach(() => {
+  sandbox.control.restoreIssuer()
+  sandbox.control.restoreApi()
+  sandbox.control.resetCounts()
+})
+
+function start(port?: number): Promise<Sandbox> {
+  return startSandbox({
+    control: true,
+    controlToken: 'a-token-of-a-console-test',
+    records: 10,
+    ratePolicies: { weblink: { limits: [{ quota: 25, window: 60_000 }] } },
+    ...(port !== undefined && { port }),
+  })
+}
+
+const card = (name: string): string => `section[aria-labelledby="${name}"]`
+const textOf = (selector: string): Promise<string> =>
+  page.$eval(selector, (element) => (element as unknown as { innerText: string }).innerText)
+
+/** Clicks a button of a card by its text. */
+async function click(name: string, text: string): Promise<void> {
+  for (const button of await page.$$(`${card(name)} button`))
+    if ((await button.evaluate(({ textContent }) => textContent)) === text) return button.click()
+  throw new Error(`${name} has no button "${text}"`)
+}
+
+test('an issuer: each button does what it says', { timeout }, async () => {
+  const { control } = sandbox
+  const issuer = () => control.state().issuers.general
+  await tokenOf(sandbox, 'general')
+  await vi.waitFor(async () => expect(await textOf(card('general-issuer'))).toContain('1 live token'), 5_000)
+  await click('general-issuer', 'Revoke tokens')
+  await vi.waitFor(() => expect(issuer().live).toBe(0))
+  await tokenOf(sandbox, 'general')
+  await click('general-issuer', 'Expire tokens')
+  await vi.waitFor(() => expect(issuer().live).toBe(0))
+
+  await click('general-issuer', 'Fail with 503')
+  await vi.waitFor(() => expect(issuer().fault).toMatchObject({ does: 'respond', status: 503 }))
+  expect(issuer().fault?.timeLeft).toBeGreaterThan(10_000)
+  await vi.waitFor(
+    async () => expect(await textOf(card('general-issuer'))).toContain('Requests get 503'),
+    5_000,
+  )
+  await click('general-issuer', 'Kill')
+  await vi.waitFor(() => expect(issuer().fault).toMatchObject({ does: 'cut' }))
+  await click('general-issuer', 'Slow by 2 s')
+  await vi.waitFor(() => expect(issuer().latency).toBe(2_000))
+  await click('general-issuer', 'Restore')
+  await vi.waitFor(() => expect(issuer()).toMatchObject({ fault: null, latency: 0 }))
+
+  await click('general-issuer', 'Rotate with overlap')
+  await vi.waitFor(() => expect(issuer().acceptedSecrets).toBe(2))
+  await page.waitForSelector(`${card('general-issuer')} ::-p-text(Drop 1 old secret)`)
+  await click('general-issuer', 'Drop 1 old secret')
+  await vi.waitFor(() => expect(issuer().acceptedSecrets).toBe(1))
+  const { clientSecret } = sandbox.credentials.general
+  await click('general-issuer', 'Rotate secret')
+  await vi.waitFor(() => expect(control.environment()['GENERAL_CLIENT_SECRET']).not.toBe(clientSecret))
+})
+
+test('an API: each button does what it says', { timeout }, async () => {
+  const api = () => sandbox.control.state().apis.weblink
+  await click('weblink-api', 'Fail')
+  await vi.waitFor(() => expect(api().fault).toMatchObject({ status: 503, percent: 100 }))
+  await click('weblink-api', 'Kill for 5 s')
+  await vi.waitFor(() => expect(api().fault).toMatchObject({ does: 'cut' }))
+  await click('weblink-api', 'Slow by 1 s')
+  await vi.waitFor(() => expect(api().latency).toBe(1_000))
+  await click('weblink-api', 'Restore')
+  await vi.waitFor(() => expect(api()).toMatchObject({ fault: null, latency: 0 }))
+  await click('general-api', 'Set policy')
+  const policy = () => sandbox.control.state().apis.general.ratePolicy
+  await vi.waitFor(() => expect(policy()).toMatchObject({ limits: [{ quota: 25, window: 1_000 }] }))
+  await click('general-api', 'Remove')
+  await vi.waitFor(() => expect(policy()).toBeNull())
+})
+
+test('the chart and the text show the count that the API counted', { timeout }, async () => {
+  const token = await tokenOf(sandbox, 'weblink')
+  for (let call = 0; call < 7; call += 1) await callApi(sandbox, 'weblink', { token })
+  const [{ used, quota } = { used: 0, quota: 0 }] = sandbox.control.state().apis.weblink.windows
+  expect(used).toBeGreaterThanOrEqual(7)
+  await vi.waitFor(async () => {
+    expect(await textOf(card('weblink-api'))).toContain(`${used} of ${quota} in 60 s`)
+    const label = await page.$eval(`${card('weblink-api')} .chart`, (chart) =>
+      chart.getAttribute('aria-label'),
+    )
+    expect(label).toContain(`${used} of ${quota} now`)
+  }, 5_000)
+  // the line is drawn: pixels of its colour are on the canvas
+  const drawn = await page.$eval(`${card('weblink-api')} canvas`, (element) => {
+    const canvas = element as unknown as {
+      width: number
+      height: number
+      getContext(kind: '2d'): { getImageData(...box: number[]): { data: Uint8ClampedArray } }
+    }
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    let count = 0
+    for (let at = 0; at < data.length; at += 4)
+      if (data[at] === 15 && data[at + 1] === 118 && data[at + 2] === 110) count += 1
+    return count
+  })
+  expect(drawn).toBeGreaterThan(10)
+})
+
+test(
+  'a row of the journal opens to its reason, and filters and evidence narrow the table',
+  { timeout },
+  async () => {
+    sandbox.control.clearJournal()
+    await callApi(sandbox, 'general', { path: 'records' })
+    await callApi(sandbox, 'general', { token: await tokenOf(sandbox, 'general') })
+    const rows = (): Promise<number> => page.$$eval(`${card('journal')} tbody tr`, ({ length }) => length)
+    await page.type(`${card('journal')} input[type=search]`, '401')
+    await vi.waitFor(async () => expect(await rows()).toBeGreaterThan(0), 5_000)
+    await click('journal', 'refused')
+    await page.waitForSelector('tr.reason')
+    expect(await textOf('tr.reason')).toContain('no bearer token')
+    await page.$eval(`${card('journal')} input[type=search]`, (input) => {
+      const field = input as unknown as { value: string; dispatchEvent(event: Event): void }
+      field.value = ''
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    })
+    await page.waitForSelector('.findings li.error ::-p-text(missing-token)', { timeout: 10_000 })
+    await click('verdict', 'Show the evidence')
+    await page.waitForSelector(`${card('journal')} ::-p-text(Show all entries)`)
+    expect(await rows()).toBeLessThanOrEqual(3)
+    await click('journal', 'Show all entries')
+  },
+)
+
+test(
+  'an axe check finds nothing, light and dark, at 390, 1280 and 1920 px, and nothing scrolls sideways',
+  { timeout },
+  async () => {
+    for (const width of [390, 1280, 1920])
+      for (const value of ['light', 'dark']) {
+        await page.setViewport({ width, height: 900 })
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }])
+        await page.evaluate(axeSource)
+        const violations = (await page.evaluate(
+          `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+        )) as string[]
+        expect(violations).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      }
+    await page.setViewport({ width: 1280, height: 900 })
+  },
+)
+
+test('all of the page can be reached by keyboard', { timeout }, async () => {
+  const reached = new Set<string>()
+  await page.evaluate('document.activeElement?.blur()')
+  for (let press = 0; press < 80; press += 1) {
+    await page.keyboard.press('Tab')
+    reached.add((await page.evaluate('document.activeElement?.textContent ?? ""')) as string)
+  }
+  for (const text of ['Revoke tokens', 'Kill', 'Set policy', 'Fail', 'Copy the environment'])
+    expect(reached).toContain(text)
+})
+
+test('the page says that the sandbox has ended, and goes on with the next one', { timeout }, async () => {
+  const { controlUrl } = sandbox
+  await sandbox.close()
+  await page.waitForSelector('.link.lost', { timeout: 10_000 })
+  sandbox = await start(Number(new URL(controlUrl as string).port))
+  await page.waitForSelector('.link.live', { timeout: 20_000 })
+  await tokenOf(sandbox, 'weblink')
+  await vi.waitFor(async () => expect(await textOf(card('weblink-issuer'))).toContain('1 live token'), 5_000)
+})
+
+test('with a token of another sandbox the page asks for the new address', { timeout }, async () => {
+  const other = await browser.newPage()
+  await other.goto(`${sandbox.controlUrl}/#token=the-token-of-yesterday`)
+  await other.waitForSelector('.link.denied', { timeout: 10_000 })
+  await other.type('input[name=address]', sandbox.consoleUrl as string)
+  await other.keyboard.press('Enter')
+  await other.waitForSelector('.link.live', { timeout: 10_000 })
+  expect(other.url()).not.toContain('token')
+  await other.close()
+})
+
+test('the page reported nothing on its console but that the sandbox was away, and asked for nothing elsewhere', () => {
+  expect(
+    faults.filter((fault) => !/ERR_CONNECTION|ERR_INCOMPLETE|Failed to load resource/.test(fault)),
+  ).toEqual([])
+})
