@@ -28,7 +28,7 @@ local week = 604800000
 -- What a process may be late by, at least, before it loses its place until it is back.
 local lateness = 500
 -- How often a process that waits for the end of a pause looks whether it was lifted.
-local pauseLook = 5000
+local pauseLook = 2000
 
 local function readClock()
   local time = redis.call('TIME')

@@ -1,4 +1,5 @@
 import { createTokenManager, type RatePolicy, type TokenManager, type TokenlaneEvent } from '@tokenlane/core'
+import type { LimitedApi, RateLimiter } from '@tokenlane/core/fleet'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
 import { shareOf } from '../src/fallback-limiter.ts'
@@ -100,6 +101,63 @@ test('a pause that one is told holds for all', { timeout }, async () => {
   await new Promise((resolve) => setTimeout(resolve, 20))
   await second.call()
   expect((second.sentAt[0] ?? 0) - told).toBeGreaterThan(900)
+})
+
+/** The limiter of a process, without calls. */
+function limiterOf(limits: RatePolicy['limits'], hooks: Partial<LimitedApi> = {}): RateLimiter {
+  const nothing = (): void => {}
+  const factory = redisLimiter({ client: redis.client, prefix: `test${prefixes}`, fallbackShare: 1 })
+  return factory({
+    baseUrl,
+    limits,
+    spread: false,
+    accounting: 'response',
+    unitsAvailable: nothing,
+    paused: nothing,
+    resumed: nothing,
+    failed: nothing,
+    recovered: nothing,
+    ...hooks,
+  })
+}
+
+test('a pause that one process lifts is lifted for all that wait', { timeout }, async () => {
+  const paused = vi.fn<(ms: number) => void>()
+  const resumed = vi.fn<() => void>()
+  const limits = [{ quota: 5, window: 100 }]
+  const one = limiterOf(limits)
+  const other = limiterOf(limits, { paused, resumed })
+  one.pause?.(60_000)
+  await vi.waitFor(() => {
+    other.take(1)
+    expect(paused).toHaveBeenCalled()
+  }, timeout)
+  expect(paused.mock.calls[0]?.[0]).toBeGreaterThan(50_000)
+  expect(resumed).not.toHaveBeenCalled()
+  one.resume?.()
+  await vi.waitFor(() => expect(resumed).toHaveBeenCalledOnce(), 10_000)
+  await Promise.all([one.close?.(), other.close?.()])
+})
+
+test('another policy holds at once, and units that are used count in it', { timeout }, async () => {
+  const sentAt: number[] = []
+  const limiter: RateLimiter = limiterOf([{ quota: 3, window: 2_000 }], {
+    unitsAvailable() {
+      for (let permit = limiter.take(10); typeof permit === 'object'; permit = limiter.take(10)) {
+        sentAt.push(performance.now())
+        permit.answered()
+      }
+    },
+  })
+  limiter.take(10)
+  await vi.waitFor(() => expect(sentAt).toHaveLength(3), timeout)
+  limiter.setPolicy?.({ limits: [{ quota: 5, window: 2_000 }], spread: false, accounting: 'response' })
+  limiter.take(10)
+  await vi.waitFor(() => expect(sentAt).toHaveLength(5), timeout)
+  expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeLessThan(2_000)
+  await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(5), timeout)
+  expect((sentAt[5] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(2_000)
+  await limiter.close?.()
 })
 
 test('who gives up leaves no place in the queue, and no timer', { timeout }, async () => {

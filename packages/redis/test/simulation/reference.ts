@@ -6,7 +6,7 @@ import type { Message } from '../../src/protocol.ts'
 
 const slots = 100
 const lateness = 500
-const pauseLook = 5_000
+const pauseLook = 2_000
 
 interface State {
   epoch: string
