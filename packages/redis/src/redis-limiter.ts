@@ -16,14 +16,15 @@ export interface RedisLimiterOptions {
    */
   readonly prefix?: string | undefined
   /**
-   * What this process keeps to while Redis cannot be reached: a part of each quota, above 0, at most 1. For `n`
-   * processes `1 / n`.
+   * The part of each quota that this process uses while Redis cannot be reached, from 0 to 1. For `n` processes
+   * `1 / n`. With 0 calls wait until Redis is back, so that processes that are cut off add nothing.
    *
-   * A part of less than one call makes the window longer instead: 3 a second at 1/8 is one call in 2.67 seconds.
+   * A part of less than one call makes the window longer instead: 3 a second at 1/8 is one call in 3.2 seconds.
    */
   readonly fallbackShare: number
   /**
-   * How long Redis may take for an answer, in milliseconds, above 0. After that it counts as not reachable.
+   * How long Redis may take for an answer, in milliseconds, above 0. After that it counts as unreachable. A Redis
+   * that usually takes longer may take two and a half times its usual round trip, at most 5 seconds.
    *
    * @defaultValue 500
    */
@@ -31,7 +32,7 @@ export interface RedisLimiterOptions {
 }
 
 /**
- * One rate budget for all processes that use the same Redis, prefix and `baseUrl`.
+ * Creates limiters that share one rate budget among all processes with the same Redis, prefix and `baseUrl`.
  *
  * @throws TokenlaneError `INVALID_OPTIONS`, naming the option and what is allowed.
  * @example
