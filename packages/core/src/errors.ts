@@ -9,11 +9,11 @@ mustBeSupportedNode()
  * - `INVALID_OPTIONS`: an option is wrong; the message names it, what was given and what is allowed.
  * - `INSECURE_TRANSPORT`: a URL, an agent, a dispatcher or the issuer's TLS would let a secret or a token travel
  *   unprotected; the message names the option.
- * - `CREDENTIALS_UNAVAILABLE`: the credentials provider failed, or gave nothing usable.
- * - `TOKEN_REQUEST_REFUSED`: the issuer said no (RFC 6749 §5.2); see `oauthError` and `status`.
- * - `TOKEN_REQUEST_FAILED`: the issuer could not be reached, or answered with an error that may pass.
- * - `TOKEN_REQUEST_TIMEOUT`: the issuer did not answer in time.
- * - `TOKEN_RESPONSE_INVALID`: the issuer's answer is no token response (RFC 6749 §5.1).
+ * - `CREDENTIALS_UNAVAILABLE`: the credentials provider failed or gave nothing usable, or a key cannot sign.
+ * - `TOKEN_REQUEST_REFUSED`: the issuer refused the client or the request (RFC 6749 §5.2); see `oauthError`, `status`.
+ * - `TOKEN_REQUEST_FAILED`: the issuer could not be reached, or its response was an error; see `definite`.
+ * - `TOKEN_REQUEST_TIMEOUT`: the issuer sent no response in time.
+ * - `TOKEN_RESPONSE_INVALID`: the issuer's response is not a token response (RFC 6749 §5.1), or not its metadata.
  * - `QUEUE_FULL`: `maxQueued` calls wait already.
  * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
  * - `MANAGER_CLOSED`: the token manager was closed.
@@ -36,7 +36,7 @@ export type TokenlaneErrorCode =
 export interface TokenlaneErrorDetails {
   /** Name of the issuer, as given in `issuers`. */
   readonly issuer?: string | undefined
-  /** HTTP status of the issuer's answer. */
+  /** HTTP status of the issuer's response. */
   readonly status?: number | undefined
   /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
   readonly oauthError?: string | undefined

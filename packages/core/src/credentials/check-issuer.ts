@@ -63,7 +63,7 @@ export function checkIssuer(
     ...describeSettings(own, ownFetch),
   } as Description<IssuerSettings & Partial<PlaceOptions>>)(given, path)
   const { scope, secretLifetime, notices } = read
-  // not all of these are read, and what others put on Object.prototype is none of them
+  // only some of these are read; the others must not come from a polluted Object.prototype
   const { authUrl, tokenEndpoint, issuer }: Partial<PlaceOptions> = { __proto__: null, ...read } as object
   return {
     ...((authUrl ?? tokenEndpoint ?? issuer) as IssuerPlace),

@@ -30,7 +30,7 @@ export function envCredentials(prefix: string): CredentialsProvider {
       ...listOf('Missing', missing.map(nameOf)),
       ...listOf('Empty', empty.map(nameOf)),
       ...noDate.map(
-        (field) => `The environment variable ${nameOf(field)} is no ISO 8601 date, such as 2026-11-21`,
+        (field) => `The environment variable ${nameOf(field)} is not an ISO 8601 date, such as 2026-11-21`,
       ),
     ]
     throw unreadable(faults.join('; '))

@@ -18,6 +18,6 @@ test.each([
   '2026-13-01',
   '1795305600000',
   '2026-11-21 ',
-])('%j is no ISO 8601 date', (text) => {
+])('%j is not an ISO 8601 date', (text) => {
   expect(parseIsoDate(text)).toBeUndefined()
 })

@@ -55,7 +55,7 @@ export async function requestToken(
   }
 }
 
-/** One token request: who asks, whom, and how. */
+/** One token request: which client asks which server, and how. */
 interface Asking {
   readonly endpoint: TokenEndpoint
   readonly credentials: ClientCredentials

@@ -12,7 +12,7 @@ export interface TokenSource {
   /**
    * Obtains a token, by one try.
    *
-   * @throws TokenlaneError why there is no token.
+   * @throws TokenlaneError what kept it from getting a token.
    */
   obtain(reason: RenewalReason, wait: Wait): Promise<Grant>
   /** Ends when the last grant has left nothing to do, such as writing it to a store. */
@@ -24,7 +24,7 @@ export interface ClientTokenSource {
   /**
    * Obtains a token for `client`, by one try.
    *
-   * @throws TokenlaneError why there is no token.
+   * @throws TokenlaneError what kept it from getting a token.
    */
   obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
   /** As in `TokenSource`. */

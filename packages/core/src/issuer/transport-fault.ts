@@ -13,9 +13,9 @@ export interface TransportFault {
   readonly cause: Error
 }
 
-/** How OpenSSL and BoringSSL say that there is no TLS version that both sides allow. */
+/** The codes by which OpenSSL and BoringSSL say that the two sides allow no common TLS version. */
 const tlsTooOld = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
-/** How OpenSSL says that it knows no authority that vouches for the certificate. */
+/** The codes by which OpenSSL says that it knows no authority for the certificate. */
 const unknownAuthority =
   /^(?:UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|UNABLE_TO_VERIFY_LEAF_SIGNATURE|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|CERT_UNTRUSTED)$/
 
@@ -75,7 +75,7 @@ interface Innermost {
   readonly code?: string
   /** Where the connection went, `host` or `address:port`, if the error says so. */
   readonly place?: string
-  /** What a proxy answered instead of opening a tunnel. */
+  /** The status of a proxy's response that did not open a tunnel. */
   readonly tunnelStatus?: string
 }
 

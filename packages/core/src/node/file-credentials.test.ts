@@ -124,8 +124,8 @@ test.each<[string, unknown]>([
 
 test.each<[string, unknown, string]>([
   ['nothing at all', '', 'is empty'],
-  ['a half-written file', '{"clientId":"client-1","clientSecret":"secret-1', 'is no JSON'],
-  ['text', 'secret-1', 'is no JSON'],
+  ['a half-written file', '{"clientId":"client-1","clientSecret":"secret-1', 'is not JSON'],
+  ['text', 'secret-1', 'is not JSON'],
   ['no object', '"secret-1"', 'is a string, not an object'],
   ['an empty array', [], 'is an empty array'],
   ['no client id', { clientSecret: 'secret-1' }, '`clientId` is missing'],
@@ -142,8 +142,12 @@ test.each<[string, unknown, string]>([
     { client_id: 'a', client_secret: 'secret-1' },
     'than clientId, clientSecret, secretIssuedAt',
   ],
-  ['a wrong date', { ...current, secretIssuedAt: '1 Nov 2026' }, '`secretIssuedAt` is no ISO 8601 date'],
-  ['a date that is a number', { ...current, secretIssuedAt: now }, '`secretIssuedAt` is no ISO 8601 date'],
+  ['a wrong date', { ...current, secretIssuedAt: '1 Nov 2026' }, '`secretIssuedAt` is not an ISO 8601 date'],
+  [
+    'a date that is a number',
+    { ...current, secretIssuedAt: now },
+    '`secretIssuedAt` is not an ISO 8601 date',
+  ],
 ])('%s in a JSON file is named with its path, and not quoted', (_what, content, reason) => {
   put(content)
   expect(failure(file)).toMatch(/^CREDENTIALS_UNAVAILABLE Cannot read credentials: the file /)
@@ -156,7 +160,7 @@ test.each<[string, Record<string, string>, string, string]>([
   ['another spelling', { client_id: 'client-1', client_secret: 'secret-1' }, 'clientId', 'is missing'],
   ['no secret', { clientId: 'client-1' }, 'clientSecret', 'is missing'],
   ['an empty secret', { clientId: 'client-1', clientSecret: '\n' }, 'clientSecret', 'is empty'],
-  ['a wrong date', { ...current, secretIssuedAt: 'secret-1' }, 'secretIssuedAt', 'is no ISO 8601 date'],
+  ['a wrong date', { ...current, secretIssuedAt: 'secret-1' }, 'secretIssuedAt', 'is not an ISO 8601 date'],
 ])('%s in a folder is named with its path, and not quoted', (_what, fields, name, fault) => {
   mount(fields)
   expect(failure(folder)).toMatch(/^CREDENTIALS_UNAVAILABLE /)
@@ -173,7 +177,7 @@ test('what is missing or wrong at start-up is refused by createTokenManager', ()
   expect(create).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
   expect(create).toThrow(`the file ${file} is missing`)
   put('{')
-  expect(create).toThrow(`the file ${file} is no JSON`)
+  expect(create).toThrow(`the file ${file} is not JSON`)
   put(current)
   expect(create).not.toThrow()
 })

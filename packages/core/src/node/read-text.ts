@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { unreadable } from '../credentials/credentials.ts'
 
-/** The text of a file without the white space around it, `undefined` if there is no such file. */
+/** Returns the text of a file without the white space around it, `undefined` if the file does not exist. */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim()
@@ -11,7 +11,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** What the file system said, such as EACCES. */
+/** Returns the file system's code, such as EACCES. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'cannot be read'
 }

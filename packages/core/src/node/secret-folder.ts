@@ -12,7 +12,7 @@ import { codeOf, readText } from './read-text.ts'
 export function readFolder(path: string, method: ClientAuthenticationMethod): readonly ClientCredentials[] {
   let version = versionOf(path)
   let found = readFields(version, method)
-  // swapped meanwhile: a field may be gone that the new version has
+  // the folder was swapped meanwhile: a field may be missing that the new version has
   for (let now = versionOf(path); now !== version; now = versionOf(path)) {
     version = now
     found = readFields(version, method)
@@ -23,7 +23,7 @@ export function readFolder(path: string, method: ClientAuthenticationMethod): re
     [
       ...missing.map((name) => `the file ${join(path, name)} is missing`),
       ...empty.map((name) => `the file ${join(path, name)} is empty`),
-      ...noDate.map((name) => `the file ${join(path, name)} is no ISO 8601 date, such as 2026-11-21`),
+      ...noDate.map((name) => `the file ${join(path, name)} is not an ISO 8601 date, such as 2026-11-21`),
     ].join('; '),
   )
 }
@@ -48,7 +48,7 @@ function versionOf(path: string): string {
   return version === undefined ? (ifThere(() => realpathSync(path), path) ?? path) : resolve(path, version)
 }
 
-/** Returns `undefined` for what is not there, or is no link. */
+/** Returns `undefined` for what does not exist, or is not a link. */
 function ifThere(look: () => string, path: string): string | undefined {
   try {
     return look()

@@ -14,7 +14,7 @@ export function readJson(path: string, method: ClientAuthenticationMethod): read
   const text = readText(path)
   if (!text) throw unreadable(`the file ${path} is ${text === undefined ? 'missing' : 'empty'}`)
   const content = parse(text)
-  if (content === undefined) throw unreadable(`the file ${path} is no JSON`)
+  if (content === undefined) throw unreadable(`the file ${path} is not JSON`)
   if (!Array.isArray(content)) return [clientIn(content, path, '', method)]
   if (content.length === 0) throw unreadable(`the file ${path} is an empty array`)
   return content.map((client, index) => clientIn(client, path, `[${index}]`, method))
@@ -49,6 +49,6 @@ function clientIn(
   const read = readCredentials({ ...client, secretIssuedAt }, method)
   if ('fault' in read) return refuse(read.fault.key ?? '', `is ${read.fault.given}`)
   if (issuedAt !== undefined && secretIssuedAt === undefined)
-    return refuse('secretIssuedAt', 'is no ISO 8601 date, such as 2026-11-21')
+    return refuse('secretIssuedAt', 'is not an ISO 8601 date, such as 2026-11-21')
   return read.credentials
 }
