@@ -1,6 +1,6 @@
 import type { TokenlaneErrorCode } from './errors.ts'
 
-/** Why a token was asked for. */
+/** Why a token was requested. */
 export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
@@ -28,8 +28,8 @@ export interface NamedLimit {
 }
 
 /**
- * How the shared store failed: it threw, did not answer in time (a second at most), or gave what none of this fleet
- * has written.
+ * How the shared store failed: it threw, did not answer in time (a second at most), or returned what no process of
+ * these has written.
  */
 export type StoreFailure = 'error' | 'timeout' | 'unreadable'
 
@@ -77,7 +77,7 @@ type EventOfOne =
   | { readonly type: 'store.failed'; readonly reason: StoreFailure }
   /** The shared store does its work again. */
   | { readonly type: 'store.recovered' }
-  /** An API answered 401 to the token in use, which is dropped. Once per token, however many calls it hit. */
+  /** An API refused the token in use with a 401; the token is dropped. Once per token, whatever the number of calls. */
   | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
   /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in about `emptyIn`. */
   | {

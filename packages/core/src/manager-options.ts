@@ -18,7 +18,7 @@ export interface ApiOptions<Issuer extends string = string> {
   readonly baseUrl: PerEnvironment
   /** A name from `issuers`. */
   readonly issuer: Issuer
-  /** What the API allows. Without one its calls never queue. */
+  /** What the API allows. Without a rate policy its calls never queue. */
   readonly ratePolicy?: RatePolicy | undefined
   /**
    * Which calls may be sent again after a 401, or after a status that says that the limit was passed: all, none, or
@@ -50,22 +50,22 @@ export type TokenFetch = (
 export interface TokenManagerOptions<Issuer extends string = string> {
   /** Token issuers, by names of your choice. */
   readonly issuers: Readonly<Record<Issuer, IssuerOptions>>
-  /** The APIs that get tokens. A URL of none of them is sent exactly as it would be without us. */
+  /** The APIs that get tokens. A URL outside of them is sent exactly as it would be without Tokenlane. */
   readonly apis: readonly ApiOptions<NoInfer<Issuer>>[]
   /**
-   * Which environment this process is in, such as `testing` or `production`. Needed where a URL is given by
+   * The environment that this process is in, such as `testing` or `production`. Needed where a URL is given by
    * environment.
    */
   readonly environment?: string | undefined
   /**
-   * Shares the tokens with the other processes of a fleet, so that one asks the issuer for all; `redisTokenStore`
-   * from `@tokenlane/redis` is one. Holds sealed tokens only.
+   * Shares the tokens with other processes, so that one of them asks the issuer for all; `redisTokenStore` from
+   * `@tokenlane/redis` is such a store. It holds sealed tokens only.
    *
    * @defaultValue each process has its own tokens
    */
   readonly store?: TokenStore | undefined
   /**
-   * Keeps the rate policies of all APIs, for example for a whole fleet: `redisLimiter` of `@tokenlane/redis`.
+   * Keeps the rate policies of all APIs, for example for several processes: `redisLimiter` of `@tokenlane/redis`.
    *
    * @defaultValue each manager keeps them by itself, in its own memory
    */

@@ -2,7 +2,7 @@ import { TokenlaneError } from '../errors.ts'
 import { Faults } from './faults.ts'
 import { didYouMean } from './nearest.ts'
 
-/** Ends the start-up: names the option, what was given, and what is allowed. */
+/** Throws an error that names the option, what was given, and what is allowed. */
 export function refuse(path: string, given: string, allowed: string): never {
   throw new TokenlaneError(
     'INVALID_OPTIONS',
@@ -48,7 +48,7 @@ export function mustBeText(value: unknown, path: string, allowed: string): strin
   return value
 }
 
-/** A time span in milliseconds. */
+/** Returns a time span in milliseconds. */
 export function mustBeDuration(
   value: unknown,
   path: string,

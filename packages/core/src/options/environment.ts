@@ -5,10 +5,10 @@ import { mustBeSecureUrl } from './secure-url.ts'
 export type PerEnvironment = string | Readonly<Record<string, string>>
 
 /**
- * Which environment this process is in, and what its URLs are.
+ * Knows which environment this process is in, and picks its URLs.
  *
- * Every URL that is given by environment is checked, also those of the other environments, and no origin may
- * serve two of them: a copy-paste there would send production secrets to a testing host.
+ * It checks every URL that is given by environment, also those of the other environments. No origin may serve two
+ * environments: a copy-paste there would send production secrets to a testing host.
  */
 export class Environment {
   readonly #name: string | undefined
@@ -20,7 +20,7 @@ export class Environment {
     this.#name = name
   }
 
-  /** The URL of this environment. */
+  /** Returns the URL of this environment. */
   url(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
     if (typeof value !== 'object') return mustBeSecureUrl(value, path, allowInsecureLoopback)
     mustBeObject(value, path)
@@ -36,7 +36,7 @@ export class Environment {
       this.#mustBeOneEnvironment(url, name, `${path}.${name}`)
     }
     if (!Object.hasOwn(value, this.#name))
-      refuse('environment', `none that \`${path}\` has a URL for`, `one of ${names.join(', ')}`)
+      refuse('environment', `a name that \`${path}\` has no URL for`, `one of ${names.join(', ')}`)
     return new URL(value[this.#name] as string)
   }
 

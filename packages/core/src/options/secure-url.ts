@@ -2,7 +2,7 @@ import { refuse, shape } from './check.ts'
 import { TokenlaneError } from '../errors.ts'
 
 /**
- * A URL that secrets and tokens may travel to: `https:`, or `http:` to this very machine where that is allowed.
+ * Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed.
  *
  * @throws TokenlaneError `INSECURE_TRANSPORT` for `http:`, `INVALID_OPTIONS` for anything else that is wrong.
  */

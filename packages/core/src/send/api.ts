@@ -1,10 +1,10 @@
-/** What an adapter tells of the answer to one attempt, as it stands on the wire. */
+/** What an adapter reports of the response to one attempt, as it stood on the wire. */
 export interface Report {
   /** HTTP status code. */
   readonly status: number
-  /** The `Retry-After` field. */
+  /** The `Retry-After` header. */
   readonly retryAfter?: string | null | undefined
-  /** The `WWW-Authenticate` field: tells a refused token from another reason for a 401. */
+  /** The `WWW-Authenticate` header: tells a refused token from another reason for a 401. */
   readonly wwwAuthenticate?: string | null | undefined
   /**
    * Returns the value of any response header by its lower-case name, several values joined by a comma. Called while
@@ -18,8 +18,8 @@ export interface Exchange<T> extends Report {
   /** What the caller gets if this was the last attempt. */
   readonly result: T
   /**
-   * Frees what an unwanted answer holds: drains a short body, cancels a long one. Called at most once; if it
-   * fails, nobody minds.
+   * Frees what an unwanted response holds: drains a short body, cancels a long one. Called at most once; its failure is
+   * ignored.
    */
   discard(): unknown
 }
@@ -30,10 +30,10 @@ export interface AdmitOptions {
   readonly client?: string | undefined
   /** HTTP method. An API's list of methods that may be sent again is compared with it. */
   readonly method?: string | undefined
-  /** Ends the waiting. The request itself is the client's to abort. */
+  /** Ends the wait. The client aborts the request itself. */
   readonly signal?: AbortSignal | null | undefined
   /**
-   * Goes before calls of a lower one where an API has a rate policy; a whole number.
+   * Calls of a higher priority go first where an API has a rate policy; a whole number.
    *
    * @defaultValue 0
    */
@@ -52,7 +52,7 @@ export interface AdmitOptions {
    */
   readonly resend?: boolean | undefined
   /**
-   * Whether the call has been sent before, as after a redirect: then it goes before the calls that wait, and is not
+   * Whether the call has been sent before, as after a redirect: then it goes before queued calls, and is not
    * refused for a full queue or a closing manager.
    *
    * @defaultValue false
@@ -109,16 +109,16 @@ export interface Api {
   /**
    * Sends a call with a live token, and once more with a new one if the answer is 401.
    *
-   * `attempt` performs one HTTP exchange with the given `Authorization` field; what it throws is passed on.
+   * `attempt` performs one HTTP exchange with the given `Authorization` header; what it throws is passed on.
    *
    * @throws TokenlaneError if no token can be had, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`: then nothing was
-   * sent, but for an attempt that the API had refused; the signal's reason if it aborts while the call waits.
+   * sent, except an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
   /**
-   * The same for clients that make the attempts themselves: waits until one attempt may go out.
+   * Waits until one attempt may go out, for clients that make the attempts themselves.
    *
-   * Whoever takes a pass releases it, whatever happens.
+   * The adapter releases every pass that it takes, whatever happens.
    *
    * @throws TokenlaneError if no token can be had, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
    * reason if it aborts.
@@ -135,7 +135,7 @@ export interface Api {
 export interface ApiStatus {
   readonly baseUrl: string
   readonly issuer: string
-  /** Calls that wait, where the API has a rate policy. */
+  /** Queued calls, where the API has a rate policy. */
   readonly queued?: number
   /** Calls under way, where the API has a rate policy. */
   readonly running?: number
@@ -144,8 +144,8 @@ export interface ApiStatus {
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
   /**
-   * ISO 8601, while calls wait: when the last of them goes out, as far as the rate policy and the calls until now
-   * tell. Calls that come later, pauses that the API has yet to ask for, and slower answers move it.
+   * ISO 8601, while calls are queued: when the last of them is likely to go out, by the rate policy and the calls until
+   * now. Later calls, pauses that the API asks for, and slower responses move it.
    */
   readonly emptyAt?: string
 }

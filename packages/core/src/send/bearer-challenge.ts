@@ -2,9 +2,9 @@
 const piece = /([\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,]*)))?/g
 
 /**
- * Whether a 401 says that the token was refused (RFC 6750 §3.1): a `Bearer` challenge with
- * `error="invalid_token"`, or one without an error, or no challenge at all. Another error, or only another
- * scheme, is a no that no new token would change.
+ * Returns whether a 401 says that the token was refused (RFC 6750 §3.1): by a `Bearer` challenge with
+ * `error="invalid_token"`, by one without an error, or without any challenge. A new token does not help against another
+ * error, or where only another scheme is asked for.
  */
 export function refusesToken(wwwAuthenticate: string | null | undefined): boolean {
   if (!wwwAuthenticate) return true

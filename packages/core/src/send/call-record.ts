@@ -15,7 +15,7 @@ interface ApiOfCall {
 
 /**
  * What observers learn of one call: the message on the tracing channel `tokenlane:call` while it goes on, and the event
- * `call.finished` at its end. Made only where somebody observes.
+ * `call.finished` at its end. Made only if there is an observer or a subscriber.
  */
 export class CallRecord {
   /** The `TokenManager`, so that a subscriber can tell several apart. */
@@ -49,7 +49,7 @@ export class CallRecord {
     this.#emit = emit
   }
 
-  /** Returns a record for a call that begins, `undefined` where nobody observes. */
+  /** Returns a record for a call that begins, `undefined` without an observer or a subscriber. */
   static of(api: ApiOfCall, client: string | undefined, emit: Emit): CallRecord | undefined {
     return emit?.isObserved === true || tracing.isObserved ? new CallRecord(api, client, emit) : undefined
   }

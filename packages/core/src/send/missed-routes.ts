@@ -5,33 +5,46 @@ import type { Routed } from './router.ts'
 const mostPaths = 100
 const longestPath = 200
 
+interface Reported {
+  readonly baseUrls: ReadonlyMap<string, readonly string[]>
+  /** Origin and path; those of the token endpoints from the start, since they get no token on purpose. */
+  readonly places: Set<string>
+}
+
 /** Reports URLs that lie just outside every API: on the origin of one, below none of their paths. Once per path. */
 export class MissedRoutes {
-  readonly #apis: ReadonlyMap<string, readonly string[]>
+  readonly #apis: readonly Routed[]
+  readonly #tokenEndpoints: readonly URL[]
   readonly #emit: Emit
-  /** Origin and path; those of the token endpoints from the start, since they get no token on purpose. */
-  readonly #known: Set<string>
-  readonly #most: number
+  #reported: Reported | undefined
 
   constructor(apis: readonly Routed[], tokenEndpoints: readonly URL[], emit: Emit) {
-    this.#apis = byOrigin(apis)
+    this.#apis = apis
+    this.#tokenEndpoints = tokenEndpoints
     this.#emit = emit
-    this.#known = new Set(tokenEndpoints.map(({ origin, pathname }) => origin + pathname))
-    this.#most = this.#known.size + mostPaths
   }
 
   /** Looks at a URL that was found to be outside every API. */
   look(target: string | URL): void {
-    if (this.#known.size >= this.#most) return
+    // made when it is needed, since a process may have many tenants
+    this.#reported ??= {
+      baseUrls: byOrigin(this.#apis),
+      places: new Set(this.#tokenEndpoints.map(placeOf)),
+    }
+    const { baseUrls, places } = this.#reported
+    if (places.size >= this.#tokenEndpoints.length + mostPaths) return
     const url = typeof target === 'string' ? URL.parse(target) : target
     if (url === null || url.username !== '' || url.password !== '') return
-    const apis = this.#apis.get(url.origin)
-    const place = url.origin + url.pathname
-    if (apis === undefined || this.#known.has(place)) return
-    this.#known.add(place)
+    const apis = baseUrls.get(url.origin)
+    if (apis === undefined || places.has(placeOf(url))) return
+    places.add(placeOf(url))
     const path = url.pathname.slice(0, longestPath)
     this.#emit?.({ type: 'route.missed', origin: url.origin, path, apis })
   }
+}
+
+function placeOf({ origin, pathname }: URL): string {
+  return origin + pathname
 }
 
 function byOrigin(apis: readonly Routed[]): Map<string, string[]> {

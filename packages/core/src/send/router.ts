@@ -17,15 +17,16 @@ interface Origin<T> {
  */
 export class Router<T extends Routed> {
   readonly #origins = new Map<string, Origin<T>>()
-  /** Those that lie within an API, which is rare. */
-  readonly #tokenEndpoints: ReadonlySet<string>
+  /** Those that lie within an API; `undefined` if none does, which is usual. */
+  readonly #tokenEndpoints: ReadonlySet<string> | undefined
   /** The text that was looked up last: adapters look one call's URL up several times. */
   #lastText: string | undefined
   #lastMatch: T | undefined
 
   constructor(apis: readonly T[], tokenEndpoints: readonly URL[] = []) {
     for (const api of apis) this.#add(api)
-    this.#tokenEndpoints = new Set(tokenEndpoints.filter((url) => this.#around(url)).map(placeOf))
+    const within = tokenEndpoints.filter((url) => this.#around(url) !== undefined)
+    this.#tokenEndpoints = within.length > 0 ? new Set(within.map(placeOf)) : undefined
   }
 
   /** Returns the API of an absolute URL, as the WHATWG URL parser reads it. */
@@ -40,8 +41,8 @@ export class Router<T extends Routed> {
 
   #matchUrl(url: URL | null): T | undefined {
     if (url === null || url.username !== '' || url.password !== '') return undefined
-    // a token request that waits for a token would wait for ever
-    if (this.#tokenEndpoints.size > 0 && this.#tokenEndpoints.has(placeOf(url))) return undefined
+    // a token request that waited for a token would never end
+    if (this.#tokenEndpoints?.has(placeOf(url)) === true) return undefined
     return this.#around(url)
   }
 
