@@ -95,8 +95,8 @@ class ClientYear {
       },
     })
     const api = tokens.route(url) as Api
-    const meanGap = this.#random.logUniform(2 * minute, 2 * hour)
     const batch = this.#random.pick([1, 1, 1, 5, 50])
+    const meanGap = this.#random.logUniform(2 * minute, 2 * hour) * Math.sqrt(batch)
     let setWallAt = this.#random.exponential(60 * day)
     while (this.#clock.now < 365 * day) {
       for (let call = 0; call < batch; call += 1) void this.#call(api)
