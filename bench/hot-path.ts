@@ -4,7 +4,7 @@ import { createHook } from 'node:async_hooks'
 import { peers } from './peers/all.ts'
 import { cpuTime } from './support/cpu.ts'
 import { openHotPath } from './support/live-token.ts'
-import { apiUrl } from './support/peer.ts'
+import { apiUrl, serviceBehind } from './support/peer.ts'
 import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
 import { Service } from './support/service.ts'
 import { printTable } from './support/table.ts'
@@ -26,7 +26,7 @@ const cases = new Map<string, Authorize>([
   [ours, await oursAlone()],
 ])
 for (const [name, create] of Object.entries(peers)) {
-  const { call, authorize } = create(service.fetch)
+  const { call, authorize } = create(serviceBehind(service.fetch))
   await call()
   if (authorize) cases.set(name === 'Tokenlane' ? 'Tokenlane: whole `send`' : name, authorize)
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { peers } from '../peers/all.ts'
-import type { Peer } from '../support/peer.ts'
+import { serviceBehind, type Peer } from '../support/peer.ts'
 import { Service } from '../support/service.ts'
 
 export interface StormOrder {
@@ -29,7 +29,7 @@ class Storm {
   constructor(name: string) {
     const create = peers[name]
     if (create === undefined) throw new Error(`Cannot storm: no peer is called ${name}`)
-    this.#peer = create(this.service.fetch)
+    this.#peer = create(serviceBehind(this.service.fetch))
   }
 
   readonly call = async (): Promise<void> => {

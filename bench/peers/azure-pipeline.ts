@@ -5,15 +5,16 @@ import {
   type PipelineResponse,
 } from '@azure/core-rest-pipeline'
 
-import { apiUrl, askForToken, type CreatePeer } from '../support/peer.ts'
+import { askForToken, type CreatePeer } from '../support/peer.ts'
 
 /** Its bearer policy, which caches and renews. */
-export const azurePipeline: CreatePeer = (fetch) => {
+export const azurePipeline: CreatePeer = (service) => {
+  const { fetch, apiUrl } = service
   const policy = bearerTokenAuthenticationPolicy({
     scopes: 'api',
     credential: {
       async getToken() {
-        const { token, lifetime } = await askForToken(fetch)
+        const { token, lifetime } = await askForToken(service)
         return { token, expiresOnTimestamp: Date.now() + lifetime }
       },
     },
@@ -22,9 +23,10 @@ export const azurePipeline: CreatePeer = (fetch) => {
   const answer = Promise.resolve<PipelineResponse>({ request, status: 200, headers: createHttpHeaders() })
   return {
     authorize: () => policy.sendRequest(request, () => answer),
-    async call() {
-      const { status } = await policy.sendRequest(createPipelineRequest({ url: apiUrl }), async (sent) => {
-        const response = await fetch(apiUrl, { headers: sent.headers.toJSON() })
+    async call(url = apiUrl) {
+      const { status } = await policy.sendRequest(createPipelineRequest({ url }), async (sent) => {
+        const response = await fetch(url, { headers: sent.headers.toJSON() })
+        await response.arrayBuffer()
         return {
           request: sent,
           status: response.status,

@@ -1,26 +1,27 @@
 import { OAuth2Client, OAuth2Fetch } from '@badgateway/oauth2-client'
 
-import { apiUrl, tokenUrl, type CreatePeer } from '../support/peer.ts'
+import type { CreatePeer } from '../support/peer.ts'
 
-export const badgateway: CreatePeer = (fetch) => {
+export const badgateway: CreatePeer = ({ fetch, tokenUrl, apiUrl, clientId, clientSecret, scope }) => {
   const client = new OAuth2Client({
-    clientId: 'client',
-    clientSecret: 'secret',
+    clientId,
+    clientSecret,
     tokenEndpoint: tokenUrl,
     authenticationMethod: 'client_secret_post',
     fetch,
   })
   const wrapper = new OAuth2Fetch({
     client,
-    getNewToken: () => client.clientCredentials(),
+    getNewToken: () => client.clientCredentials(scope === undefined ? undefined : { scope: [scope] }),
     scheduleRefresh: false,
   })
   const send = wrapper.mw()
   return {
     authorize: () => wrapper.getAccessToken(),
-    async call() {
-      const { status } = await send(new Request(apiUrl), (request) => fetch(request))
-      return status
+    async call(url = apiUrl) {
+      const response = await send(new Request(url), (request) => fetch(request))
+      await response.arrayBuffer()
+      return response.status
     },
   }
 }

@@ -1,14 +1,15 @@
-import { ConfidentialClientApplication } from '@azure/msal-node'
+import { ConfidentialClientApplication, type NetworkRequestOptions } from '@azure/msal-node'
 
-import { callWith, tokenUrl, type CreatePeer } from '../support/peer.ts'
+import { callWith, type CreatePeer } from '../support/peer.ts'
 
 const authority = 'https://login.example.com/tenant/'
 
-export const msal: CreatePeer = (fetch) => {
+export const msal: CreatePeer = (service) => {
+  const { fetch, tokenUrl, apiUrl, clientId, clientSecret, scope = 'api/.default' } = service
   const client = new ConfidentialClientApplication({
     auth: {
-      clientId: 'client',
-      clientSecret: 'secret',
+      clientId,
+      clientSecret,
       authority,
       knownAuthorities: ['login.example.com'],
       authorityMetadata: JSON.stringify({
@@ -22,8 +23,13 @@ export const msal: CreatePeer = (fetch) => {
       networkClient: {
         sendGetRequestAsync: () => Promise.reject(new Error('Cannot answer: all is known')),
         // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- msal's own signature
-        async sendPostRequestAsync<T>(url: string) {
-          const response = await fetch(url, { method: 'POST' })
+        async sendPostRequestAsync<T>(url: string, sent?: NetworkRequestOptions) {
+          const { headers = {}, body: form } = sent ?? {}
+          const response = await fetch(url, {
+            method: 'POST',
+            headers,
+            ...(form !== undefined && { body: form }),
+          })
           const text = await response.text()
           const body = (text.startsWith('{') ? JSON.parse(text) : {}) as T
           return { status: response.status, headers: Object.fromEntries(response.headers), body }
@@ -32,8 +38,8 @@ export const msal: CreatePeer = (fetch) => {
     },
   })
   const authorize = async (): Promise<string> => {
-    const answer = await client.acquireTokenByClientCredential({ scopes: ['api/.default'] })
+    const answer = await client.acquireTokenByClientCredential({ scopes: [scope] })
     return `Bearer ${answer?.accessToken}`
   }
-  return { authorize, call: async () => callWith(fetch, await authorize()) }
+  return { authorize, call: async (url = apiUrl) => callWith(service, url, await authorize()) }
 }

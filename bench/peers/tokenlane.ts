@@ -1,14 +1,22 @@
 import { createTokenManager } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 
-import { apiUrl, tokenUrl, type CreatePeer } from '../support/peer.ts'
+import type { CreatePeer } from '../support/peer.ts'
 
-export const tokenlane: CreatePeer = (fetch) => {
+export const tokenlane: CreatePeer = ({
+  fetch,
+  tokenUrl,
+  apiUrl,
+  clientId,
+  clientSecret,
+  scope,
+  ratePolicy,
+}) => {
   const tokens = createTokenManager({
     issuers: {
-      general: { tokenEndpoint: tokenUrl, credentials: { clientId: 'client', clientSecret: 'secret' } },
+      general: { tokenEndpoint: tokenUrl, scope, credentials: { clientId, clientSecret } },
     },
-    apis: [{ baseUrl: new URL('/', apiUrl).href, issuer: 'general' }],
+    apis: [{ baseUrl: new URL('/', apiUrl).href, issuer: 'general', ratePolicy }],
     fetch,
   })
   const managed = createFetch(tokens, { fetch })
@@ -16,9 +24,10 @@ export const tokenlane: CreatePeer = (fetch) => {
   return {
     // the whole send rule around an attempt that is answered at once
     authorize: () => tokens.route(apiUrl)?.send(() => answer),
-    async call() {
-      const { status } = await managed(apiUrl)
-      return status
+    async call(url = apiUrl) {
+      const response = await managed(url)
+      await response.arrayBuffer()
+      return response.status
     },
   }
 }

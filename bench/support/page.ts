@@ -63,7 +63,7 @@ ${versions()}
 }
 
 /** Of what is measured beside Tokenlane. */
-function versions(): string {
+export function versions(): string {
   const { dependencies } = manifestOf(bench)
   const names = Object.keys(dependencies ?? {}).filter((name) => !name.startsWith('@tokenlane/'))
   const list = names.map((name) => `${name} ${manifestOf(join(bench, 'node_modules', name)).version}`)

@@ -1,6 +1,7 @@
 // Reads tens of thousands of records from two APIs through four clients, as fast as each API allows, while tokens
-// expire and are revoked, a secret is rotated and an issuer is gone for a while. Ends with status 0 only if not
-// one call was lost, not one token was requested needlessly, and no API was called too fast.
+// expire and are revoked, a secret is rotated and an issuer is down for a while. Ends with status 0 only if no
+// call was lost, no token was requested needlessly, no API was called too fast, and the sandbox found nothing wrong.
+import { once } from 'node:events'
 import tls from 'node:tls'
 import { parseArgs } from 'node:util'
 import { startSandbox, type Realm } from '@tokenlane/sandbox'
@@ -17,7 +18,11 @@ import { faults, report, type Lane, type Outcome } from './report.ts'
 import { unfold } from './story.ts'
 import { countingAdapter, countingFetch, countingRequest, createWire } from './wire.ts'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '10' } } })
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '10' }, watch: { type: 'boolean', default: false } },
+})
+// somebody who can open the sandbox's console
+const hasWatcher = values.watch || process.stdout.isTTY
 const duration = Number(values.seconds) * 1_000
 const lifetime = duration / 5
 const { ratePolicies, pages } = paceOf(duration)
@@ -28,12 +33,14 @@ const sandbox = await startSandbox({
   tokenLifetime: lifetime,
   records: 20_000,
   delays: { min: 2, max: 30 },
+  control: hasWatcher,
   // it counts on its own how fast it is called
   ratePolicies: {
     general: { limits: ratePolicies.general.limits },
     weblink: { limits: ratePolicies.weblink.limits },
   },
 })
+if (hasWatcher) console.log(`Watch it: ${sandbox.consoleUrl}\n`)
 // Only for the sandbox, which has a certificate authority of its own.
 tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
 
@@ -97,7 +104,13 @@ progress.end()
 
 const quotasOf = (api: Realm): number[] => ratePolicies[api].limits.map(({ quota }) => quota)
 const quotas = { general: quotasOf('general'), weblink: quotasOf('weblink') }
-const outcome: Outcome = { lanes, histories, lifetime, quotas, counts: sandbox.control.counts() }
-await sandbox.close()
+const counts = sandbox.control.counts()
+const verdict = sandbox.control.verdict()
+const outcome: Outcome = { lanes, histories, lifetime, quotas, counts, verdict }
 console.log(`\n${report(outcome)}`)
+if (values.watch) {
+  console.log(`\nThe sandbox stays open until Ctrl-C: ${sandbox.consoleUrl}`)
+  await once(process, 'SIGINT')
+}
+await sandbox.close()
 process.exitCode = faults(outcome).length === 0 ? 0 : 1

@@ -27,6 +27,7 @@ function outcome(): Outcome {
       },
       issuers: { general: { ...atIssuer }, weblink: { ...atIssuer } },
     },
+    verdict: { ok: true, findings: [] },
   }
 }
 
@@ -79,4 +80,18 @@ test('a call that came too fast fails the run', () => {
   const run = outcome()
   run.counts.apis.general.limited = 1
   expect(faults(run)).toEqual(['general API: 1 calls came too fast and were answered 429'])
+})
+
+test('what the sandbox finds wrong fails the run', () => {
+  const run = outcome()
+  const message = '2 token requests were sent while another one was under way'
+  run.verdict.findings.push({
+    rule: 'stampede',
+    severity: 'error',
+    message,
+    fix: '',
+    evidence: [1, 2],
+    count: 2,
+  })
+  expect(faults(run)).toEqual([`sandbox: ${message} (stampede)`])
 })

@@ -1,4 +1,4 @@
-import type { SandboxCounts } from '@tokenlane/sandbox'
+import type { SandboxCounts, Verdict } from '@tokenlane/sandbox'
 
 import type { Clients } from './bootstrap.ts'
 import { needlessRequests } from './explain.ts'
@@ -25,12 +25,14 @@ export interface Outcome {
   quotas: Record<'general' | 'weblink', readonly number[]>
   /** What the service itself counted. */
   counts: SandboxCounts
+  /** What the sandbox found wrong with its clients. */
+  verdict: Verdict
 }
 
 const realms = ['general', 'weblink'] as const
 
 /** What went wrong, one text each; empty if no call was lost and no token was requested needlessly. */
-export function faults({ lanes, histories, lifetime, counts }: Outcome): string[] {
+export function faults({ lanes, histories, lifetime, counts, verdict }: Outcome): string[] {
   const found: string[] = []
   for (const { api, client, reading, sent } of lanes) {
     const { calls, answered, lost } = reading
@@ -52,6 +54,7 @@ export function faults({ lanes, histories, lifetime, counts }: Outcome): string[
     for (const reason of needlessRequests(histories[realm], counts.issuers[realm], lifetime))
       found.push(`${realm} issuer: ${reason}`)
   }
+  for (const { rule, message } of verdict.findings) found.push(`sandbox: ${message} (${rule})`)
   return found
 }
 
@@ -102,10 +105,10 @@ export function report(outcome: Outcome): string {
       return [realm, issuer.requests, issuer.issued, issuer.failed, issuer.refused]
     }),
   ])
-  return [calls, atApis, requests, atIssuers, verdict(faults(outcome))].join('\n\n')
+  return [calls, atApis, requests, atIssuers, conclusion(faults(outcome))].join('\n\n')
 }
 
-function verdict(found: string[]): string {
+function conclusion(found: string[]): string {
   if (found.length === 0)
     return 'OK: no call was lost, none came too fast, and every token request was needed.'
   return ['FAILED:', ...found.map((fault) => `- ${fault}`)].join('\n')

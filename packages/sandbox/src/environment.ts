@@ -1,17 +1,10 @@
 import type { ClientCredentials } from './issuer/client-registration.ts'
 import type { Realm } from './realm.ts'
-
-/** Where the sandbox's servers are. */
-export interface SandboxUrls {
-  authUrl: string
-  weblinkAuthUrl: string
-  apiUrl: string
-  weblinkUrl: string
-}
+import type { ServiceUrls } from './service.ts'
 
 /** The variables that the examples and guides read their configuration from. */
 export function environmentOf(
-  { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl }: SandboxUrls,
+  { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl }: ServiceUrls,
   { general, weblink }: Record<Realm, ClientCredentials>,
   caFile: string | undefined,
 ): Record<string, string> {

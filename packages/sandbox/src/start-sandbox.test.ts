@@ -47,7 +47,7 @@ test('no server speaks TLS 1.1', async () => {
   }
 })
 
-test('without its CA nobody trusts the sandbox', async () => {
+test('a client without its CA does not trust the sandbox', async () => {
   const tls = { agent: false as const, ca: [] }
   await expect(exchange(sandbox, sandbox.apiUrl, { tls })).rejects.toThrow(/certificate/)
 })

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 import type { Realm, Sandbox } from '../src/index.ts'
 
-/** An answer that has arrived as a whole. */
+/** A response that has arrived as a whole. */
 export interface Received {
   status: number
   headers: IncomingHttpHeaders
@@ -33,7 +33,7 @@ export async function exchange(sandbox: Sandbox, url: string, sent: Sent = {}): 
   const { method = 'GET', body, signal, tls } = sent
   const headers = { ...sent.headers }
   return new Promise((resolve, reject) => {
-    // Node frames the body of a DELETE only if it is told the length
+    // Node frames the body of a DELETE only if its length is given
     if (body !== undefined) headers['content-length'] = `${Buffer.byteLength(body)}`
     const options = { agent: agentOf(sandbox), method, headers, ...(signal && { signal }), ...tls }
     const request = httpsRequest(url, options, (response) => {

@@ -114,7 +114,7 @@ test('an unknown endpoint is not found', async () => {
   expect((await call('nothing')).status).toBe(404)
 })
 
-test('a rate over the policy is answered 429 with the time to wait', async () => {
+test('a rate over the policy gets a 429 with the time to wait', async () => {
   const limits = [
     { quota: 2, window: 60_000 },
     { quota: 9, window: 120_000 },
@@ -136,7 +136,7 @@ test('a rate over the policy is answered 429 with the time to wait', async () =>
   }
 })
 
-test('delays hold a call before it is counted and its answer before it is sent', async () => {
+test('delays hold a call before it is counted and its response before it is sent', async () => {
   await using delayed = await startSandbox({ delays: { min: 20, max: 30 } })
   const own = await tokenOf(delayed, 'general')
   const start = performance.now()

@@ -9,6 +9,7 @@ import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
 import { problem, send, type Answer } from '../server/answer.ts'
 import { cutInBody } from '../server/cut.ts'
+import type { Pulse } from '../server/pulse.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import { bearerToken, refuseToken } from './bearer.ts'
 import { echoEndpoint } from './endpoints/echo.ts'
@@ -26,15 +27,15 @@ import { createStrictRate, type StrictRatePolicy, type WindowUsage } from './str
 export interface ApiCounts {
   /** Calls that arrived, whatever became of them. */
   calls: number
-  /** Calls answered with any status that the other counts do not have. */
+  /** Calls that got any status that the other counts do not have. */
   answered: number
-  /** Calls answered 401. */
+  /** Calls that got a 401. */
   rejected: number
-  /** Calls answered 429. */
+  /** Calls that got a 429. */
   limited: number
-  /** Calls answered 5xx. */
+  /** Calls that got a 5xx, or a cut connection. */
   failed: number
-  /** The most calls that were between arrival and answer at once. */
+  /** The most calls that were between arrival and response at once. */
   maxConcurrent: number
   /** The most calls that any window saw, per limit of the rate policy in its order; empty without a policy. */
   maxInWindow: number[]
@@ -51,6 +52,7 @@ export interface ApiOptions {
   ratePolicy: StrictRatePolicy | undefined
   delays: DelayRange | undefined
   now: () => number
+  pulse: Pulse
   random: Random
   clock: ServerClock
 }
@@ -73,7 +75,7 @@ export interface Api {
 const noCounts = { calls: 0, answered: 0, rejected: 0, limited: 0, failed: 0, maxConcurrent: 0 }
 
 export function createApi(options: ApiOptions): Api {
-  const { realm, baseUrl, identify, now, random, clock } = options
+  const { realm, baseUrl, identify, now, pulse, random, clock } = options
   const endpoints = new Map<string, Endpoint>([
     ['records', recordsEndpoint(options.records)],
     ['echo', echoEndpoint],
@@ -91,16 +93,16 @@ export function createApi(options: ApiOptions): Api {
   let counts = { ...noCounts }
   let underway = 0
 
-  async function decide(request: IncomingMessage, url: URL): Promise<Decided> {
+  async function decide(request: IncomingMessage, url: URL, reachedAt: number): Promise<Decided> {
     const wait = rate.arrive()
     const usage = rate.usage()
     const fault = faults.take()
     const token = bearerToken(request.headers.authorization)
     const known = token === undefined ? undefined : await identify(token)
-    const told = { entry: known?.entry, usage }
+    const seen = { entry: known?.entry, usage }
     if (fault === 'cut') {
       return {
-        ...told,
+        ...seen,
         answer: 'cut',
         decision: 'failed',
         reason: 'the sandbox cut the connection, as killApi says',
@@ -109,23 +111,23 @@ export function createApi(options: ApiOptions): Api {
     }
     if (fault !== undefined && fault !== 'cut-body') {
       const reason = `the sandbox answered ${fault.status}, as failApi says`
-      return { ...told, answer: fault, decision: 'failed', reason }
+      return { ...seen, answer: fault, decision: 'failed', reason }
     }
     if (wait !== undefined) {
       const answer = tooManyCalls(wait, policy?.retryAfter ?? true, clock)
-      return { ...told, answer, decision: 'limited', reason: overTheLimit(usage), flaws: ['over-limit'] }
+      return { ...seen, answer, decision: 'limited', reason: overTheLimit(usage), flaws: ['over-limit'] }
     }
-    const judged = judgeToken(token, known, realm, now())
+    const judged = judgeToken(token, known, { realm, now: now(), reachedAt })
     const state = known?.issuer === realm ? known.state : 'unknown'
     const refusal = await refuseToken(request.headers.authorization, async () => state)
-    if (refusal !== undefined) return { ...told, ...judged, answer: refusal }
+    if (refusal !== undefined) return { ...seen, ...judged, answer: refusal }
 
     const answer = await answerOf(request, url)
     if (fault === 'cut-body') {
       const reason = 'the sandbox cut the connection in mid-body, as killApi says'
-      return { ...told, answer, decision: 'failed', reason, cut: true, cutInBody: true }
+      return { ...seen, answer, decision: 'failed', reason, cut: true, cutInBody: true }
     }
-    return { ...told, ...judged, answer }
+    return { ...seen, ...judged, answer }
   }
 
   async function answerOf(request: IncomingMessage, url: URL): Promise<Answer> {
@@ -165,12 +167,13 @@ export function createApi(options: ApiOptions): Api {
         }
       }
 
+      const reachedAt = pulse.earliest()
       await networkDelay()
       counts.calls += 1
       underway += 1
       counts.maxConcurrent = Math.max(counts.maxConcurrent, underway)
       try {
-        const { answer, usage, cutInBody: half = false, ...outcome } = await decide(request, url)
+        const { answer, usage, cutInBody: half = false, ...outcome } = await decide(request, url, reachedAt)
         if (answer === 'cut') {
           counts.failed += 1
           request.socket.destroy()

@@ -11,7 +11,7 @@ test('an id leads back to its index', () => {
   for (const index of [0, 1, 999, 9_999_998]) expect(recordIndex(recordAt(index).id)).toBe(index)
 })
 
-test.each(['', 'INV-0', 'INV-0000000', 'INV-00000001', 'inv-0000001', '1'])('%o is no id', (id) => {
+test.each(['', 'INV-0', 'INV-0000000', 'INV-00000001', 'inv-0000001', '1'])('%o is not an id', (id) => {
   expect(recordIndex(id)).toBeUndefined()
 })
 

@@ -14,8 +14,7 @@ export interface KnownToken {
 export function judgeToken(
   token: string | undefined,
   known: KnownToken | undefined,
-  realm: Realm,
-  now: number,
+  { realm, now, reachedAt }: { realm: Realm; now: number; reachedAt: number },
 ): Outcome & { live: boolean } {
   const refused = { live: false, decision: 'refused', entry: known?.entry } as const
   if (token === undefined) return { ...refused, reason: 'no bearer token', flaws: ['missing-token'] }
@@ -42,6 +41,7 @@ export function judgeToken(
   const early = state === 'revoked' || entry.expiresAt < entry.promisedUntil
   const end = (state === 'revoked' ? entry.revokedAt : undefined) ?? entry.expiresAt
   const reason = `${state} ${inSeconds(now - end)} ago${state === 'expired' && early ? ', earlier than promised' : ''}`
-  // a client cannot know of an end that was not promised
-  return { ...refused, reason, flaws: early ? [] : ['expired-token'] }
+  // a client cannot know of an end that was not promised, nor of a sandbox that reads late
+  const isMistake = !early && entry.promisedUntil <= reachedAt
+  return { ...refused, reason, flaws: isMistake ? ['expired-token'] : [] }
 }

@@ -1,7 +1,7 @@
 import type { WindowUsage } from './strict-rate.ts'
 
 /**
- * How an API tells its rate limits:
+ * In which headers an API names its rate limits:
  *
  * - `'ratelimit'`: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, from revision 8)
  * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 7)

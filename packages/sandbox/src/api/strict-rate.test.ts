@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { createStrictRate, type RateLimit } from './strict-rate.ts'
 
-/** Lets calls arrive at these moments and returns what each was told. */
+/** Lets calls arrive at these moments and returns what came back for each. */
 function arrivals(limits: RateLimit[], moments: number[]): (number | undefined)[] {
   let at = 0
   const rate = createStrictRate(limits, () => at)
@@ -52,7 +52,7 @@ test('a call at the promised moment is allowed', () => {
   ])
 })
 
-test('all limits hold at once, and the longest wait is told', () => {
+test('all limits hold at once, and the longest wait comes back', () => {
   const limits = [
     { quota: 1, window: 100 },
     { quota: 2, window: 1_000 },

@@ -14,8 +14,7 @@ import { runChild } from './run-child.ts'
 const wrongUsage = 2
 
 /**
- * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, or the end of the command that it was told
- * to run.
+ * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, or the end of the command that it runs.
  *
  * @param argv - its arguments, without the names of Node and of the script.
  * @returns the exit status.

@@ -5,7 +5,7 @@ import { durationForm, parseDuration } from '../duration.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { SandboxOptions } from '../sandbox-options.ts'
 
-/** What the command is told to do. */
+/** What the arguments ask for. */
 export interface CommandOptions {
   /** Options of the sandbox itself. */
   sandbox: SandboxOptions

@@ -98,7 +98,7 @@ test('with overlap both secrets work until the old one is dropped', async () => 
   expect((await requestToken(sandbox, 'general')).status).toBe(200)
 })
 
-test('a failing API answers as told, then serves again', async () => {
+test('a failing API responds as it is set to, then serves again', async () => {
   const token = await tokenOf(sandbox, 'general')
   control.failApi('general', { status: 503, retryAfter: 'Sun, 06 Nov 1994 08:49:37 GMT', times: 1 })
   const failed = await callApi(sandbox, 'general', { token })

@@ -65,7 +65,7 @@ export interface SandboxControl {
   failIssuer(issuer: Realm, failure: IssuerFailure): void
   /** Cuts the connection of token requests: when they arrive, or in mid-body. Replaces an earlier failure or kill. */
   killIssuer(issuer: Realm, span?: Cut): void
-  /** Sets the clock of an issuer ahead by so many milliseconds, or behind: its `Date` header and its tokens' claims. */
+  /** Sets the clock of an issuer ahead by that many milliseconds, or behind: its `Date` header and its tokens' claims. */
   setIssuerClock(issuer: Realm, offset: number): void
   /** Ends slowness, failure, kill and a wrong clock. */
   restoreIssuer(issuer?: Realm): void
@@ -76,7 +76,7 @@ export interface SandboxControl {
   failApi(api: Realm, failure: ApiFailure): void
   /** Cuts the connection of calls: when they arrive, or in mid-body. Replaces an earlier failure or kill. */
   killApi(api: Realm, span?: Cut): void
-  /** Sets the clock of an API ahead by so many milliseconds, or behind: its `Date` header and its rate limit headers. */
+  /** Sets the clock of an API ahead by that many milliseconds, or behind: its `Date` header and its rate limit headers. */
   setApiClock(api: Realm, offset: number): void
   /** Sets the rate policy that an API enforces from now on, counting from zero; `null` ends it. */
   setRatePolicy(api: Realm, policy: StrictRatePolicy | null): void

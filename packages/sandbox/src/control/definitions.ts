@@ -109,7 +109,7 @@ export const definitions: Definitions = {
     parameters: [issuer, { name: 'span', schema: optional(cut), spread: true }],
   },
   setIssuerClock: {
-    summary: 'Sets the clock of an issuer ahead by so many milliseconds, or behind if negative.',
+    summary: 'Sets the clock of an issuer ahead by that many milliseconds, or behind if negative.',
     parameters: [issuer, offset],
   },
   restoreIssuer: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyIssuer] },
@@ -126,7 +126,7 @@ export const definitions: Definitions = {
     parameters: [api, { name: 'span', schema: optional(cut), spread: true }],
   },
   setApiClock: {
-    summary: 'Sets the clock of an API ahead by so many milliseconds, or behind if negative.',
+    summary: 'Sets the clock of an API ahead by that many milliseconds, or behind if negative.',
     parameters: [api, offset],
   },
   setRatePolicy: {

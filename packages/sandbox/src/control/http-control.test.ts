@@ -20,13 +20,13 @@ afterEach(() => {
 })
 afterAll(() => sandbox.close())
 
-interface Told {
+interface Received {
   status: number
   type: string | null
   json: Record<string, unknown>
 }
 
-async function ask(path: string, init: RequestInit = {}): Promise<Told> {
+async function ask(path: string, init: RequestInit = {}): Promise<Received> {
   const headers = { authorization: `Bearer ${sandbox.controlToken}`, ...(init.headers as object) }
   const response = await fetch(sandbox.controlUrl + path, { ...init, headers })
   const json = (await response.json()) as Record<string, unknown>
@@ -131,9 +131,9 @@ test.each<[string, string, number, string]>([
   ['/v1/counts', '{}', 404, 'There is no POST /v1/counts'],
   ['/v1/revokeTokens', '{}', 404, 'There is no POST /v1/revokeTokens'],
 ])('POST %s %s is refused', async (path, body, status, detail) => {
-  const told = await ask(path, { method: 'POST', body })
-  expect(told.status).toBe(status)
-  expect(told.json['detail']).toContain(detail)
+  const received = await ask(path, { method: 'POST', body })
+  expect(received.status).toBe(status)
+  expect(received.json['detail']).toContain(detail)
 })
 
 test('OpenAPI describes every function, with what its parameters allow', async () => {

@@ -66,7 +66,7 @@ export const cut: Allowed<Cut> = object<Cut>({ midBody: optional(trueOrFalse), .
 
 export function apiFailureAnswer(failure: ApiFailure): Answer {
   const { status } = failure
-  const detail = 'The sandbox was told to fail'
+  const detail = 'The sandbox fails on demand'
   const answer = status === 401 ? invalidToken(detail) : problem(status, detail)
   return { ...answer, headers: { ...answer.headers, ...retryAfterHeader(failure) } }
 }
@@ -85,7 +85,7 @@ function retryAfterHeader({ retryAfter }: ApiFailure): Record<string, string> {
 }
 
 function errorBody(status: number): Record<string, string> {
-  const error_description = 'the sandbox was told to fail'
+  const error_description = 'the sandbox fails on demand'
   if (status === 401) return { error: 'invalid_client', error_description }
   if (status >= 500 || status === 429) return { error: 'temporarily_unavailable', error_description }
   return { error: 'invalid_request', error_description }

@@ -36,7 +36,7 @@ test('the content type may have parameters', async () => {
   expect((await requestToken(sandbox, 'general', {}, { headers })).status).toBe(200)
 })
 
-test.each(realms)('the %s issuer refuses a body that is no form', async (realm) => {
+test.each(realms)('the %s issuer refuses a body that is not a form', async (realm) => {
   const { clientId, clientSecret } = sandbox.credentials[realm]
   const form = { client_id: clientId, client_secret: clientSecret, grant_type: 'client_credentials' }
   const { status, json } = await exchange(sandbox, tokenEndpoint(sandbox, realm), {
@@ -81,7 +81,7 @@ test.each(realms)('the %s issuer does not know the client of the other one', asy
   expect(json['error']).toBe('invalid_client')
 })
 
-test.each(realms)('the %s issuer refuses credentials in an Authorization field', async (realm) => {
+test.each(realms)('the %s issuer refuses credentials in an Authorization header', async (realm) => {
   const { clientId, clientSecret } = sandbox.credentials[realm]
   const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
   const form = { client_id: undefined, client_secret: undefined }
@@ -104,7 +104,7 @@ test('a token endpoint takes POST only', async () => {
   expect(countsOf('general')).toEqual({ requests: 1, issued: 0, refused: 1, failed: 0 })
 })
 
-test('a path that is not the token endpoint is not found, and no token request', async () => {
+test('a path that is not the token endpoint is not found, and not a token request', async () => {
   const { status } = await exchange(sandbox, `${sandbox.authUrl}/IdentityServer/connect/token`, {
     method: 'POST',
   })
@@ -112,7 +112,7 @@ test('a path that is not the token endpoint is not found, and no token request',
   expect(countsOf('general').requests).toBe(0)
 })
 
-test('a failing issuer answers as told, for as many requests as told', async () => {
+test('a failing issuer responds as it is set to, for that many requests', async () => {
   sandbox.control.failIssuer('general', { status: 503, retryAfter: 7, times: 2 })
   const first = await requestToken(sandbox, 'general')
   expect(first.status).toBe(503)

@@ -7,6 +7,9 @@ export interface JwtReaderOptions {
   audience: string
 }
 
+/** They can be checked again. */
+const rememberedTokens = 1_000
+
 /**
  * Makes a reader of JWT access tokens (RFC 9068): it returns the `jti` of a token that carries the issuer's
  * signature, and `undefined` for anything else. Whether the token still lives is not its question.
@@ -23,6 +26,8 @@ export function createJwtReader({
   return async (token: string): Promise<string | undefined> => {
     const jti = known.get(token)
     if (jti !== undefined) return jti
+    // an opaque token, which jwtVerify() would take long to refuse
+    if (token.split('.', 4).length !== 3) return undefined
     try {
       const { payload } = await jwtVerify(token, publicKey, {
         algorithms: [algorithm],
@@ -34,6 +39,8 @@ export function createJwtReader({
         currentDate: new Date(0),
       })
       known.set(token, payload.jti!)
+      const [oldest] = known.keys()
+      if (known.size > rememberedTokens && oldest !== undefined) known.delete(oldest)
       return payload.jti
     } catch {
       return undefined

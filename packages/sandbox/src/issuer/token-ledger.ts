@@ -38,6 +38,9 @@ export interface TokenLedger {
 
 type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
+/** A sandbox that runs for days forgets its oldest tokens. */
+const rememberedTokens = 100_000
+
 export function createTokenLedger(lifetime: number, now: () => number, realm = 'token'): TokenLedger {
   const entries = new Map<string, Writable<LedgerEntry>>()
   let issued = 0
@@ -62,6 +65,8 @@ export function createTokenLedger(lifetime: number, now: () => number, realm = '
         expiresAt,
         revokedAt: undefined,
       })
+      const [oldest] = entries.keys()
+      if (entries.size > rememberedTokens && oldest !== undefined) entries.delete(oldest)
     },
     lifetimeOf: (id) => entries.get(id)?.lifetime ?? 0,
     stateOf: (id) => stateOf(entries.get(id)),

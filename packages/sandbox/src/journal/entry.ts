@@ -13,7 +13,7 @@ export const targets: readonly Target[] = ['general-issuer', 'weblink-issuer', '
  * - `answered`: an API served it, whatever the status
  * - `refused`: the request or its token was wrong (4xx)
  * - `limited`: over the rate policy (429)
- * - `failed`: it met a fault that the sandbox was told to have
+ * - `failed`: it met a fault that control had set
  * - `left`: its client closed the connection before the response
  */
 export type Decision = 'issued' | 'answered' | 'refused' | 'limited' | 'failed' | 'left'
@@ -76,7 +76,11 @@ export interface RequestFacts {
   realm: Realm
   /** What arrived: a token request, a call, or a connection without a request so far. */
   kind: 'issuer' | 'api' | 'connection'
-  /** On the sandbox's own clock, in milliseconds. */
+  /** When its client began to send it: when it opened the connection, for the first request on it. */
+  beganAt: number
+  /** The earliest moment at which it may have arrived: a busy process reads late. */
+  reachedAt: number
+  /** When it was read, on the sandbox's own clock, in milliseconds. */
   arrivedAt: number
   decidedAt: number
   /** Tells calls apart that differ in method, path or query. */

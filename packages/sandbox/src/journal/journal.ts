@@ -1,7 +1,7 @@
 import { object, oneOf, optional, text, wholeNumber, type Allowed } from '../allowed.ts'
 import { decisions, targets, type Decision, type JournalEntry, type Target } from './entry.ts'
 
-/** Which entries are meant: those that match every field that is given. */
+/** Selects the entries that match every field that is given. */
 export interface JournalFilter {
   target?: Target
   decision?: Decision
@@ -13,7 +13,7 @@ export interface JournalFilter {
   after?: number
   /** Only that entry. */
   id?: number
-  /** At most so many entries, the newest ones. */
+  /** At most that many entries, the newest ones. */
   limit?: number
 }
 

@@ -25,6 +25,8 @@ export function noticeOldTls(
     {
       realm,
       kind: 'connection',
+      beganAt: at,
+      reachedAt: at,
       arrivedAt: at,
       decidedAt: at,
       call: '',

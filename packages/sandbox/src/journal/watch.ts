@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Realm } from '../realm.ts'
 import type { Handler } from '../server/loopback-server.ts'
 import { judgeUrl, type Recognize } from '../server/url-secrets.ts'
+import type { Pulse } from '../server/pulse.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { JournalEntry, Outcome, RequestFacts } from './entry.ts'
@@ -12,6 +13,7 @@ export interface Watch {
   realm: Realm
   kind: 'issuer' | 'api'
   now: () => number
+  pulse: Pulse
   clock: ServerClock
   recognize: Recognize
   connections: Connections
@@ -22,11 +24,12 @@ export interface Watch {
 
 type Watched = (request: IncomingMessage, response: ServerResponse) => Promise<Outcome>
 
-/** Makes a handler tell what it decided about each request. */
+/** Makes a handler that reports what was decided about each request. */
 export function watched(handle: Watched, watch: Watch): Handler {
-  const { realm, kind, now, clock, recognize, connections, observe, observeClose } = watch
+  const { realm, kind, now, pulse, clock, recognize, connections, observe, observeClose } = watch
 
-  return async (request, response) => {
+  return async (request, response, openedAt) => {
+    const reachedAt = pulse.earliest()
     const arrivedAt = now()
     const at = new Date()
     const { url = '', method = '', headers } = request
@@ -55,6 +58,8 @@ export function watched(handle: Watched, watch: Watch): Handler {
     const facts: RequestFacts = {
       realm,
       kind,
+      beganAt: onConnection === 1 ? openedAt : arrivedAt,
+      reachedAt,
       arrivedAt,
       decidedAt,
       call: `${method} ${url}`,

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 
-/** A whole HTTP answer, decided before any of it is sent. */
+/** A whole HTTP response, decided before any of it is sent. */
 export interface Answer {
   status: number
   headers?: OutgoingHttpHeaders
@@ -20,10 +20,14 @@ export function problem(status: number, detail: string, headers: OutgoingHttpHea
   }
 }
 
-export function send(response: ServerResponse, { status, headers, body }: Answer): void {
+/** Sends a whole response. Its headers can be read from the response afterwards, which `writeHead()` does not allow. */
+export function send(response: ServerResponse, { status, headers = {}, body }: Answer): void {
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) response.setHeader(name, value)
   if (body === undefined) {
-    response.writeHead(status, headers).end()
+    response.end()
     return
   }
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+  response.setHeader('content-length', Buffer.byteLength(body)).end(body)
 }

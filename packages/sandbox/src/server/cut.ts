@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Lets only half of a response's body out, whoever writes it, and cuts the connection then. */
+/** Makes a response send half of its body only, and cut the connection then. */
 export function cutInBody(response: ServerResponse): void {
   const end = response.end.bind(response) as (chunk?: unknown) => ServerResponse
   response.end = ((chunk?: unknown) => {

@@ -6,7 +6,8 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Certificates } from './certificates.ts'
 import { offeredTls, type OfferedTls } from './client-hello.ts'
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+/** @param openedAt - when the request's connection was opened, as performance.now() has it. */
+export type Handler = (request: IncomingMessage, response: ServerResponse, openedAt: number) => Promise<void>
 
 /** An HTTPS server on 127.0.0.1. */
 export interface LoopbackServer {
@@ -28,7 +29,12 @@ export async function openLoopbackServer(
   const https = createHttpsServer({ key, cert, minVersion: 'TLSv1.2', keepAliveTimeout })
   let notice: ((offered: OfferedTls) => void) | undefined
   // Node does not say what a client offers, so its first bytes are read before TLS gets them
+  // by the client's port, which the socket of TLS has too
+  const openedAt = new Map<number | undefined, number>()
   const server = createServer((socket) => {
+    const { remotePort } = socket
+    openedAt.set(remotePort, performance.now())
+    socket.once('close', () => openedAt.delete(remotePort))
     socket.on('error', () => socket.destroy())
     socket.once('readable', () => {
       const first = socket.read() as Buffer | null
@@ -47,7 +53,8 @@ export async function openLoopbackServer(
       notice = onOldTls
       https.on('request', (request, response) => {
         // a handler fails when its client leaves in mid-request
-        handler(request, response).catch(() => response.destroy())
+        const opened = openedAt.get(request.socket.remotePort) ?? performance.now()
+        handler(request, response, opened).catch(() => response.destroy())
       })
     },
     async close() {

@@ -22,7 +22,7 @@ export interface Watcher {
 /** One mistake that clients make. */
 export interface Rule {
   name: string
-  /** An `error` costs calls or tokens, or tells a secret; a `warning` costs time. */
+  /** An `error` costs calls or tokens, or shows a secret; a `warning` costs time. */
   severity: 'error' | 'warning'
   /** What happened, in plain words. */
   message: (count: number) => string

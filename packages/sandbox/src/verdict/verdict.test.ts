@@ -22,6 +22,8 @@ function see(changed: Changed): number {
   const facts: RequestFacts = {
     realm,
     kind,
+    beganAt: changed.beganAt ?? arrivedAt,
+    reachedAt: arrivedAt,
     arrivedAt,
     decidedAt,
     call: changed.call ?? 'GET /records',
@@ -105,6 +107,13 @@ test('a token request when the one before has ended is not a stampede, nor one t
   expect(finding('stampede')).toBeUndefined()
 })
 
+test('a token request on a connection that was opened while another one was under way is a stampede too', () => {
+  see({ kind: 'issuer', arrivedAt: 0, decidedAt: 2, token: token(2) })
+  see({ kind: 'issuer', beganAt: 1, arrivedAt: 3, decidedAt: 5, token: token(5) })
+  expect(finding('stampede')?.evidence).toEqual([1, 2])
+  expect(finding('needless-renewal')).toBeUndefined()
+})
+
 test('100 token requests at once are 99 too many', () => {
   for (let request = 0; request < 100; request += 1)
     see({ kind: 'issuer', arrivedAt: request / 1_000, decidedAt: 50 })
@@ -141,16 +150,16 @@ test('a token requested after a straggling 401 of an older one is needless', () 
 test('a revoked token sent again when its client could know is found, and not before', () => {
   const revoked = token(0, { revokedAt: 10 })
   see({ ...refused, arrivedAt: 100, token: revoked })
-  see({ ...refused, arrivedAt: 350, token: revoked })
+  see({ ...refused, arrivedAt: 600, token: revoked })
   expect(finding('rejected-token')).toBeUndefined()
-  see({ ...refused, arrivedAt: 351, token: revoked })
+  see({ ...refused, arrivedAt: 601, token: revoked })
   expect(finding('rejected-token')?.evidence).toEqual([1, 3])
 })
 
 test('a request before Retry-After is over is found, one after it is not', () => {
   const limited = { status: 429, decision: 'limited', retryAt: 1_000 } as const
   see({ ...limited, arrivedAt: 0 })
-  see({ arrivedAt: 200 })
+  see({ arrivedAt: 500 })
   see({ arrivedAt: 1_000 })
   see({ arrivedAt: 500, realm: 'weblink' })
   see({ arrivedAt: 500, client: 'other' })

@@ -14,7 +14,7 @@ import { workLost } from './rules/work-lost.ts'
 export interface Finding {
   /** For example `stampede`; stable. */
   rule: string
-  /** An `error` costs calls or tokens, or tells a secret; a `warning` costs time. */
+  /** An `error` costs calls or tokens, or shows a secret; a `warning` costs time. */
   severity: 'error' | 'warning'
   /** What happened, in plain words. */
   message: string

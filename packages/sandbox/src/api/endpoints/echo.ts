@@ -5,8 +5,8 @@ import type { Endpoint } from './endpoint.ts'
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Fields that tell how a body was sent; nothing here can hold a token or a cookie. */
-const shownFields = new Set([
+/** Headers that say how a body was sent; none of them can hold a token or a cookie. */
+const shownHeaders = new Set([
   'accept',
   'content-encoding',
   'content-length',
@@ -31,6 +31,6 @@ export const echoEndpoint: Endpoint = async ({ request }) => {
     length,
     sha256: hash.digest('hex'),
     contentType: headers['content-type'] ?? null,
-    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => shownFields.has(name))),
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => shownHeaders.has(name))),
   })
 }

@@ -12,7 +12,7 @@ const slow = async (query: string) =>
     baseUrl: 'https://x/',
   })
 
-test('the answer comes after the time', async () => {
+test('the response comes after the time', async () => {
   const start = performance.now()
   expect((await slow('ms=20')).body).toBe('{"waited":20}')
   expect(performance.now() - start).toBeGreaterThanOrEqual(19)

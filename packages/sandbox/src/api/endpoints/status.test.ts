@@ -24,6 +24,6 @@ test('401 comes with a challenge', async () => {
   expect((await answerTo('401')).headers?.['www-authenticate']).toBe('Bearer error="invalid_token"')
 })
 
-test.each(['', '100', '199', '600', '20x', '200/x'])('%j is no status', async (rest) => {
+test.each(['', '100', '199', '600', '20x', '200/x'])('%j is not a status', async (rest) => {
   expect((await answerTo(rest)).status).toBe(404)
 })

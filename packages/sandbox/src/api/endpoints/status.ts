@@ -5,7 +5,7 @@ import type { Endpoint } from './endpoint.ts'
 
 const statusesWithoutBody = new Set([204, 205, 304])
 
-/** `status/:code`: answers with that status. */
+/** `status/:code`: responds with that status. */
 export const statusEndpoint: Endpoint = ({ rest }) => {
   const status = wholeNumber(rest, { min: 200, max: 599 })
   if (status === undefined) return problem(404, 'A status is a whole number from 200 to 599')

@@ -14,13 +14,15 @@ export const ignoredRetryAfter: Rule = {
   watch(report) {
     const asked = new Map<string, { id: number; at: number; until: number }>()
     return {
-      see({ entry, arrivedAt, decidedAt, retryAt }) {
+      see({ entry, reachedAt, arrivedAt, decidedAt, retryAt }) {
         const server = `${entry.client} ${entry.target}`
-        const wait = asked.get(server)
-        if (wait !== undefined && arrivedAt > wait.at + timeToReact && arrivedAt < wait.until - tolerance) {
+        const last = asked.get(server)
+        const wait = last !== undefined && arrivedAt < last.until - tolerance ? last : undefined
+        if (wait !== undefined && reachedAt > wait.at + timeToReact) {
           report(wait.id, entry.id)
         }
-        if (retryAt !== undefined && retryAt > (wait?.until ?? 0)) {
+        // a client that never waits gets many of them, and could have known since the first one
+        if (retryAt !== undefined && wait === undefined) {
           asked.set(server, { id: entry.id, at: decidedAt, until: retryAt })
         }
       },

@@ -15,14 +15,14 @@ export const needlessRenewal: Rule = {
       refused: false,
     }))
     return {
-      see({ entry, kind, realm, token, arrivedAt }) {
+      see({ entry, kind, realm, token, beganAt }) {
         const last = newest[realm]
         if (kind === 'api') {
           if (entry.status === 401 && token !== undefined && token === last.token) last.refused = true
           return
         }
         if (entry.decision !== 'issued' || token === undefined) return
-        if (last.token !== undefined && !last.refused && isFresh(last.token, arrivedAt))
+        if (last.token !== undefined && !last.refused && isFresh(last.token, beganAt))
           report(last.id, entry.id)
         newest[realm] = { token, id: entry.id, refused: false }
       },
@@ -30,7 +30,7 @@ export const needlessRenewal: Rule = {
   },
 }
 
-/** A request that arrived before the token was issued is a stampede, not a renewal. */
+/** A request that began before the token was issued is a stampede, not a renewal. */
 function isFresh({ issuedAt, expiresAt, revokedAt, lifetime }: LedgerEntry, at: number): boolean {
   return at >= issuedAt && expiresAt - at > lifetime / 2 && (revokedAt === undefined || revokedAt > at)
 }

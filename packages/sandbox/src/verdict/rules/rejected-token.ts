@@ -1,5 +1,8 @@
+import { BoundedMap } from '../bounded-map.ts'
 import { plural, type Rule } from '../rule.ts'
 import { timeToReact } from '../time-to-react.ts'
+
+const rememberedTokens = 1_000
 
 /** Calls with a token that ended early, after its API had said so. */
 export const rejectedToken: Rule = {
@@ -8,13 +11,13 @@ export const rejectedToken: Rule = {
   message: (count) => `${plural(count, 'call')} brought a token that the API had refused before`,
   fix: 'Drop a token that an API refuses with 401, get a new one and send the call once more (RFC 6750 §3.1).',
   watch(report) {
-    const told = new Map<string, { id: number; at: number }>()
+    const refusals = new BoundedMap<{ id: number; at: number }>(rememberedTokens)
     return {
-      see({ entry, kind, token, arrivedAt, decidedAt, flaws }) {
+      see({ entry, kind, token, reachedAt, decidedAt, flaws }) {
         if (kind !== 'api' || entry.decision !== 'refused' || token === undefined || flaws.length > 0) return
-        const first = told.get(token.name)
-        if (first === undefined) told.set(token.name, { id: entry.id, at: decidedAt })
-        else if (arrivedAt > first.at + timeToReact) report(first.id, entry.id)
+        const first = refusals.get(token.name)
+        if (first === undefined) refusals.set(token.name, { id: entry.id, at: decidedAt })
+        else if (reachedAt > first.at + timeToReact) report(first.id, entry.id)
       },
     }
   },

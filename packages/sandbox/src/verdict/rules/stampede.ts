@@ -18,8 +18,8 @@ export const stampede: Rule = {
         const other = recent.find(
           (each) =>
             each.realm === request.realm &&
-            each.arrivedAt < request.decidedAt &&
-            request.arrivedAt < each.decidedAt,
+            each.beganAt < request.decidedAt &&
+            request.beganAt < each.decidedAt,
         )
         if (other !== undefined) report(other.entry.id, request.entry.id)
         recent = [...recent.slice(1 - remembered), request]

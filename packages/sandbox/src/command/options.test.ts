@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+
+import { parseArguments } from './options.ts'
+
+test('without options the sandbox has HTTP control on its usual ports', () => {
+  expect(parseArguments([])).toEqual({
+    kind: 'run',
+    options: {
+      sandbox: { control: true, port: 8_420, ratePolicies: {} },
+      envFile: undefined,
+      scenario: undefined,
+      json: false,
+      verdict: false,
+      command: [],
+    },
+  })
+})
+
+test('every option is read, and what stands behind -- is left alone', () => {
+  const line =
+    '--policy weblink=25/1s,100/1m --policy general=3/500ms --lifetime 1.5s --records 7 --delays 2ms-30ms --seed 9 ' +
+    '--port 9000 --scenario a.json --env-file .env --json --verdict -- node app.js --json -- x'
+  expect(parseArguments(line.split(' '))).toEqual({
+    kind: 'run',
+    options: {
+      sandbox: {
+        control: true,
+        port: 9_000,
+        tokenLifetime: 1_500,
+        records: 7,
+        delays: { min: 2, max: 30 },
+        seed: 9,
+        ratePolicies: {
+          general: { limits: [{ quota: 3, window: 500 }] },
+          weblink: {
+            limits: [
+              { quota: 25, window: 1_000 },
+              { quota: 100, window: 60_000 },
+            ],
+          },
+        },
+      },
+      envFile: '.env',
+      scenario: 'a.json',
+      json: true,
+      verdict: true,
+      command: ['node', 'app.js', '--json', '--', 'x'],
+    },
+  })
+})
+
+const policy = (text: string): string =>
+  `--policy must be such as weblink=25/1s or general=3/1s,180/1m, not ${text}`
+
+test.each<[string, string[]]>([
+  [
+    '--polici x',
+    [expect.stringMatching(/^Unknown option --polici; allowed: --policy, --lifetime,.*--help$/) as string],
+  ],
+  ['--policy web=1/1s', [policy('web=1/1s')]],
+  ['--policy weblink=0/1s', [policy('weblink=0/1s')]],
+  ['--policy weblink=1/1', [policy('weblink=1/1')]],
+  ['--policy weblink', [policy('weblink')]],
+  ['--lifetime 5', ['--lifetime must be a time such as 500ms, 20s, 5m or 1h, not 5']],
+  ['--delays 5ms-2ms', ['--delays must be two times such as 2ms-30ms, not 5ms-2ms']],
+  ['--port 65532', ['--port must be a whole number from 1 to 65531, not 65532']],
+  ['--lifetime', ["option '--lifetime <time>' argument missing"]],
+  ['node app.js', ['Put a command behind --: tokenlane-sandbox -- node app.js']],
+  ['--', ['Say what to run behind --, for example: -- node app.js']],
+  [
+    '--seed x --records -1',
+    [
+      '--records must be a whole number from 0 to 9999999, not -1',
+      '--seed must be a whole number from 0 to 4294967295, not x',
+    ],
+  ],
+])('%s is refused', (line, problems) => {
+  expect(parseArguments(line.split(' '))).toEqual({ kind: 'wrong', problems })
+})
+
+test('help is asked for anywhere before --', () => {
+  const parsed = parseArguments(['--lifetime', '--help'])
+  expect(parsed).toEqual({
+    kind: 'print',
+    text: expect.stringMatching(/^Usage: tokenlane-sandbox \[options\] \[-- /),
+  })
+  expect(parseArguments(['--', 'node', '--help'])).toMatchObject({ kind: 'run' })
+})

@@ -1,0 +1,147 @@
+import { createApi, type Api } from './api/api.ts'
+import type { KnownToken } from './api/presented-token.ts'
+import { createRandom } from './faults/random.ts'
+import { createClientRegistration, type ClientCredentials } from './issuer/client-registration.ts'
+import { createIssuer, type Issuer } from './issuer/issuer.ts'
+import { createTokenLedger } from './issuer/token-ledger.ts'
+import { noticeOldTls } from './journal/old-tls.ts'
+import type { Witness } from './journal/witness.ts'
+import { watched, type Watch } from './journal/watch.ts'
+import { perRealm, realms, type Realm } from './realm.ts'
+import type { CheckedOptions } from './sandbox-options.ts'
+import { makeCertificates } from './server/certificates.ts'
+import { openLoopbackServer, type LoopbackServer } from './server/loopback-server.ts'
+import { createPulse } from './server/pulse.ts'
+import { createServerClock } from './server/server-clock.ts'
+
+/** Where the sandbox's servers are. */
+export interface ServiceUrls {
+  authUrl: string
+  weblinkAuthUrl: string
+  apiUrl: string
+  weblinkUrl: string
+}
+
+/** Two issuers and two APIs, each on an HTTPS origin of its own. */
+export interface Service {
+  readonly urls: ServiceUrls
+  /** Certificate of the authority that the servers' certificates come from, PEM. */
+  readonly ca: string
+  readonly issuers: Record<Realm, Issuer>
+  readonly apis: Record<Realm, Api>
+  credentials(): Record<Realm, ClientCredentials>
+  close(): Promise<void>
+}
+
+/** Where the two token endpoints differ, beyond their origins. */
+const tokenEndpoints = {
+  general: { tokenPath: '/public/security/v1/token', scope: undefined, tokenFormat: 'jwt' },
+  weblink: { tokenPath: '/IdentityServer/connect/token', scope: 'WebLinkAPI', tokenFormat: 'opaque' },
+} as const
+
+/** Everything that lasts is measured on the clock that nothing can set. */
+export const now = (): number => performance.now()
+
+export async function startService(
+  { tokenLifetime, records, ratePolicies, delays, seed, port }: CheckedOptions,
+  witness: Witness,
+): Promise<Service> {
+  const certificates = await makeCertificates()
+  const open = (offset: number): Promise<LoopbackServer> =>
+    openLoopbackServer(certificates, port === undefined ? undefined : port + offset)
+  const servers = await Promise.all([1, 2, 3, 4].map((offset) => open(offset)))
+  const [authServer, weblinkAuthServer, apiServer, weblinkServer] = servers as [
+    LoopbackServer,
+    LoopbackServer,
+    LoopbackServer,
+    LoopbackServer,
+  ]
+  const pulse = createPulse(now)
+  const random = createRandom(seed ?? Math.floor(Math.random() * 2 ** 32))
+
+  /** Asks the issuer first that most likely issued it. */
+  const identify = async (token: string, first: Realm): Promise<KnownToken | undefined> => {
+    for (const issuer of realms.toSorted((realm) => (realm === first ? -1 : 1))) {
+      const entry = await issuers[issuer].find(token)
+      if (entry !== undefined) return { issuer, entry, state: issuers[issuer].ledger.stateOfEntry(entry) }
+    }
+    return undefined
+  }
+  const watch = (realm: Realm, kind: 'issuer' | 'api'): Watch => ({
+    ...witness,
+    realm,
+    kind,
+    now,
+    pulse,
+    clock: createServerClock(),
+    async recognize(text) {
+      if (realms.some((each) => issuers[each].registration.had(text))) return 'secret'
+      return (await identify(text, realm)) === undefined ? undefined : 'token'
+    },
+  })
+  const startIssuer = async (realm: Realm, server: LoopbackServer): Promise<Issuer> => {
+    const watching = watch(realm, 'issuer')
+    const issuer = await createIssuer({
+      realm,
+      origin: server.origin,
+      ...tokenEndpoints[realm],
+      registration: createClientRegistration(realm),
+      ledger: createTokenLedger(tokenLifetime, now, realm),
+      now,
+      random,
+      clock: watching.clock,
+    })
+    serve(issuer, server, watching)
+    return issuer
+  }
+  const issuers = {
+    general: await startIssuer('general', authServer),
+    weblink: await startIssuer('weblink', weblinkAuthServer),
+  }
+
+  const startApi = (realm: Realm, server: LoopbackServer, basePath: string): Api => {
+    const watching = watch(realm, 'api')
+    const api = createApi({
+      realm,
+      baseUrl: server.origin + basePath,
+      identify: (token) => identify(token, realm),
+      records,
+      ratePolicy: ratePolicies[realm],
+      delays,
+      now,
+      pulse,
+      random,
+      clock: watching.clock,
+    })
+    serve(api, server, watching)
+    return api
+  }
+  const apis = {
+    general: startApi('general', apiServer, '/'),
+    weblink: startApi('weblink', weblinkServer, '/api/'),
+  }
+
+  return {
+    urls: {
+      authUrl: authServer.origin,
+      weblinkAuthUrl: weblinkAuthServer.origin,
+      apiUrl: apis.general.baseUrl,
+      weblinkUrl: apis.weblink.baseUrl,
+    },
+    ca: certificates.ca,
+    issuers,
+    apis,
+    credentials: () => perRealm((realm) => issuers[realm].registration.credentials()),
+    async close() {
+      pulse.stop()
+      await Promise.all(servers.map((server) => server.close()))
+    },
+  }
+}
+
+function serve(handling: Issuer | Api, server: LoopbackServer, watch: Watch): void {
+  server.serve(
+    watched((request, response) => handling.handle(request, response), watch),
+    (offered) => noticeOldTls(offered, watch),
+  )
+}
