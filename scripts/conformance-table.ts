@@ -1,4 +1,4 @@
-import type { ConformanceCell } from '../tools/testing/src/conformance.ts'
+import type { ConformanceCell } from '../packages/conformance/src/conformance.ts'
 
 const introduction = `# Conformance
 

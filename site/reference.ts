@@ -15,6 +15,7 @@ const entryPoints = {
   '@tokenlane/ky': 'ky/src/index.ts',
   '@tokenlane/redis': 'redis/src/index.ts',
   '@tokenlane/sandbox': 'sandbox/src/index.ts',
+  '@tokenlane/conformance': 'conformance/src/index.ts',
 }
 
 const format: Partial<PluginOptions> = {

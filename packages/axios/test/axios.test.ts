@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 
 import type { TokenManager } from '@tokenlane/core'
-import { openScriptedApi, openService, rejection } from '@tokenlane/testing'
+import { openScriptedApi, rejection } from '@tokenlane/conformance'
+import { openService } from '@tokenlane/testing'
 import axios, {
   AxiosError,
   type AxiosInstance,

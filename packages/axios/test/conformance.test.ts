@@ -1,4 +1,4 @@
-import { conformance, type Driver } from '@tokenlane/testing'
+import { conformance, type Driver } from '@tokenlane/conformance'
 import axios, { AxiosError, isAxiosError, isCancel, type AxiosInstance } from 'axios'
 import axiosRetry from 'axios-retry'
 

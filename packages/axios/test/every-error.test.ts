@@ -1,5 +1,5 @@
 import type { TokenManager } from '@tokenlane/core'
-import { provocations, provoke, type Send } from '@tokenlane/testing/every-error'
+import { provocations, provoke, type Send } from '@tokenlane/conformance/every-error'
 import axios from 'axios'
 import { expect, test } from 'vitest'
 

@@ -1,4 +1,4 @@
-import { conformance, type Driver } from '@tokenlane/testing'
+import { conformance, type Driver } from '@tokenlane/conformance'
 
 import { createFetch, type TokenlaneFetch } from '../src/index.ts'
 

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 
 import type { TokenManager } from '@tokenlane/core'
-import { openScriptedApi, openService, rejection, type ScriptedApi } from '@tokenlane/testing'
+import { openScriptedApi, rejection, type ScriptedApi } from '@tokenlane/conformance'
+import { openService } from '@tokenlane/testing'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as undici from 'undici'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-import { conformance, type Answer, type Driver } from '@tokenlane/testing'
+import { conformance, type Answer, type Driver } from '@tokenlane/conformance'
 import got, {
   AbortError,
   HTTPError,

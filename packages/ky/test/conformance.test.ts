@@ -1,4 +1,4 @@
-import { conformance, type Driver } from '@tokenlane/testing'
+import { conformance, type Driver } from '@tokenlane/conformance'
 import ky, { isHTTPError, isNetworkError, isTimeoutError, type KyInstance, type Options } from 'ky'
 
 import { kyTokens } from '../src/index.ts'

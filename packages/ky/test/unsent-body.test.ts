@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { openScriptedApi, openService } from '@tokenlane/testing'
+import { openScriptedApi } from '@tokenlane/conformance'
+import { openService } from '@tokenlane/testing'
 import ky, { type KyInstance, type Options } from 'ky'
 import { afterAll, expect, test } from 'vitest'
 

@@ -1,6 +1,5 @@
+import { openScriptedApi, type ScriptedAnswer, type SeenRequest } from '@tokenlane/conformance'
 import { createTokenManager, type TokenManager } from '@tokenlane/core'
-
-import { openScriptedApi, type ScriptedAnswer, type SeenRequest } from './scripted-api.ts'
 
 /** A call as `fetch` and ky take it. */
 type Arguments = [input: Request | string, init?: RequestInit]

@@ -1,13 +1,7 @@
 import tls from 'node:tls'
 
-import {
-  createTokenManager,
-  generalIssuer,
-  weblinkIssuer,
-  type IssuerOptions,
-  type TokenManager,
-  type TokenManagerOptions,
-} from '@tokenlane/core'
+import { createTokenManager, type TokenManager, type TokenManagerOptions } from '@tokenlane/core'
+import { issuersOf } from '@tokenlane/conformance'
 import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
 import { afterAll, beforeEach } from 'vitest'
 
@@ -69,21 +63,5 @@ export async function openService(): Promise<Service> {
       control.resetCounts()
       return value
     },
-  }
-}
-
-/** Both issuers of the sandbox; the weblink one also for APIs that a test makes itself, without TLS. */
-export function issuersOf({
-  authUrl,
-  weblinkAuthUrl,
-  credentials,
-}: Sandbox): Record<'general' | 'weblink', IssuerOptions> {
-  return {
-    general: generalIssuer({ authUrl, credentials: credentials.general }),
-    weblink: weblinkIssuer({
-      authUrl: weblinkAuthUrl,
-      credentials: credentials.weblink,
-      allowInsecureLoopback: true,
-    }),
   }
 }

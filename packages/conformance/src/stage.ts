@@ -12,7 +12,7 @@ import type { ClientErrors, Driver } from './driver.ts'
 import { mustHaveNoListeners } from './listeners.ts'
 import { openScriptedApi, type Script, type ScriptedApi } from './scripted-api.ts'
 import { serialized, shownOf } from './secrets.ts'
-import { issuersOf } from './service.ts'
+import { issuersOf } from './issuers.ts'
 import { createTestClient, type TestClient } from './test-client.ts'
 
 /** How a scenario's manager differs from the usual one, which knows both APIs of the sandbox. */

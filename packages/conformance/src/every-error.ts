@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 
+import { pathsTo, serialized } from './secrets.ts'
 import {
   createTokenManager,
   isTokenlaneError,
@@ -10,7 +11,6 @@ import {
 } from '@tokenlane/core'
 
 import { listen } from './loopback.ts'
-import { pathsTo, serialized } from './secrets.ts'
 
 const secret = 'secret-that-nobody-may-see'
 const token = 'token-that-nobody-may-see'

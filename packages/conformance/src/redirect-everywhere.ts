@@ -1,6 +1,6 @@
 import { createTokenManager, type TokenManager } from '@tokenlane/core'
 
-import { listen } from './loopback.ts'
+import { openScriptedApi, type Script } from './scripted-api.ts'
 
 /** Every status that anybody takes for a redirect. */
 export const redirectStatuses = [300, 301, 302, 303, 304, 305, 306, 307, 308, 399]
@@ -29,20 +29,19 @@ export async function followRedirectsEverywhere(
   const seen: Seen[] = []
   let home = ''
   const answer =
-    (name: string): Parameters<typeof listen>[0] =>
-    ({ url = '', headers }, response) => {
+    (name: string): Script =>
+    ({ url, headers }) => {
       const { pathname, searchParams } = new URL(url, 'http://loopback')
-      const to = searchParams.get('to')
+      const to = pathname === '/back' ? `${home}/api/end` : searchParams.get('to')
       seen.push({ place: `${name} ${headers.host} ${pathname}`, authorization: headers.authorization })
-      if (to !== null) return response.writeHead(status, { location: to }).end()
-      if (pathname === '/back') return response.writeHead(status, { location: `${home}/api/end` }).end()
-      return response.writeHead(200).end()
+      return to === null ? { status: 200 } : { status, headers: { location: to } }
     }
-  await using server = await listen(answer('home'))
-  await using other = await listen(answer('other'))
-  home = server.origin
+  const server = await openScriptedApi(answer('home'))
+  const other = await openScriptedApi(answer('other'))
+  const otherOrigin = new URL(other.url).origin
+  home = new URL(server.url).origin
   const { host, port } = new URL(home)
-  const strange = new URL(other.origin).host
+  const strange = new URL(otherOrigin).host
 
   const tokens = createTokenManager({
     issuers: { general: issuer('general'), weblink: issuer('weblink') },
@@ -57,13 +56,13 @@ export async function followRedirectsEverywhere(
   })
   const inside = ['end', '/api/end', `${home}/api/end`, '/x/../api/end', `//${host}/api/end`, './%2e/end']
   const outside = [
-    `${other.origin}/api/end`,
+    `${otherOrigin}/api/end`,
     `//${strange}/api/end`,
     `http:\\\\${strange}\\api\\end`,
     `/\\${strange}/api/end`,
     `http://localhost:${port}/api/end`,
     `http://${host}@${strange}/api/end`,
-    `http://127.1:${new URL(other.origin).port}/api/end`,
+    `http://127.1:${new URL(otherOrigin).port}/api/end`,
     '/',
     '/apix/end',
     '/other/end',
@@ -73,7 +72,7 @@ export async function followRedirectsEverywhere(
     '/api',
     '//',
     '/API/end',
-    `${other.origin}/back`,
+    `${otherOrigin}/back`,
     `/back`,
     `/other/x?to=${encodeURIComponent(`${home}/api/end`)}`,
   ]
@@ -94,6 +93,6 @@ export async function followRedirectsEverywhere(
         else astray.push(request)
       }
     }
-  await tokens.close()
+  await Promise.all([tokens.close(), server.close(), other.close()])
   return { astray, ...count }
 }

@@ -1,0 +1,188 @@
+import type { LimitedApi, Permit, RateLimiter, RateLimiterFactory } from '@tokenlane/core/fleet'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+
+/** All that the contract needs to know of a rate limiter. */
+export interface LimiterDriver {
+  /** The limiter, as the tests call it. */
+  readonly name: string
+  /** What `limiter` of `createTokenManager` takes. */
+  readonly create: RateLimiterFactory
+  /** Closes what all limiters share. */
+  close?(): unknown
+}
+
+/** In milliseconds. */
+const window = 200
+
+/** Registers the tests that every rate limiter passes, one process at a time. */
+export function limiterContract(driver: LimiterDriver): void {
+  describe(`${driver.name}: the contract of a rate limiter`, () => {
+    const opened: RateLimiter[] = []
+    afterEach(async () => {
+      for (const limiter of opened.splice(0)) await limiter.close?.()
+    })
+    afterAll(() => driver.close?.())
+
+    const open = (policy: Partial<LimitedApi>): Line => {
+      const line = new Line(driver.create, policy)
+      opened.push(line.limiter)
+      return line
+    }
+
+    test('without a limit every attempt may go', async () => {
+      const line = open({})
+      for (let count = 0; count < 100; count += 1) (await line.next()).answered()
+    })
+
+    test('the quota may go at once, and one more only a window after the first response', async () => {
+      const line = open({ limits: [{ quota: 3, window }] })
+      const permits = [await line.next(), await line.next(), await line.next()]
+      const answered = performance.now()
+      for (const permit of permits) permit.answered()
+      await line.next()
+      expect(performance.now() - answered).toBeGreaterThanOrEqual(window)
+    })
+
+    test('while no response is there, no time alone frees a unit', async () => {
+      const line = open({ limits: [{ quota: 1, window }] })
+      const permit = await line.next()
+      let isNext = false
+      const next = line.next().then(() => (isNext = true))
+      await new Promise((resolve) => setTimeout(resolve, 1.5 * window))
+      expect(isNext).toBe(false)
+      permit.answered()
+      line.changed()
+      await next
+    })
+
+    test('an attempt that was never made gives its unit back at once', async () => {
+      const line = open({ limits: [{ quota: 1, window: 2_000 }] })
+      const permit = await line.next()
+      permit.cancel()
+      line.changed()
+      const start = performance.now()
+      await line.next()
+      expect(performance.now() - start).toBeLessThan(1_000)
+    })
+
+    test('an attempt that ended without a response frees its unit no sooner than one with a response', async () => {
+      const line = open({ limits: [{ quota: 1, window }], unansweredGrace: 100 })
+      const permit = await line.next()
+      const ended = performance.now()
+      permit.ended()
+      line.changed()
+      await line.next()
+      expect(performance.now() - ended).toBeGreaterThanOrEqual(window)
+    })
+
+    test('all limits hold at once', async () => {
+      const line = open({
+        limits: [
+          { quota: 2, window },
+          { quota: 3, window: 3 * window },
+        ],
+      })
+      const start = performance.now()
+      for (let count = 0; count < 4; count += 1) {
+        ;(await line.next()).answered()
+        line.changed()
+      }
+      expect(performance.now() - start).toBeGreaterThanOrEqual(3 * window)
+    })
+
+    test('with `spread` attempts keep their distance', async () => {
+      const line = open({ limits: [{ quota: 4, window }], spread: true })
+      const sent: number[] = []
+      for (let count = 0; count < 4; count += 1) {
+        const permit = await line.next()
+        sent.push(performance.now())
+        permit.answered()
+        line.changed()
+      }
+      // a limiter that others share may be told late of the first, never early
+      expect(sent.at(-1)! - sent[0]!).toBeGreaterThanOrEqual((3 * window) / 4 - 5)
+    })
+
+    test('a server that counts anywhere between send and response never counts more than the quota', async () => {
+      const quota = 5
+      const line = open({ limits: [{ quota, window }] })
+      const counted: number[] = []
+      const underWay: Promise<void>[] = []
+      for (let count = 0; count < 4 * quota; count += 1) {
+        const permit = await line.next()
+        const roundTrip = (count * 7) % 40
+        const exchange = async (): Promise<void> => {
+          await sleep(count % 3 === 0 ? 0 : roundTrip / 2)
+          counted.push(performance.now())
+          await sleep(roundTrip)
+          permit.answered()
+          line.changed()
+        }
+        underWay.push(exchange())
+      }
+      await Promise.all(underWay)
+      counted.sort((a, b) => a - b)
+      const spans = counted.slice(quota).map((at, index) => at - counted[index]!)
+      expect(Math.min(...spans)).toBeGreaterThanOrEqual(window)
+    })
+
+    test('its forecast without a round trip is a lower bound', async () => {
+      const line = open({ limits: [{ quota: 1, window }] })
+      const permit = await line.next()
+      permit.answered()
+      const forecast = line.limiter.forecast(1, 0)
+      const start = performance.now()
+      await line.next()
+      expect(performance.now() - start).toBeGreaterThanOrEqual(forecast - 5)
+    })
+  })
+}
+
+/** Attempts that go one after the other, and ask the limiter as core's queue does. */
+class Line {
+  readonly limiter: RateLimiter
+  #waiting: ((permit: Permit) => void) | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(create: RateLimiterFactory, policy: Partial<LimitedApi>) {
+    apis += 1
+    const ask = (): void => this.changed()
+    this.limiter = create({
+      baseUrl: `https://api-${Date.now().toString(36)}-${apis}.example/`,
+      limits: [],
+      spread: false,
+      accounting: 'response',
+      unitsAvailable: ask,
+      paused() {},
+      resumed: ask,
+      failed: (reason) => expect.fail(`the limiter failed: ${reason}`),
+      recovered() {},
+      ...policy,
+    })
+  }
+
+  /** Returns the permit of the next attempt as soon as the limiter gives one. */
+  next(): Promise<Permit> {
+    const { promise, resolve } = Promise.withResolvers<Permit>()
+    this.#waiting = resolve
+    this.changed()
+    return promise
+  }
+
+  /** Asks again, as the queue does at every change: a unit that is not taken at once is given back. */
+  changed(): void {
+    clearTimeout(this.#timer)
+    if (this.#waiting === undefined) return
+    const taken = this.limiter.take(1)
+    if (typeof taken === 'object') {
+      this.#waiting(taken)
+      this.#waiting = undefined
+    } else if (taken !== Infinity) this.#timer = setTimeout(() => this.changed(), taken)
+  }
+}
+
+let apis = 0
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
