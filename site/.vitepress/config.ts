@@ -1,6 +1,7 @@
 import footnote from 'markdown-it-footnote'
 import { defineConfig } from 'vitepress'
 import { diagrams } from '../mermaid.ts'
+import { slugOf } from '../slug.ts'
 import { sidebar } from './sidebar.ts'
 
 export default defineConfig({
@@ -11,7 +12,7 @@ export default defineConfig({
   srcDir: 'generated',
   outDir: 'dist',
   cacheDir: 'node_modules/.cache/vitepress',
-  markdown: { config: (md) => void md.use(footnote).use(diagrams) },
+  markdown: { anchor: { slugify: slugOf }, config: (md) => void md.use(footnote).use(diagrams) },
   themeConfig: {
     search: {
       provider: 'local',

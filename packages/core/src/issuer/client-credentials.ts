@@ -5,7 +5,11 @@ import {
   processClientCredentialsResponse,
   ResponseBodyError,
 } from 'oauth4webapi'
-import type { CertificateCredentials, ClientCredentials } from '../credentials/credentials.ts'
+import {
+  type CertificateCredentials,
+  type ClientCredentials,
+  clientAuthenticationMethods,
+} from '../credentials/credentials.ts'
 import { isTokenlaneError, TokenlaneError } from '../errors.ts'
 import { certificateFetch } from '../tls/client-certificate.ts'
 import { clientAuthentication, secretsOf } from './client-authentication.ts'
@@ -117,7 +121,8 @@ async function tokenIn(
   } catch (error) {
     if (isDefinite(error)) {
       const oauthError = printable(error.error, request.secrets)
-      return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})`, {
+      const hint = oauthError === 'invalid_client' ? otherMethods(endpoint, metadata) : ''
+      return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})${hint}`, {
         status,
         oauthError,
         definite: true,
@@ -130,6 +135,17 @@ async function tokenIn(
       ...(definite && { definite }),
     })
   }
+}
+
+/**
+ * Says how clients may prove themselves by the server's metadata, where this one proves itself otherwise. Only after a
+ * refusal: some servers' metadata is not complete.
+ */
+function otherMethods({ method }: TokenEndpoint, metadata: AuthorizationServer): string {
+  const methods = metadata.token_endpoint_auth_methods_supported
+  if (!Array.isArray(methods) || methods.includes(method)) return ''
+  const known = clientAuthenticationMethods.filter((one) => methods.includes(one))
+  return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }
 
 /** Says what a response looks like that is not an OAuth response. */

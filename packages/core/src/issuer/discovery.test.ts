@@ -149,6 +149,20 @@ test('an endpoint that moved is found in the same renewal', async () => {
   expect(asked.slice(2)).toEqual([metadata.token_endpoint, rfc8414, moved])
 })
 
+test('a client that is refused is told which methods the metadata allows, if its own is not among them', async () => {
+  const refuse = (): Response => Response.json({ error: 'invalid_client' }, { status: 401 })
+  const answers = (methods: string[]): Record<string, () => Response> => ({
+    [rfc8414]: () => Response.json({ ...metadata, token_endpoint_auth_methods_supported: methods }),
+    [metadata.token_endpoint]: refuse,
+  })
+  const { tokens } = serviceOf(answers(['client_secret_basic', 'leaked']))
+  await expect(tokens.getToken('partner')).rejects.toThrow(
+    'refused: invalid_client (status 401); its metadata allows client_secret_basic, and `clientAuthentication` is client_secret_post (see',
+  )
+  const { tokens: others } = serviceOf(answers(['client_secret_post']))
+  await expect(others.getToken('partner')).rejects.toThrow('refused: invalid_client (status 401) (see')
+})
+
 test('a fetch that keeps responses, as some frameworks patch it, gives out no token of yesterday', async () => {
   const kept = new Map<string, Response>()
   let issued = 0
