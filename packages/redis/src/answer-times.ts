@@ -2,9 +2,9 @@ import { longestPromise } from './fleet-policy.ts'
 
 /** How many of the last answers count. */
 const remembered = 20
-/** How many answers may come later than was promised: those are told. */
-const rare = 0.25
-/** What a promise may cost: this part of the shortest span, for which units come free later than they could. */
+/** The part of answers that may come later than was promised: those are told, each with a message. */
+const late = 0.25
+/** What a promise may cost: this part of the shortest span, by which units come free later than they could. */
 const worthwhile = 0.02
 
 /** How long after their due times the units of a process were answered. */
@@ -19,9 +19,7 @@ export class AnswerTimes {
 
   /** In milliseconds; 0 while nothing is known. */
   get mean(): number {
-    let sum = 0
-    for (const time of this.#times) sum += time
-    return sum / Math.max(1, this.#times.length)
+    return meanOf(this.#times)
   }
 
   /**
@@ -29,11 +27,18 @@ export class AnswerTimes {
    * answers take too different times for that.
    */
   promise(shortestSpan: number): number | undefined {
-    if (this.#times.length === 0) return undefined
-    const usual = this.#times.toSorted((a, b) => b - a)[Math.floor(this.#times.length * rare)] ?? 0
-    const promise = usual * 1.25 + 2
-    const isCheap =
-      promise - this.mean <= shortestSpan * worthwhile && promise < Math.min(longestPromise, shortestSpan / 2)
-    return isCheap ? promise : undefined
+    const slowestFirst = this.#times.toSorted((one, other) => other - one)
+    const usual = slowestFirst[Math.floor(slowestFirst.length * late)]
+    if (usual === undefined) return undefined
+    const promise = usual * 1.05 + 2
+    const cost = meanOf(this.#times.map((time) => Math.max(0, promise - time)))
+    const isWorthwhile = cost <= shortestSpan * worthwhile
+    return isWorthwhile && promise < Math.min(longestPromise, shortestSpan / 2) ? promise : undefined
   }
+}
+
+function meanOf(times: readonly number[]): number {
+  let sum = 0
+  for (const time of times) sum += time
+  return sum / Math.max(1, times.length)
 }
