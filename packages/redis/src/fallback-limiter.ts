@@ -6,6 +6,7 @@ import {
   type RateLimiter,
   type RateLimiterOptions,
 } from '@tokenlane/core/fleet'
+import type { Membership } from './membership.ts'
 import type { Runtime } from './runtime.ts'
 
 /** By how much longer than its part a turn takes, so that processes whose turns are next to each other do not meet. */
@@ -14,14 +15,6 @@ const apart = 1.2
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 /** How late a call may be for its turn: this part of the window. */
 const lateness = 0.1
-
-/** Where a process stands among the others. */
-export interface Standing {
-  /** Its number in the fleet, 0 if it has none. */
-  readonly member: number
-  /** Redis' clock less that of the process, in milliseconds. */
-  readonly offset: number
-}
 
 /**
  * What a process may send while it cannot reach Redis: its part of each quota, in its own memory.
@@ -56,7 +49,7 @@ export class FallbackLimiter {
   }
 
   /** From now on Redis is unreachable. */
-  begin(quiet: number, { member, offset }: Standing): void {
+  begin(quiet: number, { member, offset }: Membership): void {
     this.#quietUntil = this.#runtime.now() + quiet
     const part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
     this.#turn = part * this.#period - offset

@@ -80,7 +80,7 @@ export class FleetLimiter implements RateLimiter {
   }
 
   #beginAlone(): void {
-    this.#fallback.begin(silenceBeforeFallback(this.#budget.policy), this.#budget.standing)
+    this.#fallback.begin(silenceBeforeFallback(this.#budget.policy), this.#budget.membership)
   }
 
   #rejoin(): void {

@@ -11,13 +11,12 @@ import { Conversation } from './conversation.ts'
 import { reasonOf } from './failure-reason.ts'
 import { FleetPermit, type PermitOwner } from './fleet-permit.ts'
 import { fleetPolicy, longestUntold, shortestSpan, type FleetPolicy } from './fleet-policy.ts'
+import { FleetPause } from './fleet-pause.ts'
 import { Grants } from './grants.ts'
 import { type Batch, Ledger, lease } from './ledger.ts'
+import { Membership } from './membership.ts'
 import type { Answer, Exchange, Message } from './protocol.ts'
 import type { Runtime, Timer } from './runtime.ts'
-
-/** For how long at most Redis keeps a pause, in milliseconds. */
-const longestPause = 86_400_000
 
 /** What the budget reports. */
 export interface BudgetListener {
@@ -45,7 +44,9 @@ export class SharedBudget {
   readonly #ledger: Ledger
   readonly #grants = new Grants()
   readonly #answerTimes = new AnswerTimes()
-  readonly #name: string
+  readonly #pause = new FleetPause()
+  /** Where this process stands among the others. */
+  readonly membership: Membership
   readonly #grace: UnansweredGrace
   readonly #owner: PermitOwner = {
     ended: (batch, answered) => {
@@ -62,13 +63,9 @@ export class SharedBudget {
   #policy: FleetPolicy
   #accounting: LimitedApi['accounting']
   #wanted = 0
+  /** The last message, and whether Redis has answered it. */
   #said: Message | undefined
-  #number = 0
-  #epoch = ''
-  #turn = 0
-  #member = 0
-  /** Redis' clock less that of this process, in milliseconds. */
-  #offset = 0
+  #isHeard = true
   /** Whether Redis has this process in its queue. */
   #isQueued = false
   #askAt = Number.NEGATIVE_INFINITY
@@ -76,9 +73,6 @@ export class SharedBudget {
   /** Since when a response waits to be told. */
   #untoldSince = Infinity
   #hasNews = false
-  #pauseUntil = Number.NEGATIVE_INFINITY
-  #isResumed = false
-  #isPausedByOthers = false
   #isLost = false
   /** Since when Redis has been unreachable, before it is lost or after. */
   #aloneSince = 0
@@ -99,7 +93,7 @@ export class SharedBudget {
   ) {
     this.#runtime = runtime
     this.#listener = listener
-    this.#name = name
+    this.membership = new Membership(name)
     this.#policy = fleetPolicy(api.limits, api.spread)
     this.#accounting = api.accounting
     this.#grace = createUnansweredGrace(api.unansweredGrace)
@@ -107,17 +101,12 @@ export class SharedBudget {
     this.#conversation = new Conversation(exchange, runtime, timeout, {
       heard: (answer, sentAt) => this.#hear(answer, sentAt),
       silent: (reason) => this.#lose(reason),
-      free: () => this.#plan(),
+      free: () => this.#goOn(),
     })
   }
 
   get policy(): FleetPolicy {
     return this.#policy
-  }
-
-  /** Where this process stands among the others, for the time without Redis. */
-  get standing(): { member: number; offset: number } {
-    return { member: this.#member, offset: this.#offset }
   }
 
   /** Returns a permit for a unit that is due; else asks Redis for `couldUse` units, and reports when they are due. */
@@ -157,15 +146,12 @@ export class SharedBudget {
   }
 
   pause(ms: number): void {
-    this.#pauseUntil = Math.max(this.#pauseUntil, this.#runtime.now() + Math.min(ms, longestPause))
-    this.#isResumed = false
+    this.#pause.begin(this.#runtime.now(), ms)
     this.#tell()
   }
 
   resume(): void {
-    this.#pauseUntil = Number.NEGATIVE_INFINITY
-    this.#isPausedByOthers = false
-    this.#isResumed = true
+    this.#pause.lift()
     this.#askAt = Number.NEGATIVE_INFINITY
     this.#tell()
   }
@@ -226,6 +212,12 @@ export class SharedBudget {
     this.#plan()
   }
 
+  /** What Redis did not hear is news again. */
+  #goOn(): void {
+    if (!this.#isHeard) this.#hasNews = true
+    this.#plan()
+  }
+
   /** Sees to it that the next message goes when it must. */
   #plan(): void {
     this.#planTimer?.cancel()
@@ -262,24 +254,18 @@ export class SharedBudget {
     if (!this.#conversation.isFree) return
     const now = this.#runtime.now()
     const promise = this.#answerTimes.promise(shortestSpan(this.#policy))
-    this.#number += 1
     this.#said = {
       policy: this.#policy,
-      process: this.#name,
-      number: this.#number,
-      epoch: this.#epoch,
-      turn: this.#turn,
-      member: this.#member,
+      ...this.membership.introduce(),
+      ...this.#pause.say(now),
       alone: this.#isLost ? Math.max(1, now - this.#aloneSince) : 0,
       units: this.#ledger.state(now),
       wanted: this.#isLost ? 0 : this.#needed(),
       promise: promise ?? lease,
       lag: promise ?? this.#answerTimes.mean,
-      pause: Math.max(0, this.#pauseUntil - now),
-      resume: this.#isResumed,
     }
+    this.#isHeard = false
     this.#hasNews = false
-    this.#isResumed = false
     this.#untoldSince = Infinity
     this.#conversation.say(this.#said)
   }
@@ -291,14 +277,13 @@ export class SharedBudget {
       return
     }
     const now = this.#runtime.now()
-    const { epoch, turn, member, wait, soonest } = answer
-    this.#epoch = epoch
-    this.#turn = turn
-    this.#member = member
-    this.#offset = answer.now - now
+    const { wait, soonest, pause } = answer
+    this.#isHeard = true
+    this.membership.hear(answer, now)
     this.#askAt = now + wait - Math.min(this.#conversation.roundTrip, wait / 2)
     this.#soonestAt = now + soonest
-    this.#hearPause(answer.pause)
+    if (pause > 0) this.#listener.paused(pause)
+    if (this.#pause.hear(now, said, pause) === 'lifted') this.#listener.resumed()
     // Redis did not know that this process was alone
     const isOutdated = this.#isLost && said.alone === 0
     if (!isOutdated) this.#find()
@@ -336,12 +321,6 @@ export class SharedBudget {
 
   #drop(until: number): void {
     for (const { batch, left } of this.#grants.drop(until)) this.#giveBack(batch, left)
-  }
-
-  #hearPause(pause: number): void {
-    if (pause > 0) this.#listener.paused(pause)
-    else if (this.#isPausedByOthers && this.#pauseUntil <= this.#runtime.now()) this.#listener.resumed()
-    this.#isPausedByOthers = pause > 0
   }
 
   #lose(reason: unknown): void {

@@ -1,0 +1,41 @@
+/** For how long at most Redis keeps a pause, in milliseconds. */
+const longestPause = 86_400_000
+/** A pause that ends by less before its time ended by itself, in milliseconds. */
+const moment = 50
+
+/** What a process says of a pause: for how long no process shall send, and whether the pause of all is lifted. */
+export interface PauseWord {
+  readonly pause: number
+  readonly resume: boolean
+}
+
+/** The pause of an API as one process knows it: its own, until Redis knows it, and that of the fleet. */
+export class FleetPause {
+  #until = Number.NEGATIVE_INFINITY
+  #isLifted = false
+  /** Until when the fleet is paused, as Redis said last. */
+  #fleetUntil = Number.NEGATIVE_INFINITY
+
+  begin(now: number, ms: number): void {
+    this.#until = Math.max(this.#until, now + Math.min(ms, longestPause))
+    this.#isLifted = false
+  }
+
+  lift(): void {
+    this.#until = Number.NEGATIVE_INFINITY
+    this.#isLifted = true
+    this.#fleetUntil = Number.NEGATIVE_INFINITY
+  }
+
+  say(now: number): PauseWord {
+    return { pause: Math.max(0, this.#until - now), resume: this.#isLifted }
+  }
+
+  /** Returns `'lifted'` if another process lifted the pause since Redis was heard of last. */
+  hear(now: number, said: PauseWord, fleetPause: number): 'lifted' | undefined {
+    if (said.resume) this.#isLifted = false
+    const isEarly = now < this.#fleetUntil - moment
+    this.#fleetUntil = fleetPause > 0 ? now + fleetPause : Number.NEGATIVE_INFINITY
+    return isEarly && fleetPause === 0 && this.#until <= now ? 'lifted' : undefined
+  }
+}
