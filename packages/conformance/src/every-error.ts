@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 
 import { pathsTo, serialized } from './secrets.ts'
+
+export { pathsTo, serialized }
 import {
   createTokenManager,
   isTokenlaneError,
