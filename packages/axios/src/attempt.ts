@@ -11,7 +11,7 @@ export interface AttemptContext extends Omit<RedirectContext, 'given'> {
   readonly viaFetch: boolean
 }
 
-/** What one attempt is sent with, and how to take the token off what comes of it. */
+/** One attempt: its configuration, and how to take the token off its outcome. */
 export interface Attempt {
   readonly config: InternalAxiosRequestConfig
   /** Puts the caller's configuration, without the token, in place of the attempt's. */

@@ -1,7 +1,7 @@
 /// <reference types="axios" resolution-mode="require" preserve="true" />
 import type { CallOptions } from '@tokenlane/core/adapter' with { 'resolution-mode': 'import' }
 
-/** What a request's config may say to Tokenlane. */
+/** Tokenlane's part of a request's config. */
 export interface RequestOption {
   /** How Tokenlane treats this call. */
   readonly tokenlane?: CallOptions | undefined

@@ -1,11 +1,11 @@
 import axios, { type InternalAxiosRequestConfig } from 'axios'
 
-/** What says where an adapter sends a call. */
+/** The options that say where an adapter sends a call. */
 export type Target = Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>
 
 /**
- * Where a call goes, as its config says. To be kept: others hold the config and its URL object too, and the call
- * may wait.
+ * Returns a copy of the options that say where a call goes. The caller holds the config and its URL object too, and may
+ * change them while the call waits.
  */
 export function targetOf({ url, baseURL = '', allowAbsoluteUrls = true }: Target): Target {
   // axios takes a URL object too, whatever its types say
@@ -13,12 +13,12 @@ export function targetOf({ url, baseURL = '', allowAbsoluteUrls = true }: Target
   return { url: String(given), baseURL, allowAbsoluteUrls }
 }
 
-/** Has no defaults, which are in a call's config already, and which adapters do not know. */
+/** An instance without defaults: a call's config has them already, and adapters do not know them. */
 const joiner = new axios.Axios({})
 
 /**
- * The URL that an adapter makes of it, but for its `params`; `undefined` where there is none, and axios fails in its
- * own way, or where adapters do not agree.
+ * Returns the URL that an adapter makes of it, without its `params`. Returns `undefined` where there is no URL, so that
+ * axios fails in its own way, and where axios' adapters make different URLs of it.
  */
 export function urlOf(target: Target, { params }: InternalAxiosRequestConfig): string | undefined {
   try {
@@ -31,7 +31,7 @@ export function urlOf(target: Target, { params }: InternalAxiosRequestConfig): s
   }
 }
 
-/** Whether axios takes the URL as it is. To have it put together costs more than all else here. */
+/** Returns whether axios takes the URL as it is. Joining URLs costs more than all else here. */
 function isWhole(target: Target): target is Target & { readonly url: string } {
   return !target.baseURL && /^https?:\/\//i.test(target.url ?? '')
 }

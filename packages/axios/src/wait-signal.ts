@@ -1,12 +1,12 @@
 import type { InternalAxiosRequestConfig } from 'axios'
 
-/** Ends the wait for a token; `release` leaves no listener behind. */
+/** A signal that ends the wait for a token. `release` leaves no listener behind. */
 interface WaitSignal {
   readonly signal: AbortSignal | undefined
   release(): void
 }
 
-/** The caller's `signal` and axios' older `cancelToken`, as one signal. axios makes its own error of either. */
+/** Joins the caller's `signal` and axios' older `cancelToken` in one signal. axios makes its own error of either. */
 export function waitSignal({ signal, cancelToken }: InternalAxiosRequestConfig): WaitSignal {
   if (cancelToken === undefined && (signal === undefined || signal instanceof AbortSignal))
     return { signal, release() {} }

@@ -12,10 +12,10 @@ export interface GotTokens {
 
 /**
  * Makes a got instance send each call to one of the manager's APIs with a live token. Every other call, and one
- * that brings its own `Authorization` field or `username`, is sent as it is. Extending again changes nothing.
+ * that brings its own `Authorization` header or `username`, is sent as it is. Extending again changes nothing.
  *
- * A call rejects as it would with got alone, or with a TokenlaneError if no token can be had: then nothing was
- * sent.
+ * A call rejects as it would with got alone. It rejects with a TokenlaneError if there is no token for it; then nothing
+ * was sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. With got 14 or older every call rejects so, and
  * nothing is sent.

@@ -1,7 +1,7 @@
 import { isTokenlaneError } from '@tokenlane/core/adapter'
 import type { BeforeErrorHook } from 'got'
 
-/** A failure of ours as it is, not in got's wrapping. */
+/** Unwraps an error of Tokenlane, which got puts into a RequestError. */
 export const ownError: BeforeErrorHook = (error) => {
   const { name, cause } = error
   return name === 'RequestError' && isTokenlaneError(cause) ? cause : error
