@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
 
-import { pathsTo, serialized } from './secrets.ts'
-
-export { pathsTo, serialized }
 import {
   createTokenManager,
   isTokenlaneError,
@@ -13,6 +10,9 @@ import {
 } from '@tokenlane/core'
 
 import { listen } from './loopback.ts'
+import { pathsTo, serialized } from './secrets.ts'
+
+export { pathsTo, serialized }
 
 const secret = 'secret-that-nobody-may-see'
 const token = 'token-that-nobody-may-see'
