@@ -109,7 +109,6 @@ export async function startService(
       ratePolicy: ratePolicies[realm],
       delays,
       now,
-      pulse,
       random,
       clock: watching.clock,
     })
@@ -141,7 +140,7 @@ export async function startService(
 
 function serve(handling: Issuer | Api, server: LoopbackServer, watch: Watch): void {
   server.serve(
-    watched((request, response) => handling.handle(request, response), watch),
+    watched((request, response, reachedAt) => handling.handle(request, response, reachedAt), watch),
     (offered) => noticeOldTls(offered, watch),
   )
 }

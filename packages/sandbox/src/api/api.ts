@@ -9,7 +9,6 @@ import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
 import { problem, send, type Answer } from '../server/answer.ts'
 import { cutInBody } from '../server/cut.ts'
-import type { Pulse } from '../server/pulse.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import { bearerToken, refuseToken } from './bearer.ts'
 import { echoEndpoint } from './endpoints/echo.ts'
@@ -52,7 +51,6 @@ export interface ApiOptions {
   ratePolicy: StrictRatePolicy | undefined
   delays: DelayRange | undefined
   now: () => number
-  pulse: Pulse
   random: Random
   clock: ServerClock
 }
@@ -69,13 +67,14 @@ export interface Api {
   windows(): WindowUsage[]
   counts(): ApiCounts
   resetCounts(): void
-  handle(request: IncomingMessage, response: ServerResponse): Promise<Outcome>
+  /** @param reachedAt - the earliest moment at which the call may have arrived. */
+  handle(request: IncomingMessage, response: ServerResponse, reachedAt: number): Promise<Outcome>
 }
 
 const noCounts = { calls: 0, answered: 0, rejected: 0, limited: 0, failed: 0, maxConcurrent: 0 }
 
 export function createApi(options: ApiOptions): Api {
-  const { realm, baseUrl, identify, now, pulse, random, clock } = options
+  const { realm, baseUrl, identify, now, random, clock } = options
   const endpoints = new Map<string, Endpoint>([
     ['records', recordsEndpoint(options.records)],
     ['echo', echoEndpoint],
@@ -155,7 +154,7 @@ export function createApi(options: ApiOptions): Api {
       counts = { ...noCounts }
       rate.forgetMaxima()
     },
-    async handle(request, response) {
+    async handle(request, response, reachedAt) {
       const url = new URL(origin + request.url)
       if (!url.pathname.startsWith(basePath)) {
         send(response, outsideAnswer(request, url.pathname))
@@ -167,7 +166,6 @@ export function createApi(options: ApiOptions): Api {
         }
       }
 
-      const reachedAt = pulse.earliest()
       await networkDelay()
       counts.calls += 1
       underway += 1

@@ -10,6 +10,9 @@ export interface KnownToken {
   state: TokenState
 }
 
+/** How long a call may have been on its way, in milliseconds. */
+const timeOnItsWay = 50
+
 /** Says in plain words what an API thinks of the token that a call brought. */
 export function judgeToken(
   token: string | undefined,
@@ -42,6 +45,6 @@ export function judgeToken(
   const end = (state === 'revoked' ? entry.revokedAt : undefined) ?? entry.expiresAt
   const reason = `${state} ${inSeconds(now - end)} ago${state === 'expired' && early ? ', earlier than promised' : ''}`
   // a client cannot know of an end that was not promised, nor of a sandbox that reads late
-  const isMistake = !early && entry.promisedUntil <= reachedAt
+  const isMistake = !early && entry.promisedUntil + timeOnItsWay <= reachedAt
   return { ...refused, reason, flaws: isMistake ? ['expired-token'] : [] }
 }

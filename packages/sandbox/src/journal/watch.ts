@@ -22,25 +22,27 @@ export interface Watch {
   observeClose: (connection: Connection, at: number) => void
 }
 
-type Watched = (request: IncomingMessage, response: ServerResponse) => Promise<Outcome>
+/** @param reachedAt - the earliest moment at which the request may have arrived, connection and all. */
+type Watched = (request: IncomingMessage, response: ServerResponse, reachedAt: number) => Promise<Outcome>
 
 /** Makes a handler that reports what was decided about each request. */
 export function watched(handle: Watched, watch: Watch): Handler {
   const { realm, kind, now, pulse, clock, recognize, connections, observe, observeClose } = watch
 
   return async (request, response, openedAt) => {
-    const reachedAt = pulse.earliest()
     const arrivedAt = now()
     const at = new Date()
     const { url = '', method = '', headers } = request
     const connection = connections.arrive(request.socket, (closed) => observeClose(closed, now()))
     const onConnection = connection.requests
+    const beganAt = onConnection === 1 ? openedAt : arrivedAt
+    const reachedAt = Math.min(pulse.earliest(), beganAt)
     let endedAt: number | undefined
     response.once('close', () => (endedAt = now()))
     // Node writes the header by itself, by this machine's clock
     if (clock.offset !== 0) response.setHeader('date', clock.date())
 
-    const outcome = await handle(request, response)
+    const outcome = await handle(request, response, reachedAt)
     const decidedAt = endedAt ?? now()
     const { path, flaws } = await judgeUrl(url, recognize)
     const entry: Omit<JournalEntry, 'id'> = {
@@ -58,7 +60,7 @@ export function watched(handle: Watched, watch: Watch): Handler {
     const facts: RequestFacts = {
       realm,
       kind,
-      beganAt: onConnection === 1 ? openedAt : arrivedAt,
+      beganAt,
       reachedAt,
       arrivedAt,
       decidedAt,
