@@ -10,6 +10,7 @@ import {
 } from '@tokenlane/core'
 
 import { listen } from './loopback.ts'
+import { refusalIn } from './refusal.ts'
 import { pathsTo, serialized } from './secrets.ts'
 
 export { pathsTo, serialized }
@@ -196,13 +197,12 @@ export async function provoke(
   const outcome = await send(url, { signal: signal?.(), tokenlane }).catch((error: unknown) => error)
 
   const ours = [...events, tokens.status(), tokens, tokens.route(url)]
-  const own = isTokenlaneError(outcome)
   return {
     outcome,
-    code: own ? outcome.code : undefined,
+    code: refusalIn(outcome)?.code,
     leaks: [
       ...leaksIn(ours, Infinity),
-      ...leaksIn([outcome], own ? Infinity : 12),
+      ...leaksIn([outcome], isTokenlaneError(outcome) ? Infinity : 12),
       ...[secret, token].flatMap((text) => pathsTo(text, outcome)),
     ],
   }

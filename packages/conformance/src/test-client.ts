@@ -1,7 +1,8 @@
-import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
+import type { TokenlaneError, TokenManager } from '@tokenlane/core'
 import { expect } from 'vitest'
 
 import type { Answer, Driver, ScenarioRequest } from './driver.ts'
+import { refusalIn } from './refusal.ts'
 
 /** A client in a scenario. A relative `url` is one of the weblink API. */
 export interface TestClient {
@@ -62,10 +63,7 @@ export function createTestClient<Client>(
       }
     },
     async refusal(request) {
-      for (let error = await failure(request); ; error = error.cause) {
-        if (isTokenlaneError(error)) return error
-        if (!(error instanceof Error)) return expect.fail('the call failed, but not by an error of ours')
-      }
+      return refusalIn(await failure(request)) ?? expect.fail('the call failed, but not by an error of ours')
     },
     attachAgain: () => createTestClient(client, { driver, baseUrl, keep, ...(tokens && { tokens }) }),
     detach,

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest'
 
+import { refusalIn } from '../refusal.ts'
 import { followRedirectsEverywhere, redirectStatuses } from '../redirect-everywhere.ts'
 import type { Scenario, ScenarioGroup } from '../scenario.ts'
 import { oneByOne, patiently, type Stage } from '../stage.ts'
@@ -158,5 +159,5 @@ async function afterRedirect(stage: Stage): Promise<unknown> {
   const ratePolicy = { limits: [{ quota: 2, window: 3_600_000 }], maxWait: 1_000 }
   const { client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy }] })
   expect(await client.status({ url: `${api.url}moved` })).toBe(200)
-  return client.status({ url: api.url }).catch((error: unknown) => (error as { code?: unknown }).code)
+  return client.status({ url: api.url }).catch((error: unknown) => refusalIn(error)?.code)
 }
