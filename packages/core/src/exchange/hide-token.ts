@@ -54,7 +54,15 @@ interface SentRequest {
   outputData?: unknown[]
   readonly headers?: unknown
   readonly destroyed?: unknown
-  readonly socket?: unknown
+  readonly socket?:
+    | {
+        [field: symbol]: unknown
+        readonly encrypted?: unknown
+        readonly destroyed?: unknown
+        ['_pendingData']?: unknown
+      }
+    | null
+    | undefined
   /** Of a request that has the form of `node:http`, and is sent over `node:http2`. */
   readonly stream?: unknown
 }
@@ -67,23 +75,39 @@ interface SentRequest {
 export function forgetToken(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
   const sent = request as SentRequest
+  if (typeof sent['_header'] !== 'string') forgetFields(sent)
+  else if (sent['_header'] !== redacted) {
+    sent['_header'] = redacted
+    mark(sent)
+    outHeaders ??= symbolOf(sent, 'kOutHeaders')
+    if (outHeaders !== undefined) redactHeaders(sent[outHeaders])
+    forgetOpener(sent.socket)
+  }
+  // what never left
+  if (sent.destroyed === true && sent.outputData !== undefined) sent.outputData = []
+  if (sent.socket?.destroyed === true) sent.socket['_pendingData'] = null
+}
+
+/** Of a request over HTTP/2, or one that never had a header made. */
+function forgetFields(sent: SentRequest): void {
   mark(sent)
-  if (typeof sent['_header'] === 'string') sent['_header'] = redacted
   for (const symbol of Object.getOwnPropertySymbols(sent)) redactHeaders(sent[symbol])
   redactHeaders(sent.headers)
   forgetToken(sent.stream)
-  // what never left
-  if (sent.destroyed === true && sent.outputData !== undefined) sent.outputData = []
-  forgetConnection(sent.socket)
 }
 
-/** A socket keeps the options of the request that opened it, and what it could not write before it was connected. */
-function forgetConnection(socket: unknown): void {
-  if (typeof socket !== 'object' || socket === null) return
-  const held = socket as Record<string | symbol, unknown>
-  if (held['destroyed'] === true) held['_pendingData'] = null
-  for (const symbol of Object.getOwnPropertySymbols(held)) {
-    if (symbol.description === 'connect-options')
-      redactHeaders((held[symbol] as { readonly headers?: unknown } | null)?.headers)
-  }
+/** A connection with TLS keeps the options of the request that opened it. */
+function forgetOpener(socket: SentRequest['socket']): void {
+  if (socket?.encrypted !== true) return
+  connectOptions ??= symbolOf(socket, 'connect-options')
+  const options = connectOptions && (socket[connectOptions] as { readonly headers?: unknown } | null)
+  if (options) redactHeaders(options.headers)
+}
+
+// found once, since to look for them takes longer than all else here
+let outHeaders: symbol | undefined
+let connectOptions: symbol | undefined
+
+function symbolOf(holder: object, description: string): symbol | undefined {
+  return Object.getOwnPropertySymbols(holder).find((symbol) => symbol.description === description)
 }
