@@ -19,7 +19,11 @@ const outputs = new Map<string, string>()
 for (const name of benches) outputs.set(name, await run(name))
 
 const isWhole = names.length === 0 && !options.includes('--quick')
-if ((isWhole || options.includes('--write')) && process.exitCode === undefined) writePage(outputs, args)
+if ((isWhole || options.includes('--write')) && process.exitCode === undefined) {
+  writePage(outputs, args)
+  // draws what the page says now
+  await import('./support/charts.ts')
+}
 
 /** What a bench prints, here and in the page. */
 async function run(name: string): Promise<string> {

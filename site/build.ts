@@ -1,5 +1,5 @@
 // Builds the site, without a network: texts, API reference, HTML. Fails on a dead link.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vitepress'
@@ -20,6 +20,7 @@ for (const path of texts()) {
   mkdirSync(dirname(page), { recursive: true })
   writeFileSync(page, /^examples\/.+\/README\.md$/.test(path) ? withFiles(text, path) : text)
 }
+cpSync(join(root, 'docs/images'), join(generated, 'public/images'), { recursive: true })
 await build(site)
 
 const faults = faultsOf(join(site, 'dist'))

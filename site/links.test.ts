@@ -18,6 +18,11 @@ test('a link to a file that is no page becomes its text', () => {
   expect(siteLinks('[testing](tools/testing)', 'README.md')).toBe('testing')
 })
 
+test('a picture becomes one of the site', () => {
+  expect(siteLinks('![a](../images/peers.svg)', 'docs/guide/batch.md')).toBe('![a](/images/peers.svg)')
+  expect(() => siteLinks('![a](none.svg)', 'README.md')).toThrow('not in docs/images')
+})
+
 test('a link to a file that does not exist is an error that names it', () => {
   expect(() => siteLinks('[a](none.md)', 'docs/guide/batch.md')).toThrow(
     'docs/guide/batch.md links to none.md, which does not exist',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { exampleOf, pageOf, root, textAt } from './pages.ts'
 
-const link = /\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
+const link = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
 const fence = /^(`{3,}|~{3,})/
 
 /**
@@ -21,13 +21,22 @@ export function siteLinks(text: string, from: string): string {
       if (mark !== undefined && (fenced === undefined || line.trim() === fenced))
         fenced = fenced === undefined ? mark : undefined
       if (mark !== undefined || fenced !== undefined) return line
-      return line.replace(link, (whole, label: string, target: string) => {
+      return line.replace(link, (whole, image: string, label: string, target: string) => {
         if (/^(?:[a-z]+:|#)/i.test(target)) return whole
+        if (image !== '') return `![${label}](${imageOnSite(target, from)})`
         const on = onSite(target, from)
         return on === undefined ? label : `[${label}](${on})`
       })
     })
     .join('\n')
+}
+
+/** Pictures lie in docs/images, and on the site in /images. */
+function imageOnSite(target: string, from: string): string {
+  const path = posix.join(posix.dirname(from), target)
+  if (!path.startsWith('docs/images/') || !existsSync(`${root}${path}`))
+    throw new Error(`${from} shows ${target}, which is not in docs/images`)
+  return path.slice('docs'.length)
 }
 
 function onSite(target: string, from: string): string | undefined {

@@ -10,6 +10,7 @@ const entries = [
   '@tokenlane/fetch',
   '@tokenlane/got',
   '@tokenlane/ky',
+  '@tokenlane/otel',
   '@tokenlane/redis',
   '@tokenlane/sandbox',
 ]

@@ -4,6 +4,11 @@ import { join } from 'node:path'
 import type { InstalledPackage } from './project.ts'
 
 const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.+\.[cm]?[jt]s(\.map)?)$/
+/** What single packages bring beside their code. */
+const assets: Readonly<Record<string, RegExp>> = {
+  '@tokenlane/otel': /^dashboards\/tokenlane\.(grafana\.json|rules\.yml)$/,
+  '@tokenlane/sandbox': /^console\/dist\/(index\.html|icon\.svg|assets\/[\w-]+\.(js|css))$/,
+}
 const never = /\.test\./
 const wanted = ['README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts']
 
@@ -17,7 +22,7 @@ export function contentFaults({ name, installed }: InstalledPackage): string[] {
         .slice(installed.length + 1)
         .replaceAll('\\', '/'),
     )
-    .filter((file) => !allowed.test(file) || never.test(file))
+    .filter((file) => never.test(file) || !(allowed.test(file) || assets[name]?.test(file)))
   const absent = wanted.filter((file) => !existsSync(join(installed, file)))
   return [
     ...odd.map((file) => `${name} holds ${file}, which nobody needs`),
