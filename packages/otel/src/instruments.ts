@@ -25,7 +25,30 @@ const requestSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 const waitSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600]
 const lifetimeSeconds = [0, 1, 10, 60, 300, 600, 1_200, 1_800, 2_700, 3_600]
 
-export const instruments = {
+export type HistogramName =
+  | 'tokenlane.token.request.duration'
+  | 'tokenlane.token.remaining_lifetime'
+  | 'tokenlane.queue.wait.duration'
+  | 'tokenlane.api.pause.duration'
+
+export type CounterName =
+  | 'tokenlane.token.joiners'
+  | 'tokenlane.calls'
+  | 'tokenlane.call.resends'
+  | 'tokenlane.store.failures'
+  | 'tokenlane.limiter.failures'
+
+export type GaugeName =
+  | 'tokenlane.token.live'
+  | 'tokenlane.queue.length'
+  | 'tokenlane.queue.running'
+  | 'tokenlane.quota.used'
+  | 'tokenlane.secret.days_left'
+  | 'tokenlane.limiter.fallback'
+
+export type InstrumentName = HistogramName | CounterName | GaugeName
+
+export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
   'tokenlane.token.request.duration': {
     kind: 'histogram',
     unit: 's',
@@ -140,6 +163,4 @@ export const instruments = {
     description: '1 while this process keeps to its own share because the shared rate budget fails, else 0.',
     lookAtIt: 'It stays at 1: Redis is down or unreachable for this process.',
   },
-} as const satisfies Record<`tokenlane.${string}`, Instrument>
-
-export type InstrumentName = keyof typeof instruments
+}

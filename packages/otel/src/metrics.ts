@@ -1,11 +1,13 @@
 import type { Attributes, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
 import type { CallWaits, TokenlaneEvent, TokenManager } from '@tokenlane/core'
 import { onTokenRequest } from './channels.ts'
-import { instruments, type Instrument, type InstrumentName } from './instruments.ts'
-
-type NamesOf<Kind extends Instrument['kind']> = {
-  [Name in InstrumentName]: (typeof instruments)[Name]['kind'] extends Kind ? Name : never
-}[InstrumentName]
+import {
+  instruments,
+  type CounterName,
+  type GaugeName,
+  type HistogramName,
+  type Instrument,
+} from './instruments.ts'
 
 /**
  * Records the metrics of one manager with `meter`: what happens by its events, how things are by its status, which is
@@ -16,9 +18,9 @@ type NamesOf<Kind extends Instrument['kind']> = {
 export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attributes): () => void {
   const { histogram, counter, gauge } = createInstruments(meter)
   const inFallback = new Map<string, 0 | 1>()
-  const record = (name: NamesOf<'histogram'>, ms: number, attributes: Attributes): void =>
+  const record = (name: HistogramName, ms: number, attributes: Attributes): void =>
     histogram[name].record(ms / 1_000, { ...common, ...attributes })
-  const add = (name: NamesOf<'counter'>, count: number, attributes: Attributes): void => {
+  const add = (name: CounterName, count: number, attributes: Attributes): void => {
     if (count > 0) counter[name].add(count, { ...common, ...attributes })
   }
 
@@ -62,7 +64,7 @@ export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attrib
   const gauges = Object.values(gauge)
   const observeStatus: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
     const { issuers, apis } = tokens.status()
-    const observe = (name: NamesOf<'gauge'>, value: number | undefined, attributes: Attributes): void => {
+    const observe = (name: GaugeName, value: number | undefined, attributes: Attributes): void => {
       if (value !== undefined) result.observe(gauge[name], value, { ...common, ...attributes })
     }
     for (const [issuer, status] of Object.entries(issuers)) {
@@ -88,9 +90,9 @@ export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attrib
 }
 
 interface Instruments {
-  readonly histogram: Readonly<Record<NamesOf<'histogram'>, Histogram>>
-  readonly counter: Readonly<Record<NamesOf<'counter'>, Counter>>
-  readonly gauge: Readonly<Record<NamesOf<'gauge'>, ObservableGauge>>
+  readonly histogram: Readonly<Record<HistogramName, Histogram>>
+  readonly counter: Readonly<Record<CounterName, Counter>>
+  readonly gauge: Readonly<Record<GaugeName, ObservableGauge>>
 }
 
 function createInstruments(meter: Meter): Instruments {
