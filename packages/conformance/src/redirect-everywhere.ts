@@ -3,7 +3,7 @@ import { createTokenManager, type TokenManager } from '@tokenlane/core'
 import { openScriptedApi, type Script } from './scripted-api.ts'
 
 /** Every status that anybody takes for a redirect. */
-export const redirectStatuses = [300, 301, 302, 303, 304, 305, 306, 307, 308, 399]
+export const redirectStatuses: readonly number[] = [300, 301, 302, 303, 304, 305, 306, 307, 308, 399]
 
 const issuer = (name: string) => ({
   tokenEndpoint: `https://${name}.issuer.example/token`,

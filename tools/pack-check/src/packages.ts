@@ -20,6 +20,8 @@ export interface PublicPackage {
   readonly name: string
   /** What users import: `@tokenlane/core`, `@tokenlane/core/node`. */
   readonly entries: readonly string[]
+  /** The built declarations of each entry, a path below `folder`. */
+  readonly declarations: ReadonlyMap<string, string>
 }
 
 export const readManifest = (folder: string): Manifest =>
@@ -32,11 +34,17 @@ export function publicPackages(): PublicPackage[] {
     .filter((folder) => existsSync(join(folder, 'package.json')))
     .map((folder) => ({ folder, manifest: readManifest(folder) }))
     .filter(({ manifest }) => manifest.private !== true)
-    .map(({ folder, manifest: { name, exports = {} } }) => ({
-      folder,
-      name,
-      entries: Object.keys(exports)
-        .filter((path) => path !== './package.json')
-        .map((path) => name + path.slice(1)),
-    }))
+    .map(({ folder, manifest: { name, exports = {} } }) => {
+      const declarations = new Map(
+        Object.entries(exports)
+          .filter(([path]) => path !== './package.json')
+          .map(([path, source]) => [name + path.slice(1), declarationsOf(String(source))]),
+      )
+      return { folder, name, entries: [...declarations.keys()], declarations }
+    })
+}
+
+/** `dist/command/command.d.ts` for `./src/command/command.ts` */
+function declarationsOf(source: string): string {
+  return source.replace(/^\.\/src\//, 'dist/').replace(/\.ts$/, '.d.ts')
 }

@@ -30,10 +30,11 @@ export async function makeProject(): Promise<Project> {
 
   const folder = join(temp, 'project')
   cpSync(consumer, folder, { recursive: true })
-  const packages = publicPackages().map(({ name, entries, folder: source }) => {
+  const packages = publicPackages().map((item) => {
+    const { name, folder: source } = item
     const file = `${name.replace('@', '').replace('/', '-')}-${readManifest(source).version}.tgz`
     const installed = join(folder, 'node_modules', name)
-    return { name, entries, folder: source, tarball: join(temp, file), installed }
+    return Object.assign(item, { tarball: join(temp, file), installed })
   })
   await must('the build', 'pnpm', ['run', 'build'], { cwd: root })
   const filters = packages.flatMap(({ name }) => ['--filter', name])

@@ -14,8 +14,8 @@ export interface Size {
 }
 
 const kB = 1_000
-/** A quarter of core is `oauth4webapi` and `p-queue`. */
-const limits = { core: 22 * kB, adapter: 3 * kB, redis: 7 * kB }
+/** A quarter of core is `oauth4webapi`, all of whose client authentications it uses, and `p-queue`. */
+const limits = { core: 37 * kB, adapter: 4 * kB, redis: 11 * kB }
 
 /** Of core with its dependencies, and of every package on core, without core and its peers. */
 export async function sizes({ folder, packages }: Project): Promise<Size[]> {
@@ -23,6 +23,8 @@ export async function sizes({ folder, packages }: Project): Promise<Size[]> {
   const onCore = packages
     .map(({ name, installed }) => ({ name, manifest: readManifest(installed) }))
     .filter(({ manifest }) => manifest.dependencies?.[core.name] !== undefined)
+    // what needs the sandbox runs in tests, where its size does not count
+    .filter(({ manifest }) => manifest.dependencies?.['@tokenlane/sandbox'] === undefined)
     .map(({ name, manifest: { peerDependencies = {} } }) => ({
       name,
       external: [/^@tokenlane\/core(\/|$)/, ...Object.keys(peerDependencies)],

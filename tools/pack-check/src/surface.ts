@@ -11,9 +11,8 @@ const printer = ts.createPrinter({ removeComments: true })
  * The public surface of a package as Markdown: what each entry exports, what those declarations name without
  * exporting it, and what they add to other packages' types.
  */
-export function surfaceOf({ name, folder, entries }: PublicPackage): string {
-  const fileOf = (entry: string): string =>
-    join(folder, 'dist', `${entry.slice(name.length + 1) || 'index'}.d.ts`)
+export function surfaceOf({ name, folder, entries, declarations }: PublicPackage): string {
+  const fileOf = (entry: string): string => join(folder, declarations.get(entry) as string)
   const program = ts.createProgram(entries.map(fileOf), {
     module: ts.ModuleKind.NodeNext,
     target: ts.ScriptTarget.ES2023,
