@@ -1,7 +1,7 @@
 import type { Runtime, Timer } from './runtime.ts'
 
 /** Until when a message without an answer is given up, in milliseconds: the connection may be half open. */
-const hopeless = 10_000
+const hopeless = 4_000
 /** How often Redis is asked again while it refuses, in milliseconds. */
 const retryAfter = 250
 
@@ -61,7 +61,7 @@ export class Conversation<Message, Answer> {
 
   /** How long an answer may take: a Redis that is known to be far away may take longer. */
   get patience(): number {
-    return Math.max(this.#timeout, Math.min(2.5 * this.#roundTrip, hopeless / 2))
+    return Math.max(this.#timeout, Math.min(2.5 * this.#roundTrip, 0.9 * hopeless))
   }
 
   say(message: Message): void {

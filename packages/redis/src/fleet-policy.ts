@@ -3,7 +3,7 @@ import { unitSpan, type RateLimit } from '@tokenlane/core/fleet'
 /** For how long at most, but for a moment, no call goes out because Redis does not know what was sent before, in milliseconds. */
 const longestQuiet = 60_000
 /** How long processes need to reach Redis again after an outage, in milliseconds: clients wait 2 s between attempts. */
-const rejoining = 3_000
+const rejoining = 5_000
 /** How long a response may wait for other news, so that they are told together, in milliseconds. */
 export const longestUntold = 250
 /** How far ahead Redis grants units, in milliseconds, at most. */

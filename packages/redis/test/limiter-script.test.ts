@@ -219,14 +219,14 @@ test('after an outage of little more than a short window nobody gets a unit befo
   const [one, two] = [createProcess(api), createProcess(api)]
   await one({})
   await two({})
-  now += 4_000
+  now += 6_000
   // both have kept to their own shares for the last seconds
-  await one({ alone: 3_500 })
+  await one({ alone: 5_500 })
   now += 1
   expect(await one({ wanted: 20 })).toMatchObject({ grants: [] })
-  now += 2_000
+  now += 4_000
   expect(await one({ wanted: 20 })).toMatchObject({ grants: [] })
-  await two({ alone: 5_000, units: [[[50, 10]]] })
+  await two({ alone: 9_000, units: [[[50, 10]]] })
   now += 1_100
   expect(await one({ wanted: 20 })).toMatchObject({ grants: [[0, 20]] })
 })
