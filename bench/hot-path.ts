@@ -74,7 +74,7 @@ async function callsIn(ms: number, authorize: Authorize): Promise<number> {
 
 /** Nanoseconds of CPU per call. A value that is there is not waited for. */
 async function timeOf(authorize: Authorize, calls: number): Promise<number> {
-  // no garbage collection by hand: V8 drops the code of who has not run for some of them
+  // no garbage collection by hand: V8 drops code that has not run for some of them
   const start = cpuTime()
   await repeat(authorize, calls)
   return ((cpuTime() - start) * 1_000) / calls

@@ -10,7 +10,7 @@ const quick = process.argv.includes('--quick')
 const rounds = quick ? 5 : 15
 
 interface Case {
-  /** What is there already, for whoever uses an adapter uses its client. */
+  /** What is loaded before: an application that uses an adapter uses its client anyway. */
   readonly before?: readonly string[]
   readonly imports: readonly string[]
 }

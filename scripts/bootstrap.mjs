@@ -27,7 +27,7 @@ const networkError = new RegExp(
   'i',
 )
 
-// a missing network is to be told in seconds; pnpm waits more than a minute
+// a missing network is to be reported in seconds; pnpm waits more than a minute
 const fewRetries = ['fetch-retries=2', 'fetch-retry-mintimeout=500', 'fetch-retry-maxtimeout=1000']
 
 // npm and pnpm are .cmd files on Windows, which only a shell starts, and the shell wants one quoted line

@@ -1,4 +1,4 @@
-// One process of a fleet: makes calls for as long as it is told to, and tells when they went out.
+// One process of a fleet: makes calls for as long as its parent says, and reports when they went out.
 import tls from 'node:tls'
 import { createTokenManager, generalIssuer, type Api, type RateLimit } from '@tokenlane/core'
 import { redisLimiter } from '@tokenlane/redis'

@@ -42,7 +42,7 @@ async function round(
   call: CallOnce,
   { calls, concurrency }: Pick<WholeCallOrder, 'calls' | 'concurrency'>,
 ): Promise<Figure> {
-  // no garbage collection by hand: V8 drops the code of who has not run for some of them
+  // no garbage collection by hand: V8 drops code that has not run for some of them
   const start = performance.now()
   const cpuStart = cpuTime()
   let left = calls

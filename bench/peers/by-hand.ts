@@ -1,6 +1,6 @@
 import { askForToken, callWith, type CreatePeer } from '../support/peer.ts'
 
-/** A cache as most people write it first: who finds no live token asks for one. */
+/** A cache as most people write it first: a call that finds no live token asks for one. */
 export const cacheByHand: CreatePeer = (service) => {
   let token = ''
   let expiresAt = 0

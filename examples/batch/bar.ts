@@ -3,7 +3,7 @@ import type { WriteStream } from 'node:tty'
 const width = 30
 const clearLine = '\r\u001B[2K'
 
-/** A bar in the last line of a terminal; elsewhere, such as in a log, nothing but what is told. */
+/** A bar in the last line of a terminal; elsewhere, such as in a log, only the lines given to `tell`. */
 export interface Bar {
   step(): void
   tell(line: string): void

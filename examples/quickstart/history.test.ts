@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { inWords } from './history.ts'
 
 test.each([
-  [0, 'nobody waited'],
+  [0, 'no call waited'],
   [1, '1 call waited'],
   [2, '2 calls waited'],
-])('a token that %i calls waited for is told with "%s"', (joiners, told) => {
+])('a token that %i calls waited for is reported with "%s"', (joiners, told) => {
   const event = { issuer: 'general', expiresAt: new Date(), duration: 5.2, reason: 'ahead', joiners } as const
   expect(inWords({ type: 'token.renewed', ...event })).toBe(`general: new token (ahead) after 5 ms, ${told}`)
 })

@@ -4,7 +4,7 @@ import type { RenewalReason, TokenlaneEvent } from '@tokenlane/core'
 export interface History {
   /** Token requests that succeeded, in their order. */
   renewals: { askedAt: number; reason: RenewalReason }[]
-  /** Token requests that failed, as Tokenlane told it. */
+  /** Token requests that failed, as Tokenlane reported it. */
   failures: number
   revokedAt: number[]
   secretRotations: number
@@ -20,14 +20,14 @@ export const createHistory = (): History => ({
   outages: [],
 })
 
-/** Takes down what Tokenlane tells of an issuer's token requests. */
+/** Takes down what Tokenlane reports about an issuer's token requests. */
 export function takeDown(history: History, event: TokenlaneEvent): void {
   if (event.type === 'token.renewed')
     history.renewals.push({ askedAt: performance.now() - event.duration, reason: event.reason })
   if (event.type === 'renewal.failed') history.failures += 1
 }
 
-/** An event as a line for the terminal; `undefined` for what nobody needs to see. */
+/** Returns an event as a line for the terminal, `undefined` if it is not worth a line. */
 export function inWords(event: TokenlaneEvent): string | undefined {
   if (event.type === 'token.renewed') {
     const duration = Math.round(event.duration)
@@ -41,6 +41,6 @@ export function inWords(event: TokenlaneEvent): string | undefined {
 }
 
 function waiting(calls: number): string {
-  if (calls === 0) return 'nobody'
+  if (calls === 0) return 'no call'
   return calls === 1 ? '1 call' : `${calls} calls`
 }

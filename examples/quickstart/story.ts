@@ -22,7 +22,7 @@ export async function unfold(control: SandboxControl, { duration, histories, tel
 
   await reach(0.56)
   const outage = 0.2 * duration
-  tell(`--- the weblink issuer is gone for ${(outage / 1_000).toFixed(1)} s`)
+  tell(`--- the weblink issuer is down for ${(outage / 1_000).toFixed(1)} s`)
   histories.weblink.outages.push(outage)
   control.killIssuer('weblink', { for: outage })
 

@@ -31,7 +31,7 @@ export function createWire(realmOf: (url: string) => Realm): Wire {
   }
 }
 
-/** The runtime's `fetch`, counted: for whoever calls `fetch`, and for ky. */
+/** The runtime's `fetch`, counted: for plain `fetch` calls, and for ky. */
 export function countingFetch(wire: Wire): typeof globalThis.fetch {
   return async (input, init) => {
     const answered = wire.send(input instanceof Request ? input.url : String(input))

@@ -113,7 +113,7 @@ test.each(each)('%s: a secret that cannot be read quotes nothing', async (_name,
   expect(outcome).not.toContain('secret-1')
 })
 
-test('vault: a token that may not read the secret is told by a code', async () => {
+test('vault: a token that may not read the secret is reported by a code', async () => {
   const fetch = async (): Promise<Response> => new Response('', { status: 403 })
   const provider = vaultCredentials({
     address: 'https://vault.example.com',

@@ -91,7 +91,7 @@ export const provocations: readonly Provocation[] = [
     issuer: never,
   },
   {
-    name: 'an issuer whose token is none',
+    name: 'an issuer whose token is unusable',
     code: /^TOKEN_RESPONSE_INVALID$/,
     issuer: (response) =>
       response
@@ -126,7 +126,7 @@ export const provocations: readonly Provocation[] = [
   },
   ...[200, 400, 401, 403, 404, 500, 503].map((code) => ({ name: `status ${code}`, api: status(code) })),
   { name: 'a connection that breaks', api: (response) => response.destroy() },
-  { name: 'an answer that is no HTTP', api: (_, { socket }) => socket.end('SSH-2.0\r\n\r\n') },
+  { name: 'an answer that is not HTTP', api: (_, { socket }) => socket.end('SSH-2.0\r\n\r\n') },
   {
     name: 'an answer that ends early',
     api: (response) => {
@@ -145,7 +145,7 @@ export const provocations: readonly Provocation[] = [
   { name: 'a redirect in a circle', api: status(302, { location: '/api/records' }) },
   { name: 'a redirect to another scheme', api: status(302, { location: 'ftp://127.0.0.1/' }) },
   { name: 'a redirect to nowhere', api: status(307, { location: 'http://127.0.0.1:1/' }) },
-  { name: 'a redirect that is no URL', api: status(301, { location: 'http://[' }) },
+  { name: 'a redirect that is not a URL', api: status(301, { location: 'http://[' }) },
   { name: 'an abort before the call', signal: () => AbortSignal.abort() },
   {
     name: 'an abort in flight',

@@ -15,7 +15,7 @@ export function serialized(value: unknown): string {
     seen.add(inner)
     return inner
   })
-  // of what is no JSON at all
+  // of what is not JSON at all
   return json ?? ''
 }
 

@@ -30,7 +30,7 @@ test('all wrong options are named at once, with what was given and what is allow
     '- `options.observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch, tenants, mostTenants',
     '- `issuers.weblink.maxWait` is -1; allowed: milliseconds, finite, above 0',
     '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/',
-    '- `apis[1].issuer` is no name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
+    '- `apis[1].issuer` is not a name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
     "- `apis[1].resend` is a string; allowed: true, false or methods in capital letters, such as ['GET', 'HEAD']",
     '- `fetch` is 7; allowed: a fetch function',
     expect.stringContaining('troubleshoot.md'),

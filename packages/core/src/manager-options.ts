@@ -197,7 +197,7 @@ function readApis(
       issuer(issuer, issuerPath) {
         const text = mustBeText(issuer, issuerPath, allowed)
         if (!Object.hasOwn(issuers, text))
-          refuse(issuerPath, `no name from \`issuers\`${didYouMean(text, names)}`, allowed)
+          refuse(issuerPath, `not a name from \`issuers\`${didYouMean(text, names)}`, allowed)
         return text
       },
       ratePolicy: optional(checkRatePolicy),

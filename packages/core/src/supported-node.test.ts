@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { mustBeSupportedNode } from './supported-node.ts'
 
-test.each(['18.20.8', '20.20.2', '21.7.3', '22.18.0'])('Node %s is told which version is needed', (node) => {
-  expect(() => mustBeSupportedNode({ node })).toThrow(
-    `Cannot load @tokenlane/core: it needs Node 22.19 or later, and this is Node ${node}.`,
-  )
-})
+test.each(['18.20.8', '20.20.2', '21.7.3', '22.18.0'])(
+  'Node %s gets an error that says which version is needed',
+  (node) => {
+    expect(() => mustBeSupportedNode({ node })).toThrow(
+      `Cannot load @tokenlane/core: it needs Node 22.19 or later, and this is Node ${node}.`,
+    )
+  },
+)
 
 test.each([
   { node: '22.19.0' },

@@ -24,7 +24,7 @@ test('a tool that makes one call exits by itself, and no timer is left', patienc
   expect({ stdout, stderr }).toEqual({ stdout: 'token.renewed\ncall.finished\nrecords\n[]\n', stderr: '' })
 })
 
-test('nor does a pause hold it that nobody waits for any more', patience, async () => {
+test('nor does a pause hold it that no call waits for any more', patience, async () => {
   const { stdout, stderr } = await run(process.execPath, [tool, server.url, 'busy'])
   expect({ stdout, stderr }).toEqual({
     stdout: 'renewal.failed\ncall.finished\nAbortError\n[]\n',

@@ -55,7 +55,7 @@ test('a proxy that wants a password is named with its status', async () => {
   expect(error).toContain(`the proxy ${place} of HTTPS_PROXY refused the connection with status 407`)
 })
 
-test('a proxy that is set, but not used by Node, is told of', async () => {
+test('a proxy that is set, but not used by Node, is reported', async () => {
   const error = await tokenError({
     TOKEN_ENDPOINT: `https://127.0.0.1:${await closedPort()}/token`,
     HTTPS_PROXY: 'http://proxy.example.com:3128',

@@ -44,7 +44,7 @@ export class Call implements OutgoingCall {
     this.resend = resend
     this.replayable = isReplayable(init.body)
     this.followsRedirects = (init.redirect ?? 'follow') === 'follow'
-    // what is no signal is refused by `fetch`
+    // `fetch` refuses what is not a signal
     this.signal = init.signal instanceof AbortSignal ? init.signal : undefined
   }
 

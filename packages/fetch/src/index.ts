@@ -121,7 +121,7 @@ function unmistakable(url: string, baseUrl: string): string {
   return url.startsWith(baseUrl) ? url : new URL(url).href
 }
 
-/** Also one of another realm or package, which are told by their tag. */
+/** Whether this is a `Request`. The tag recognizes one of another realm or package, too. */
 function isRequest(value: unknown): value is Request {
   const tag = (value as { readonly [Symbol.toStringTag]?: unknown } | null | undefined)?.[Symbol.toStringTag]
   return tag === 'Request'

@@ -79,7 +79,7 @@ describe('the token', () => {
   })
 })
 
-test('a URL of no API goes to the underlying fetch with the same objects', async () => {
+test('a URL outside every API goes to the underlying fetch with the same objects', async () => {
   const base = vi.fn<typeof globalThis.fetch>(async () => new Response())
   const managed = createFetch(tokens, { fetch: base })
   const init = { method: 'POST' }

@@ -18,7 +18,7 @@ import {
   tokens,
 } from './service.ts'
 
-test('a URL of no API sees the same request as with got alone', async () => {
+test('a URL outside every API sees the same request as with got alone', async () => {
   const seen: unknown[] = []
   const { url, stop } = await serve((request, response) => {
     seen.push([request.method, request.url, request.rawHeaders])

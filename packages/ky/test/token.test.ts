@@ -74,7 +74,7 @@ describe('the token', () => {
   })
 })
 
-describe('a URL of no API', () => {
+describe('a URL outside every API', () => {
   test('sees the same request as without Tokenlane', async () => {
     const seen: unknown[] = []
     const server = createServer((request, response) => {

@@ -2,7 +2,7 @@ import { longestPromise } from './fleet-policy.ts'
 
 /** How many of the last answers count. */
 const remembered = 20
-/** The part of answers that may come later than was promised: those are told, each with a message. */
+/** The part of answers that may come later than was promised: those are reported, each with a message. */
 const late = 0.25
 /** What a promise may cost: this part of the shortest span, by which units come free later than they could. */
 const worthwhile = 0.02
@@ -23,7 +23,7 @@ export class AnswerTimes {
   }
 
   /**
-   * Returns within how many milliseconds an answer can be promised, so that it need not be told; `undefined` where
+   * Returns within how many milliseconds an answer can be promised, so that it need not be reported; `undefined` where
    * answers take too different times for that.
    */
   promise(shortestSpan: number): number | undefined {

@@ -4,7 +4,7 @@ import { unitSpan, type RateLimit } from '@tokenlane/core/fleet'
 const longestQuiet = 60_000
 /** How long processes need to reach Redis again after an outage, in milliseconds: clients wait 2 s between attempts. */
 const rejoining = 5_000
-/** How long a response may wait for other news, so that they are told together, in milliseconds. */
+/** How long a response may wait for other news, so that one message has both, in milliseconds. */
 export const longestUntold = 250
 /** How far ahead Redis grants units, in milliseconds, at most. */
 const longestHorizon = 1_000
@@ -44,7 +44,7 @@ export function fleetPolicy(limits: readonly RateLimit[], spread: boolean): Flee
     limits: known,
     interval: spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0,
     horizon,
-    // what was granted ahead is still used, and may be told late
+    // what was granted ahead is still used, and may be reported late
     quiet: Math.min(longestQuiet, Math.max(0, ...spans)) + horizon + longestUntold,
     rejoining,
     longestPromise,

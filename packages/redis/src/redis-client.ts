@@ -18,7 +18,7 @@ interface IoRedis {
   eval(script: string, keys: number, ...args: string[]): Promise<unknown>
 }
 
-/** Runs a script by its text; the two clients differ in how they are told what is a key. */
+/** Runs a script by its text; the two clients differ in how the keys are given. */
 export function run(client: RedisClient, script: string, keys: string[], args: string[]): Promise<unknown> {
   return 'evalSha' in client
     ? client.eval(script, { keys, arguments: args })

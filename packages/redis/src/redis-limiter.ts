@@ -44,7 +44,8 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
   if (typeof options !== 'object' || options === null)
     refuse('options', 'client, prefix, fallbackShare, timeout')
   const { client, prefix = 'tokenlane', fallbackShare, timeout = 500, ...others } = options
-  for (const name of Object.keys(others)) refuse(name, 'client, prefix, fallbackShare, timeout', 'no option')
+  for (const name of Object.keys(others))
+    refuse(name, 'client, prefix, fallbackShare, timeout', 'not an option')
   if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')
   if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { and }')
   if (typeof fallbackShare !== 'number' || !(fallbackShare >= 0 && fallbackShare <= 1))

@@ -113,7 +113,7 @@ function checkOptions(options: unknown): { client: RedisClient; prefix: string }
   if (typeof options !== 'object' || options === null)
     throw invalid('options', 'no object', 'an object with client, prefix')
   const { client, prefix = 'tokenlane', ...others } = options as Record<string, unknown>
-  for (const name of Object.keys(others)) throw invalid(name, 'no option', 'client, prefix')
+  for (const name of Object.keys(others)) throw invalid(name, 'not an option', 'client, prefix')
   if (!isRedisClient(client))
     throw invalid('client', 'no Redis client', 'a client of `redis` 5 or later, or of `ioredis` 5 or later')
   if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))

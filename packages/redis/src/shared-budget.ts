@@ -70,7 +70,7 @@ export class SharedBudget {
   #isQueued = false
   #askAt = Number.NEGATIVE_INFINITY
   #soonestAt = Number.NEGATIVE_INFINITY
-  /** Since when a response waits to be told. */
+  /** Since when a response waits to be reported to Redis. */
   #untoldSince = Infinity
   #hasNews = false
   #isLost = false
@@ -195,7 +195,7 @@ export class SharedBudget {
     if (answered) this.#grace.sawRoundTrip(now - batch.dueAt)
     else this.#grace.sawNoResponse(now - batch.dueAt)
     const at = answered ? now : now + this.#grace.ms
-    // a unit that is answered as was promised is no news
+    // Redis need not hear of a unit that is answered as was promised
     const isAsPromised = at <= batch.presumedAt && batch.presumedAt - at < shortestSpan(this.#policy) / 32
     this.#ledger.settle(batch, at)
     if (!isAsPromised) this.#untoldSince = Math.min(this.#untoldSince, now)
@@ -248,7 +248,7 @@ export class SharedBudget {
 
   async #speak(): Promise<void> {
     this.#isSpeaking = true
-    // whatever else happens in this turn of the loop is told too
+    // so that the message has everything that happens in this turn of the event loop
     await Promise.resolve()
     this.#isSpeaking = false
     if (!this.#conversation.isFree) return

@@ -88,7 +88,7 @@ test('two managers keep all limits together', { timeout }, async () => {
   expect(Math.min(...gaps(members, 7))).toBeGreaterThan(500)
 })
 
-test('a pause that one is told holds for all', { timeout }, async () => {
+test('a pause that one process is asked for holds for all', { timeout }, async () => {
   const members = [
     join({ limits: [{ quota: 100, window: 100 }] }),
     join({ limits: [{ quota: 100, window: 100 }] }),
@@ -228,7 +228,7 @@ test('a share of less than a call is a call in a longer window', () => {
   expect(shareOf({ quota: 3, window: 1_000 }, 1 / 6)).toEqual({ quota: 1, window: 2_000 })
 })
 
-test('wrong options are told at once', () => {
+test('wrong options are reported at once', () => {
   for (const none of [undefined, null, 'redis://127.0.0.1'])
     expect(() => redisLimiter(none as never)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
   const right = { client: redis.client as RedisClient, fallbackShare: 1 / 8 }
@@ -247,6 +247,6 @@ test('wrong options are told at once', () => {
       expect.objectContaining({ code: 'INVALID_OPTIONS' }),
     )
   expect(() => redisLimiter({ ...right, fallbackshare: 1 } as never)).toThrow(
-    '`fallbackshare` is no option; allowed: ',
+    '`fallbackshare` is not an option; allowed: ',
   )
 })

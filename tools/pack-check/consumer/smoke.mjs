@@ -85,7 +85,7 @@ async function mustWork(clientOf, { createTokenManager, generalIssuer, weblinkIs
   const signal = AbortSignal.timeout(20)
   await assert.rejects(send(`${weblinkUrl}slow?ms=600000`, { signal }))
 
-  // a URL of no API gets no token
+  // a URL outside every API gets no token
   const outside = new URL('/outside/x', weblinkUrl).href
   assert.deepEqual(await send(outside), { authorization: false })
 

@@ -25,7 +25,7 @@ export function contentFaults({ name, installed }: InstalledPackage): string[] {
     .filter((file) => never.test(file) || !(allowed.test(file) || assets[name]?.test(file)))
   const absent = wanted.filter((file) => !existsSync(join(installed, file)))
   return [
-    ...odd.map((file) => `${name} holds ${file}, which nobody needs`),
+    ...odd.map((file) => `${name} holds ${file}, which a user does not need`),
     ...absent.map((file) => `${name} lacks ${file}`),
   ]
 }

@@ -27,7 +27,7 @@ interface Suite {
   readonly differs?: readonly Difference[]
 }
 
-/** Scenarios that do not hold on a runtime, and why that is no fault of ours. */
+/** Scenarios that do not hold on a runtime, and why that is not our fault. */
 interface Difference {
   readonly clients: readonly string[]
   readonly scenarios: RegExp

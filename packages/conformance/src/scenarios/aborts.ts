@@ -18,7 +18,7 @@ export const aborts: ScenarioGroup = {
       },
     },
     {
-      name: 'in the queue ends the wait, sends nothing, and holds up nobody behind it',
+      name: 'in the queue ends the wait, sends nothing, and holds up no call behind it',
       async run(stage) {
         const { tokens, client } = stage.open({ ratePolicy: oneByOne })
         const controller = stage.controller()

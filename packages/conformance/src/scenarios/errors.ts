@@ -47,7 +47,7 @@ export const errors: ScenarioGroup = {
       name: 'of a full queue is QUEUE_FULL, and nothing is sent',
       async run(stage) {
         const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxQueued: 0 } })
-        // who waits for a token waits, too
+        // a call that waits for a token counts as waiting, too
         await tokens.getToken('weblink')
         const held = await stage.hold(client)
         expect(await client.refusal({ url: 'records' })).toMatchObject({ code: 'QUEUE_FULL' })

@@ -117,7 +117,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'inside the only slot of an API, and the renewal that it needs, block nobody',
+      name: 'inside the only slot of an API, and the renewal that it needs, block no other call',
       async run(stage) {
         const api = await stage.scripted((_, number) => (number === 1 ? rejection : { status: 200 }))
         const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy: oneByOne }] })

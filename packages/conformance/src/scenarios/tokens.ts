@@ -44,7 +44,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'stays away from a URL of no API, which sees the request of the bare client: no token request',
+      name: 'stays away from a URL outside every API, which sees the request of the bare client: no token request',
       async run(stage) {
         const elsewhere = await stage.scripted()
         const { client } = stage.open()

@@ -16,7 +16,7 @@ function refused(issuer: unknown, options: object = {}): string {
   return 'accepted'
 }
 
-test('everything that is wrong with an issuer is told at once, by option path', () => {
+test('everything that is wrong with an issuer is reported at once, by option path', () => {
   const message = refused({
     tokenEndpoint,
     issuer: 'https://auth.example.com',
@@ -42,7 +42,7 @@ test('everything that is wrong with an issuer is told at once, by option path', 
   expect(message.match(/troubleshoot/g)).toHaveLength(1)
 })
 
-test('what is wrong with several issuers is told at once', () => {
+test('what is wrong with several issuers is reported at once', () => {
   const wrong = { ...credentials, clientId: '' }
   expect(() =>
     createTokenManager({

@@ -192,7 +192,7 @@ test('a provider that fails for a moment loses no call', async () => {
   await expect(token).resolves.toMatchObject({ value: 'token-1' })
 })
 
-test('a secret\u2019s end is told once at 10 days, at 5 days and at the end', async () => {
+test('a secret\u2019s end is reported once at 10 days, at 5 days and at the end', async () => {
   const secretIssuedAt = new Date(now - 354 * day)
   const { tokens, eventsOf } = fakeService({ credentials: { ...client, secretIssuedAt } })
   const daysLeft = (): number | undefined => tokens.status().issuers['general']?.daysLeft
@@ -211,7 +211,7 @@ test('a secret\u2019s end is told once at 10 days, at 5 days and at the end', as
   ])
 })
 
-test('a secret that is short of its end at start-up is told once, with the nearest threshold', () => {
+test('a secret that is short of its end at start-up is reported once, with the nearest threshold', () => {
   const secretIssuedAt = new Date(now - 362 * day)
   const { events } = fakeService({ credentials: { ...client, secretIssuedAt } })
   expect(events).toEqual([

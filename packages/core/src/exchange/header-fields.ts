@@ -7,7 +7,7 @@ export type HeaderFields = Headers | Readonly<Record<string, string | readonly s
 /**
  * Returns a copy of what `fetch` takes as headers, since the caller may change that while the call waits.
  *
- * @throws TypeError for what are no headers.
+ * @throws TypeError for what is not headers.
  */
 export function copyOfFields(given: RequestInit['headers']): HeaderFields {
   if (given === undefined) return {}
@@ -32,7 +32,7 @@ export function withToken(fields: HeaderFields, authorization: string): HeaderFi
   return copy
 }
 
-/** Those of another package too, which are told by their tag. */
+/** Whether these are `Headers`. The tag recognizes those of another package, too. */
 function isHeaders(fields: HeaderFields | RequestInit['headers']): fields is Headers {
   return (
     (fields as { readonly [Symbol.toStringTag]?: unknown } | undefined)?.[Symbol.toStringTag] === 'Headers'

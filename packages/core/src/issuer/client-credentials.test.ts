@@ -222,7 +222,7 @@ test('one of several addresses of the endpoint itself is not taken for a proxy',
   expect(error.message).toContain('could not be reached (ECONNREFUSED)')
 })
 
-test('a known OAuth error is told even where the secret is a part of it', async () => {
+test('a known OAuth error is reported even where the secret is a part of it', async () => {
   const refused = requestToken(
     { ...endpoint, issuer: 'general', fetch: async () => answered({ error: 'invalid_client' }, 401)() },
     { clientId: 'client-1', clientSecret: 'client' },

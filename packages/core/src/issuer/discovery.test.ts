@@ -149,7 +149,7 @@ test('an endpoint that moved is found in the same renewal', async () => {
   expect(asked.slice(2)).toEqual([metadata.token_endpoint, rfc8414, moved])
 })
 
-test('a client that is refused is told which methods the metadata allows, if its own is not among them', async () => {
+test('a refusal names the methods that the metadata allows, if the client\u2019s own is not among them', async () => {
   const refuse = (): Response => Response.json({ error: 'invalid_client' }, { status: 401 })
   const answers = (methods: string[]): Record<string, () => Response> => ({
     [rfc8414]: () => Response.json({ ...metadata, token_endpoint_auth_methods_supported: methods }),

@@ -20,7 +20,7 @@ afterEach(async () => {
 test.each([
   ['expired', -10, -1, 'has expired on 2', 'CERT_HAS_EXPIRED'],
   ['not yet valid', 1, 10, 'is not yet valid, but from 2', 'CERT_NOT_YET_VALID'],
-])('a certificate that is %s is told with its date', async (_what, from, until, words, code) => {
+])('a certificate that is %s is reported with its date', async (_what, from, until, words, code) => {
   const at = (days: number): Date => new Date(Date.now() + days * day)
   const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
     notBeforeDate: at(from),

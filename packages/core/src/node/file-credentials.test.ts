@@ -167,7 +167,7 @@ test.each<[string, Record<string, string>, string, string]>([
   expect(failure(folder)).toContain(`the file ${join(folder, name)} ${fault}`)
 })
 
-test('what is no file where a field should be is told by the code of the file system', () => {
+test('what is not a file where a field should be is reported by the code of the file system', () => {
   mkdirSync(join(folder, 'clientId'), { recursive: true })
   expect(failure(folder)).toContain(`${join(folder, 'clientId')}: EISDIR`)
 })
@@ -192,7 +192,7 @@ test('a file that comes later can be waited for by a provider without a check', 
   await expect(token).resolves.toMatchObject({ value: 'token-1' })
 })
 
-test('a file that is gone is told by issuer, path and code, and the old token serves to its end', async () => {
+test('a file that is gone is reported by issuer, path and code, and the old token serves to its end', async () => {
   put(current)
   const { tokens, issuer, eventsOf } = fakeService({ credentials: fileCredentials(file), maxWait: 1 })
   await tokens.warmUp()

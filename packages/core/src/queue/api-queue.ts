@@ -257,7 +257,7 @@ export class ApiQueue {
   }
 
   /**
-   * Returns a turn, or why there is none yet: no live token, or try again in so many milliseconds. `waitedFor` is
+   * Returns a turn, or why there is none yet: no live token, or try again in n milliseconds. `waitedFor` is
    * the token that a renewal just returned; it is used even if it is past its floor, because no better one exists.
    */
   #next(waitedFor?: AccessToken): Turn | 'token' | NotBefore {

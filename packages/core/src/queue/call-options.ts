@@ -32,7 +32,7 @@ export function checkCallOptions(value: unknown): CallOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse('tokenlane', shape(value), `an object with ${names.join(', ')}`)
   for (const key of Object.keys(value))
-    if (!names.includes(key)) refuse(`tokenlane.${key}`, 'no option', names.join(', '))
+    if (!names.includes(key)) refuse(`tokenlane.${key}`, 'not an option', names.join(', '))
   const { priority, resend } = value as CallOptions
   checkPriority(priority, 'tokenlane.priority')
   if (resend !== undefined && typeof resend !== 'boolean')

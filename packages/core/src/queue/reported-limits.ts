@@ -4,7 +4,7 @@ import { PolicyWatch } from './policy-watch.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
-/** After so many responses in a row without a rate limit header only one in so many is looked at. */
+/** After 16 responses in a row without a rate limit header, only one response in 16 is looked at. */
 const mostSilent = 16
 
 /**

@@ -12,7 +12,7 @@ import { HolderWait } from './holder-wait.ts'
 import type { StoreEntry } from './token-store.ts'
 import { SealCache, type Stored, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
 
-/** More stale entries in a row are no accident. */
+/** More stale entries in a row than a race can explain: the process then asks for itself. */
 const mostStale = 3
 /** All processes leave the issuer alone after a failure, from here to there, in milliseconds. */
 const shortestPause = 250
@@ -37,7 +37,7 @@ export function shareWithFleet(
 interface Lease {
   /** Keeps the token for the other processes, without waiting until the store has it. */
   complete(grant: Grant): Promise<Grant>
-  /** Lets another process try, or tells all of them that the client is refused. */
+  /** Lets another process try, or writes down for all of them that the client is refused. */
   fail(error: unknown): Promise<void>
 }
 
@@ -197,7 +197,7 @@ function grantOf({ token, lifetime, expiresAt }: StoredToken, expiresIn: number 
   return { token, lifetime, expiry: Expiry.of(left, moment()) }
 }
 
-/** The processes together ask an issuer in trouble no oftener than one would. */
+/** Together, the processes ask an issuer in trouble not more often than one process would. */
 function sharedPause(error: unknown): number {
   const code = isTokenlaneError(error) ? error.code : undefined
   const inTrouble =

@@ -6,7 +6,7 @@ const proxy = 'http://user:password@proxy.example.com:3128'
 const node = (version: string, env: Record<string, string>, execArgv: string[] = []) =>
   environmentProxy(url, { env, execArgv, versions: { node: version } })
 
-test('a proxy is told by its variable, its host and port, and without its password', () => {
+test('a proxy is named by its variable, its host and port, and without its password', () => {
   expect(node('24.21.0', { HTTPS_PROXY: proxy })).toEqual({
     variable: 'HTTPS_PROXY',
     place: 'proxy.example.com:3128',

@@ -13,7 +13,7 @@ export interface FetchCall {
 
 /**
  * undici's dispatchers keep the options that they were made with under symbols. Node's `fetch` has a copy of undici
- * that cannot be imported, and the caller's may be another version, so that they are told by these symbols' names.
+ * that cannot be imported, and the caller's may be another version, so the symbols are found by their names.
  */
 type Dispatcher = Readonly<Record<symbol, unknown>>
 

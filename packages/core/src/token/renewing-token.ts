@@ -234,7 +234,7 @@ export class RenewingToken {
 
   /** Remembers and reports the failure that ends a flight. */
   #failed(error: unknown, flight: SingleFlight): unknown {
-    // a refusal that was only remembered is no further failure
+    // a refusal that was only remembered is not another failure
     if (!isTokenlaneError(error) || error === this.#backoff.last?.error) return error
     this.#report(error, this.#remember(error, flight))
     return error

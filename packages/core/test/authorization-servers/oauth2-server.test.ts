@@ -80,7 +80,7 @@ test('@node-oauth/oauth2-server takes client_secret_basic where no character has
   await expect(by('secret:1%/ +')).rejects.toMatchObject({ oauthError: 'invalid_client' })
 })
 
-test('@node-oauth/oauth2-server refuses a scope, and that is told', async () => {
+test('@node-oauth/oauth2-server refuses a scope, and that is reported', async () => {
   await expect(tokenFrom({ scope: 'admin' })).rejects.toMatchObject({
     code: 'TOKEN_REQUEST_REFUSED',
     oauthError: 'invalid_scope',

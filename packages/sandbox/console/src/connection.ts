@@ -1,4 +1,4 @@
-// What the sandbox says, live, and what it is told: one stream of events, one function for every command.
+// What the sandbox reports, live, and what it is asked to do: one stream of events, one function for every command.
 import { batch, signal } from '@preact/signals'
 import { createParser } from 'eventsource-parser'
 import type { JournalEntry, Realm, SandboxState, Verdict } from '../../src/index.ts'

@@ -1,7 +1,7 @@
 import { milliseconds, number, optional, wholeNumber, type Allowed } from '../allowed.ts'
 import type { Random } from './random.ts'
 
-/** How long a fault lasts and whom it meets: until any bound is reached, or until it is restored if there is none. */
+/** How long a fault lasts and which requests it meets: until a bound is reached or, without a bound, until it is restored. */
 export interface FaultSpan {
   /** How long from now, in milliseconds. Default: no end. */
   for?: number
