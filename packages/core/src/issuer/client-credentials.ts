@@ -121,7 +121,7 @@ async function tokenIn(
   } catch (error) {
     if (isDefinite(error)) {
       const oauthError = printable(error.error, request.secrets)
-      const hint = oauthError === 'invalid_client' ? otherMethods(endpoint, metadata) : ''
+      const hint = oauthError === 'invalid_client' ? whatToCheck(endpoint, metadata) : ''
       return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})${hint}`, {
         status,
         oauthError,
@@ -138,12 +138,15 @@ async function tokenIn(
 }
 
 /**
- * Says how clients may prove themselves by the server's metadata, where this one proves itself otherwise. Only after a
- * refusal: some servers' metadata is not complete.
+ * Says what to check after a refused client: the method, where the server's metadata allows only others; else the
+ * credentials. Only after a refusal: some servers' metadata is not complete.
  */
-function otherMethods({ method }: TokenEndpoint, metadata: AuthorizationServer): string {
+function whatToCheck({ issuer, method }: TokenEndpoint, metadata: AuthorizationServer): string {
   const methods = metadata.token_endpoint_auth_methods_supported
-  if (!Array.isArray(methods) || methods.includes(method)) return ''
+  if (!Array.isArray(methods) || methods.includes(method)) {
+    const proof = { private_key_jwt: 'key', tls_client_auth: 'certificate' }[method as string] ?? 'secret'
+    return `: check client id and ${proof} in \`issuers.${issuer}.credentials\``
+  }
   const known = clientAuthenticationMethods.filter((one) => methods.includes(one))
   return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }

@@ -160,7 +160,9 @@ test('a refusal names the methods that the metadata allows, if the client\u2019s
     'refused: invalid_client (status 401); its metadata allows client_secret_basic, and `clientAuthentication` is client_secret_post (see',
   )
   const { tokens: others } = serviceOf(answers(['client_secret_post']))
-  await expect(others.getToken('partner')).rejects.toThrow('refused: invalid_client (status 401) (see')
+  await expect(others.getToken('partner')).rejects.toThrow(
+    'refused: invalid_client (status 401): check client id and secret in `issuers.partner.credentials` (see',
+  )
 })
 
 test('a fetch that keeps responses, as some frameworks patch it, gives out no token of yesterday', async () => {
