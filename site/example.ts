@@ -2,11 +2,14 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { root } from './pages.ts'
+import { slugOf } from './slug.ts'
 
-/** The files of an example, below its README; tests and generated code are left out. */
+/** Returns the README of an example with its files below: all that it links to, and all that are not tests. */
 export function withFiles(text: string, readme: string): string {
   const folder = join(root, dirname(readme))
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const files = readdirSync(folder).filter(
+    (name) => name.endsWith('.ts') && (!name.endsWith('.test.ts') || text.includes(`#${slugOf(name)})`)),
+  )
   const sections = files.map(
     (name) => `## ${basename(name)}\n\n\`\`\`ts\n${readFileSync(join(folder, name), 'utf8')}\`\`\`\n`,
   )

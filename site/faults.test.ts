@@ -27,3 +27,7 @@ test('what is loaded from elsewhere is a fault, a link to elsewhere is none', ()
   })
   expect(faults).toHaveLength(3)
 })
+
+test('a page of more than 500 kB is a fault', () => {
+  expect(site({ 'a.html': 'a'.repeat(500_001) })).toEqual(['/a.html has 500001 bytes, more than 500000'])
+})

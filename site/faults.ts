@@ -1,4 +1,4 @@
-// What VitePress lets pass: links to headings that do not exist, and files that come from elsewhere.
+// What VitePress lets pass: links to headings that do not exist, files that come from elsewhere, and heavy pages.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,7 +7,10 @@ const links = /<a\b[^>]*?\bhref="(\/[^"#]*)?#([^"]+)"/g
 const remote = /<(?:script|link|img|source|iframe)\b[^>]*?\b(?:src|href)="(?:https?:)?\/\/[^"]*"/g
 const remoteStyle = /(?:@import\s|url\()\s*["']?(?:https?:)?\/\/[^"')]*/g
 
-/** One sentence for each fault of a built site. */
+/** Largest page, in bytes. */
+const heaviest = 500_000
+
+/** Returns one sentence for each fault of a built site. */
 export function faultsOf(dist: string): string[] {
   const pages = new Map(
     globSync('**/*.html', { cwd: dist }).map((path) => [
@@ -20,6 +23,7 @@ export function faultsOf(dist: string): string[] {
 
   const faults: string[] = []
   for (const [path, html] of pages) {
+    if (html.length > heaviest) faults.push(`${path} has ${html.length} bytes, more than ${heaviest}`)
     for (const [, page = path, anchor = ''] of html.matchAll(links)) {
       const target = page.endsWith('/') ? `${page}index.html` : page
       if (ids.get(target)?.has(decodeURIComponent(anchor)) !== true)

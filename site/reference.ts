@@ -14,6 +14,7 @@ const entryPoints = {
   '@tokenlane/got': 'got/src/index.ts',
   '@tokenlane/ky': 'ky/src/index.ts',
   '@tokenlane/redis': 'redis/src/index.ts',
+  '@tokenlane/otel': 'otel/src/index.ts',
   '@tokenlane/sandbox': 'sandbox/src/index.ts',
   '@tokenlane/conformance': 'conformance/src/index.ts',
 }

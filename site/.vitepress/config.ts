@@ -1,5 +1,6 @@
 import footnote from 'markdown-it-footnote'
 import { defineConfig } from 'vitepress'
+import { frames } from '../frames.ts'
 import { diagrams } from '../mermaid.ts'
 import { slugOf } from '../slug.ts'
 import { sidebar } from './sidebar.ts'
@@ -9,11 +10,19 @@ export default defineConfig({
   description:
     'The right OAuth 2.0 token on every call of axios, got, ky and fetch, at the rate that each API allows',
   lang: 'en',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
   srcDir: 'generated',
   outDir: 'dist',
   cacheDir: 'node_modules/.cache/vitepress',
-  markdown: { anchor: { slugify: slugOf }, config: (md) => void md.use(footnote).use(diagrams) },
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify: slugOf },
+    config: (md) => void md.use(footnote).use(diagrams).use(frames),
+  },
+  // the home page of VitePress has no main landmark
+  transformHtml: (html) => html.replace('class="VPHome"', 'class="VPHome" role="main"'),
   themeConfig: {
+    logo: '/icon.svg',
     search: {
       provider: 'local',
       options: {
@@ -24,7 +33,9 @@ export default defineConfig({
     nav: [
       { text: 'Guide', link: '/guide/', activeMatch: '/guide/' },
       { text: 'Examples', link: '/examples/', activeMatch: '/examples/' },
+      { text: 'Compare', link: '/verdict' },
       { text: 'API', link: '/reference/', activeMatch: '/reference/' },
+      { text: 'Changelog', link: '/changelog' },
     ],
     sidebar: sidebar(),
     outline: [2, 3],

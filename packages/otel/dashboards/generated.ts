@@ -24,8 +24,9 @@ export function withTables(text: string): string {
 }
 
 function withTable(text: string, name: string, table: string): string {
-  const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(\\n<!-- /${name} -->)`)
-  return text.replace(place, (_, before: string, after: string) => `${before}\n${table}\n${after}`)
+  const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(<!-- /${name} -->)`)
+  if (!place.test(text)) throw new Error(`README.md has no place for the table ${name}`)
+  return text.replace(place, (_, before: string, after: string) => `${before}\n${table}\n\n${after}`)
 }
 
 function metricsTable(): string {
