@@ -15,3 +15,6 @@ export { isReplayable } from './exchange/replayable.ts'
 export { agentMustKeepFloor } from './tls/tls-agent.ts'
 export { dispatcherMustKeepFloor, type FetchCall } from './tls/tls-dispatcher.ts'
 export { settingsMustKeepFloor, type RefuseTls } from './tls/tls-floor.ts'
+// What a tool that looks at an application needs.
+export { configurationOf, type ManagerConfiguration } from './manager/configuration.ts'
+export { environmentProxy, type EnvironmentProxy } from './tls/proxy.ts'

@@ -4,6 +4,7 @@ import type { Api } from './send/api.ts'
 import { checkOptions, type TokenManagerOptions } from './manager-options.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import { type ManagerStatus, Registration } from './manager/registration.ts'
+import { rememberConfiguration } from './manager/configuration.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { nodeDebugObserver } from './log-observer.ts'
 import { type Emit, type Observer, Observers } from './events.ts'
@@ -116,6 +117,7 @@ export function createTokenManager<const Issuer extends string>(
   const { observe, store, tenants: optionsOf, mostTenants } = checked
   // what messages and events name as their manager, before it has its functions
   const tokens = {} as TokenManager<Issuer>
+  rememberConfiguration(tokens, checked)
   const observers = new Observers(observe, tokens)
   const debug = nodeDebugObserver()
   if (debug !== undefined) observers.add(debug)

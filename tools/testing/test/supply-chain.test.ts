@@ -16,7 +16,7 @@ interface Manifest {
 }
 
 /** For machines that run tests, not for those that run the application. */
-const tools = new Set(['@tokenlane/sandbox', '@tokenlane/conformance', '@tokenlane/cli'])
+const tools = new Set(['@tokenlane/sandbox', '@tokenlane/conformance', 'tokenlane'])
 
 const folders = readdirSync(new URL('packages/', root)).map((name) => `packages/${name}/package.json`)
 const published = folders

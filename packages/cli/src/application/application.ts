@@ -1,0 +1,30 @@
+import type { TokenlaneError, TokenManager } from '@tokenlane/core'
+import type { ManagerConfiguration } from '@tokenlane/core/adapter'
+
+/** The application that is looked at. */
+export interface Application {
+  /** Where its token manager comes from: the path of a module, or `environment variables`. */
+  readonly from: string
+  /** A file of the application, by which its packages are found. */
+  readonly file: string
+  readonly tokens: TokenManager
+  readonly configuration: ManagerConfiguration
+}
+
+/** An application whose options were refused. */
+export interface RefusedApplication {
+  readonly from: string
+  readonly file: string
+  /** One error for each option that is wrong. */
+  readonly refused: readonly TokenlaneError[]
+}
+
+/** Where the command finds the application. */
+export interface Source {
+  /** Path of the module that exports `tokens`. */
+  readonly module?: string
+  readonly authUrl?: string
+  readonly apiUrl?: string
+  readonly weblinkAuthUrl?: string
+  readonly weblinkUrl?: string
+}

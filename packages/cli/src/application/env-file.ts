@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+
+import { WrongUsage } from '../exit-status.ts'
+
+/**
+ * Runs the command again with the variables of a file, and returns its exit status.
+ *
+ * In a process of its own, since Node reads some of them only when it starts: `NODE_EXTRA_CA_CERTS`, `NODE_OPTIONS`,
+ * `NODE_USE_ENV_PROXY`. Variables that are set already go first, as with `node --env-file`.
+ *
+ * @throws WrongUsage for a file that cannot be read.
+ */
+export async function runWithEnvFile(file: string, argv: readonly string[]): Promise<number> {
+  const main = fileURLToPath(
+    new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url),
+  )
+  const child = spawn(process.execPath, [...process.execArgv, main, ...argv], {
+    stdio: 'inherit',
+    env: { ...variablesIn(file), ...process.env },
+  })
+  const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  return signal === null ? (status ?? 1) : 128 + constants.signals[signal]
+}
+
+function variablesIn(file: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new WrongUsage(`Cannot read --env-file ${file}: ${code ?? 'not a file of variables'}`)
+  }
+}

@@ -1,0 +1,78 @@
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
+import { configurationOf } from '@tokenlane/core/adapter'
+
+import { CannotLook } from '../exit-status.ts'
+import type { Application, RefusedApplication, Source } from './application.ts'
+import { findModule } from './find-module.ts'
+import { fromEnvironment } from './from-environment.ts'
+
+/**
+ * Returns the application's own token manager: of the module that is named, else of one in a usual place, else of the
+ * environment variables.
+ *
+ * @throws CannotLook if there is none of these, or the module fails otherwise than by its options.
+ */
+export async function loadApplication(source: Source): Promise<Application | RefusedApplication> {
+  const folder = process.cwd()
+  const path = source.module ?? (namesUrl(source) ? undefined : findModule(folder))
+  const from = path ?? 'environment variables'
+  const file = resolve(folder, path ?? 'package.json')
+  try {
+    const tokens = path === undefined ? fromEnvironment(source) : await tokensOf(path, file)
+    const configuration = configurationOf(tokens) ?? (await configurationByCopyOf(file, tokens))
+    if (configuration === undefined)
+      throw new CannotLook(`${from} exports \`tokens\`, but not what \`createTokenManager\` returns`)
+    return { from, file, tokens, configuration }
+  } catch (error) {
+    const refused = refusalsIn(error)
+    if (refused === undefined) throw error
+    return { from, file, refused }
+  }
+}
+
+function namesUrl({ authUrl, apiUrl, weblinkAuthUrl, weblinkUrl }: Source): boolean {
+  return [authUrl, apiUrl, weblinkAuthUrl, weblinkUrl].some((url) => url !== undefined)
+}
+
+async function tokensOf(path: string, file: string): Promise<TokenManager> {
+  const loaded = await load(path, file)
+  // a CommonJS module may have its exports on `default` only
+  const { tokens, default: exported } = loaded as { tokens?: unknown; default?: { tokens?: unknown } }
+  const found = tokens ?? exported?.tokens
+  if (found === undefined)
+    throw new CannotLook(`${path} has no export \`tokens\`: export the token manager by that name`)
+  return found as TokenManager
+}
+
+async function load(path: string, file: string): Promise<unknown> {
+  try {
+    return await import(pathToFileURL(file).href)
+  } catch (error) {
+    if (refusalsIn(error) !== undefined) throw error
+    const { name, code } = error as { name?: string; code?: string }
+    // not its message, which may quote what the module read
+    throw new CannotLook(`${path} cannot be loaded: ${[name, code].filter(Boolean).join(' ')}`)
+  }
+}
+
+/** Asks the copy of core that the application itself uses: with `npx` it is not the command's. */
+async function configurationByCopyOf(
+  file: string,
+  tokens: unknown,
+): Promise<Application['configuration'] | undefined> {
+  try {
+    const door = createRequire(file).resolve('@tokenlane/core/adapter')
+    const copy = (await import(pathToFileURL(door).href)) as { configurationOf: typeof configurationOf }
+    return copy.configurationOf(tokens)
+  } catch {
+    return undefined
+  }
+}
+
+function refusalsIn(error: unknown): readonly TokenlaneError[] | undefined {
+  return isTokenlaneError(error) ? (error.errors ?? [error]) : undefined
+}

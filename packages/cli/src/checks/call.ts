@@ -1,0 +1,81 @@
+import { finding, type Finding } from '../doctor/finding.ts'
+import type { CallFacts } from '../facts/call.ts'
+import type { Facts } from '../facts/facts.ts'
+
+/** What one call with a token says: routes, kinds of 401 and 403, failures. */
+export function checkCall({ call, configuration, tokens, servers }: Facts): Finding[] {
+  if (call === undefined) return []
+  const { url, api, status, error, failure } = call
+  if (api === undefined) return [unrouted(url, configuration?.apis.map(({ baseUrl }) => baseUrl) ?? [])]
+  const issuer = configuration?.apis.find(({ baseUrl }) => baseUrl === api)?.issuer ?? ''
+  if (error !== undefined) {
+    // its issuer's finding says it already
+    if (tokens.some((token) => token.issuer === issuer && token.lifetime === undefined)) return []
+    return [
+      failed(
+        url,
+        `The call was not sent: ${error.code}.`,
+        `Look up ${error.code} in docs/guide/troubleshoot.md.`,
+      ),
+    ]
+  }
+  if (failure !== undefined) {
+    const { origin } = new URL(url)
+    const explained = servers.some((one) => one.origin === origin && (one.failure ?? one.certificateFailure))
+    return explained
+      ? []
+      : [failed(url, `The call failed (${failure}).`, 'Check the server and the way to it.')]
+  }
+  if (status === 401) return [unauthorized(call, issuer)]
+  if (status === 403)
+    return [
+      finding('call-forbidden', 'error', url, {
+        seen: call.isHtml ? 'Status 403 with an HTML page.' : 'Status 403.',
+        why: call.isHtml
+          ? 'A proxy or a firewall answered in place of the API.'
+          : 'The API accepted the token, and this client may not do this.',
+        fix: call.isHtml
+          ? 'Have this host opened for this machine.'
+          : "Ask the API's operator for this right, or for the scope that it needs.",
+      }),
+    ]
+  if (status !== undefined && status >= 400)
+    return [
+      failed(
+        url,
+        `Status ${status}.`,
+        'The token was sent; look at the URL, and at the response with `tokenlane call`.',
+      ),
+    ]
+  return []
+}
+
+function unrouted(url: string, baseUrls: readonly string[]): Finding {
+  return finding('call-unrouted', 'error', url, {
+    seen: `The URL belongs to no API: ${baseUrls.join(', ') || 'none is configured'}.`,
+    why: 'Calls of it are sent without a token.',
+    fix: 'Compare scheme, host, port and path with each `baseUrl`.',
+  })
+}
+
+function unauthorized({ url, challenge, sends = 1 }: CallFacts, issuer: string): Finding {
+  if (challenge === 'invalid_token' || sends > 1)
+    return finding('call-wrong-issuer', 'error', url, {
+      seen: `Status 401 (${challenge ?? 'no reason'}), sent ${sends === 1 ? 'once' : 'twice, the second time with a new token'}.`,
+      why: `The API does not take the tokens of the issuer "${issuer}".`,
+      fix: "Check the API's `issuer`, and that both are of one environment.",
+    })
+  return finding('call-unauthorized', 'error', url, {
+    seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,
+    why: 'The API asks for something else than a bearer token, or something before it refuses.',
+    fix: "Ask the API's operator what this URL needs.",
+  })
+}
+
+function failed(url: string, seen: string, fix: string): Finding {
+  return finding('call-failed', 'error', url, {
+    seen,
+    why: 'Calls of the application fail in the same way.',
+    fix,
+  })
+}

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+
+import type { Facts } from '../facts/facts.ts'
+import { checkCall } from './call.ts'
+import { checkCertificates } from './certificate.ts'
+import { checkClock } from './clock.ts'
+import { checkConnections } from './connection.ts'
+import { checkEnvironments } from './environments.ts'
+import { checkPackages } from './packages.ts'
+import { checkSecrets } from './secret.ts'
+
+// What a check draws from facts that are hard to bring about on one machine.
+
+const now = new Date('2026-11-22T12:00:00Z')
+const issuer = {
+  name: 'general',
+  url: 'https://auth.example.com/token',
+  discovered: false,
+  option: 'issuers.general.tokenEndpoint',
+  clientAuthentication: 'client_secret_post',
+  renewBefore: undefined,
+}
+const api = { baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy: undefined }
+
+const facts = (seen: Partial<Facts>): Facts => ({
+  now,
+  env: {},
+  refused: [],
+  configuration: { issuers: [issuer], apis: [api], ownFetch: false, store: false, limiter: false },
+  status: undefined,
+  events: [],
+  servers: [],
+  tokens: [],
+  call: undefined,
+  packages: [],
+  secretDays: undefined,
+  ...seen,
+})
+
+const certificate = {
+  subject: 'auth.example.com',
+  authority: 'Example Corp Proxy CA',
+  from: new Date('2026-01-01'),
+  until: new Date('2027-01-01'),
+  isPublic: false,
+}
+
+test.each([
+  ['https://api.test.example.com/', true],
+  ['https://uat-api.example.com/', true],
+  ['https://api.example.com/', false],
+  ['https://contest.example.com/', false],
+])('an API at %s beside a productive issuer: %s', (baseUrl, isMixed) => {
+  const configuration = { ...facts({}).configuration!, apis: [{ ...api, baseUrl }] }
+  expect(checkEnvironments(facts({ configuration })).map(({ id }) => id)).toEqual(
+    isMixed ? ['environments-mixed'] : [],
+  )
+})
+
+test('one unknown authority for several hosts is taken for a proxy that opens TLS', () => {
+  const of = (origin: string): Facts['servers'][number] => ({
+    origin,
+    roles: ['issuer general'],
+    certificate,
+    certificateFailure: 'SELF_SIGNED_CERT_IN_CHAIN',
+  })
+  const [found, ...others] = checkCertificates(
+    facts({ servers: [of('https://auth.example.com'), of('https://api.example.com')] }),
+  )
+  expect(others).toEqual([])
+  expect(found).toMatchObject({
+    id: 'authority-unknown',
+    seen: expect.stringContaining('proxy seems') as string,
+  })
+  const [alone] = checkCertificates(facts({ servers: [of('https://auth.example.com')] }))
+  expect(alone?.seen).not.toContain('proxy')
+})
+
+test.each([
+  [14 * 86_400_000, []],
+  [14 * 86_400_000 - 1, ['certificate-expires']],
+])('a certificate with %i ms left', (left, ids) => {
+  const until = new Date(now.getTime() + left)
+  const server = { origin: issuer.url, roles: [], certificate: { ...certificate, until, isPublic: true } }
+  expect(checkCertificates(facts({ servers: [server] })).map(({ id }) => id)).toEqual(ids)
+})
+
+test.each([
+  [60_000, []],
+  [60_001, ['clock-off']],
+  [-60_001, ['clock-off']],
+])('a clock that is off by %i ms', (clockOffset, ids) => {
+  const servers = [{ origin: 'https://auth.example.com', roles: [], clockOffset }]
+  expect(checkClock(facts({ servers })).map(({ id }) => id)).toEqual(ids)
+})
+
+test('a clock that is off is an error where assertions are signed by it', () => {
+  const servers = [{ origin: 'https://auth.example.com', roles: [], clockOffset: 120_000 }]
+  const issuers = [{ ...issuer, clientAuthentication: 'private_key_jwt' }]
+  const configuration = { ...facts({}).configuration!, issuers }
+  expect(checkClock(facts({ servers })).map(({ severity }) => severity)).toEqual(['warning'])
+  expect(checkClock(facts({ servers, configuration })).map(({ severity }) => severity)).toEqual(['error'])
+})
+
+test.each(['ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH'])('%s is a connection that failed', (failure) => {
+  const servers = [{ origin: 'https://auth.example.com', roles: ['issuer general'], failure }]
+  expect(checkConnections(facts({ servers }))).toMatchObject([{ id: 'connection-failed', severity: 'error' }])
+})
+
+const called = { url: 'https://api.example.com/records', api: api.baseUrl, sends: 1 }
+test.each([
+  ['401 for a token that was renewed', { status: 401, sends: 2 }, 'call-wrong-issuer'],
+  ['401 with invalid_token', { status: 401, challenge: 'invalid_token' }, 'call-wrong-issuer'],
+  ['401 without a challenge', { status: 401 }, 'call-unauthorized'],
+  ['403 of the API', { status: 403 }, 'call-forbidden'],
+  ['403 of a firewall', { status: 403, isHtml: true }, 'call-forbidden'],
+  ['404', { status: 404 }, 'call-failed'],
+  ['no response', { failure: 'ECONNRESET' }, 'call-failed'],
+])('a call with %s', (_, seen, id) => {
+  expect(checkCall(facts({ call: { ...called, ...seen } })).map((found) => found.id)).toEqual([id])
+})
+
+test('a call with status 200 is fine', () => {
+  expect(checkCall(facts({ call: { ...called, status: 200 } }))).toEqual([])
+})
+
+test.each([
+  [11, undefined, []],
+  [10, undefined, ['warning']],
+  [0, undefined, ['error']],
+  [30, 30, ['warning']],
+  [31, 30, []],
+])('a secret with %i days left, --secret-days %s', (daysLeft, secretDays, severities) => {
+  const status = { issuers: { general: { token: 'live' as const, daysLeft } }, apis: [] }
+  const tokens = [{ issuer: 'general', lifetime: 3_600_000, duration: 1 }]
+  const found = checkSecrets(facts({ status, tokens, secretDays }))
+  expect(found.map(({ severity }) => severity)).toEqual(severities)
+})
+
+test('an adapter with another copy of core, or of another release, is named', () => {
+  const core = { name: '@tokenlane/core', version: '1.1.0', core: '/a/package.json' }
+  const fetch = { name: '@tokenlane/fetch', version: '1.1.0', core: '/a/package.json' }
+  const idsOf = (...packages: Facts['packages']): string[] =>
+    checkPackages(facts({ packages })).map(({ id }) => id)
+  expect(idsOf(core, fetch)).toEqual([])
+  expect(idsOf(core, { ...fetch, version: '1.0.0' })).toEqual(['packages-differ'])
+  expect(idsOf(core, { ...fetch, core: '/b/package.json' })).toEqual(['core-copies'])
+})

@@ -1,0 +1,17 @@
+import { finding, type Finding } from '../doctor/finding.ts'
+import type { Facts } from '../facts/facts.ts'
+
+/** Tokens that live too short for the margin that they are renewed by. */
+export function checkLifetimes({ tokens, configuration }: Facts): Finding[] {
+  return tokens.flatMap(({ issuer, lifetime }) => {
+    const margin = configuration?.issuers.find(({ name }) => name === issuer)?.renewBefore
+    if (lifetime === undefined || margin === undefined || lifetime >= 2 * margin) return []
+    return [
+      finding('lifetime-short', 'warning', `issuer ${issuer}`, {
+        seen: `A token lives for ${Math.round(lifetime / 1_000)} s, and renewBefore is ${Math.round(margin / 1_000)} s: half of the lifetime counts.`,
+        why: 'Tokens are requested more often than expected.',
+        fix: `Set renewBefore to ${Math.floor(lifetime / 4_000)} s or less, or leave it out.`,
+      }),
+    ]
+  })
+}

@@ -1,0 +1,33 @@
+import type { TokenlaneError } from '@tokenlane/core'
+
+import { finding, type Finding } from '../doctor/finding.ts'
+import type { Facts } from '../facts/facts.ts'
+
+/** Options that `createTokenManager` refuses: all of them. */
+export function checkOptions({ refused }: Facts): Finding[] {
+  return refused.map((error) => {
+    const [seen = '', fix] = reasonOf(error).split('; allowed: ', 2)
+    if (seen.includes('this process allows TLS'))
+      return finding('tls-floor', 'error', 'this process', {
+        seen,
+        why: 'A secret could travel over a broken TLS version, so nothing is sent.',
+        fix: 'Start Node without --tls-min-v1.0 and --tls-min-v1.1, also in NODE_OPTIONS.',
+      })
+    const [, option = 'options'] = /`([\w.[\]]+)`/.exec(seen) ?? []
+    return finding('option-wrong', 'error', option, {
+      seen,
+      why: 'The application does not start with it.',
+      fix: fix === undefined ? fixOf(seen) : `Allowed: ${fix}`,
+    })
+  })
+}
+
+function fixOf(seen: string): string {
+  return /environment variable/i.test(seen)
+    ? 'Set the environment variables that are named, or give --env-file.'
+    : 'Correct the option that is named.'
+}
+
+function reasonOf({ message }: TokenlaneError): string {
+  return message.replace(/^Cannot [a-z ]+: /, '').replace(/ \(see docs\/[^)]*\)$/, '')
+}

@@ -1,0 +1,26 @@
+import { finding, type Finding } from '../doctor/finding.ts'
+import type { Facts } from '../facts/facts.ts'
+
+/** Versions of the suite that do not go together. */
+export function checkPackages({ packages }: Facts): Finding[] {
+  const own = packages.find(({ name }) => name === '@tokenlane/core')
+  if (own === undefined) return []
+  const others = packages.filter(({ core }) => core !== own.core)
+  if (others.length > 0)
+    return [
+      finding('core-copies', 'warning', '@tokenlane/core', {
+        seen: `${others.map(({ name }) => name).join(', ')} and the application use different copies of @tokenlane/core.`,
+        why: 'Errors and options of one copy may be unknown to the other.',
+        fix: 'Install one version of all @tokenlane packages and run `npm dedupe`.',
+      }),
+    ]
+  const older = packages.filter(({ version }) => version !== own.version)
+  if (older.length === 0) return []
+  return [
+    finding('packages-differ', 'info', '@tokenlane/core', {
+      seen: `@tokenlane/core is ${own.version}; ${older.map(({ name, version }) => `${name} is ${version}`).join(', ')}.`,
+      why: 'Packages of one release are tested together.',
+      fix: 'Update all @tokenlane packages to one release.',
+    }),
+  ]
+}

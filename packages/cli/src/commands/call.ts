@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+
+import { describeEvent, isTokenlaneError, type TokenManager } from '@tokenlane/core'
+import { createFetch } from '@tokenlane/fetch'
+
+import type { Source } from '../application/application.ts'
+import { mustLoad } from '../application/must-load.ts'
+import { exitStatus, WrongUsage } from '../exit-status.ts'
+
+export interface CallCommandOptions extends Source {
+  readonly method: string
+}
+
+/**
+ * Makes one call through the token manager: tells what happens on standard error, and writes the body to standard
+ * output. Returns the exit status.
+ *
+ * @throws WrongUsage for what is not an absolute URL.
+ */
+export async function call(url: string, options: CallCommandOptions): Promise<number> {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new WrongUsage('Give an absolute URL, such as https://api.example.com/records')
+  const { tokens } = await mustLoad(options)
+  const start = performance.now()
+  const tell = (text: string): void =>
+    console.error(`${`${Math.round(performance.now() - start)} ms`.padStart(9)}  ${text}`)
+  try {
+    return await tellCall(tokens, url, options.method, tell)
+  } catch (error) {
+    tell(isTokenlaneError(error) ? error.message : `The call failed: ${codeOf(error)}`)
+    console.error('See tokenlane doctor')
+    return exitStatus.findings
+  } finally {
+    await tokens.close()
+  }
+}
+
+async function tellCall(
+  tokens: TokenManager,
+  url: string,
+  method: string,
+  tell: (text: string) => void,
+): Promise<number> {
+  const api = tokens.route(url)
+  tell(
+    api === undefined
+      ? 'belongs to no API: it is sent without a token'
+      : `belongs to ${api.baseUrl}, which takes tokens of ${api.issuer}`,
+  )
+  tokens.observe((event) => tell(describeEvent(event)))
+  const response = await createFetch(tokens)(url, { method })
+  tell(`status ${response.status}, ${response.headers.get('content-type') ?? 'no content type'}`)
+  if (response.body !== null) await write(response.body)
+  return response.ok ? exitStatus.fine : exitStatus.findings
+}
+
+async function write(body: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const part of Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]))
+    if (!process.stdout.write(part as Uint8Array)) await once(process.stdout, 'drain')
+}
+
+function codeOf(error: unknown): string {
+  const { cause, name } = error as { cause?: { code?: unknown }; name?: unknown }
+  return String(cause?.code ?? name)
+}

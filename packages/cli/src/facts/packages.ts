@@ -1,0 +1,32 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+
+/** A package of the suite that the application has installed. */
+export interface PackageFacts {
+  readonly name: string
+  readonly version: string
+  /** The folder of the copy of `@tokenlane/core` that it uses. */
+  readonly core: string
+}
+
+const names = ['core', 'fetch', 'axios', 'got', 'ky', 'redis', 'otel'].map((name) => `@tokenlane/${name}`)
+
+/** Returns the packages of the suite that a file of the application finds. */
+export function lookAtPackages(file: string): PackageFacts[] {
+  return names.flatMap((name) => {
+    const manifest = manifestOf(name, file)
+    if (manifest === undefined) return []
+    const core = name === '@tokenlane/core' ? manifest : manifestOf('@tokenlane/core', manifest)
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
+    return core === undefined ? [] : [{ name, version, core }]
+  })
+}
+
+function manifestOf(name: string, from: string): string | undefined {
+  try {
+    const path = findPackageJSON(name, from)
+    return path === undefined ? undefined : realpathSync(path)
+  } catch {
+    return undefined
+  }
+}

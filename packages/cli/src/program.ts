@@ -1,0 +1,97 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+
+import type { Source } from './application/application.ts'
+import { call, type CallCommandOptions } from './commands/call.ts'
+import { completionScript, shells } from './commands/completion.ts'
+import { doctor } from './commands/doctor.ts'
+import { token, tokenForms, type TokenOptions } from './commands/token.ts'
+import type { DoctorOptions } from './doctor/doctor.ts'
+import { exitStatus } from './exit-status.ts'
+
+const help = `
+Examples:
+  $ npx tokenlane doctor
+  $ npx tokenlane doctor --url https://api.example.com/records
+  $ npx tokenlane doctor --env-file .env --secret-days 10 --json
+  $ npx tokenlane token general --print header |
+      curl --header @- https://api.example.com/records
+  $ npx tokenlane call https://api.example.com/records > records.json
+  $ npx tokenlane sandbox
+
+The application is the module that exports \`tokens\`: that of --module, else
+tokens.ts or tokens.js in src, lib, app, the folder itself or dist. Without one,
+the flags and these environment variables count: AUTH_URL, API_URL,
+GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, WEBLINK_AUTH_URL, WEBLINK_URL,
+WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
+There is no option for a secret: other users of the machine can read arguments.
+
+Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage,
+3 nothing could be looked at.`
+
+/** Returns the command line; `end` gets the exit status of the command that ran. */
+export function createProgram(end: (status: number) => void): Command {
+  const program = new Command('tokenlane')
+    .description('Finds out why calls to an OAuth 2.0 API fail, and names the fix.')
+    .addHelpText('after', help)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+
+  application(program.command('doctor'))
+    .description('looks at options, DNS, TLS, clock, tokens, secrets and rate limits, and names what to fix')
+    .option('--url <url>', 'makes one GET call of this URL, with a token')
+    .option('--secret-days <days>', 'secrets must have more than so many days left', days)
+    .option('--json', 'prints one JSON object: { ok, findings, looked }')
+    .action(async (options: DoctorOptions & { json?: true }) => end(await doctor(options)))
+
+  application(program.command('token'))
+    .description('prints the token of an issuer, and nothing else')
+    .argument('<issuer>', 'its name, such as general')
+    .addOption(new Option('--print <form>', 'what to print').choices(tokenForms).default('token'))
+    .option('--show', 'prints it on a terminal, too')
+    .action(async (issuer: string, options: TokenOptions) => end(await token(issuer, options)))
+
+  application(program.command('call'))
+    .description('makes one call: tells what happens on standard error, writes the body to standard output')
+    .argument('<url>')
+    .option('--method <method>', 'HTTP method', 'GET')
+    .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
+
+  // runs before the arguments are read: they are the sandbox's own
+  program
+    .command('sandbox')
+    .description('starts two issuers and two APIs on this machine; see sandbox --help')
+
+  program
+    .command('completion')
+    .description('prints the completion script of a shell: eval "$(tokenlane completion bash)"')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .action((shell: (typeof shells)[number]) => {
+      console.log(completionScript(program, shell))
+      end(exitStatus.fine)
+    })
+  return program
+}
+
+/** Adds the options that say where the application is. */
+function application(command: Command): Command {
+  const names: Readonly<Record<keyof Source, string>> = {
+    module: '--module <path>',
+    authUrl: '--auth-url <url>',
+    apiUrl: '--api-url <url>',
+    weblinkAuthUrl: '--weblink-auth-url <url>',
+    weblinkUrl: '--weblink-url <url>',
+  }
+  return command
+    .option(names.module, 'module that exports `tokens`, TypeScript or JavaScript')
+    .option('--env-file <path>', 'file of environment variables')
+    .option(names.authUrl, 'general issuer, instead of AUTH_URL')
+    .option(names.apiUrl, 'its API, instead of API_URL')
+    .option(names.weblinkAuthUrl, 'weblink issuer, instead of WEBLINK_AUTH_URL')
+    .option(names.weblinkUrl, 'its API, instead of WEBLINK_URL')
+}
+
+function days(text: string): number {
+  if (!/^\d{1,4}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of days, from 0 to 9999.')
+  return Number(text)
+}

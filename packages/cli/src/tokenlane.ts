@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util'
+
+import { CommanderError } from 'commander'
+
+import { runWithEnvFile } from './application/env-file.ts'
+import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
+import { createProgram } from './program.ts'
+
+/**
+ * Runs the command `tokenlane`, and returns its exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 nothing
+ * could be looked at.
+ *
+ * @param argv its arguments, without the names of Node and of the script.
+ */
+export async function runTokenlane(argv: readonly string[]): Promise<number> {
+  if (argv[0] === 'sandbox') {
+    const { runSandboxCommand } = await import('@tokenlane/sandbox/command')
+    return runSandboxCommand(argv.slice(1))
+  }
+  let status: number = exitStatus.fine
+  try {
+    const [envFile, others] = withoutEnvFile(argv)
+    if (envFile !== undefined) return await runWithEnvFile(envFile, others)
+    const program = createProgram((result) => (status = result))
+    if (argv.length === 0) program.outputHelp()
+    else await program.parseAsync([...argv], { from: 'user' })
+    return status
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
+    const [result, message] = failureOf(error)
+    console.error(message)
+    return result
+  }
+}
+
+function failureOf(error: unknown): [status: number, message: string] {
+  if (error instanceof CannotLook) return [exitStatus.couldNotLook, error.message]
+  if (error instanceof WrongUsage) return [exitStatus.usage, error.message]
+  if (!(error instanceof CommanderError)) throw error
+  // what stands behind = may be a secret
+  const message = error.message.replace(/^error: /, '').replaceAll(/(--[\w-]+)=[^\n]*/g, "$1'")
+  return [exitStatus.usage, `${message}\nSee tokenlane --help`]
+}
+
+/** Takes `--env-file` out of the arguments, wherever it stands before `--`. */
+function withoutEnvFile(argv: readonly string[]): [file: string | undefined, others: string[]] {
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: { 'env-file': { type: 'string' } },
+    strict: false,
+    tokens: true,
+  })
+  const given = tokens.find((one) => one.kind === 'option' && one.name === 'env-file')
+  if (given?.kind !== 'option') return [undefined, [...argv]]
+  if (typeof given.value !== 'string') throw new WrongUsage('--env-file needs the path of a file')
+  return [given.value, argv.toSpliced(given.index, given.inlineValue ? 1 : 2)]
+}

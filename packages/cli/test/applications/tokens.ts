@@ -1,0 +1,26 @@
+// An application's bootstrap, with settings that a test chooses.
+import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/core'
+
+const { AUTH_URL = '', API_URL = '', RENEW_BEFORE, QUOTA, STORE } = process.env
+
+const failing = (): never => {
+  throw new Error('the store is down')
+}
+
+export const tokens = createTokenManager({
+  issuers: {
+    general: generalIssuer({
+      authUrl: AUTH_URL,
+      credentials: envCredentials('GENERAL'),
+      ...(RENEW_BEFORE && { renewBefore: Number(RENEW_BEFORE) }),
+    }),
+  },
+  apis: [
+    {
+      baseUrl: API_URL,
+      issuer: 'general',
+      ...(QUOTA && { ratePolicy: { limits: [{ quota: Number(QUOTA), window: 1_000 }] } }),
+    },
+  ],
+  ...(STORE && { store: { claim: failing, write: failing, release: failing, drop: failing } }),
+})

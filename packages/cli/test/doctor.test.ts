@@ -1,0 +1,349 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+
+import type { Diagnosis } from '../src/doctor/doctor.ts'
+import { type FindingId, findingIds } from '../src/doctor/finding.ts'
+import { doctor, tokenlane, type Variables } from './support/run.ts'
+import {
+  certificate,
+  closeServers,
+  deadPort,
+  testAuthority,
+  tlsServer,
+  tokenServer,
+  tunnelProxy,
+} from './support/servers.ts'
+
+// each test starts processes, on a machine that has other things to do
+vi.setConfig({ testTimeout: 60_000 })
+
+const application = fileURLToPath(new URL('applications/tokens.ts', import.meta.url))
+const page = readFileSync(new URL('../../../docs/guide/doctor.md', import.meta.url), 'utf8')
+const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+const caFile = join(folder, 'ca.pem')
+
+let sandbox: Sandbox
+/** A set-up in which nothing is wrong. */
+let good: Variables
+beforeAll(async () => {
+  const general = { limits: [{ quota: 500, window: 1_000 }], headers: ['ratelimit'] as const }
+  sandbox = await startSandbox({ ratePolicies: { general } })
+  writeFileSync(caFile, `${sandbox.ca}\n${testAuthority}`)
+  good = { ...sandbox.control.environment(), NODE_EXTRA_CA_CERTS: caFile }
+})
+afterAll(async () => {
+  closeServers()
+  await sandbox.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** What a set-up changes of the good one. */
+interface Change {
+  readonly env?: Variables
+  readonly args?: readonly string[]
+}
+
+interface BrokenSetup {
+  readonly name: string
+  readonly id: FindingId
+  /** Breaks it. */
+  readonly broken: () => Change | Promise<Change>
+  /** What the fix that is named changes of the broken one. */
+  readonly mended: () => Change
+}
+
+const bearer = { access_token: 'token-of-a-test', token_type: 'bearer', expires_in: 3_600 }
+/** The general issuer alone, at another URL. */
+const issuerAt = (authUrl: string): Change => ({
+  env: { AUTH_URL: authUrl, WEBLINK_AUTH_URL: undefined },
+})
+const rightIssuer = (): Change => ({ env: { AUTH_URL: good['AUTH_URL'] } })
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
+
+const setups: readonly BrokenSetup[] = [
+  {
+    name: 'a wrong secret',
+    id: 'wrong-secret',
+    broken: () => ({ env: { GENERAL_CLIENT_SECRET: 'not-the-secret' } }),
+    mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
+  },
+  {
+    name: 'the credentials of the two issuers exchanged',
+    id: 'credentials-exchanged',
+    broken: () => ({
+      env: {
+        GENERAL_CLIENT_ID: good['WEBLINK_CLIENT_ID'],
+        GENERAL_CLIENT_SECRET: good['WEBLINK_CLIENT_SECRET'],
+        WEBLINK_CLIENT_ID: good['GENERAL_CLIENT_ID'],
+        WEBLINK_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'],
+      },
+    }),
+    mended: () => ({ env: good }),
+  },
+  {
+    name: 'a variable that is missing',
+    id: 'option-wrong',
+    broken: () => ({ env: { GENERAL_CLIENT_SECRET: undefined } }),
+    mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
+  },
+  {
+    name: 'a URL without TLS',
+    id: 'option-wrong',
+    broken: () => ({ env: { API_URL: 'http://api.example.com/' } }),
+    mended: () => ({ env: { API_URL: good['API_URL'] } }),
+  },
+  {
+    name: 'the URL of the other issuer',
+    id: 'wrong-path',
+    broken: () => issuerAt(String(good['WEBLINK_AUTH_URL'])),
+    mended: rightIssuer,
+  },
+  {
+    name: 'the URL of an API as the issuer',
+    id: 'not-an-issuer',
+    broken: () => issuerAt(String(good['API_URL']).replace(/\/$/, '')),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a port at which nothing listens',
+    id: 'connection-refused',
+    broken: async () => issuerAt(`https://127.0.0.1:${await deadPort()}`),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a host that DNS does not know',
+    id: 'host-unknown',
+    broken: () => issuerAt('https://auth.invalid'),
+    mended: rightIssuer,
+  },
+  {
+    name: 'an authority that the process does not know',
+    id: 'authority-unknown',
+    broken: () => ({ env: { NODE_EXTRA_CA_CERTS: undefined } }),
+    mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
+  },
+  {
+    name: 'a certificate that has expired',
+    id: 'certificate-expired',
+    broken: async () => issuerAt(await tlsServer(tokenServer(200, bearer), await certificate({ days: -1 }))),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a certificate that ends in three days',
+    id: 'certificate-expires',
+    broken: async () => issuerAt(await tlsServer(tokenServer(200, bearer), await certificate({ days: 3 }))),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a certificate for another host',
+    id: 'certificate-host',
+    broken: async () =>
+      issuerAt(await tlsServer(tokenServer(200, bearer), await certificate({ host: 'other.example.com' }))),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a server that offers TLS 1.1 at most',
+    id: 'tls-too-old',
+    broken: async () =>
+      issuerAt(
+        await tlsServer(tokenServer(200, bearer), {
+          ...(await certificate()),
+          minVersion: 'TLSv1',
+          maxVersion: 'TLSv1.1',
+          ciphers: 'DEFAULT@SECLEVEL=0',
+        }),
+      ),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a process that allows TLS 1.0',
+    id: 'tls-floor',
+    broken: () => ({ env: { NODE_OPTIONS: '--tls-min-v1.0' } }),
+    mended: () => ({ env: { NODE_OPTIONS: undefined } }),
+  },
+  {
+    name: 'a process that accepts any certificate',
+    id: 'tls-unverified',
+    broken: () => ({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }),
+    mended: () => ({ env: { NODE_TLS_REJECT_UNAUTHORIZED: undefined } }),
+  },
+  {
+    name: 'a proxy that Node does not use',
+    id: 'proxy-unused',
+    async broken() {
+      const target = `127.0.0.1:${await deadPort()}`
+      const proxy = await tunnelProxy({ [target]: new URL(String(good['AUTH_URL'])).host })
+      return { env: { ...issuerAt(`https://${target}`).env, HTTPS_PROXY: proxy } }
+    },
+    mended: () => ({ env: { NODE_USE_ENV_PROXY: '1' } }),
+  },
+  {
+    name: 'a proxy that is down',
+    id: 'proxy-failed',
+    broken: async () => ({
+      env: { HTTPS_PROXY: `http://127.0.0.1:${await deadPort()}`, NODE_USE_ENV_PROXY: '1' },
+    }),
+    mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
+  },
+  {
+    name: 'a firewall that answers with a page and status 403',
+    id: 'firewall-page',
+    broken: async () => issuerAt(await tlsServer(tokenServer(403, '<h1>Blocked</h1>'))),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a firewall that answers with a page and status 200',
+    id: 'firewall-page',
+    broken: async () => issuerAt(await tlsServer(tokenServer(200, '<h1>Sign in</h1>'))),
+    mended: rightIssuer,
+  },
+  {
+    name: 'an issuer that answers with status 503',
+    id: 'issuer-trouble',
+    broken: async () => issuerAt(await tlsServer(tokenServer(503, {}))),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a client that may not do this',
+    id: 'request-refused',
+    broken: async () => issuerAt(await tlsServer(tokenServer(400, { error: 'unauthorized_client' }))),
+    mended: rightIssuer,
+  },
+  {
+    name: 'a clock that is two hours ahead of the issuer',
+    id: 'clock-off',
+    async broken() {
+      const date = new Date(Date.now() - 7_200_000).toUTCString()
+      return issuerAt(await tlsServer(tokenServer(200, bearer, { date })))
+    },
+    mended: rightIssuer,
+  },
+  {
+    name: 'a secret that ends in five days',
+    id: 'secret-expiring',
+    broken: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(360) } }),
+    mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1) } }),
+  },
+  {
+    name: 'secrets whose age is not known, with --secret-days',
+    id: 'secret-age-unknown',
+    broken: () => ({ args: ['--secret-days', '10'] }),
+    mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1), WEBLINK_SECRET_ISSUED_AT: daysAgo(1) } }),
+  },
+  {
+    name: 'a URL that belongs to no API',
+    id: 'call-unrouted',
+    broken: () => ({ args: ['--url', 'https://127.0.0.1/records'] }),
+    mended: () => ({ args: ['--url', `${good['API_URL']}records`] }),
+  },
+  {
+    name: 'an API that takes the tokens of the other issuer',
+    id: 'call-wrong-issuer',
+    broken: () => ({
+      env: { API_URL: good['WEBLINK_URL'], WEBLINK_AUTH_URL: undefined },
+      args: ['--url', `${good['WEBLINK_URL']}records`],
+    }),
+    mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
+  },
+  {
+    name: 'a margin that is longer than half of the lifetime',
+    id: 'lifetime-short',
+    broken: () => ({ args: ['--module', application], env: { RENEW_BEFORE: '3000000' } }),
+    mended: () => ({ args: ['--module', application], env: { RENEW_BEFORE: '900000' } }),
+  },
+  {
+    name: 'a rate policy that is not that of the API',
+    id: 'policy-differs',
+    broken: () => ({
+      args: ['--module', application, '--url', `${good['API_URL']}records`],
+      env: { QUOTA: '50' },
+    }),
+    mended: () => ({ env: { QUOTA: '500' } }),
+  },
+  {
+    name: 'a token store that is down',
+    id: 'store-failed',
+    broken: () => ({ args: ['--module', application], env: { STORE: '1' } }),
+    mended: () => ({ args: ['--module', application], env: { STORE: undefined } }),
+  },
+]
+
+describe.concurrent('each broken set-up is told by its own finding, and the fix that is named mends it', () => {
+  test.each(setups)('$name: $id', async ({ id, broken, mended }) => {
+    const change = await broken()
+    const env = { ...good, ...change.env }
+    const before = await doctor(change.args ?? [], env)
+    expect([...new Set(idsOf(before.found.findings))]).toEqual([id])
+    expect(before.status).toBe(1)
+    expect(before.found.ok).toBe(false)
+    const secrets = [env['GENERAL_CLIENT_SECRET'], good['WEBLINK_CLIENT_SECRET'], bearer.access_token]
+    expect(secrets.filter((secret) => secret && before.stdout.includes(secret))).toEqual([])
+    expect(before.stderr).toBe('')
+    const fix = mended()
+    const after = await doctor(fix.args ?? change.args ?? [], { ...env, ...fix.env })
+    expect(idsOf(after.found.findings)).toEqual([])
+    expect(after.status).toBe(0)
+  })
+})
+
+/** What is worth knowing only, such as the authorities of this test, is left out. */
+function idsOf(findings: Diagnosis['findings']): string[] {
+  return findings.flatMap(({ id, severity }) => (severity === 'info' ? [] : [id]))
+}
+
+test('every finding has a section in the guide, and every set-up a row in its table', () => {
+  for (const id of findingIds) expect(page).toMatch(new RegExp(`^### ${id}$`, 'm'))
+  for (const { name, id } of setups)
+    expect(page.replaceAll(/ +/g, ' ')).toContain(`| ${name} | [${id}](#${id}) |`)
+})
+
+test('an issuer gets one token request for each credential, whatever it answers', async () => {
+  let requests = 0
+  const answer = tokenServer(503, {})
+  const url = await tlsServer((request, response) => {
+    if (request.method === 'POST') requests += 1
+    answer(request, response)
+  })
+  await doctor(['--url', `${good['API_URL']}records`], { ...good, ...issuerAt(url).env })
+  expect(requests).toBe(1)
+})
+
+test('several things that are wrong are all found, the worst first', async () => {
+  const { found } = await doctor([], {
+    ...good,
+    GENERAL_CLIENT_SECRET: 'not-the-secret',
+    GENERAL_SECRET_ISSUED_AT: daysAgo(360),
+    WEBLINK_AUTH_URL: `https://127.0.0.1:${await deadPort()}`,
+  })
+  expect(found.findings.map(({ id, severity }) => `${severity} ${id}`)).toEqual([
+    'error connection-refused',
+    'error wrong-secret',
+    'warning secret-expiring',
+    'info authority-private',
+  ])
+})
+
+test('text for people has at most 80 columns, and no colour where there is no terminal', async () => {
+  const { stdout } = await tokenlane(['doctor'], { ...good, GENERAL_CLIENT_SECRET: 'not-the-secret' })
+  expect(stdout).toMatch(/^error wrong-secret {2}issuer general\n {2}seen {2}Issuer "general"/)
+  expect(stdout).toMatch(/\n1 error, 1 note\.\n$/)
+  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  expect(stdout).not.toContain('\u001B')
+})
+
+test('an env file counts from the start of the process, where the authority of a server stands in it', async () => {
+  const file = join(folder, '.env')
+  writeFileSync(
+    file,
+    Object.entries(good)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  )
+  expect((await tokenlane(['doctor', '--env-file', file], {})).status).toBe(0)
+  expect((await tokenlane(['doctor', `--env-file=${file}`], {})).status).toBe(0)
+})
