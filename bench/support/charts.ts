@@ -48,7 +48,7 @@ function bars(title: string, values: { who: string; value: number }[]): object {
       type: 'nominal',
       sort: null,
       title: null,
-      axis: { labelLimit: 240, minExtent: 160, ticks: false },
+      axis: { labelLimit: 500, minExtent: 160, ticks: false },
     },
     x: { field: 'value', type: 'quantitative', title: null, axis: null },
   }

@@ -10,6 +10,7 @@ const page = join(root, 'docs', 'benchmarks.md')
 const headings: Readonly<Record<string, string>> = {
   fleet: 'Fleet',
   'hot-path': 'Hot path',
+  observing: 'Observing',
   queue: 'Queue',
   rate: 'Rate policies',
   'start-up': 'Start-up',

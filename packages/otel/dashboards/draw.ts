@@ -52,7 +52,7 @@ async function chartOf({ title, unit, queries }: Panel): Promise<object> {
       color: {
         field: 'line',
         type: 'nominal',
-        legend: { title: null, labelLimit: 280, columns: 1, symbolLimit: 4 },
+        legend: { title: null, labelLimit: 500, columns: 1, symbolLimit: 4 },
       },
     },
   }

@@ -34,9 +34,9 @@ createTokenManager({
   // @ts-expect-error a name of no issuer
   apis: [{ baseUrl: 'https://api.example.com/', issuer: 'genral' }],
 })
-// @ts-expect-error an issuer has one place
 generalIssuer({
   authUrl: 'https://auth.example.com',
+  // @ts-expect-error an issuer has one place
   tokenEndpoint: 'https://auth.example.com/token',
   credentials: [],
 })

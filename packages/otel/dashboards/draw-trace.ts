@@ -1,0 +1,78 @@
+// Draws a trace of a call that waited for its token, from spans of a real SDK: docs/images/trace.svg.
+import { writeFileSync } from 'node:fs'
+import tls from 'node:tls'
+import { context, type HrTime } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { drawChart } from '@tokenlane/charts'
+import { createTokenManager, generalIssuer } from '@tokenlane/core'
+import { createFetch } from '@tokenlane/fetch'
+import { startSandbox } from '@tokenlane/sandbox'
+import { instrumentTokens } from '../src/index.ts'
+
+const sandbox = await startSandbox({ records: 10 })
+tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+const exporter = new InMemorySpanExporter()
+const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] })
+const instrumentation = new UndiciInstrumentation()
+instrumentation.setTracerProvider(provider)
+const tracer = provider.getTracer('picture')
+
+const tokens = createTokenManager({
+  issuers: { general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }) },
+  apis: [{ baseUrl: sandbox.apiUrl, issuer: 'general' }],
+})
+instrumentTokens(tokens, { tracer })
+// a slow issuer is what the trace is to show
+sandbox.control.slowIssuer('general', 400)
+const fetch = createFetch(tokens)
+await tracer.startActiveSpan('your span: read the orders', async (span) => {
+  await (await fetch(`${sandbox.apiUrl}records`)).text()
+  span.end()
+})
+
+const names: Readonly<Record<string, string>> = {
+  'tokenlane.token.request': 'tokenlane.token.request (linked)',
+  POST: 'POST to the issuer, its child',
+  GET: 'GET to the API, child of your span',
+}
+const ms = ([seconds, nanoseconds]: HrTime): number => seconds * 1_000 + nanoseconds / 1e6
+const spans = exporter.getFinishedSpans()
+const start = Math.min(...spans.map(({ startTime }) => ms(startTime)))
+const values = spans
+  .map(({ name, startTime, endTime }) => ({
+    span: names[name] ?? name,
+    from: ms(startTime) - start,
+    to: ms(endTime) - start,
+  }))
+  .toSorted((one, other) => one.from - other.from)
+instrumentation.disable()
+await tokens.close()
+await sandbox.close()
+
+const spec = {
+  width: 520,
+  height: { step: 30 },
+  data: { values },
+  mark: { type: 'bar', height: 16, cornerRadius: 3 },
+  encoding: {
+    y: { field: 'span', type: 'nominal', sort: null, title: null, axis: { labelLimit: 500, ticks: false } },
+    x: {
+      field: 'from',
+      type: 'quantitative',
+      title: null,
+      axis: { format: 'd', labelExpr: "datum.label + ' ms'" },
+    },
+    x2: { field: 'to' },
+    color: { field: 'span', type: 'nominal', legend: null, sort: null },
+  },
+}
+writeFileSync(
+  new URL('../../../docs/images/trace.svg', import.meta.url),
+  await drawChart(
+    spec as never,
+    'A trace: your span waits for the token request, which a link leads to; then the call goes to the API',
+  ),
+)
