@@ -1,5 +1,6 @@
 import {
   checkCallOptions,
+  hideAgent,
   isReplayable,
   managerOf,
   markManaged,
@@ -35,6 +36,9 @@ export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosA
     const { priority, resend } = checkCallOptions(config.tokenlane)
     const viaFetch = isFetchAdapter(adapter, config)
     mustBeSecure(config, { url: api.baseUrl, viaFetch })
+    // axios prints a configuration with its agents
+    hideAgent(config.httpAgent)
+    hideAgent(config.httpsAgent)
     const method = config.method?.toUpperCase() ?? 'GET'
     const context = { api, tokens, method, target, viaFetch }
     const stopped = waitSignal(config)

@@ -49,6 +49,19 @@ describe('the token', () => {
     expect([calls(), tokenRequests()]).toEqual([1, 0])
   })
 
+  test('of a call under way is not printed with an error of another call, which leads to it by their agent', async () => {
+    const { value } = await tokens.getToken('weblink')
+    const leaving = new AbortController()
+    const underWay = client.get('slow?ms=60000', { signal: leaving.signal })
+    await vi.waitFor(() => expect(Object.keys(httpsAgent.sockets)).toHaveLength(1))
+    await vi.waitFor(() => expect(calls()).toBe(1))
+    const error = await failure(client.get('status/503', strict))
+    const printed = [inspect(error, { depth: 12 }), JSON.stringify(error), JSON.stringify(error.config)]
+    leaving.abort()
+    await failure(underWay)
+    for (const text of printed) expect(text).not.toContain(value)
+  })
+
   test.each(['http', 'fetch'])('is on nothing that the %s adapter leaves', async (adapter) => {
     const { value } = await tokens.getToken('weblink')
     for (const responseType of ['json', 'stream'] as const) {

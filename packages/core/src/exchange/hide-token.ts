@@ -7,6 +7,7 @@ export type SentHeaders = Record<string, unknown>
 const redacted = '[redacted]'
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 const asRequest = (): string => '[request]'
+const asAgent = (): string => '[agent]'
 
 /** A request of `node:http` or `node:http2` on its way. */
 interface RequestUnderWay {
@@ -24,6 +25,17 @@ export function hideToken(request: RequestUnderWay): void {
   request.once('socket', (socket) => {
     if (socket.connecting === true) hide(socket, '_pendingData')
   })
+}
+
+/**
+ * Makes an agent print as `[agent]`: it leads to the requests that are under way, and they have the token. Again does
+ * no harm, and neither does what is not an agent. Nothing else of it changes.
+ */
+export function hideAgent(agent: unknown): void {
+  if (typeof agent !== 'object' || agent === null || Object.hasOwn(agent, inspect)) return
+  // not to be seen by what copies an agent; where it is frozen, it stays as it is
+  Reflect.defineProperty(agent, inspect, { value: asAgent })
+  Reflect.defineProperty(agent, 'toJSON', { value: asAgent })
 }
 
 function mark(request: object): void {
