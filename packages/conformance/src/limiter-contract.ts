@@ -51,7 +51,7 @@ export function limiterContract(driver: LimiterDriver): void {
       await new Promise((resolve) => setTimeout(resolve, 1.5 * window))
       expect(isNext).toBe(false)
       permit.answered()
-      line.changed()
+      line.ask()
       await next
     })
 
@@ -59,7 +59,7 @@ export function limiterContract(driver: LimiterDriver): void {
       const line = open({ limits: [{ quota: 1, window: 2_000 }] })
       const permit = await line.next()
       permit.cancel()
-      line.changed()
+      line.ask()
       const start = performance.now()
       await line.next()
       expect(performance.now() - start).toBeLessThan(1_000)
@@ -70,7 +70,7 @@ export function limiterContract(driver: LimiterDriver): void {
       const permit = await line.next()
       const ended = performance.now()
       permit.ended()
-      line.changed()
+      line.ask()
       await line.next()
       expect(performance.now() - ended).toBeGreaterThanOrEqual(window)
     })
@@ -85,7 +85,7 @@ export function limiterContract(driver: LimiterDriver): void {
       const start = performance.now()
       for (let count = 0; count < 4; count += 1) {
         ;(await line.next()).answered()
-        line.changed()
+        line.ask()
       }
       expect(performance.now() - start).toBeGreaterThanOrEqual(3 * window)
     })
@@ -97,7 +97,7 @@ export function limiterContract(driver: LimiterDriver): void {
         const permit = await line.next()
         sent.push(performance.now())
         permit.answered()
-        line.changed()
+        line.ask()
       }
       // a limiter that others share may be told late of the first, never early
       expect(sent.at(-1)! - sent[0]!).toBeGreaterThanOrEqual((3 * window) / 4 - 5)
@@ -116,7 +116,7 @@ export function limiterContract(driver: LimiterDriver): void {
           counted.push(performance.now())
           await sleep(roundTrip)
           permit.answered()
-          line.changed()
+          line.ask()
         }
         underWay.push(exchange())
       }
@@ -146,7 +146,7 @@ class Line {
 
   constructor(create: RateLimiterFactory, policy: Partial<LimitedApi>) {
     apis += 1
-    const ask = (): void => this.changed()
+    const ask = (): void => this.ask()
     this.limiter = create({
       baseUrl: `https://api-${Date.now().toString(36)}-${apis}.example/`,
       limits: [],
@@ -165,19 +165,19 @@ class Line {
   next(): Promise<Permit> {
     const { promise, resolve } = Promise.withResolvers<Permit>()
     this.#waiting = resolve
-    this.changed()
+    this.ask()
     return promise
   }
 
   /** Asks again, as the queue does at every change: a unit that is not taken at once is given back. */
-  changed(): void {
+  ask(): void {
     clearTimeout(this.#timer)
     if (this.#waiting === undefined) return
     const taken = this.limiter.take(1)
     if (typeof taken === 'object') {
       this.#waiting(taken)
       this.#waiting = undefined
-    } else if (taken !== Infinity) this.#timer = setTimeout(() => this.changed(), taken)
+    } else if (taken !== Infinity) this.#timer = setTimeout(() => this.ask(), taken)
   }
 }
 

@@ -199,13 +199,13 @@ export class Observers {
     if (this.#isEmitting) return
     this.#isEmitting = true
     for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
-      for (const observe of this.#observers) tell(observe, next)
+      for (const observe of this.#observers) deliver(observe, next)
     }
     this.#isEmitting = false
   }
 }
 
-function tell(observe: Observer, event: TokenlaneEvent): void {
+function deliver(observe: Observer, event: TokenlaneEvent): void {
   try {
     const outcome: unknown = observe(event)
     if (outcome instanceof Promise) outcome.catch(() => {})

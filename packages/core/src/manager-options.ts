@@ -180,7 +180,7 @@ function readApis(
   environment: Environment,
 ): Reader<readonly CheckedApi[]> {
   const names = Object.keys(issuers)
-  const allowed = known(names)
+  const allowed = issuerNames(names)
   const places = new Map<string, string>()
   const read = (value: unknown, path: string): CheckedApi => {
     const name = own(value, 'issuer')
@@ -235,7 +235,7 @@ function aFunction<T>(allowed: string): Reader<T> {
 }
 
 /** Says what is allowed where an issuer is named. */
-export function known(issuers: Iterable<string>): string {
+export function issuerNames(issuers: Iterable<string>): string {
   return `one of ${[...issuers].join(', ')}`
 }
 

@@ -60,7 +60,7 @@ export class Conversation<Message, Answer> {
   }
 
   /** How long an answer may take: a Redis that is known to be far away may take longer. */
-  get patience(): number {
+  get answerTimeout(): number {
     return Math.max(this.#timeout, Math.min(2.5 * this.#roundTrip, 0.9 * hopeless))
   }
 
@@ -94,7 +94,7 @@ export class Conversation<Message, Answer> {
   #refused(round: number, error: unknown): void {
     if (round !== this.#round) return
     this.#become('resting')
-    const left = this.#silentSince + this.patience - this.#runtime.now()
+    const left = this.#silentSince + this.answerTimeout - this.#runtime.now()
     if (left <= 0) this.#fallSilent(error)
     const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
     this.#later(this.#isSilent ? pause : Math.min(pause / 2, Math.max(1, left)), () => {
@@ -104,9 +104,10 @@ export class Conversation<Message, Answer> {
   }
 
   #watch(round: number): void {
-    const left = this.#silentSince + this.patience - this.#runtime.now()
+    const left = this.#silentSince + this.answerTimeout - this.#runtime.now()
     const late = (): void => {
-      if (round === this.#round) this.#fallSilent(new Error(`no answer in ${Math.round(this.patience)} ms`))
+      if (round === this.#round)
+        this.#fallSilent(new Error(`no answer in ${Math.round(this.answerTimeout)} ms`))
     }
     // a process that stood still finds its timer over before it reads the answer that lies there
     if (!this.#isSilent) this.#later(left, () => this.#later(1, () => this.#later(1, late)))

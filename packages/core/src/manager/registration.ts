@@ -15,7 +15,7 @@ import {
 import { CredentialRotation } from '../credentials/credential-rotation.ts'
 import type { Emit } from '../events.ts'
 import type { GuardedStore } from '../store/guarded-store.ts'
-import { known } from '../manager-options.ts'
+import { issuerNames } from '../manager-options.ts'
 import { MissedRoutes } from '../send/missed-routes.ts'
 import { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, shape } from '../options/check.ts'
@@ -38,7 +38,7 @@ export interface IssuerStatus {
   readonly expiresAt?: string
   /** Code of the last failure, until a renewal succeeds. */
   readonly lastError?: TokenlaneErrorCode
-  /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
+  /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is issuerNames. */
   readonly daysLeft?: number
 }
 
@@ -211,6 +211,6 @@ function unknownIssuer(name: unknown, issuers: ReadonlyMap<string, unknown>): To
   const given = typeof name === 'string' ? 'not an issuer of this manager' : shape(name)
   return new TokenlaneError(
     'INVALID_OPTIONS',
-    `Cannot get token: \`issuer\` is ${given}; allowed: ${known(issuers.keys())}`,
+    `Cannot get token: \`issuer\` is ${given}; allowed: ${issuerNames(issuers.keys())}`,
   )
 }

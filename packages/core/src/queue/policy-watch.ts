@@ -3,13 +3,13 @@ import { readPolicy, type ResponseHead } from './rate-limit-headers.ts'
 import type { RateLimit } from './rate-policy.ts'
 
 /** Headers that differ from call to call must not make events without end. */
-const mostTold = 16
+const mostReported = 16
 
 /** Reports once for each difference that an API's headers name another policy than the configured one. */
 export class PolicyWatch {
   readonly #api: string
   readonly #emit: Emit
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   #configured: readonly RateLimit[]
 
   constructor(api: string, configured: readonly RateLimit[], emit: Emit) {
@@ -21,17 +21,17 @@ export class PolicyWatch {
   /** Compares with another policy from now on. */
   set configured(limits: readonly RateLimit[]) {
     this.#configured = limits
-    this.#told.clear()
+    this.#reported.clear()
   }
 
   /** Returns whether the headers name a policy at all. */
   readPolicy(response: ResponseHead): boolean {
-    if (!this.#emit?.isObserved || this.#told.size >= mostTold) return false
+    if (!this.#emit?.isObserved || this.#reported.size >= mostReported) return false
     const seen = readPolicy(response)
     const unknown = seen.filter((limit) => !this.#configured.some((other) => isSame(limit, other)))
     const difference = unknown.map(({ quota, window }) => `${quota}/${window}`).join()
-    if (unknown.length > 0 && !this.#told.has(difference)) {
-      this.#told.add(difference)
+    if (unknown.length > 0 && !this.#reported.has(difference)) {
+      this.#reported.add(difference)
       this.#emit({ type: 'policy.differs', api: this.#api, configured: this.#configured, seen })
     }
     return seen.length > 0
