@@ -1,6 +1,6 @@
 import { type ClientCredentials, isCryptoKey } from './credentials.ts'
 
-/** Tells clients and their proofs apart, by text that holds the secret: it must never be shown. */
+/** Makes a key of a client and its proof. The key is text that holds the secret: it must never be shown. */
 export class CredentialKeys {
   /** Numbers the keys that are objects, which have no text. */
   readonly #numbers = new WeakMap<object, number>()

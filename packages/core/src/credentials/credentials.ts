@@ -176,7 +176,7 @@ function pemFault(value: unknown, label: string): Fault {
   return { given: 'text of another form', allowed: allowed + convert }
 }
 
-/** Whether `value` is a `CryptoKey` of Web Crypto, whose global type this package does without. */
+/** Whether `value` is a `CryptoKey` of Web Crypto, whose global type this package does not use. */
 export function isCryptoKey(value: unknown): value is object {
   return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }
@@ -185,7 +185,7 @@ function isJsonWebKey(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'kty' in value && 'd' in value
 }
 
-/** What kind of proof a method sends. */
+/** Returns what kind of proof a method sends. */
 export function proofOf(method: ClientAuthenticationMethod): 'secret' | 'key' | 'certificate' {
   if (method === 'private_key_jwt') return 'key'
   return method === 'tls_client_auth' ? 'certificate' : 'secret'

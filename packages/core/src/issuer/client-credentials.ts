@@ -9,6 +9,7 @@ import {
   type CertificateCredentials,
   type ClientCredentials,
   clientAuthenticationMethods,
+  proofOf,
 } from '../credentials/credentials.ts'
 import { isTokenlaneError, TokenlaneError } from '../errors.ts'
 import { certificateFetch } from '../tls/client-certificate.ts'
@@ -143,10 +144,8 @@ async function tokenIn(
  */
 function whatToCheck({ issuer, method }: TokenEndpoint, metadata: AuthorizationServer): string {
   const methods = metadata.token_endpoint_auth_methods_supported
-  if (!Array.isArray(methods) || methods.includes(method)) {
-    const proof = { private_key_jwt: 'key', tls_client_auth: 'certificate' }[method as string] ?? 'secret'
-    return `: check client id and ${proof} in \`issuers.${issuer}.credentials\``
-  }
+  if (!Array.isArray(methods) || methods.includes(method))
+    return `: check client id and ${proofOf(method)} in \`issuers.${issuer}.credentials\``
   const known = clientAuthenticationMethods.filter((one) => methods.includes(one))
   return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }

@@ -11,7 +11,7 @@ export interface IssuerRequest {
   /** Name of the issuer. */
   readonly issuer: string
   readonly url: URL
-  /** `undefined` for the runtime's at the time of the request. */
+  /** `undefined` for the runtime's `fetch` at the time of the request. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly secrets: readonly string[]
   readonly signal: AbortSignal
@@ -65,7 +65,7 @@ export async function askServer(
       signal,
       // https: was made sure of, with the exception for loopback
       [allowInsecureRequests]: true,
-      // some frameworks' `fetch` keeps responses, and would give out yesterday's token
+      // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch]: (to, init) =>
         (fetch ?? globalThis.fetch)(to, { ...init, cache: 'no-store' } as unknown as RequestInit),
     })

@@ -38,7 +38,7 @@ export interface IssuerStatus {
   readonly expiresAt?: string
   /** Code of the last failure, until a renewal succeeds. */
   readonly lastError?: TokenlaneErrorCode
-  /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is issuerNames. */
+  /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
   readonly daysLeft?: number
 }
 

@@ -2,7 +2,7 @@ import { TokenlaneError } from '../errors.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
-/** What waits, and what it waits for. */
+/** The queued calls, and what they wait for. */
 export interface Backlog {
   readonly queued: number
   readonly running: number

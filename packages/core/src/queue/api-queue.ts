@@ -48,7 +48,7 @@ const first = Number.MAX_SAFE_INTEGER
 /**
  * The queue in front of one API with a rate policy.
  *
- * First it decides when the next call may go (slot, live token, permit), then which: the first of those that wait
+ * First it decides when the next call may go (slot, live token, permit), then which call: the first one that is queued
  * at that moment.
  */
 export class ApiQueue {

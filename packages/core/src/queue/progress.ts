@@ -27,7 +27,7 @@ export class Progress {
   }
 }
 
-/** Exponentially weighted: each new value counts a sixteenth. 0 before the first. */
+/** An exponentially weighted average: each new value counts a sixteenth. 0 before the first. */
 class MovingAverage {
   value = 0
   #seen = false

@@ -5,11 +5,11 @@ import { UnitHistory } from './unit-history.ts'
 
 /** One unit of every limit, taken for one attempt. */
 export interface Permit {
-  /** The response arrived: the unit comes free one window from now. */
+  /** Notes that the response arrived: the unit comes free one window from now. */
   answered(): void
-  /** The attempt ended. Without a response its request may still be on the way, so the unit comes free later. */
+  /** Notes that the attempt ended. Without a response its request may still be on the way, so the unit comes free later. */
   ended(): void
-  /** The attempt was never made: the unit is free at once. */
+  /** Notes that the attempt was never made: the unit is free at once. */
   cancel(): void
 }
 
@@ -49,12 +49,12 @@ export interface RateLimiter {
   resume?(): void
   /**
    * Keeps another policy from now on, also for calls that wait. Units that are used stay used, and count in the
-   * new limits; those that the longest window until now has forgotten do not. Without this method `tokens.setRatePolicy()` is refused.
+   * new limits; units that the longest window until now has forgotten do not count. Without this method `tokens.setRatePolicy()` is refused.
    */
   setPolicy?(policy: RateLimiterOptions): void
-  /** No call waits any more: those that did gave up. */
+  /** Notes that no call waits any more, because the last ones gave up. */
   noWaiters?(): void
-  /** No attempt will follow. Resolves when the limiter has passed on all it has to; must not reject. */
+  /** Ends the limiter: no attempt will follow. Resolves when it has passed on all it has to; must not reject. */
   close?(): Promise<void>
 }
 

@@ -27,7 +27,7 @@ export class SlidingWindow {
 
   /** Returns the milliseconds until a unit is free; `Infinity` while only a response can free one. */
   wait(now: number): number {
-    // nearly always, and without a search
+    // the usual case, without a search
     if (this.#history.size < this.#quota) return 0
     const left = this.unitsLeft(now)
     if (left > 0) return 0
@@ -38,7 +38,7 @@ export class SlidingWindow {
   forecast(ahead: number, now: number, start: number, roundTrip: number): number {
     const known = this.#history.usedSince(start, this.span)
     const surplus = Math.max(0, this.#history.underWay + known - this.#quota)
-    // after the quota was lowered the first units that come free free nothing
+    // after the quota was lowered, the first units that come free make no room
     const settled = known - Math.min(known, surplus)
     const underWay = Math.min(this.#history.underWay, this.#quota)
     const beyond = ahead - (this.#quota - underWay - settled)
@@ -48,7 +48,7 @@ export class SlidingWindow {
     let freeAt =
       inRound < settled ? this.#history.freeAt(start, this.span, inRound + known - settled) : now + round
     if (underWay > 0) freeAt = Math.min(freeAt, now + round)
-    // neither free nor under way now: one that goes at the start
+    // neither free nor under way now: a unit that is taken at the start
     if (inRound >= settled + underWay) freeAt = start + round
     return Math.max(0, freeAt - start) + Math.floor((beyond - 1) / this.#quota) * round
   }

@@ -3,7 +3,7 @@ import { PriorityLevels } from './priority-levels.ts'
 /** A call that waits. */
 export interface Waiter {
   readonly priority: number
-  /** Set by the queue: it waits no more, though its place may still be there. */
+  /** Set by the queue: the call no longer waits, though its place may still be there. */
   gone: boolean
 }
 
@@ -11,7 +11,7 @@ export interface Waiter {
  * The calls that wait, in order: the highest priority first, and in it the call that came first.
  *
  * One line of p-queue per priority keeps the order. A call that gives up leaves its place behind, because p-queue would
- * search the line for it; all places are made anew once more are empty than taken.
+ * search the line for it. Once more places are empty than taken, all are rebuilt.
  */
 export class WaitingCalls<T extends Waiter> {
   #levels = new PriorityLevels()

@@ -31,7 +31,7 @@ interface Shared extends Omit<ProtectedApiOptions, 'ratePolicy' | 'limiter'> {
   readonly rejections: RejectionBackoff
 }
 
-/** Resends after a 401: one for the token that this call had renewed, one for a token that others had renewed. */
+/** Resends after a 401: one with the token that this call had renewed, one with a token that other calls had renewed. */
 const mostAfter401 = 2
 const mostAfterLimit = 3
 
@@ -116,7 +116,7 @@ export class ProtectedApi implements Api {
     let pass = options.pass
     try {
       if (pass === undefined) {
-        // not in a function of its own, whose promise would be a third of what a queued call keeps
+        // not in a function of its own: its promise would be a third of the memory of a queued call
         const turn = enter(api, options, record)
         pass = new AttemptPass(api, options, turn instanceof Promise ? await turn : turn, record)
       }
@@ -185,7 +185,7 @@ function leaveUnsent(api: Shared, record: CallRecord | undefined, error: unknown
   record?.finish(error)
 }
 
-/** Slot, token and permit where the API has a rate policy; else the token alone. */
+/** Returns slot, token and permit where the API has a rate policy; else the token alone. */
 function takeTurn(
   { queue, token }: Shared,
   options: AdmitOptions,
@@ -256,7 +256,7 @@ class AttemptPass implements Pass {
     if (this.#record !== undefined) this.#record.status = report.status
     const isLimited = this.#turn !== undefined && queue?.answered(this.#turn, report) === true
     const verdict = this.#judge(report, isLimited)
-    // only now: the next call must not get a token that was refused, nor slip out before a pause
+    // only now: the next call must not get a refused token, nor be sent before a pause begins
     queue?.serve()
     return verdict
   }
@@ -278,7 +278,7 @@ class AttemptPass implements Pass {
   #judge(report: Report, isLimited: boolean): Verdict {
     if (isLimited) return this.#resendAfterLimit()
     if (report.status === 401) return this.#afterRejection(report)
-    // an error of the server says nothing of the token
+    // an error of the server says nothing about the token
     if (report.status < 500) this.#api.rejections.accepted(this.#token, this.#epoch, this.#wasRenewed)
     return 'final'
   }

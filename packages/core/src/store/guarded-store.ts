@@ -21,15 +21,15 @@ export class GuardedStore {
   }
 
   async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
-    // by a function: a store may throw before it promises
+    // in a function: a store may throw before it returns a promise
     const claiming = (async () => this.#store.claim(name, stale, lease))()
-    // a right that has run out when it arrives is worth nothing
+    // a lease that has ended when it arrives is useless
     const claimed = await this.#inTime(
       claiming.then((claim) => [claim]),
       Math.min(storeTimeout, lease),
     )
     if (claimed === undefined) {
-      // a right that comes too late must not keep others waiting
+      // a lease that comes too late must not keep other processes waiting
       void claiming.then(
         (late) => (isClaim(late) && isFence(late) ? this.release(name, late.fence, 0) : undefined),
         () => {},
@@ -47,7 +47,7 @@ export class GuardedStore {
     return this.#store.wait !== undefined
   }
 
-  /** Returns the entry that another process wrote, `undefined` when it may be worth to claim. Never throws. */
+  /** Returns the entry that another process wrote, `undefined` when it is time to claim. Never throws. */
   async wait(
     name: string,
     stale: string | undefined,
@@ -78,7 +78,7 @@ export class GuardedStore {
     await this.#inTime((async () => [await this.#store.drop(name, entry)])())
   }
 
-  /** The store did its work. */
+  /** Notes that the store works; reports it if it failed before. */
   works(): void {
     if (!this.#failing) return
     this.#failing = false
@@ -116,7 +116,7 @@ function isClaim(value: unknown): value is StoreClaim {
 
 function isEntry(value: unknown): value is StoreEntry {
   const { entry, expiresIn } = (value ?? {}) as Record<string, unknown>
-  // of NaN nothing is ever over
+  // an entry that lives for NaN milliseconds would never expire
   const isSpan = typeof expiresIn === 'number' && !Number.isNaN(expiresIn)
   return typeof entry === 'string' && (expiresIn === undefined || isSpan)
 }

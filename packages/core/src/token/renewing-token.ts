@@ -27,12 +27,12 @@ interface Retry {
   readonly after: TokenlaneError
 }
 
-/** With no more than this left, or than a fortieth of the lifetime if that is less, calls wait for the renewal. */
+/** Calls wait for the renewal when the token has at most this left, or a fortieth of its lifetime if that is less. */
 const longestFloor = 10_000
 
 /**
  * The life of one issuer's token: reused while fresh, renewed in the background while aging, waited for when
- * old, and never asked for twice at the same time.
+ * old, and never requested twice at the same time.
  *
  * Nothing runs without calls: a call looks at the token's age, so an idle process has no timer.
  */
@@ -215,13 +215,13 @@ export class RenewingToken {
     return new AccessToken(token, issuer, expiry, {
       // at most half of the lifetime, or a short token would be renewed on every call
       renewBefore: Math.min(renewBefore, lifetime / 2),
-      // at most half of the least margin that is drawn, or some calls would wait for what could have been renewed
-      // before they came
+      // at most half of the smallest margin that is drawn, or some calls would wait for a renewal that could have
+      // ended before they came
       floor: Math.min(longestFloor, lifetime / 40),
     })
   }
 
-  /** How long to wait before the same flight tries again; `undefined` if it shall not. */
+  /** Returns how long to wait before the same flight tries again; `undefined` if it must not. */
   #nextDelay(error: unknown, tries: number, flight: SingleFlight): number | undefined {
     if (!isTokenlaneError(error) || !flight.awaited || this.#closed) return undefined
     // waiting calls are better served with the old token now than with a new one later
