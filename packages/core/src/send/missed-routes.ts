@@ -1,5 +1,5 @@
 import type { Emit } from '../events.ts'
-import type { Routed } from './router.ts'
+import { placeOf, type Routed } from './router.ts'
 
 /** Paths that are reported at most: a process may call any number of them. */
 const mostPaths = 100
@@ -41,10 +41,6 @@ export class MissedRoutes {
     const path = url.pathname.slice(0, longestPath)
     this.#emit?.({ type: 'route.missed', origin: url.origin, path, apis })
   }
-}
-
-function placeOf({ origin, pathname }: URL): string {
-  return origin + pathname
 }
 
 function byOrigin(apis: readonly Routed[]): Map<string, string[]> {

@@ -70,6 +70,7 @@ function longestBelow<T>({ apis, longestPath }: Origin<T>, path: string): T | un
   return path.startsWith('/') ? apis.get('/') : undefined
 }
 
-function placeOf({ origin, pathname }: URL): string {
+/** Returns a URL without its query and fragment. */
+export function placeOf({ origin, pathname }: URL): string {
   return origin + pathname
 }
