@@ -13,6 +13,7 @@ const pages = [
   'guide/bootstrap',
   'guide/rate-policy',
   'guide/fleet',
+  'guide/rotate-secret',
   'reference/@tokenlane/core',
   'benchmarks',
   'verdict',
