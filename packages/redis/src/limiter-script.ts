@@ -50,7 +50,7 @@ local function read(key)
 end
 
 local state = read(keys.state)
-local lastHeard = state and state.last or 0
+local lastHeard = state and state.heard or 0
 local stated = read(keys.process)
 if stated and state and stated.epoch ~= state.epoch then stated = nil end
 if stated and message.number <= stated.number then return cjson.encode({ stale = true }) end
@@ -69,7 +69,7 @@ local function beginEpoch(run)
   local pause = state and state.pause < now + 86400000 and state.pause or 0
   state = {
     epoch = me .. ':' .. message.number, born = now, run = run, turn = 0, hold = now + policy.quiet, pause = pause,
-    silenceEnd = now, next = 0, round = 0, members = 0, lag = message.lag, take = 1, used = {},
+    silenceEnd = now, heard = 0, next = 0, round = 0, members = 0, lag = message.lag, take = 1, used = {},
   }
   stated = nil
   return true
@@ -88,7 +88,9 @@ end
 
 -- 2. After a silence of all processes, wait until those that kept to their own shares have said what they sent.
 
+-- A process that is away was not heard: its message may have arrived, and the answer not.
 if now - lastHeard >= policy.rejoining then state.silenceEnd = now end
+if not message.away then state.heard = now end
 
 local function waitForOthers()
   local wasAloneInTheSilence = message.alone > 0 and now - message.alone < state.silenceEnd

@@ -1,10 +1,11 @@
+import type { ContactWord } from './contact.ts'
 import type { FleetPolicy } from './fleet-policy.ts'
 import type { Units } from './ledger.ts'
 import { limiterScript } from './limiter-script.ts'
 import { runScript, type RedisClient } from './redis-client.ts'
 
 /** What a process states, and what it wants; times in milliseconds. */
-export interface Message {
+export interface Message extends ContactWord {
   readonly policy: FleetPolicy
   /** Names the process. */
   readonly process: string
@@ -15,8 +16,6 @@ export interface Message {
   readonly turn: number
   /** The number of the process in its fleet, 0 if it has none. */
   readonly member: number
-  /** For how long the process has not reached Redis, 0 if it does. */
-  readonly alone: number
   /** All units of the process, for each limit of the policy. */
   readonly units: readonly (readonly Units[])[]
   /** How many more units it could use. */

@@ -7,6 +7,7 @@ import {
   type UnansweredGrace,
 } from '@tokenlane/core/fleet'
 import { AnswerTimes } from './answer-times.ts'
+import { Contact } from './contact.ts'
 import { Conversation } from './conversation.ts'
 import { reasonOf } from './failure-reason.ts'
 import { FleetPermit, type PermitOwner } from './fleet-permit.ts'
@@ -45,6 +46,7 @@ export class SharedBudget {
   readonly #grants = new Grants()
   readonly #answerTimes = new AnswerTimes()
   readonly #pause = new FleetPause()
+  readonly #contact = new Contact()
   /** Where this process stands among the others. */
   readonly membership: Membership
   readonly #grace: UnansweredGrace
@@ -73,9 +75,6 @@ export class SharedBudget {
   /** Since when a response waits to be reported to Redis. */
   #untoldSince = Infinity
   #hasNews = false
-  #isLost = false
-  /** Since when Redis has been unreachable, before it is lost or after. */
-  #aloneSince = 0
   #isSpeaking = false
   #isClosed = false
   /** Called when the last message is answered, or cannot be. */
@@ -173,7 +172,7 @@ export class SharedBudget {
     this.#isClosed = true
     this.#planTimer?.cancel()
     this.#dueTimer?.cancel()
-    if (!this.#isLost && isNews && this.#said !== undefined) await this.#lastWord()
+    if (!this.#contact.isAway && isNews && this.#said !== undefined) await this.#lastWord()
     this.#conversation.close()
   }
 
@@ -232,7 +231,7 @@ export class SharedBudget {
   #speakAt(): number {
     if (this.#isClosed) return this.#ending === undefined ? Infinity : Number.NEGATIVE_INFINITY
     const leaves = this.#isQueued && this.#needed() === 0
-    if (this.#isLost || this.#hasNews || leaves) return Number.NEGATIVE_INFINITY
+    if (this.#contact.isAway || this.#hasNews || leaves) return Number.NEGATIVE_INFINITY
     const tellAt = this.#untoldSince + this.#longestUntold
     const askAt = this.#needed() > 0 ? this.#askAt : Infinity
     return Math.min(tellAt, askAt, this.#ledger.tellAt)
@@ -258,9 +257,9 @@ export class SharedBudget {
       policy: this.#policy,
       ...this.membership.introduce(),
       ...this.#pause.say(now),
-      alone: this.#isLost ? Math.max(1, now - this.#aloneSince) : 0,
+      ...this.#contact.say(now),
       units: this.#ledger.state(now),
-      wanted: this.#isLost ? 0 : this.#needed(),
+      wanted: this.#contact.isAway ? 0 : this.#needed(),
       promise: promise ?? lease,
       lag: promise ?? this.#answerTimes.mean,
     }
@@ -284,11 +283,14 @@ export class SharedBudget {
     this.#soonestAt = now + soonest
     if (pause > 0) this.#listener.paused(pause)
     if (this.#pause.hear(now, said, pause) === 'lifted') this.#listener.resumed()
-    // Redis did not know that this process was alone
-    const isOutdated = this.#isLost && said.alone === 0
-    if (!isOutdated) this.#find()
+    const contact = this.#contact.hear(said)
+    if (contact === 'found') {
+      this.#askAt = Number.NEGATIVE_INFINITY
+      this.#hasNews = true
+      this.#listener.found()
+    }
     this.#hearGrants(answer, said, sentAt)
-    if (isOutdated) this.#drop(Infinity)
+    if (contact === 'outdated') this.#drop(Infinity)
     this.#ending?.()
   }
 
@@ -305,7 +307,7 @@ export class SharedBudget {
       granted += count
     }
     this.#isQueued = wanted > granted
-    if (granted > 0 && !this.#isLost) this.#handOut()
+    if (granted > 0 && !this.#contact.isAway) this.#handOut()
   }
 
   /** Lets calls take the units that are due, and gives back what no call takes. */
@@ -324,17 +326,9 @@ export class SharedBudget {
   }
 
   #lose(reason: unknown): void {
-    this.#isLost = true
-    this.#aloneSince = this.#conversation.silentSince
+    this.#contact.lose(this.#conversation.silentSince)
     this.#isQueued = false
     this.#ending?.()
     this.#listener.lost(reasonOf(reason))
-  }
-
-  #find(): void {
-    if (!this.#isLost) return
-    this.#isLost = false
-    this.#askAt = Number.NEGATIVE_INFINITY
-    this.#listener.found()
   }
 }

@@ -1,5 +1,7 @@
+import { Redis } from 'ioredis'
 import { createClient } from 'redis'
-import { expect, test } from 'vitest'
+import { startRedis } from '@tokenlane/testing/redis-server'
+import { expect, test, vi } from 'vitest'
 import { fleetPolicy } from '../src/fleet-policy.ts'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
 import { Ledger } from '../src/ledger.ts'
@@ -66,6 +68,45 @@ test.concurrent('a process that is far from Redis stops no other, and takes part
 })
 
 test.concurrent(
+  'Redis down, with the reconnection that clients have by default: none is over, none is lost',
+  { timeout },
+  async () => {
+    await using server = await startRedis()
+    const nodeRedis = createClient({ url: server.url })
+    nodeRedis.on('error', () => {})
+    await nodeRedis.connect()
+    const ioRedis = new Redis(server.port).on('error', () => {})
+    // each process has a connection of its own
+    const clients = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => {
+        if (index % 2 > 0) return ioRedis.duplicate().on('error', () => {})
+        const client = nodeRedis.duplicate()
+        client.on('error', () => {})
+        await client.connect()
+        return client
+      }),
+    )
+    {
+      await using fleet = startFleet({ size: 8, client: (index) => clients[index] as RedisClient })
+      await pass(2_000)
+      await server.kill()
+      await pass(7_000)
+      await server.restart()
+      const count = (type: string): number => fleet.events.filter((event) => event.type === type).length
+      await vi.waitFor(() => expect(count('limiter.recovered')).toBe(count('limiter.failed')), timeout)
+      expect(count('limiter.failed')).toBeGreaterThan(0)
+      const from = performance.now()
+      await pass(6_000)
+      const { over, idle } = fleet.result(from)
+      expect({ over, idle, lost: fleet.lost }).toEqual({ over: 0, idle: 0, lost: 0 })
+    }
+    for (const client of [...clients, nodeRedis, ioRedis])
+      if ('destroy' in client) client.destroy()
+      else client.disconnect()
+  },
+)
+
+test.concurrent(
   'where a script may not ask for INFO, the budget is kept all the same',
   { timeout },
   async () => {
@@ -98,6 +139,7 @@ test(
       process: 'process',
       units,
       alone: 0,
+      away: false,
       promise: 5_000,
       lag: 0,
       pause: 0,

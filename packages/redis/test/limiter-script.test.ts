@@ -63,6 +63,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
       process: name,
       ...known,
       alone: 0,
+      away: false,
       units: limits.map(() => []),
       wanted: 0,
       promise: 5_000,
@@ -219,16 +220,32 @@ test('after an outage of little more than a short window nobody gets a unit befo
   const [one, two] = [createProcess(api), createProcess(api)]
   await one({})
   await two({})
-  now += 6_000
+  now += 7_000
   // both have kept to their own shares for the last seconds
-  await one({ alone: 5_500 })
+  await one({ alone: 6_500 })
   now += 1
   expect(await one({ wanted: 20 })).toMatchObject({ grants: [] })
-  now += 4_000
+  now += 5_000
   expect(await one({ wanted: 20 })).toMatchObject({ grants: [] })
-  await two({ alone: 9_000, units: [[[50, 10]]] })
+  await two({ alone: 11_000, units: [[[50, 10]]] })
   now += 1_100
   expect(await one({ wanted: 20 })).toMatchObject({ grants: [[0, 20]] })
+})
+
+test('messages of processes that are away do not end a silence: their answers may be lost', async () => {
+  fleets += 1
+  now = 1_000_000 * fleets
+  const api = { baseUrl: `no answers ${fleets}`, limits: [{ quota: 20, window: 300 }], spread: false }
+  const [one, two] = [createProcess(api), createProcess(api)]
+  await one({})
+  await two({})
+  now += 4_000
+  await one({ alone: 3_500, away: true })
+  now += 4_000
+  await two({ alone: 7_500, away: true })
+  now += 100
+  // this process is back, and what the other one sent by its share is not known
+  expect(await one({ alone: 7_600, wanted: 20 })).toMatchObject({ grants: [] })
 })
 
 test('a process that rejoins alone while others were heard holds nobody up', async () => {

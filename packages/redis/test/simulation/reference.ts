@@ -17,6 +17,7 @@ interface State {
   hold: number
   pause: number
   silenceEnd: number
+  heard: number
   next: number
   round: number
   members: number
@@ -80,7 +81,7 @@ class Turn {
     this.#keys = keys
     this.#message = message
     this.#now = now
-    this.#lastHeard = keys.state?.last ?? 0
+    this.#lastHeard = keys.state?.heard ?? 0
     this.#stated = keys.words.get(message.process)
     if (this.#stated && keys.state && this.#stated.epoch !== keys.state.epoch) this.#stated = undefined
     this.#state = keys.state as State
@@ -142,6 +143,7 @@ class Turn {
       hold: this.#now + policy.quiet,
       pause: before < this.#now + 86_400_000 ? before : 0,
       silenceEnd: this.#now,
+      heard: 0,
       next: 0,
       round: 0,
       members: 0,
@@ -157,8 +159,9 @@ class Turn {
 
   #waitForOthers(): void {
     const state = this.#state
-    const { alone, policy } = this.#message
+    const { alone, away, policy } = this.#message
     if (this.#now - this.#lastHeard >= policy.rejoining) state.silenceEnd = this.#now
+    if (!away) state.heard = this.#now
     if (alone > 0 && this.#now - alone < state.silenceEnd)
       state.hold = Math.max(state.hold, state.silenceEnd + policy.rejoining)
   }

@@ -50,6 +50,7 @@ export class SimulatedProcess {
   readonly limiter: FleetLimiter
   readonly #fleet: SimulatedFleet
   #isCut = false
+  #isDeaf = false
   #waiting: number
   #stoppedUntil = 0
   #retry: { cancel(): void } | undefined
@@ -97,6 +98,16 @@ export class SimulatedProcess {
   set isCut(isCut: boolean) {
     this.#isCut = isCut
     if (!isCut) for (const refuse of this.lost.splice(0)) refuse()
+  }
+
+  /** Whether messages arrive in Redis, and their answers get lost. */
+  get isDeaf(): boolean {
+    return this.#isDeaf
+  }
+
+  set isDeaf(isDeaf: boolean) {
+    this.#isDeaf = isDeaf
+    if (!isDeaf) for (const refuse of this.lost.splice(0)) refuse()
   }
 
   /** The process stands still. */
@@ -223,12 +234,20 @@ export class SimulatedFleet {
         const now = Math.round((this.clock + this.world.now) * 1_000) / 1_000
         const reply = JSON.stringify(this.redis.exchange(JSON.parse(text) as Message, now))
         this.world.after(roundTrip - there, () => {
-          if (process.isCut) process.lost.push(refuse)
+          if (process.isCut || process.isDeaf) process.lost.push(refuse)
           else process.runtime.after(0, () => resolve(readAnswer(reply)))
         })
       }
       this.world.after(there, run)
     })
+  }
+
+  /** No process reaches Redis for so long, and each comes back with the next attempt of its client. */
+  reconnect(ms: number): void {
+    for (const each of this.processes) {
+      each.isCut = true
+      this.world.after(nextAttempt(ms, this.random), () => (each.isCut = false))
+    }
   }
 
   async run(ms: number): Promise<void> {
@@ -269,6 +288,13 @@ export class SimulatedFleet {
       longestGap: Math.max(...gaps),
     }
   }
+}
+
+/** Returns when a client with the default settings of ioredis, the slower of the two, tries again first after `ms`. */
+function nextAttempt(ms: number, random: () => number): number {
+  let at = 0
+  for (let delay = 50; at < ms; delay *= 2) at += Math.min(delay, 5_000) + 200 * random()
+  return at
 }
 
 /** How many arrivals a strict server finds beyond a quota. */

@@ -161,6 +161,56 @@ describe('without Redis', () => {
     expect(fleet.result(70_000).over, `seed ${seed}`).toBe(0)
   })
 
+  test.each([2_000, 4_000, 5_500, 6_500, 7_000, 8_000, 10_000, 12_500])(
+    'clients reconnect as ioredis does by default after %d ms: none is over',
+    { timeout },
+    async (outage) => {
+      for (const isEmpty of [false, true])
+        for (let run = 0; run < 4; run += 1) {
+          const fleet = new SimulatedFleet({
+            seed: seed + run,
+            size: 8,
+            limits: [{ quota: 20, window: 500 }],
+            apiTime: [5, 35],
+          })
+          await fleet.run(3_000)
+          fleet.reconnect(outage)
+          if (isEmpty) fleet.crash(outage)
+          await fleet.run(outage + 20_000)
+          expect(fleet.result(20_000), `seed ${seed + run}, empty: ${isEmpty}`).toMatchObject({ over: 0 })
+          fleet.reset()
+          await fleet.run(3_000)
+          expect(fleet.result(3_000), `seed ${seed + run}, empty: ${isEmpty}`).toMatchObject({
+            over: 0,
+            idle: 0,
+          })
+        }
+    },
+  )
+
+  test(
+    'messages arrive and all answers are lost: none is over when they come again',
+    { timeout },
+    async () => {
+      for (let run = 0; run < 20; run += 1) {
+        const fleet = new SimulatedFleet({
+          seed: seed + run,
+          size: 4,
+          limits: [{ quota: 20, window: 300 }],
+          apiTime: [0, 60],
+          roundTrip: () => 20,
+        })
+        await fleet.run(3_000)
+        for (const each of fleet.processes) each.isDeaf = true
+        await fleet.run(8_500 + run * 250)
+        for (const each of fleet.processes)
+          fleet.world.after(fleet.random() * 100, () => (each.isDeaf = false))
+        await fleet.run(12_000)
+        expect(fleet.result(12_000), `seed ${seed + run}`).toMatchObject({ over: 0 })
+      }
+    },
+  )
+
   test('a share of 0 sends nothing, and goes on when Redis is back', { timeout }, async () => {
     const fleet = await warmFleet({ size: 8, limits: [second], fallbackShare: 0 }, 20_000)
     for (const each of fleet.processes.slice(0, 2)) each.isCut = true
