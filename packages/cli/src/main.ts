@@ -2,4 +2,10 @@
 // without the two dashes Node would take the option --env-file for its own
 import { runTokenlane } from './tokenlane.ts'
 
-process.exitCode = await runTokenlane(process.argv.slice(2))
+// a reader that has seen enough, such as `head`
+process.stdout.on('error', () => process.exit())
+
+const status = await runTokenlane(process.argv.slice(2))
+
+// an application's module may keep connections open: end as soon as all is written
+process.stdout.write('', () => process.stderr.write('', () => process.exit(status)))

@@ -7,6 +7,7 @@ import { doctor } from './commands/doctor.ts'
 import { token, tokenForms, type TokenOptions } from './commands/token.ts'
 import type { DoctorOptions } from './doctor/doctor.ts'
 import { exitStatus } from './exit-status.ts'
+import { print } from './print.ts'
 
 const help = `
 Examples:
@@ -66,7 +67,7 @@ export function createProgram(end: (status: number) => void): Command {
     .description('prints the completion script of a shell: eval "$(tokenlane completion bash)"')
     .addArgument(new Argument('<shell>').choices(shells))
     .action((shell: (typeof shells)[number]) => {
-      console.log(completionScript(program, shell))
+      print(completionScript(program, shell))
       end(exitStatus.fine)
     })
   return program

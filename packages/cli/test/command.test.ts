@@ -86,6 +86,17 @@ test('the application is found in its usual place, or by --module', async () => 
   expect(inPlace.status).toBe(0)
 })
 
+test('an application that prints and keeps connections open changes neither output nor end', async () => {
+  const home = mkdtempSync(join(folder, 'home-'))
+  writeFileSync(
+    join(home, 'tokens.mjs'),
+    `console.log('connected')\nsetInterval(() => {}, 1_000)\nexport { tokens } from ${JSON.stringify(application)}\n`,
+  )
+  const { status, stdout, stderr } = await tokenlane(['token', 'general', '--print', 'json'], good, home)
+  expect(JSON.parse(stdout)).toMatchObject({ issuer: 'general' })
+  expect([status, stderr]).toEqual([0, 'connected\n'])
+})
+
 test.each([
   ['no application', ['doctor'], '', /^Found no application: name the module/],
   [

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
+import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import type { Diagnosis } from '../src/doctor/doctor.ts'
@@ -22,23 +23,26 @@ import {
 // each test starts processes, on a machine that has other things to do
 vi.setConfig({ testTimeout: 60_000 })
 
+const fleet = fileURLToPath(new URL('applications/fleet.ts', import.meta.url))
 const application = fileURLToPath(new URL('applications/tokens.ts', import.meta.url))
 const page = readFileSync(new URL('../../../docs/guide/doctor.md', import.meta.url), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
 const caFile = join(folder, 'ca.pem')
 
 let sandbox: Sandbox
+let redis: RedisServer
 /** A set-up in which nothing is wrong. */
 let good: Variables
 beforeAll(async () => {
   const general = { limits: [{ quota: 500, window: 1_000 }], headers: ['ratelimit'] as const }
   sandbox = await startSandbox({ ratePolicies: { general } })
+  redis = await startRedis()
   writeFileSync(caFile, `${sandbox.ca}\n${testAuthority}`)
   good = { ...sandbox.control.environment(), NODE_EXTRA_CA_CERTS: caFile }
 })
 afterAll(async () => {
   closeServers()
-  await sandbox.close()
+  await Promise.all([sandbox.close(), redis.close()])
   rmSync(folder, { recursive: true })
 })
 
@@ -271,6 +275,15 @@ const setups: readonly BrokenSetup[] = [
     broken: () => ({ args: ['--module', application], env: { STORE: '1' } }),
     mended: () => ({ args: ['--module', application], env: { STORE: undefined } }),
   },
+  {
+    name: 'a Redis that is down, behind the token store',
+    id: 'store-failed',
+    broken: async () => ({
+      args: ['--module', fleet],
+      env: { REDIS_URL: `redis://127.0.0.1:${await deadPort()}` },
+    }),
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+  },
 ]
 
 describe.concurrent('each broken set-up is told by its own finding, and the fix that is named mends it', () => {
@@ -281,9 +294,9 @@ describe.concurrent('each broken set-up is told by its own finding, and the fix 
     expect([...new Set(idsOf(before.found.findings))]).toEqual([id])
     expect(before.status).toBe(1)
     expect(before.found.ok).toBe(false)
+    const printed = before.stdout + before.stderr
     const secrets = [env['GENERAL_CLIENT_SECRET'], good['WEBLINK_CLIENT_SECRET'], bearer.access_token]
-    expect(secrets.filter((secret) => secret && before.stdout.includes(secret))).toEqual([])
-    expect(before.stderr).toBe('')
+    expect(secrets.filter((secret) => secret && printed.includes(secret))).toEqual([])
     const fix = mended()
     const after = await doctor(fix.args ?? change.args ?? [], { ...env, ...fix.env })
     expect(idsOf(after.found.findings)).toEqual([])
@@ -334,6 +347,16 @@ test('text for people has at most 80 columns, and no colour where there is no te
   expect(stdout).toMatch(/\n1 error, 1 note\.\n$/)
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   expect(stdout).not.toContain('\u001B')
+})
+
+test('a call shows that the rate budget on Redis cannot be reached', async () => {
+  const env = { ...good, REDIS_URL: `redis://127.0.0.1:${await deadPort()}` }
+  const args = ['--module', fleet, '--url', `${good['API_URL']}records`]
+  const { found, status } = await doctor(args, env)
+  expect(idsOf(found.findings)).toEqual(['store-failed', 'limiter-failed'])
+  expect(status).toBe(1)
+  const mended = await doctor(args, { ...env, REDIS_URL: redis.url })
+  expect(idsOf(mended.found.findings)).toEqual([])
 })
 
 test('an env file counts from the start of the process, where the authority of a server stands in it', async () => {

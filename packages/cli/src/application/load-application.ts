@@ -49,6 +49,8 @@ async function tokensOf(path: string, file: string): Promise<TokenManager> {
 }
 
 async function load(path: string, file: string): Promise<unknown> {
+  // what the application prints is not what the command was asked for
+  console.log = console.info = console.debug = console.error
   try {
     return await import(pathToFileURL(file).href)
   } catch (error) {

@@ -3,6 +3,7 @@ import { type AccessToken, isTokenlaneError } from '@tokenlane/core'
 import type { Source } from '../application/application.ts'
 import { mustLoad } from '../application/must-load.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
+import { print } from '../print.ts'
 
 /** What can be printed of a token. */
 export const tokenForms = ['token', 'header', 'env', 'json'] as const
@@ -25,7 +26,7 @@ export async function token(issuer: string, options: TokenOptions): Promise<numb
   const names = configuration.issuers.map(({ name }) => name)
   if (!names.includes(issuer)) throw new WrongUsage(`Unknown issuer ${issuer}; allowed: ${names.join(', ')}`)
   try {
-    console.log(textOf(await tokens.getToken(issuer), issuer, options.print))
+    print(textOf(await tokens.getToken(issuer), issuer, options.print))
     return exitStatus.fine
   } catch (error) {
     if (!isTokenlaneError(error)) throw error
