@@ -1,4 +1,4 @@
-// What a client's package is written with: the API of a URL, one attempt, and what every client needs and none has.
+// What a client's package is written with: the API of a URL, one attempt, and what all clients lack.
 export type { TokenManager } from './token-manager.ts'
 export type { AdmitOptions, Api, Exchange, Pass, Report, SendOptions } from './send/api.ts'
 export { isTokenlaneError, TokenlaneError, type TokenlaneErrorCode } from './errors.ts'

@@ -11,7 +11,7 @@ export {
   type RateLimiterOptions,
 } from './queue/rate-limiter.ts'
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
-// Rules of the proof that a server never counts too many calls: each stands once.
+// The rules of the proof that a server never counts too many calls. Each is written once, here.
 export { unitSpan } from './queue/unit-span.ts'
 export { createUnansweredGrace, type UnansweredGrace } from './queue/unanswered-grace.ts'
 export { longestTimer } from './time/timers.ts'

@@ -88,8 +88,8 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    'general: the secret of client client-1 must be rotated, overdue for 2 days',
-    { type: 'secret.expiring', issuer, clientId: 'client-1', daysLeft: -2, threshold: 0 },
+    'general: the secret of client client-1 must be rotated, its lifetime is over',
+    { type: 'secret.expiring', issuer, clientId: 'client-1', daysLeft: 0, threshold: 0 },
   ],
   [
     'info',

@@ -156,6 +156,6 @@ function calls(count: number): string {
 }
 
 function days(left: number): string {
-  if (left < 0) return `overdue for ${-left} days`
+  if (left === 0) return 'its lifetime is over'
   return left === 1 ? '1 day left' : `${left} days left`
 }

@@ -21,7 +21,7 @@ export function refusalSpan({ retryAfter = refusalMemory }: TokenlaneError): num
   return Math.min(refusalMemory, retryAfter)
 }
 
-/** More lists with a refused client in that time, and no other is tried: a provider may make up a secret each time. */
+/** How many lists with a refused client are tried in that time: a provider may make up a secret each time. */
 const mostRefusedLists = 8
 
 /** One issuer's credentials, and how it takes them. */
@@ -35,8 +35,8 @@ export interface RotationOptions {
 }
 
 /**
- * Which credentials one issuer is asked with: the ones that worked last before the others, none that were
- * refused in the last 30 s, and the provider is asked again at once when all are refused.
+ * Decides with which credentials an issuer is asked: first those that worked last, and none that were refused in the
+ * last 30 s. When all are refused, the provider is asked again at once.
  */
 export class CredentialRotation {
   readonly #options: RotationOptions

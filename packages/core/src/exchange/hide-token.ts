@@ -28,18 +28,18 @@ export function hideToken(request: RequestUnderWay): void {
 }
 
 /**
- * Makes an agent print as `[agent]`: it leads to the requests that are under way, and they have the token. Again does
- * no harm, and neither does what is not an agent. Nothing else of it changes.
+ * Makes an agent print as `[agent]`: it leads to the requests that are under way, and they have the token. Safe to
+ * call again, and with what is not an agent. Nothing else of it changes.
  */
 export function hideAgent(agent: unknown): void {
   if (typeof agent !== 'object' || agent === null || Object.hasOwn(agent, inspect)) return
-  // not to be seen by what copies an agent; where it is frozen, it stays as it is
+  // not enumerable, so that copies of an agent do not have it; a frozen agent stays as it is
   Reflect.defineProperty(agent, inspect, { value: asAgent })
   Reflect.defineProperty(agent, 'toJSON', { value: asAgent })
 }
 
 function mark(request: object): void {
-  // not with `defineProperty`, which makes Node's own work with the request slow
+  // not with `defineProperty`, which slows down Node's own work with the request
   const shown = request as Record<string | symbol, unknown>
   shown[inspect] = asRequest
   shown['toJSON'] = asRequest
@@ -59,7 +59,7 @@ export function redactHeaders(headers: unknown): void {
   }
 }
 
-/** What of a request of `node:http`, or of one of `node:http2`, has the headers. */
+/** The parts of a request of `node:http` or `node:http2` that hold the headers. */
 interface SentRequest {
   [field: symbol]: unknown
   ['_header']?: unknown
@@ -81,7 +81,7 @@ interface SentRequest {
 
 /**
  * Takes the token off a request of `node:http` or `node:http2` that was sent or given up, and off its connection. To
- * be called when the headers have left, or when the request is over; again does no harm. The request prints as
+ * be called when the headers have left, or when the request is over; safe to call again. The request prints as
  * `[request]` from then on: its agent leads to the requests that are under way.
  */
 export function forgetToken(request: unknown): void {
@@ -95,12 +95,12 @@ export function forgetToken(request: unknown): void {
     if (outHeaders !== undefined) redactHeaders(sent[outHeaders])
     forgetOpener(sent.socket)
   }
-  // what never left
+  // data that was never sent
   if (sent.destroyed === true && sent.outputData !== undefined) sent.outputData = []
   if (sent.socket?.destroyed === true) sent.socket['_pendingData'] = null
 }
 
-/** Of a request over HTTP/2, or one that never had a header made. */
+/** Takes the token off a request over HTTP/2, or one whose header was never made. */
 function forgetFields(sent: SentRequest): void {
   mark(sent)
   for (const symbol of Object.getOwnPropertySymbols(sent)) redactHeaders(sent[symbol])
@@ -116,7 +116,7 @@ function forgetOpener(socket: SentRequest['socket']): void {
   if (options) redactHeaders(options.headers)
 }
 
-// found once, since to look for them takes longer than all else here
+// found once: looking for them takes longer than everything else here
 let outHeaders: symbol | undefined
 let connectOptions: symbol | undefined
 

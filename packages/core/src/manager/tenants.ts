@@ -1,9 +1,9 @@
 import { closedError } from '../errors.ts'
 import type { Registration } from './registration.ts'
 
-/** A tenant that was looked up so recently may be about to make its call, in milliseconds. */
+/** How long after a lookup a tenant may still be about to make its call, in milliseconds. */
 const grace = 10_000
-/** Tenants that are looked at, at most, to find one to drop. */
+/** How many tenants are looked at, at most, to find one to drop. */
 const mostLooks = 100
 
 interface Kept {

@@ -7,7 +7,9 @@ import { UnitHistory } from './unit-history.ts'
 export interface Permit {
   /** Notes that the response arrived: the unit comes free one window from now. */
   answered(): void
-  /** Notes that the attempt ended. Without a response its request may still be on the way, so the unit comes free later. */
+  /**
+   * Notes that the attempt ended. Without a response its request may still be on the way, so the unit comes free later.
+   */
   ended(): void
   /** Notes that the attempt was never made: the unit is free at once. */
   cancel(): void

@@ -28,7 +28,7 @@ export class CallRecord {
   /** What the caller got, or why it got nothing. */
   declare status?: number
   declare code?: string
-  /** Ours as it is, a client's by name and code alone: its other properties may hold the request. */
+  /** A TokenlaneError as it is, a client's error by name and code alone: its other properties may hold the request. */
   declare error?: Error
   sends = 0
   /** Milliseconds that the token still had when the last attempt was sent. */
@@ -59,7 +59,7 @@ export class CallRecord {
     return tracing.begin(this, work)
   }
 
-  /** An attempt goes out with this token. */
+  /** Notes that an attempt goes out with this token. */
   sent(token: AccessToken): void {
     this.sends += 1
     this.remainingLifetime = token.expiresAt.getTime() - Date.now()
@@ -85,7 +85,7 @@ export class CallRecord {
     }
   }
 
-  /** The call is over; an `error` says that it failed. */
+  /** Notes that the call is over; with an `error`, that it failed. */
   finish(error?: unknown): void {
     if (this.#isFinished) return
     this.#isFinished = true

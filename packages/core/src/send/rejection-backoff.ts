@@ -5,17 +5,17 @@ import type { AccessToken } from '../token/access-token.ts'
 const shortest = 1_000
 const longest = 60_000
 const mostHurried = 4
-/** A token that is accepted so long after it was renewed was worth its token request. */
+/** A token that is accepted this long after its renewal was worth its token request. */
 const worthwhile = 10_000
-/** An API that refuses good tokens too is believed when it has refused one for so long, and never accepted it. */
+/** An API that also refuses good tokens is believed after it has refused one for this long without accepting it. */
 const suspicion = 1_000
 
 /**
  * Decides whether a 401 forces a renewal.
  *
  * An API that refuses every token must not cost a token request for each call, and an endpoint that does so must not
- * cost the other endpoints their good token. So renewals are spaced, whatever comes between them, but for a few: a token
- * that was renewed and accepted may be revoked at once. And a token that is accepted after it was refused shows that the
+ * cost the other endpoints their good token. So renewals are spaced, whatever comes between them. A few are not:
+ * a token that was renewed and accepted may be revoked at once. And a token that is accepted after it was refused shows that the
  * API refuses good tokens too: from then on its 401s force a renewal only after a second without an acceptance.
  */
 export class RejectionBackoff {
@@ -23,7 +23,7 @@ export class RejectionBackoff {
   #inRow = 0
   #renewedAt = Number.NEGATIVE_INFINITY
   #renewAgainAt = Number.NEGATIVE_INFINITY
-  /** Renewals that were let come before their time, since the last worthwhile one. */
+  /** Renewals that were allowed before their time, since the last worthwhile one. */
   #hurried = 0
   /** The token that was refused and is used on, and since when. */
   #kept: AccessToken | undefined
@@ -63,7 +63,7 @@ export class RejectionBackoff {
    * @param wasRenewed whether the token was renewed for this very call.
    */
   accepted(token: AccessToken, epoch: number, wasRenewed: boolean): void {
-    // nearly always
+    // the usual case
     if (this.#inRow === 0) return
     if (wasRenewed) this.#refusesGoodTokens = false
     if (this.#kept === token && epoch === this.#epoch) {

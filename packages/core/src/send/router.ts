@@ -11,13 +11,13 @@ interface Origin<T> {
 
 /**
  * Finds the API that a URL belongs to: same origin, and the longest base path that is a prefix of its path on
- * a segment boundary. Any other URL belongs to none, and gets no token; nor do the token endpoints.
+ * a segment boundary. Any other URL is outside every API and gets no token; nor do the token endpoints.
  *
- * The time that takes grows with the segments of the path, not with the number of APIs.
+ * That takes time that grows with the segments of the path, not with the number of APIs.
  */
 export class Router<T extends Routed> {
   readonly #origins = new Map<string, Origin<T>>()
-  /** Those that lie within an API; `undefined` if none does, which is usual. */
+  /** The token endpoints that lie within an API; `undefined` without any, which is usual. */
   readonly #tokenEndpoints: ReadonlySet<string> | undefined
   /** The text that was looked up last: adapters look one call's URL up several times. */
   #lastText: string | undefined

@@ -11,7 +11,7 @@ const longestSpacing = 60_000
 /** An issuer's Retry-After is heeded up to here. */
 const longestRetryAfter = 300_000
 
-/** The last renewal, if it failed; `until` is on the monotonic clock. */
+/** A renewal that failed; `until` is on the monotonic clock. */
 export interface Failure {
   readonly error: TokenlaneError
   readonly until: number
@@ -19,7 +19,7 @@ export interface Failure {
   readonly failFast: boolean
 }
 
-/** When one issuer may be asked again after renewals that failed. */
+/** Decides when an issuer may be asked again after renewals that failed. */
 export class RenewalBackoff {
   #last: Failure | undefined
   #failures = 0
@@ -77,7 +77,7 @@ export function retryDelay(error: TokenlaneError, tries: number): number | undef
   return isPermanent(error) ? undefined : heeding(error, backoff(tries, firstRetry, longestRetry))
 }
 
-/** Not beyond the moment when calls need the next token, as far as that is ours to decide. */
+/** Returns the pause before the next renewal: it ends before calls need the token, unless the issuer asks for more. */
 function spacingAfter(error: TokenlaneError, failures: number, neededIn: number = Infinity): number {
   if (error.code === 'TOKEN_REQUEST_REFUSED') return refusalSpan(error)
   const spacing = Math.min(fullJitter(failures, firstSpacing, longestSpacing), neededIn)

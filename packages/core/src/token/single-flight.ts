@@ -12,9 +12,9 @@ export class SingleFlight {
 
   /** @param maxWait how long a call waits at most, in milliseconds. */
   constructor(run: (flight: SingleFlight) => Promise<AccessToken>, maxWait: number) {
-    // a turn later, so that the caller has kept the flight when it begins
+    // in a microtask, so that the caller has stored the flight when it begins
     this.#result = Promise.resolve().then(() => run(this))
-    // a background renewal may fail: only observers hear of it
+    // a background renewal may fail: that is reported to observers only
     this.#result.catch(() => {})
     this.#maxWait = maxWait
   }
