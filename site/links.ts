@@ -7,7 +7,7 @@ const link = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
 const fence = /^(`{3,}|~{3,})/
 
 /**
- * The text with its relative links as the site has them. A link to a file that is no page becomes its text alone.
+ * Returns the text with its relative links as the site has them. A link to a file that is not a page becomes its text.
  *
  * @param from path of the text in the repository.
  * @throws Error for a link to a file that does not exist.

@@ -4,7 +4,7 @@ import type { Credentials, IssuerSettings, TokenlaneEvent, TokenManagerOptions }
 /** An answer of the issuer, or what its transport fails with. */
 type Answer = Response | Error | Promise<Response>
 
-/** A token endpoint in the place of `fetch`: counts, and answers what it is told to. */
+/** A token endpoint in the place of `fetch`: counts requests, and responds as a test says. */
 export class FakeIssuer {
   /** The form of every token request. */
   readonly requests: Record<string, string>[] = []

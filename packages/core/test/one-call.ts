@@ -1,7 +1,7 @@
 import { createTokenManager, generalIssuer } from '../src/index.ts'
 
 // One call against a server that `process-exit.test.ts` runs, as a command-line tool would make it. Nothing is
-// closed and nobody says `process.exit()`.
+// closed and nothing calls `process.exit()`.
 
 const [url = '', how] = process.argv.slice(2)
 const caller = new AbortController()

@@ -1,6 +1,6 @@
 // Every metric, once: the code records by this table, and the documentation, the dashboard and the alerts come from it.
 
-/** What a metric is told apart by. The values come from the configuration and from closed lists, never from a call. */
+/** The attributes of a metric. The values come from the configuration and from closed lists, never from a call. */
 export type AttributeName =
   | 'tokenlane.issuer'
   | 'tokenlane.api'

@@ -17,7 +17,7 @@ export interface Plan {
   readonly credentials: Sandbox['credentials']['general']
 }
 
-/** What a process is told: so many first calls of a new manager at once, calls in so many lanes until `stop`, or that it may ask. */
+/** A command to a process: n first calls of a new manager at once, calls in n lanes until `stop`, or that it may ask. */
 export type Order =
   | { readonly first: number; readonly requestTimeout?: number }
   | { readonly load: number }

@@ -40,7 +40,7 @@ export function surfaceOf({ name, folder, entries, declarations }: PublicPackage
   for (let node = open.pop(); node !== undefined; node = open.pop())
     for (const symbol of namedBy(node, checker)) {
       const declared = declarationsOf(symbol)
-      // what only adds to another package's type is told by `added`
+      // what only adds to another package's type is found by `added`
       if (shown.has(symbol) || !declared.every((one) => own.includes(one.getSourceFile()))) continue
       shown.add(symbol)
       named.push(...declared)

@@ -72,7 +72,10 @@ export function print({ account, secrets, events, faults, heap, handles, found }
   for (const [name, { requests, issued }] of Object.entries(found.counts.issuers))
     row(`token requests at the ${name} issuer`, `${requests}, ${issued} tokens issued`)
   for (const [name, count] of events.entries()) row(name, count)
-  row('redirects to an origin of no API; with a token', `${found.trap.requests}; ${found.trap.astray}`)
+  row(
+    'redirects to an origin outside every API; with a token',
+    `${found.trap.requests}; ${found.trap.astray}`,
+  )
   row('errors printed; with a secret', `${secrets.errors}; ${secrets.found.length}`)
   row('heap after a warm-up; at the end', `${megabytes(heap.start)}; ${megabytes(heap.end)}`)
   row('handles before; left', `${tallied(handles.before)}; ${tallied(handles.after)}`)

@@ -3,7 +3,7 @@ import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 
 const day = 86_400_000
-/** A certificate that ends within so many days should have been renewed. */
+/** A certificate that ends within this many days should have been renewed. */
 const soon = 14 * day
 
 /** A server whose certificate was seen. */

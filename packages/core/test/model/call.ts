@@ -10,7 +10,7 @@ export interface CallPlan {
   /** Through which door: `token` only asks for the token. */
   readonly door?: 'send' | 'admit' | 'token'
   readonly replayable?: boolean
-  /** Aborted before it begins, after so many milliseconds, or so many microtasks after the next renewal. */
+  /** Aborted before it begins, after n milliseconds, or n microtasks after the next renewal. */
   readonly abort?: 'before' | { readonly after: number } | { readonly microtasks: number }
   /** After everything recovered: it must succeed. */
   readonly healed?: boolean

@@ -51,7 +51,7 @@ export class Clock {
     return performance.now() - this.#thawed
   }
 
-  /** Whether both clocks may show less than the time outside: then nobody can know that a token is over. */
+  /** Whether both clocks may show less than the time outside: then no client can know that a token is over. */
   get blind(): boolean {
     return this.#slept > 0 && this.#setBack.length > 0
   }

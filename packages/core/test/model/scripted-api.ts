@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 import { type ScriptedIssuer, wait } from './scripted-issuer.ts'
 import type { Issued } from './token-model.ts'
 
-/** What an API does with calls, until it is told otherwise. */
+/** What an API does with calls, until a test changes it. */
 export type Manner = 'right' | 'refuses every token' | 'forbids' | 'fails' | 'drops connections'
 
 /** Half of 1 s, 2 s, 4 s … 60 s: the least that jitter leaves. */

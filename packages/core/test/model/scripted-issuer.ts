@@ -2,7 +2,7 @@ import type { Credentials } from '../../src/index.ts'
 import type { Clock } from './clock.ts'
 import type { Issued, TokenModel } from './token-model.ts'
 
-/** What the issuer answers, until it is told otherwise. */
+/** What the issuer responds, until a test changes it. */
 export type Answer =
   | 'token'
   | 'unavailable'
@@ -18,7 +18,7 @@ export interface Lifetime {
   readonly ms: number | undefined
 }
 
-/** The token endpoint of one issuer, which does what it is told, and how its client comes by its secret. */
+/** The token endpoint of one issuer, which follows a script, and how its client comes by its secret. */
 export class ScriptedIssuer {
   readonly model: TokenModel
   readonly tokens = new Map<string, Issued>()

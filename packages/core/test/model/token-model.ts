@@ -132,7 +132,7 @@ export class TokenModel {
     this.#issued = token
   }
 
-  /** It failed; the answer asked for a pause of so many milliseconds. */
+  /** It failed; the answer asked for a pause of n milliseconds. */
   failed(retryAfter?: number): void {
     this.#failures.push(this.#clock.monotonic)
     this.#retryAfter = retryAfter
@@ -158,7 +158,7 @@ export class TokenModel {
       const asked = this.#retryAfter
       const least = asked === undefined ? leastRetry : Math.min(Math.max(asked, 250), longestRetryAfter)
       if (event.retryIn < least) this.#violated(`invariant 3: retry in ${event.retryIn} of ${least} ms`)
-      // what fails next may be the provider, whom nobody answered
+      // what fails next may be the provider, to which nothing responded
       this.#retryAfter = undefined
       const refused = event.code === 'TOKEN_REQUEST_REFUSED'
       this.#failure = { until: now + event.retryIn - 1, refused, asked: (asked ?? 0) >= leastTry }

@@ -53,7 +53,7 @@ export function emptyKeys(): ReferenceKeys {
   return { state: undefined, queue: new Map(), deadlines: new Map(), words: new Map() }
 }
 
-/** A Redis for one API, at a time that is told. */
+/** A Redis for one API, at a given time. */
 export class ReferenceRedis {
   keys: ReferenceKeys = emptyKeys()
   /** Names this run of the server. */

@@ -11,7 +11,7 @@ export interface Weather {
   hole: 'nothing' | 'answers' | 'all'
 }
 
-/** A network between a client and a server of this machine, as bad as it is told to be. */
+/** A network between a client and a server of this machine, as bad as a test wants it. */
 export interface BadNetwork extends AsyncDisposable {
   readonly url: string
   /** Holds from now on, also for what is under way. */

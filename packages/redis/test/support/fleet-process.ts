@@ -1,4 +1,4 @@
-// One process of a fleet: makes as many calls at once as it is told to, and tells what became of them.
+// One process of a fleet: makes as many calls at once as its parent says, and reports their outcomes.
 import tls from 'node:tls'
 import { createTokenManager, generalIssuer, type RatePolicy } from '@tokenlane/core'
 import type { Sandbox } from '@tokenlane/sandbox'
