@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --
 // without the two dashes Node would take the option --env-file for its own
-import { runTokenlane } from './tokenlane.ts'
+import { runTokenlane } from './index.ts'
 
 // a reader that has seen enough, such as `head`
 process.stdout.on('error', () => process.exit())

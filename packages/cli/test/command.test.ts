@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
-import { runTokenlane } from '../src/tokenlane.ts'
+import { runTokenlane } from '../src/index.ts'
 import { tokenlane, type Variables } from './support/run.ts'
 
 // each test starts processes, on a machine that has other things to do
