@@ -13,8 +13,11 @@ export interface JournalCheck {
 
 const idInPath = /\/(c\d+(?:\/hop)?)$/
 
-/** After these a call may be sent again: the API did not process it. */
-const mayGoAgain = new Set([401, 429])
+/**
+ * After these a call may be sent again: the API did not process it. axios follows a redirect by itself, so that a 401
+ * after it sends the call again from its beginning.
+ */
+const mayGoAgain = new Set([302, 307, 401, 429])
 
 /** Two more for 401s, three more for 429s. */
 const mostSendsAllowed = 6
