@@ -195,6 +195,18 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
   },
   {
+    name: 'a proxy that opens TLS',
+    id: 'authority-unknown',
+    async broken() {
+      const opened = await tlsServer(tokenServer(200, bearer))
+      const proxy = await tunnelProxy({ [new URL(String(good['AUTH_URL'])).host]: new URL(opened).host })
+      const own = join(folder, 'sandbox.pem')
+      writeFileSync(own, sandbox.ca)
+      return { env: { HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1', NODE_EXTRA_CA_CERTS: own } }
+    },
+    mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
+  },
+  {
     name: 'a firewall that answers with a page and status 403',
     id: 'firewall-page',
     broken: async () => issuerAt(await tlsServer(tokenServer(403, '<h1>Blocked</h1>'))),
