@@ -1,7 +1,7 @@
 import type { FleetLimit } from '../../src/fleet-policy.ts'
 import type { Message } from '../../src/protocol.ts'
 
-// What `limiter-script.ts` does, in TypeScript: step by step the same, with the same numbers. The differential test
+// What `limiter-script.ts` does, in TypeScript: function by function the same, with the same numbers. The differential test
 // holds the two together.
 
 const slots = 100
@@ -119,7 +119,7 @@ class Turn {
     }
   }
 
-  // 1.
+  // epoch
 
   #isForgotten(): boolean {
     const state = this.#keys.state
@@ -155,7 +155,7 @@ class Turn {
     this.#isNew = true
   }
 
-  // 2.
+  // epoch: waiting for others
 
   #waitForOthers(): void {
     const state = this.#state
@@ -166,7 +166,7 @@ class Turn {
       state.hold = Math.max(state.hold, state.silenceEnd + policy.rejoining)
   }
 
-  // 3.
+  // units
 
   #usedOf({ key, span }: FleetLimit): Map<number, [number, number]> {
     const { used, hold } = this.#state
@@ -220,7 +220,7 @@ class Turn {
     }
   }
 
-  // 4.
+  // due
 
   #answerOf(at: number, isExpected: boolean): number {
     const { horizon, longestPromise } = this.#message.policy
@@ -276,7 +276,7 @@ class Turn {
     return room
   }
 
-  // 5.
+  // turns and grants
 
   #grant(most: number, freeings: readonly Freeing[]): { grants: Entry[]; granted: number } {
     const { policy, promise } = this.#message
@@ -362,7 +362,7 @@ class Turn {
     return { grants, wait, place, waits }
   }
 
-  // 6.
+  // write
 
   #write(wait: number, place: number | undefined, waits: boolean): void {
     const { queue, deadlines, words } = this.#keys

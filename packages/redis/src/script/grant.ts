@@ -1,0 +1,60 @@
+// What a process gets: units ahead, or a time at which to ask again.
+
+/** Returns units that are due within the horizon, and how many they are. */
+export const findUnits = `
+local function findUnits(most, freeings)
+  local grants, granted = {}, 0
+  while granted < most do
+    local due = math.max(freeAt(granted + 1, freeings), state.next)
+    if due > now + horizon then break end
+    local count = 1
+    if interval > 0 then state.next = due + interval
+    else count = math.min(most, roomBy(due, freeings)) - granted end
+    grants[#grants + 1] = { due - now, count }
+    granted = granted + count
+  end
+  return grants, granted
+end
+`
+
+/** Grants units: they count as if the process had stated them. */
+export const grant = `
+local function grant(most, freeings)
+  local grants, granted = findUnits(most, freeings)
+  for _, each in ipairs(grants) do
+    local at = now + each[1] + message.promise
+    for _, limit in ipairs(limits) do
+      add(limit, at, each[2])
+      local entries = units[limit.key]
+      entries[#entries + 1] = { at, each[2] }
+    end
+  end
+  return grants, granted
+end
+`
+
+/** Serves the process if its turn has come: returns grants, when to ask for the rest, its place and whether it waits. */
+export const serve = `
+local function serve()
+  if message.wanted == 0 then return {}, 0, stated and stated.place, false end
+  local queued = not isNew and redis.call('ZSCORE', keys.queue, me) and 1 or 0
+  local all = isNew and 1 or redis.call('ZCARD', keys.queue) + 1 - queued
+  local share = math.max(1, math.floor(fewest() / all))
+  local place = placeOf(math.ceil(fewest() / all))
+  local ahead = isNew and 0 or aheadOf(place)
+  local unitsAhead = math.ceil(ahead * math.min(share, state.take))
+  local freeings = allFreeings(false)
+  local grants, granted = {}, 0
+  if state.hold <= now and dueOf(unitsAhead + 1, freeings) <= now + horizon then
+    grants, granted = grant(math.min(message.wanted, share), freeings)
+  end
+  if granted > 0 then
+    state.take = state.take * 0.9 + granted * 0.1
+    state.round = math.max(state.round, math.floor(place))
+    place = place + granted * cost()
+    ahead = isNew and 0 or aheadOf(place) - queued
+  end
+  if message.wanted <= granted then return grants, 0, place, false end
+  return grants, waitFor(math.ceil(ahead * math.min(share, state.take)) + 1, all), place, true
+end
+`

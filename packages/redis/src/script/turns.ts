@@ -1,0 +1,47 @@
+// In which order the waiting processes get units.
+
+/** Returns the smallest quota. */
+export const fewest = `
+local function fewest()
+  local quota = 1000000
+  for _, limit in ipairs(limits) do quota = math.min(quota, limit.quota) end
+  return quota
+end
+`
+
+/** Returns the place of the process: places are counted in units served, and in one round the first come is first. */
+export const placeOf = `
+local function placeOf(share)
+  local place = stated and stated.place or 0
+  if not (stated and stated.waiting) then
+    place = math.max(state.round + 1 + state.turn % 1000000 / 1000000, place)
+  end
+  return math.min(place, state.round + 2 + share)
+end
+`
+
+/** Returns what a unit costs of a place: more for a process that holds its units for longer, far from Redis. */
+export const cost = `
+local function cost()
+  local shortest = math.huge
+  for _, limit in ipairs(limits) do shortest = math.min(shortest, limit.span) end
+  if shortest == math.huge then return 1 end
+  return math.max(1, 0.9 + message.lag / shortest)
+end
+`
+
+/** Returns how many processes are before a place. */
+export const aheadOf = `
+local function aheadOf(place) return redis.call('ZCOUNT', keys.queue, '-inf', string.format('(%.7f', place)) end
+`
+
+/** Returns when the process shall ask again, for the n-th unit from now. */
+export const waitFor = `
+local function waitFor(unit, others)
+  local due = dueOf(unit, allFreeings(true))
+  local lead = horizon / 2
+  local wait = math.max(due - lead, state.hold) - now
+  if state.pause > now then wait = math.min(wait, math.max(pauseLook, others * 20)) end
+  return math.max(wait, horizon / 4)
+end
+`

@@ -1,0 +1,65 @@
+// What Redis keeps of a message, and what it answers.
+
+/** Returns for how long the keys of the process are needed. */
+export const keptFor = `
+local function keptFor(wait)
+  local longest = 0
+  for _, limit in ipairs(limits) do longest = math.max(longest, limit.span) end
+  return math.ceil(longest + wait + 120000)
+end
+`
+
+/** Writes state and statement; where memory is short, Redis refuses the first, and nothing is changed. */
+export const writeState = `
+local function writeState(kept, place, waits)
+  local word = { epoch = state.epoch, number = message.number, units = units, place = place, waiting = waits }
+  redis.call('SET', keys.state, cmsgpack.pack(state), 'PX', math.ceil(math.max(week, kept)))
+  redis.call('SET', keys.process, cmsgpack.pack(word), 'PX', kept)
+end
+`
+
+/** Takes processes out of the queue that did not come back in time; a new epoch begins with an empty queue. */
+export const leaveLate = `
+local function leaveLate()
+  if isNew then redis.call('DEL', keys.queue, keys.deadlines) end
+  local late = redis.call('ZRANGEBYSCORE', keys.deadlines, '-inf', string.format('%.3f', now), 'LIMIT', 0, 100)
+  for _, each in ipairs(late) do
+    redis.call('ZREM', keys.deadlines, each)
+    redis.call('ZREM', keys.queue, each)
+  end
+end
+`
+
+/** Puts the process into the queue, or takes it out. */
+export const writeQueue = `
+local function writeQueue(kept, wait, place, waits)
+  if waits then
+    redis.call('ZADD', keys.queue, string.format('%.7f', place), me)
+    redis.call('ZADD', keys.deadlines, string.format('%.3f', now + wait + math.max(horizon, lateness)), me)
+    redis.call('PEXPIRE', keys.queue, kept + 3600000)
+    redis.call('PEXPIRE', keys.deadlines, kept + 3600000)
+  else
+    redis.call('ZREM', keys.queue, me)
+    redis.call('ZREM', keys.deadlines, me)
+  end
+end
+`
+
+/** Drops the queue where one of its two keys was lost: all processes come back by themselves, with their places. */
+export const mendQueue = `
+local function mendQueue()
+  if redis.call('ZCARD', keys.queue) ~= redis.call('ZCARD', keys.deadlines) then
+    redis.call('DEL', keys.queue, keys.deadlines)
+  end
+end
+`
+
+/** Returns the answer to the message. */
+export const answer = `
+local function answer(grants, wait)
+  return cjson.encode({
+    epoch = state.epoch, turn = state.turn, member = member, grants = grants, wait = wait, now = now,
+    soonest = math.max(0, dueOf(1, allFreeings(true)) - now), pause = math.max(0, state.pause - now),
+  })
+end
+`
