@@ -1,0 +1,57 @@
+import type { Answer } from './protocol.ts'
+
+/** How many units the calls of this process could use, and when to ask Redis for them. */
+export class Demand {
+  #wanted = 0
+  /** When the turn of this process comes, as Redis said last. */
+  #askAt = Number.NEGATIVE_INFINITY
+  /** Before that no process gets a unit. */
+  #soonestAt = Number.NEGATIVE_INFINITY
+  /** Whether Redis has this process in its queue. */
+  #isQueued = false
+
+  get isNone(): boolean {
+    return this.#wanted === 0
+  }
+
+  get isQueued(): boolean {
+    return this.#isQueued
+  }
+
+  want(units: number): void {
+    this.#wanted = units
+  }
+
+  /** Returns how many units to ask for. */
+  beyond(granted: number): number {
+    return Math.max(0, this.#wanted - granted)
+  }
+
+  /** Returns when to ask for more units, or to leave the queue; `Infinity` for never. */
+  speakAt(granted: number): number {
+    if (this.beyond(granted) > 0) return this.#askAt
+    return this.#isQueued ? Number.NEGATIVE_INFINITY : Infinity
+  }
+
+  /** Returns when the first unit that is not granted yet may come. */
+  soonest(granted: number, now: number): number {
+    const askAt = this.#wanted > 0 && granted === 0 ? this.#askAt : now
+    return Math.max(now, this.#soonestAt, askAt)
+  }
+
+  /** What Redis said of the turn of this process does not count any more. */
+  askAtOnce(): void {
+    this.#askAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** Takes what Redis said; the question leaves earlier by what it travels. */
+  hear({ wait, soonest }: Answer, now: number, roundTrip: number): void {
+    this.#askAt = now + wait - Math.min(roundTrip, wait / 2)
+    this.#soonestAt = now + soonest
+  }
+
+  /** Redis has this process in its queue, or has not. */
+  queue(isQueued: boolean): void {
+    this.#isQueued = isQueued
+  }
+}
