@@ -64,12 +64,52 @@ test('a token that is accepted after it was refused is renewed only after a seco
   const current = token()
   backoff.mayRenew(current, true)
   backoff.accepted(current, backoff.epoch, false)
-  vi.advanceTimersByTime(3_600_000)
+  vi.advanceTimersByTime(30_000)
   expect(backoff.mayRenew(current, false)).toBe(false)
   vi.advanceTimersByTime(999)
   expect(backoff.mayRenew(current, false)).toBe(false)
   vi.advanceTimersByTime(1)
   expect(backoff.mayRenew(current, false)).toBe(true)
+})
+
+test('an API that has refused no good token for a minute is believed at once again', () => {
+  const backoff = new RejectionBackoff()
+  backoff.mayRenew(token(), false)
+  const current = token()
+  backoff.mayRenew(current, true)
+  backoff.accepted(current, backoff.epoch, false)
+  vi.advanceTimersByTime(60_000)
+  expect(backoff.mayRenew(current, false)).toBe(true)
+})
+
+/** Calls every 100 ms for 5 minutes with a token that is accepted, and revoked every so many milliseconds. */
+function revokedEvery(ms: number): { lost: number; longestOutage: number } {
+  const backoff = new RejectionBackoff()
+  let current = token()
+  let isRevoked = false
+  let outage = 0
+  const outcome = { lost: 0, longestOutage: 0 }
+  for (let at = 100; at < 300_000; at += 100) {
+    if (at % ms === 0) isRevoked = true
+    if (isRevoked && backoff.mayRenew(current, false)) {
+      current = token()
+      isRevoked = false
+      backoff.accepted(current, backoff.epoch, true)
+    } else if (isRevoked) outcome.lost += 1
+    else backoff.accepted(current, backoff.epoch, false)
+    outage = isRevoked ? outage + 100 : 0
+    outcome.longestOutage = Math.max(outcome.longestOutage, outage)
+    vi.advanceTimersByTime(100)
+  }
+  return outcome
+}
+
+test.each([5_000, 8_000, 15_000])('a token that is revoked every %d ms loses no call', (ms) => {
+  expect(revokedEvery(ms)).toEqual({ lost: 0, longestOutage: 0 })
+})
+
+test('a token that is revoked every second is used for 5 s at most after it was revoked', () => {
+  expect(revokedEvery(1_000).longestOutage).toBeLessThanOrEqual(5_000)
 })
 
 test('a token that was good for 10 s makes the next renewal the first again', () => {

@@ -4,19 +4,25 @@ import type { AccessToken } from '../token/access-token.ts'
 /** Between two renewals that an API's 401s force, in milliseconds: at first this, then doubling. */
 const shortest = 1_000
 const longest = 60_000
+/** The same after a renewal whose token was accepted: a token that is revoked then must not be used for long. */
+const longestAfterUse = 5_000
 const mostHurried = 4
 /** A token that is accepted this long after its renewal was worth its token request. */
 const worthwhile = 10_000
 /** An API that also refuses good tokens is believed after it has refused one for this long without accepting it. */
 const suspicion = 1_000
+/** An API that has accepted every token for this long is believed again. */
+const forgiveness = 60_000
 
 /**
  * Decides whether a 401 forces a renewal.
  *
  * An API that refuses every token must not cost a token request for each call, and an endpoint that does so must not
- * cost the other endpoints their good token. So renewals are spaced, whatever comes between them. A few are not:
- * a token that was renewed and accepted may be revoked at once. And a token that is accepted after it was refused shows that the
- * API refuses good tokens too: from then on its 401s force a renewal only after a second without an acceptance.
+ * cost the other endpoints their good token. So renewals are at least a second apart, and ever further while they are not
+ * worthwhile: up to a minute, or 5 s if their tokens are accepted. A few are not spaced: a token that was renewed and
+ * accepted may be revoked at once. A token that is accepted after it was refused shows that the API refuses good tokens
+ * too. From then on, until it has refused none for a minute, its 401s force a renewal only after a second without an
+ * acceptance.
  */
 export class RejectionBackoff {
   /** Forced renewals in a row that were not worthwhile. */
@@ -28,8 +34,8 @@ export class RejectionBackoff {
   /** The token that was refused and is used on, and since when. */
   #kept: AccessToken | undefined
   #keptSince = 0
-  /** Whether this API refuses tokens that it accepts. */
-  #refusesGoodTokens = false
+  /** When this API last accepted a token that it had refused. */
+  #refusedGoodTokenAt = Number.NEGATIVE_INFINITY
   /** Tells attempts sent before a token was refused and kept from those sent after, without a look at the clock. */
   #epoch = 0
 
@@ -64,25 +70,32 @@ export class RejectionBackoff {
    */
   accepted(token: AccessToken, epoch: number, wasRenewed: boolean): void {
     // the usual case
-    if (this.#inRow === 0) return
-    if (wasRenewed) this.#refusesGoodTokens = false
+    if (this.#inRow === 0 && this.#kept === undefined) return
+    const now = performance.now()
+    if (wasRenewed) this.#refusedGoodTokenAt = Number.NEGATIVE_INFINITY
     if (this.#kept === token && epoch === this.#epoch) {
       this.#kept = undefined
-      this.#refusesGoodTokens = true
+      this.#refusedGoodTokenAt = now
     }
-    if (this.#refusesGoodTokens) return
-    const now = performance.now()
+    if (this.#isDoubted(now)) return
     if (now >= this.#renewedAt + worthwhile) {
       this.#inRow = 0
       this.#hurried = 0
-    } else if (now < this.#renewAgainAt && this.#hurried < mostHurried) {
-      this.#hurried += 1
-      this.#renewAgainAt = now
+      return
     }
+    this.#renewAgainAt = Math.min(this.#renewAgainAt, this.#renewedAt + longestAfterUse)
+    if (now >= this.#renewAgainAt || this.#hurried === mostHurried) return
+    this.#hurried += 1
+    this.#renewAgainAt = now
   }
 
   #isBelieved(token: AccessToken, now: number): boolean {
-    return !this.#refusesGoodTokens || (this.#kept === token && now >= this.#keptSince + suspicion)
+    return !this.#isDoubted(now) || (this.#kept === token && now >= this.#keptSince + suspicion)
+  }
+
+  /** Whether this API has lately refused tokens that it accepts. */
+  #isDoubted(now: number): boolean {
+    return now < this.#refusedGoodTokenAt + forgiveness
   }
 
   #keep(token: AccessToken, now: number): void {
