@@ -22,7 +22,7 @@ export class UnitsInUse {
   readonly #ledger: Ledger
   readonly #listener: UseListener
   readonly #grace: UnansweredGrace
-  readonly answerTimes = new AnswerTimes()
+  readonly answerTimes: AnswerTimes = new AnswerTimes()
   accounting: LimitedApi['accounting']
   readonly #owner: PermitOwner = {
     ended: (batch, answered) => {
