@@ -41,6 +41,10 @@ export class Ledger {
     this.#slots = policy.limits.map(() => new Map())
   }
 
+  get policy(): FleetPolicy {
+    return this.#policy
+  }
+
   /** Keeps other limits from now on; what is known of answered units counts in them. */
   set policy(policy: FleetPolicy) {
     const longest = this.#longestKnown()
