@@ -9,6 +9,7 @@ const entryPoints = {
   '@tokenlane/core/adapter': 'core/src/adapter.ts',
   '@tokenlane/core/fleet': 'core/src/fleet.ts',
   '@tokenlane/core/node': 'core/src/node.ts',
+  '@tokenlane/core/testing': 'core/src/testing/index.ts',
   '@tokenlane/fetch': 'fetch/src/index.ts',
   '@tokenlane/axios': 'axios/src/index.ts',
   '@tokenlane/got': 'got/src/index.ts',

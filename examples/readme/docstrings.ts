@@ -7,6 +7,7 @@ const entries = [
   '@tokenlane/axios',
   '@tokenlane/core',
   '@tokenlane/core/node',
+  '@tokenlane/core/testing',
   '@tokenlane/fetch',
   '@tokenlane/got',
   '@tokenlane/ky',

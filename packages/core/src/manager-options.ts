@@ -207,7 +207,8 @@ function readApis(
   return list(read, 'an array, which may be empty')
 }
 
-const readResend: Reader<boolean | readonly string[]> = (value, path) => {
+/** Reads which calls may be sent again. */
+export const readResend: Reader<boolean | readonly string[]> = (value, path) => {
   if (typeof value === 'boolean') return value
   const allowed = "true, false or methods in capital letters, such as ['GET', 'HEAD']"
   const readMethod: Reader<string> = (method, methodPath) =>

@@ -203,7 +203,7 @@ export function refusingTo<T>(action: string, act: () => T): T {
 }
 
 /** What a base URL stands for, with or without a slash at its end. */
-function placeOf(baseUrl: string | URL): string | undefined {
+export function placeOf(baseUrl: string | URL): string | undefined {
   return URL.parse(String(baseUrl))?.href.replace(/\/+$/, '')
 }
 

@@ -13,7 +13,7 @@ import { Progress } from './progress.ts'
 import { ReportedLimits } from './reported-limits.ts'
 import { createRateLimiter, type NotBefore, type Permit, type RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
-import type { RenewingToken } from '../token/renewing-token.ts'
+import type { CurrentToken } from '../token/renewing-token.ts'
 import { SharedAbort } from './shared-abort.ts'
 import { checkLimiter, limiterEvents, type RateLimiterFactory } from './limiter-factory.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
@@ -54,7 +54,7 @@ const first = Number.MAX_SAFE_INTEGER
 export class ApiQueue {
   readonly #api: string
   #policy: CheckedPolicy
-  readonly #token: RenewingToken
+  readonly #token: CurrentToken
   readonly #emit: Emit
   readonly #limiter: RateLimiter
   readonly #waiting = new WaitingCalls<QueuedCall>()
@@ -70,7 +70,7 @@ export class ApiQueue {
   constructor(
     api: string,
     policy: CheckedPolicy,
-    token: RenewingToken,
+    token: CurrentToken,
     emit: Emit,
     shared: RateLimiterFactory | undefined,
   ) {

@@ -11,24 +11,28 @@ import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { CheckedPolicy } from '../queue/rate-policy.ts'
 import { waitsBetween } from '../queue/waiting-time.ts'
 import { RejectionBackoff } from './rejection-backoff.ts'
-import type { RenewingToken } from '../token/renewing-token.ts'
+import type { CurrentToken } from '../token/renewing-token.ts'
 
 export interface ProtectedApiOptions {
   readonly baseUrl: string
   readonly issuer: string
   readonly ratePolicy: CheckedPolicy | undefined
   readonly resend: boolean | readonly string[]
-  readonly token: RenewingToken
+  readonly token: CurrentToken
   readonly callsUnderWay: CallsUnderWay
   readonly emit: Emit
   readonly limiter?: RateLimiterFactory | undefined
+  /** Decides whether a 401 forces a renewal. By default as `RejectionBackoff` does. */
+  readonly rejections?: Rejections | undefined
 }
 
+type Rejections = Pick<RejectionBackoff, 'epoch' | 'mayRenew' | 'accepted'>
+
 /** What the calls of one API share. */
-interface Shared extends Omit<ProtectedApiOptions, 'ratePolicy' | 'limiter'> {
+interface Shared extends Omit<ProtectedApiOptions, 'ratePolicy' | 'limiter' | 'rejections'> {
   /** `undefined` without a rate policy: then calls wait for a token only. */
   readonly queue: ApiQueue | undefined
-  readonly rejections: RejectionBackoff
+  readonly rejections: Rejections
 }
 
 /** Resends after a 401: one with the token that this call had renewed, one with a token that other calls had renewed. */
@@ -44,14 +48,14 @@ export class ProtectedApi implements Api {
   readonly issuer: string
   readonly #shared: Shared
 
-  constructor({ ratePolicy, limiter, ...shared }: ProtectedApiOptions) {
+  constructor({ ratePolicy, limiter, rejections, ...shared }: ProtectedApiOptions) {
     const { baseUrl, issuer, token, emit } = shared
     this.baseUrl = baseUrl
     this.issuer = issuer
     this.#shared = {
       ...shared,
       queue: ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter),
-      rejections: new RejectionBackoff(),
+      rejections: rejections ?? new RejectionBackoff(),
     }
   }
 

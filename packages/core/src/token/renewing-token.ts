@@ -30,6 +30,9 @@ interface Retry {
 /** Calls wait for the renewal when the token has at most this left, or a fortieth of its lifetime if that is less. */
 const longestFloor = 10_000
 
+/** What a call needs of the token of one issuer. */
+export type CurrentToken = Pick<RenewingToken, 'live' | 'wait' | 'isCurrent' | 'invalidate'>
+
 /**
  * The life of one issuer's token: reused while fresh, renewed in the background while aging, waited for when
  * old, and never requested twice at the same time.

@@ -1,0 +1,48 @@
+import { mustBeText, refuse, shape } from '../options/check.ts'
+import { list, object, optional, type Reader } from '../options/reader.ts'
+import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
+import { readResend } from '../manager-options.ts'
+import type { FakeTokensOptions } from './fake-tokens.ts'
+
+/** The options of a fake manager, as they are used. */
+export interface CheckedFake {
+  readonly apis: readonly CheckedFakeApi[]
+  readonly issuers: readonly string[]
+  readonly token: string | undefined
+}
+
+interface CheckedFakeApi {
+  readonly baseUrl: string
+  readonly issuer: string
+  readonly ratePolicy: CheckedPolicy | undefined
+  readonly resend: boolean | readonly string[]
+}
+
+const readBaseUrl: Reader<string> = (value, path) => {
+  const allowed = 'an http: or https: URL without user name, password, query and fragment'
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  if (url === null) refuse(path, typeof value === 'string' ? 'not a URL' : shape(value), allowed)
+  const { protocol, username, password, search, hash } = url
+  if (!/^https?:$/.test(protocol) || username + password + search + hash !== '')
+    refuse(path, 'another URL', allowed)
+  return url.href
+}
+
+const readName: Reader<string> = (value, path) => mustBeText(value, path, 'the name of an issuer')
+
+const readApi = object<CheckedFakeApi>({
+  baseUrl: readBaseUrl,
+  issuer: optional(readName, 'test'),
+  ratePolicy: optional(checkRatePolicy),
+  resend: optional(readResend, true),
+})
+
+/** @throws TokenlaneError `INVALID_OPTIONS`, naming all options that are wrong. */
+export const readFake: Reader<CheckedFake> = object<CheckedFake>({
+  apis: list(
+    (value, path) => readApi(typeof value === 'string' ? { baseUrl: value } : value, path),
+    'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend }',
+  ),
+  issuers: optional(list(readName, 'an array of names'), []),
+  token: optional((value, path) => mustBeText(value, path, 'text')),
+} satisfies Record<keyof FakeTokensOptions, Reader<unknown>>)
