@@ -35,15 +35,31 @@ const commandLine = (command, args) =>
   windows ? [[command, ...args.map((arg) => `"${arg.replaceAll('"', '\\"')}"`)].join(' ')] : [command, args]
 const options = (env, more) => ({ cwd: root, shell: windows, env, ...more })
 
-/** Runs a tool without showing it; the process ends with the reason if it fails. */
-function quietly(env, command, args) {
-  const result = spawnSync(
-    ...commandLine(command, args),
-    options(env, { encoding: 'utf8', maxBuffer: 2 ** 28, stdio: ['ignore', 'pipe', 'pipe'] }),
-  )
-  if (result.status === 0) return result.stdout
-  const output = [result.stdout, result.stderr, result.error?.message].filter(Boolean).join('\n').trim()
-  if (result.signal) process.kill(process.pid, result.signal)
+/**
+ * Runs a tool without showing its output, and returns it; the process ends with the reason if the tool fails. What takes
+ * longer than a second says what it is, then a dot each second.
+ */
+async function quietly(what, env, command, args) {
+  const tool = spawn(...commandLine(command, args), options(env, { stdio: ['ignore', 'pipe', 'pipe'] }))
+  const printed = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'])
+    tool[name].setEncoding('utf8').on('data', (text) => {
+      printed[name] += text
+    })
+  let seconds = 0
+  const dots = setInterval(() => {
+    process.stderr.write(seconds === 0 ? `${what} .` : '.')
+    seconds += 1
+  }, 1_000)
+  const end = await new Promise((resolve) => {
+    tool.on('error', (error) => resolve({ error }))
+    tool.on('close', (status, signal) => resolve({ status, signal }))
+  })
+  clearInterval(dots)
+  if (seconds > 0) process.stderr.write(end.status === 0 ? ' done\n' : '\n')
+  if (end.status === 0) return printed.stdout
+  const output = [printed.stdout, printed.stderr, end.error?.message].filter(Boolean).join('\n').trim()
+  if (end.signal) process.kill(process.pid, end.signal)
   console.error(networkError.test(output) ? needs : `${command} ${args[0]} failed:\n${output}`)
   return process.exit(1)
 }
@@ -68,7 +84,7 @@ const withPath = (env, path) => {
 }
 
 /** The environment in which `node` and `pnpm` are ones that fit. */
-function toolchain() {
+async function toolchain() {
   // the Node that runs this file counts, even if another one comes first on the PATH
   const own = withPath(process.env, [dirname(process.execPath), process.env.PATH].join(delimiter))
   const missing = []
@@ -78,8 +94,8 @@ function toolchain() {
   if (!pnpmFits(own)) missing.push(packageManager)
   if (missing.length === 0) return own
 
-  console.log(`Node ${process.version}: taking ${missing.join(' and ')} from npm`)
-  const printed = quietly(own, 'npm', [
+  const what = `fetching ${missing.join(' and ')} from npm, once`
+  const printed = await quietly(what, own, 'npm', [
     'exec',
     '--yes',
     ...fewRetries.map((setting) => `--${setting}`),
@@ -102,8 +118,12 @@ if (!Object.hasOwn(scripts, task ?? '')) {
   process.exit(2)
 }
 
-const env = toolchain()
-quietly(env, 'pnpm', ['install', '--frozen-lockfile', ...fewRetries.map((setting) => `--config.${setting}`)])
+const env = await toolchain()
+await quietly('installing the dependencies', env, 'pnpm', [
+  'install',
+  '--frozen-lockfile',
+  ...fewRetries.map((setting) => `--config.${setting}`),
+])
 
 const child = spawn(
   ...commandLine('pnpm', ['--silent', 'run', task, ...rest]),

@@ -7,5 +7,7 @@ test.each([
   [2, '2 calls waited'],
 ])('a token that %i calls waited for is reported with "%s"', (joiners, told) => {
   const event = { issuer: 'general', expiresAt: new Date(), duration: 5.2, reason: 'ahead', joiners } as const
-  expect(inWords({ type: 'token.renewed', ...event })).toBe(`general: new token (ahead) after 5 ms, ${told}`)
+  expect(inWords({ type: 'token.renewed', ...event })?.text).toBe(
+    `general: new token before the old one ended, in 5 ms, ${told}`,
+  )
 })

@@ -1,5 +1,7 @@
 import type { RenewalReason, TokenlaneEvent } from '@tokenlane/core'
 
+import type { Tone } from './progress.ts'
+
 /** What befell one issuer, and which tokens were asked for. Times are in milliseconds, on the monotonic clock. */
 export interface History {
   /** Token requests that succeeded, in their order. */
@@ -28,16 +30,28 @@ export function takeDown(history: History, event: TokenlaneEvent): void {
 }
 
 /** Returns an event as a line for the terminal, `undefined` if it is not worth a line. */
-export function inWords(event: TokenlaneEvent): string | undefined {
+export function inWords(event: TokenlaneEvent): { text: string; tone: Tone } | undefined {
   if (event.type === 'token.renewed') {
-    const duration = Math.round(event.duration)
-    return `${event.issuer}: new token (${event.reason}) after ${duration} ms, ${waiting(event.joiners)} waited`
+    const { issuer, reason, joiners } = event
+    const duration = `${Math.round(event.duration)} ms`
+    return { text: `${issuer}: ${kinds[reason]} in ${duration}, ${waiting(joiners)} waited`, tone: 'green' }
   }
-  if (event.type === 'token.rejected') return `${event.issuer}: the API refused the token`
-  if (event.type === 'renewal.failed')
-    return `${event.issuer}: no token (${event.code}), next try in ${Math.round(event.retryIn)} ms`
-  if (event.type === 'credentials.rotated') return `${event.issuer}: the new secret is in use`
+  if (event.type === 'token.rejected')
+    return { text: `${event.issuer}: the API refused the token (401)`, tone: 'red' }
+  if (event.type === 'renewal.failed') {
+    const retryIn = `${Math.round(event.retryIn)} ms`
+    return { text: `${event.issuer}: no new token (${event.code}), next try in ${retryIn}`, tone: 'red' }
+  }
+  if (event.type === 'credentials.rotated')
+    return { text: `${event.issuer}: the new secret is in use`, tone: 'green' }
   return undefined
+}
+
+const kinds: Record<RenewalReason, string> = {
+  startup: 'first token',
+  ahead: 'new token before the old one ended,',
+  expired: 'new token after the old one ended,',
+  rejected: 'new token after a 401,',
 }
 
 function waiting(calls: number): string {

@@ -11,8 +11,9 @@ import ky from 'ky'
 
 import { bootstrap, type Clients } from './bootstrap.ts'
 import { createHistory, inWords, takeDown } from './history.ts'
+import { opening } from './opening.ts'
 import { paceOf } from './pace.ts'
-import { bar, showProgress } from './progress.ts'
+import { bar, secondsLeft, showProgress } from './progress.ts'
 import { createReading, readers, readPages } from './reader.ts'
 import { faults, report, type Lane, type Outcome } from './report.ts'
 import { unfold } from './story.ts'
@@ -40,6 +41,7 @@ const sandbox = await startSandbox({
     weblink: { limits: ratePolicies.weblink.limits },
   },
 })
+console.log(`${opening({ duration, lifetime, ratePolicies, pages })}\n`)
 if (hasWatcher) console.log(`Watch it: ${sandbox.consoleUrl}\n`)
 // Only for the sandbox, which has a certificate authority of its own.
 tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
@@ -68,7 +70,7 @@ const { tokens, clients } = bootstrap({
   observe(event) {
     if ('issuer' in event) takeDown(histories[event.issuer as Realm], event)
     const happening = inWords(event)
-    if (happening !== undefined) progress.tell(happening)
+    if (happening !== undefined) progress.tell(happening.text, happening.tone)
   },
 })
 
@@ -84,12 +86,12 @@ const share = (api: Realm, client: string): number[] =>
   )
 
 const progress = showProgress(process.stdout, () => {
-  const queues = tokens.status().apis
-  const bars = realms.map((api, index) => {
+  const bars = realms.map((api) => {
     const done = lanes.reduce((sum, lane) => sum + (lane.api === api ? lane.reading.answered : 0), 0)
-    return bar(api, done, pages[api], queues[index]?.emptyAt)
+    return bar(api, done, pages[api])
   })
-  return bars.join('  ')
+  const left = secondsLeft(tokens.status().apis.map(({ emptyAt }) => emptyAt))
+  return `${bars.join('  ')} calls, ${left} s left`
 })
 
 // Everybody reads, and the story takes its course.

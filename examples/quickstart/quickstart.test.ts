@@ -9,6 +9,7 @@ test('the example loses no call and requests no token needlessly', { timeout: 60
     encoding: 'utf8',
   })
   expect(stderr).toBe('')
+  expect(stdout).toMatch(/^\d+ calls in 6 s with axios, fetch, got and ky/)
   for (const api of ['general', 'weblink'])
     for (const client of ['fetch', 'axios', 'got', 'ky'])
       expect(stdout).toMatch(new RegExp(`^${api}  ${client}( +[\\d,]+){5} +0$`, 'm'))
@@ -17,5 +18,6 @@ test('the example loses no call and requests no token needlessly', { timeout: 60
   expect(stdout).toMatch(/^weblink +\d +1 +\d +\d +[1-9] +[1-4]$/m)
   expect(stdout).toContain('general: the new secret is in use')
   expect(stdout).toContain('OK: no call was lost, none came too fast, and every token request was needed.')
+  expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
   expect(status).toBe(0)
 })

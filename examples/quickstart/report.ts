@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import type { SandboxCounts, Verdict } from '@tokenlane/sandbox'
 
 import type { Clients } from './bootstrap.ts'
@@ -110,8 +111,8 @@ export function report(outcome: Outcome): string {
 
 function conclusion(found: string[]): string {
   if (found.length === 0)
-    return 'OK: no call was lost, none came too fast, and every token request was needed.'
-  return ['FAILED:', ...found.map((fault) => `- ${fault}`)].join('\n')
+    return styleText('green', 'OK: no call was lost, none came too fast, and every token request was needed.')
+  return [styleText('red', 'FAILED:'), ...found.map((fault) => `- ${fault}`)].join('\n')
 }
 
 function sum(lanes: Lane[]): Sent {

@@ -1,0 +1,64 @@
+/** One line that a program printed, with its ANSI colours. */
+export interface PrintedLine {
+  /** When it was printed, in milliseconds since the start. */
+  at: number
+  text: string
+}
+
+/** The screen on which a recording is played. */
+export interface Screen {
+  columns: number
+  rows: number
+  /** How long the last screen is shown before the recording starts again, in milliseconds. */
+  pause: number
+  /** What the recording shows, for readers who cannot see it. */
+  label: string
+}
+
+const character = 7.83
+const line = 18
+const padding = 16
+/** ANSI colours on a dark ground, each with a contrast of at least 7 to 1. */
+const colours: Record<string, string> = { 31: '#ff9b93', 32: '#7fd88f', 33: '#f2cc60' }
+
+/**
+ * Returns a recording of a terminal as an animated SVG, into which the lines scroll at the times when they were printed. It
+ * loads nothing and runs no script. Readers who asked for less motion, and programs that do not animate, get the last screen.
+ *
+ * @param lines What was printed, in order; each at most as wide as the screen.
+ */
+export function drawTerminal(lines: readonly PrintedLine[], { columns, rows, pause, label }: Screen): string {
+  const duration = (lines.at(-1)?.at ?? 0) + pause
+  const width = Math.ceil(columns * character + 2 * padding)
+  const height = rows * line + 2 * padding
+  // the newest line stands at the bottom
+  const offset = (printed: number): string => `{transform:translateY(${(rows - printed) * line}px)}`
+  const steps = lines.map(({ at }, index) => `${((at / duration) * 100).toFixed(3)}%${offset(index + 1)}`)
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="${escaped(label)}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,
+    '<style>',
+    'text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#e6e9ee;white-space:pre}',
+    `.lines${offset(lines.length)}`,
+    `@media (prefers-reduced-motion:no-preference){.lines{animation:print ${duration}ms step-end infinite}}`,
+    `@keyframes print{0%${offset(0)}${steps.join('')}}`,
+    '</style>',
+    `<rect width="${width}" height="${height}" rx="8" fill="#14171c"/>`,
+    `<svg x="${padding}" y="${padding}" width="${width - 2 * padding}" height="${rows * line}"><g class="lines">`,
+    ...lines.map(({ text }, index) => `<text y="${(index + 1) * line - 5}">${spans(text)}</text>`),
+    '</g></svg></svg>\n',
+  ].join('\n')
+}
+
+/** Returns a line as SVG text, coloured as its ANSI sequences say. */
+function spans(text: string): string {
+  const [plain = '', ...coloured] = text.split('\u001B[')
+  const parts = coloured.map((part) => {
+    const [code, rest] = part.split(/m(.*)/)
+    const colour = colours[code!]
+    return colour === undefined ? escaped(rest!) : `<tspan fill="${colour}">${escaped(rest!)}</tspan>`
+  })
+  return escaped(plain) + parts.join('')
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')

@@ -1,0 +1,31 @@
+import { drawTerminal } from '@tokenlane/charts'
+import { expect, test } from 'vitest'
+
+const screen = { columns: 80, rows: 2, pause: 500, label: 'a "run"' }
+const drawn = drawTerminal(
+  [
+    { at: 0, text: 'a < b & c' },
+    { at: 250, text: ' 1.0 s  \u001B[32mall is well\u001B[39m, and on' },
+    { at: 500, text: 'end' },
+  ],
+  screen,
+)
+
+test('each line scrolls to the bottom when it was printed, and the last screen stays for the pause', () => {
+  expect(drawn).toContain('animation:print 1000ms step-end infinite')
+  expect(drawn).toContain(
+    '0.000%{transform:translateY(18px)}25.000%{transform:translateY(0px)}50.000%{transform:translateY(-18px)}',
+  )
+})
+
+test('without motion the last screen is shown', () => {
+  expect(drawn).toContain(
+    '.lines{transform:translateY(-18px)}\n@media (prefers-reduced-motion:no-preference)',
+  )
+})
+
+test('colours become spans, and markup becomes text', () => {
+  expect(drawn).toContain('> 1.0 s  <tspan fill="#7fd88f">all is well</tspan>, and on</text>')
+  expect(drawn).toContain('>a &lt; b &amp; c</text>')
+  expect(drawn).toContain('aria-label="a &quot;run&quot;"')
+})
