@@ -19,6 +19,7 @@ import { issuerNames } from '../manager-options.ts'
 import { MissedRoutes } from '../send/missed-routes.ts'
 import { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, shape } from '../options/check.ts'
+import { RejectionBackoff } from '../send/rejection-backoff.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { shareWithFleet } from '../store/share-with-fleet.ts'
@@ -64,7 +65,15 @@ export class Registration {
     this.#issuers = managed
     this.#apis = apis.map((api) => {
       const { token } = managed.get(api.issuer) as ManagedIssuer
-      return new ProtectedApi({ ...api, token, callsUnderWay: this.#callsUnderWay, emit, limiter })
+      const rejections = new RejectionBackoff(token)
+      return new ProtectedApi({
+        ...api,
+        token,
+        rejections,
+        callsUnderWay: this.#callsUnderWay,
+        emit,
+        limiter,
+      })
     })
     const tokenEndpoints = Array.from(issuers.values(), ({ place }) => place)
     this.#router = new Router(this.#apis, tokenEndpoints)

@@ -66,10 +66,10 @@ export class CallRecord {
   }
 
   /** Notes how long the call waits for its token. */
-  async timeToken(token: Promise<AccessToken>): Promise<AccessToken> {
+  async timeToken<T>(waiting: Promise<T>): Promise<T> {
     const start = performance.now()
     try {
-      return await token
+      return await waiting
     } finally {
       this.addWaits({ token: performance.now() - start, slot: 0, limit: 0, pause: 0 })
     }

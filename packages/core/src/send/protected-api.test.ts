@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
-import type { Api, TokenManager } from '../index.ts'
-import type { Exchange } from '../adapter.ts'
+import { fakeService, type FakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
+import type { Api, IssuerSettings, TokenManager } from '../index.ts'
+import type { Exchange, SendOptions } from '../adapter.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
@@ -18,6 +18,13 @@ const answer = <T>(status: number, result: T, more: Partial<Exchange<T>> = {}): 
   discard() {},
   ...more,
 })
+
+/** Lets time pass for as long as the call waits for something. */
+async function inTime<T>(call: Promise<T>): Promise<T> {
+  await vi.advanceTimersByTimeAsync(0)
+  while (vi.getTimerCount() > 0) await vi.advanceTimersToNextTimerAsync()
+  return call
+}
 
 test('a call is sent once with the live token', async () => {
   const { tokens, issuer } = fakeService()
@@ -197,7 +204,7 @@ test('renewals that a refusing API forces are spaced: from half a second to a mi
   expect(issuer.count).toBeLessThan(30)
 })
 
-test('a token that was renewed and accepted may be revoked at once, and costs its call nothing', async () => {
+test('a token that was renewed and accepted may be revoked at once: its call waits for the next second', async () => {
   const { tokens, issuer } = fakeService()
   const revoked = new Set(['Bearer token-1', 'Bearer token-2'])
   const attempt = async (authorization: string): Promise<Exchange<number>> =>
@@ -205,7 +212,11 @@ test('a token that was renewed and accepted may be revoked at once, and costs it
   revoked.delete('Bearer token-2')
   await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
   revoked.add('Bearer token-2')
-  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  const call = apiOf(tokens).send(attempt)
+  await vi.advanceTimersByTimeAsync(999)
+  expect(issuer.count).toBe(2)
+  await vi.advanceTimersByTimeAsync(1)
+  await expect(call).resolves.toBe(200)
   expect(issuer.count).toBe(3)
 })
 
@@ -222,20 +233,26 @@ test('300 calls, every other answer a 401: six token requests', async () => {
   const { tokens, issuer } = fakeService()
   let answers = 0
   for (let call = 0; call < 300; call += 1) {
-    await apiOf(tokens).send(async () => answer((answers += 1) % 2 === 0 ? 401 : 200, undefined))
+    await inTime(apiOf(tokens).send(async () => answer((answers += 1) % 2 === 0 ? 401 : 200, undefined)))
     await vi.advanceTimersByTimeAsync(5)
   }
   expect(issuer.count).toBe(6)
 })
 
 test.each([10, 100, 1_000, 3_000])(
-  'random 401s, a call every %d ms: a token request a second at most, but for the first five',
+  'random 401s, a call every %d ms: a token request a second at most',
   async (every) => {
-    const { tokens, issuer } = fakeService()
+    const rejectedAt: number[] = []
+    const { tokens, issuer } = fakeService(
+      {},
+      { observe: ({ type }) => void (type === 'token.rejected' && rejectedAt.push(performance.now())) },
+    )
     for (let call = 0; call < 2_000; call += 1) {
-      await apiOf(tokens).send(async () => answer(Math.random() < 0.3 ? 401 : 200, undefined))
+      await inTime(apiOf(tokens).send(async () => answer(Math.random() < 0.3 ? 401 : 200, undefined)))
       await vi.advanceTimersByTimeAsync(every)
     }
+    for (const [index, at] of rejectedAt.slice(1).entries())
+      expect(at - (rejectedAt[index] as number)).toBeGreaterThanOrEqual(1_000)
     expect(issuer.count).toBeLessThanOrEqual(Math.min(2 * every + 6, 60 + every / 10))
   },
 )
@@ -280,24 +297,126 @@ test('a token that is revoked while another endpoint refuses every token is rene
   expect(issuer.count).toBe(3)
 })
 
-test('a token that is revoked five times within a second is renewed as often; the sixth time a call gets its 401', async () => {
-  const { tokens, issuer } = fakeService()
+test('a token that is revoked five times in a row loses no call, one renewal a second; the sixth time a call gets its 401', async () => {
+  const rejectedAt: number[] = []
+  const { tokens, issuer } = fakeService(
+    {},
+    { observe: ({ type }) => void (type === 'token.rejected' && rejectedAt.push(performance.now())) },
+  )
   const revoked = new Set<string>()
   const call = (): Promise<number> =>
-    apiOf(tokens).send(async (authorization) => {
-      const status = revoked.has(authorization) ? 401 : 200
-      return answer(status, status)
-    })
+    inTime(
+      apiOf(tokens).send(async (authorization) => {
+        const status = revoked.has(authorization) ? 401 : 200
+        return answer(status, status)
+      }),
+    )
   await call()
   const outcomes = []
+  const start = performance.now()
   for (const token of [1, 2, 3, 4, 5, 6]) {
     revoked.add(`Bearer token-${token}`)
     outcomes.push(await call())
   }
   expect(outcomes).toEqual([200, 200, 200, 200, 200, 401])
+  expect(rejectedAt.map((at) => at - start)).toEqual([0, 1_000, 2_000, 3_000, 4_000])
   await vi.advanceTimersByTimeAsync(16_000)
   expect(await call()).toBe(200)
   expect(issuer.count).toBe(7)
+})
+
+/** A service whose token was renewed after a 401, accepted, and is revoked again in the same moment. */
+async function revokedTwice(settings?: Partial<IssuerSettings>): Promise<{
+  service: FakeService
+  revoked: Set<string>
+  call: (options?: SendOptions) => Promise<string>
+}> {
+  const service = fakeService(settings)
+  const revoked = new Set(['Bearer token-1'])
+  const call = (options?: SendOptions): Promise<string> =>
+    apiOf(service.tokens).send(
+      async (authorization) => answer(revoked.has(authorization) ? 401 : 200, authorization),
+      options,
+    )
+  await expect(call()).resolves.toBe('Bearer token-2')
+  revoked.add('Bearer token-2')
+  return { service, revoked, call }
+}
+
+test('1,000 calls with a token that is revoked again within the second wait for one renewal, and none is lost', async () => {
+  const { service, call } = await revokedTwice()
+  const calls = Array.from({ length: 1_000 }, () => call())
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['Bearer token-3']))
+  expect(service.issuer.count).toBe(3)
+  expect(service.eventsOf('token.rejected')).toHaveLength(2)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a refused token that the API accepts while a call waits is not renewed: the call goes again with it', async () => {
+  const { service, revoked, call } = await revokedTwice()
+  const waiting = call()
+  await vi.advanceTimersByTimeAsync(500)
+  // one node of two had not heard of it yet
+  revoked.delete('Bearer token-2')
+  await expect(call()).resolves.toBe('Bearer token-2')
+  await vi.advanceTimersByTimeAsync(500)
+  await expect(waiting).resolves.toBe('Bearer token-2')
+  expect(service.issuer.count).toBe(2)
+})
+
+test('an abort ends the wait for a renewal at once, and leaves no timer', async () => {
+  const { service, call } = await revokedTwice()
+  const controller = new AbortController()
+  const reason = new Error('aborted')
+  const waiting = call({ signal: controller.signal })
+  await vi.advanceTimersByTimeAsync(500)
+  controller.abort(reason)
+  await expect(waiting).rejects.toBe(reason)
+  expect(vi.getTimerCount()).toBe(0)
+  await service.tokens.close()
+})
+
+test('a call whose 401 is final does not wait: one that cannot be sent again, or that its `maxWait` ends before', async () => {
+  const once = await revokedTwice()
+  await expect(once.call({ replayable: false })).resolves.toBe('Bearer token-2')
+  const impatient = await revokedTwice({ maxWait: 999 })
+  await expect(impatient.call()).resolves.toBe('Bearer token-2')
+})
+
+test('what a call waited for its renewal is told as the wait for its token', async () => {
+  const { service, call } = await revokedTwice()
+  await inTime(call())
+  expect(service.eventsOf('call.finished').at(-1)).toMatchObject({
+    waited: { token: 1_000 },
+    resends: ['rejected'],
+    sends: 2,
+  })
+})
+
+test('two APIs of one issuer force one renewal a second together', async () => {
+  const { tokens, issuer } = fakeService(
+    {},
+    {
+      apis: [
+        { baseUrl: 'https://api.example.com/', issuer: 'general' },
+        { baseUrl: 'https://api.example.org/', issuer: 'general' },
+      ],
+    },
+  )
+  const revoked = new Set<string>()
+  const call = (api: Api): Promise<string> =>
+    api.send(async (authorization) => answer(revoked.has(authorization) ? 401 : 200, authorization))
+  const [one, other] = [apiOf(tokens), tokens.route('https://api.example.org/') as Api]
+  await call(one)
+  revoked.add('Bearer token-1')
+  await expect(call(one)).resolves.toBe('Bearer token-2')
+  revoked.add('Bearer token-2')
+  const waiting = call(other)
+  await vi.advanceTimersByTimeAsync(999)
+  expect(issuer.count).toBe(2)
+  await vi.advanceTimersByTimeAsync(1)
+  await expect(waiting).resolves.toBe('Bearer token-3')
 })
 
 test('a 401 of a token that was replaced meanwhile does not use up the one renewal: three sends', async () => {
@@ -356,7 +475,7 @@ test('a refused call that aborts before its repeat does not hold back the renewa
   await expect(aborted).rejects.toMatchObject({ name: 'AbortError' })
   await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
   revoked.add('Bearer token-2')
-  await expect(apiOf(tokens).send(attempt)).resolves.toBe(200)
+  await expect(inTime(apiOf(tokens).send(attempt))).resolves.toBe(200)
   expect(issuer.count).toBe(3)
 })
 

@@ -10,7 +10,8 @@ import { ApiQueue, type Turn } from '../queue/api-queue.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { CheckedPolicy } from '../queue/rate-policy.ts'
 import { waitsBetween } from '../queue/waiting-time.ts'
-import { RejectionBackoff } from './rejection-backoff.ts'
+import type { RejectionBackoff } from './rejection-backoff.ts'
+import { pause } from '../time/delay.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
 
 export interface ProtectedApiOptions {
@@ -22,17 +23,14 @@ export interface ProtectedApiOptions {
   readonly callsUnderWay: CallsUnderWay
   readonly emit: Emit
   readonly limiter?: RateLimiterFactory | undefined
-  /** Decides whether a 401 forces a renewal. By default as `RejectionBackoff` does. */
-  readonly rejections?: Rejections | undefined
+  /** Decides when a 401 forces a renewal. */
+  readonly rejections: Pick<RejectionBackoff, 'epoch' | 'untilRenewal' | 'renewed' | 'accepted'>
 }
 
-type Rejections = Pick<RejectionBackoff, 'epoch' | 'mayRenew' | 'accepted'>
-
 /** What the calls of one API share. */
-interface Shared extends Omit<ProtectedApiOptions, 'ratePolicy' | 'limiter' | 'rejections'> {
+interface Shared extends Omit<ProtectedApiOptions, 'ratePolicy' | 'limiter'> {
   /** `undefined` without a rate policy: then calls wait for a token only. */
   readonly queue: ApiQueue | undefined
-  readonly rejections: Rejections
 }
 
 /** Resends after a 401: one with the token that this call had renewed, one with a token that other calls had renewed. */
@@ -48,14 +46,13 @@ export class ProtectedApi implements Api {
   readonly issuer: string
   readonly #shared: Shared
 
-  constructor({ ratePolicy, limiter, rejections, ...shared }: ProtectedApiOptions) {
+  constructor({ ratePolicy, limiter, ...shared }: ProtectedApiOptions) {
     const { baseUrl, issuer, token, emit } = shared
     this.baseUrl = baseUrl
     this.issuer = issuer
     this.#shared = {
       ...shared,
       queue: ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter),
-      rejections: rejections ?? new RejectionBackoff(),
     }
   }
 
@@ -221,6 +218,8 @@ class AttemptPass implements Pass {
   readonly #epoch: number
   /** Whether the token was renewed for this call. */
   #wasRenewed = false
+  /** How long the renewal that the response asks for has to wait, in milliseconds. */
+  #renewalIn = 0
   #resendsAfter401 = 0
   #resendsAfterLimit = 0
   #isSent = false
@@ -267,6 +266,10 @@ class AttemptPass implements Pass {
 
   async next({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Pass> {
     const options = signal === undefined ? this.#options : { ...this.#options, signal }
+    if (this.#renewalIn > 0) {
+      const waiting = this.#awaitRenewal(options.signal ?? undefined)
+      await (this.#record?.timeToken(waiting) ?? waiting)
+    }
     const entering = admitted(this.#api, options, this.#record, this)
     // queued first, or another call would take the slot
     this.#leave()
@@ -288,14 +291,36 @@ class AttemptPass implements Pass {
   }
 
   #afterRejection({ wwwAuthenticate }: Report): Verdict {
-    const { token, rejections, emit, issuer, baseUrl } = this.#api
+    const { token, rejections } = this.#api
     if (!refusesToken(wwwAuthenticate)) return 'final'
     if (!token.isCurrent(this.#token)) return this.#resendAfter401('replaced')
-    if (!rejections.mayRenew(this.#token, this.#wasRenewed)) return 'final'
+    const wait = rejections.untilRenewal(this.#token, this.#wasRenewed)
+    if (wait === undefined) return 'final'
+    if (wait === 0) this.#renew()
+    this.#renewalIn = wait
+    return this.#resendAfter401('rejected')
+  }
+
+  #renew(): void {
+    const { token, rejections, emit, issuer, baseUrl } = this.#api
+    rejections.renewed()
     token.invalidate(this.#token)
     emit?.({ type: 'token.rejected', issuer, api: baseUrl })
     this.#wasRenewed = true
-    return this.#resendAfter401('rejected')
+  }
+
+  /** Waits until the refused token may be renewed. It is not if the API accepts it meanwhile. */
+  async #awaitRenewal(signal: AbortSignal | undefined): Promise<void> {
+    const { token, rejections } = this.#api
+    for (let wait: number | undefined = this.#renewalIn; wait !== undefined && wait > 0;) {
+      await pause(wait, signal)
+      if (!token.isCurrent(this.#token)) {
+        this.#wasRenewed = true
+        return
+      }
+      wait = rejections.untilRenewal(this.#token, false)
+      if (wait === 0) this.#renew()
+    }
   }
 
   #resendAfter401(reason: ResendReason): Verdict {

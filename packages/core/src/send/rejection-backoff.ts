@@ -1,12 +1,13 @@
 import { backoff } from '../time/backoff.ts'
 import type { AccessToken } from '../token/access-token.ts'
 
-/** Between two renewals that an API's 401s force, in milliseconds: at first this, then doubling. */
+/** Between two renewals that 401s force, in milliseconds: at first this, then doubling. */
 const shortest = 1_000
 const longest = 60_000
 /** The same after a renewal whose token was accepted: a token that is revoked then must not be used for long. */
 const longestAfterUse = 5_000
-const mostHurried = 4
+/** Renewals in a row that stay `shortest` apart if their tokens are accepted. */
+const mostQuick = 5
 /** A token that is accepted this long after its renewal was worth its token request. */
 const worthwhile = 10_000
 /** An API that also refuses good tokens is believed after it has refused one for this long without accepting it. */
@@ -14,23 +15,31 @@ const suspicion = 1_000
 /** An API that has accepted every token for this long is believed again. */
 const forgiveness = 60_000
 
+/** What the APIs of one issuer share. */
+interface SharedToken {
+  /** When a 401 last forced a renewal, on the monotonic clock. */
+  readonly rejectedAt: number
+  /** How long a call may wait for a token, in milliseconds. */
+  readonly maxWait: number
+}
+
 /**
- * Decides whether a 401 forces a renewal.
+ * Decides when a 401 of one API forces a renewal.
  *
  * An API that refuses every token must not cost a token request for each call, and an endpoint that does so must not
- * cost the other endpoints their good token. So renewals are at least a second apart, and ever further while they are not
- * worthwhile: up to a minute, or 5 s if their tokens are accepted. A few are not spaced: a token that was renewed and
- * accepted may be revoked at once. A token that is accepted after it was refused shows that the API refuses good tokens
- * too. From then on, until it has refused none for a minute, its 401s force a renewal only after a second without an
- * acceptance.
+ * cost the other endpoints their good token. So the renewals of one issuer are at least a second apart, and those of one
+ * API ever further while they are not worthwhile: up to a minute, or 5 s if their tokens are accepted. A token that is
+ * accepted after it was refused shows that the API refuses good tokens too. From then on, until it has refused none for
+ * a minute, its 401s force a renewal only after a second without an acceptance.
  */
 export class RejectionBackoff {
+  readonly #shared: SharedToken
   /** Forced renewals in a row that were not worthwhile. */
   #inRow = 0
   #renewedAt = Number.NEGATIVE_INFINITY
   #renewAgainAt = Number.NEGATIVE_INFINITY
-  /** Renewals that were allowed before their time, since the last worthwhile one. */
-  #hurried = 0
+  /** The token of the last forced renewal once this API accepted it, until it is refused to the call that forced it. */
+  #accepted: AccessToken | undefined
   /** The token that was refused and is used on, and since when. */
   #kept: AccessToken | undefined
   #keptSince = 0
@@ -39,27 +48,40 @@ export class RejectionBackoff {
   /** Tells attempts sent before a token was refused and kept from those sent after, without a look at the clock. */
   #epoch = 0
 
+  constructor(shared: SharedToken) {
+    this.#shared = shared
+  }
+
   /** Grows each time that a refused token is kept. An attempt notes it when it is sent. */
   get epoch(): number {
     return this.#epoch
   }
 
   /**
-   * Returns whether the current token, which was just refused, shall be renewed. If so, the next has to wait.
+   * Returns how long the refused call shall wait for a renewal of the current token, in milliseconds: 0 if it is due,
+   * and `undefined` if the 401 is final. A call waits for a token that may have been revoked soon after a renewal that
+   * had helped, and for a second at most.
    *
-   * @param wasRenewed whether it was renewed for the very call that is refused again.
+   * @param wasRenewed whether the token was renewed for the very call that is refused again.
    */
-  mayRenew(token: AccessToken, wasRenewed: boolean): boolean {
+  untilRenewal(token: AccessToken, wasRenewed: boolean): number | undefined {
     const now = performance.now()
-    if (wasRenewed || now < this.#renewAgainAt || !this.#isBelieved(token, now)) {
-      this.#keep(token, now)
-      return false
-    }
+    if (wasRenewed && this.#accepted === token) this.#accepted = undefined
+    if (wasRenewed || !this.#isBelieved(token, now)) return this.#keep(token, now)
+    const wait = Math.max(this.#renewAgainAt, this.#shared.rejectedAt + shortest) - now
+    if (wait <= 0) return 0
+    this.#keep(token, now)
+    const mayBeRevoked = this.#inRow === 0 || this.#accepted === token
+    return mayBeRevoked && wait <= Math.min(shortest, this.#shared.maxWait) ? wait : undefined
+  }
+
+  /** Notes that a 401 forces a renewal now. */
+  renewed(): void {
     this.#inRow += 1
     this.#kept = undefined
-    this.#renewedAt = now
-    this.#renewAgainAt = now + spacing(this.#inRow)
-    return true
+    this.#accepted = undefined
+    this.#renewedAt = performance.now()
+    this.#renewAgainAt = this.#renewedAt + spacing(this.#inRow)
   }
 
   /**
@@ -80,13 +102,11 @@ export class RejectionBackoff {
     if (this.#isDoubted(now)) return
     if (now >= this.#renewedAt + worthwhile) {
       this.#inRow = 0
-      this.#hurried = 0
       return
     }
-    this.#renewAgainAt = Math.min(this.#renewAgainAt, this.#renewedAt + longestAfterUse)
-    if (now >= this.#renewAgainAt || this.#hurried === mostHurried) return
-    this.#hurried += 1
-    this.#renewAgainAt = now
+    this.#accepted = token
+    const afterUse = this.#inRow < mostQuick ? shortest : longestAfterUse
+    this.#renewAgainAt = Math.min(this.#renewAgainAt, this.#renewedAt + afterUse)
   }
 
   #isBelieved(token: AccessToken, now: number): boolean {
@@ -98,7 +118,7 @@ export class RejectionBackoff {
     return now < this.#refusedGoodTokenAt + forgiveness
   }
 
-  #keep(token: AccessToken, now: number): void {
+  #keep(token: AccessToken, now: number): undefined {
     if (this.#kept === token) return
     this.#kept = token
     this.#keptSince = now

@@ -45,7 +45,12 @@ export class FakeApi implements Api {
       ratePolicy: withoutPauses(settings.ratePolicy),
       limiter: (limited) => this.#limiter(limited),
       // every 401 renews the token at once, but once for each call
-      rejections: { epoch: 0, mayRenew: (_, wasRenewed) => !wasRenewed, accepted() {} },
+      rejections: {
+        epoch: 0,
+        untilRenewal: (_, wasRenewed) => (wasRenewed ? undefined : 0),
+        renewed() {},
+        accepted() {},
+      },
     })
   }
 

@@ -47,6 +47,7 @@ export class RenewingToken {
   #grant: Grant | undefined
   #hadToken = false
   #rejected = false
+  #rejectedAt = Number.NEGATIVE_INFINITY
   #flight: SingleFlight | undefined
   #closed = false
 
@@ -102,6 +103,17 @@ export class RenewingToken {
     this.#token = undefined
     this.#grant = undefined
     this.#rejected = true
+    this.#rejectedAt = performance.now()
+  }
+
+  /** When a 401 last cost a token, on the monotonic clock. */
+  get rejectedAt(): number {
+    return this.#rejectedAt
+  }
+
+  /** How long a call waits for a token at most, in milliseconds. */
+  get maxWait(): number {
+    return this.#options.maxWait
   }
 
   status(): { token: 'none' | 'live' | 'expired'; expiresAt?: Date; lastError?: TokenlaneError['code'] } {

@@ -1,4 +1,5 @@
 import { abortable } from '../time/abortable.ts'
+import { Delay } from '../time/delay.ts'
 import type { AccessToken } from './access-token.ts'
 
 /** One renewal under way, which every call that needs it shares. */
@@ -63,35 +64,5 @@ export class SingleFlight {
   async stop(): Promise<void> {
     this.#delay?.stop()
     await this.#result.catch(() => {})
-  }
-}
-
-/** A timer that can be ended early, and that keeps the process alive only while it is referenced. */
-export class Delay {
-  readonly over: Promise<void>
-  readonly #timer: ReturnType<typeof setTimeout>
-  readonly #resolve: () => void
-
-  constructor(ms: number) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.over = promise
-    this.#resolve = resolve
-    // a fraction of a millisecond would be cut off
-    this.#timer = setTimeout(resolve, Math.ceil(ms))
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
-    this.#resolve()
-  }
-
-  // outside of Node a timer is a number, which keeps no process alive
-
-  ref(): void {
-    if (typeof this.#timer === 'object') this.#timer.ref()
-  }
-
-  unref(): void {
-    if (typeof this.#timer === 'object') this.#timer.unref()
   }
 }

@@ -62,11 +62,12 @@ export class Call {
     return `call ${JSON.stringify(this.#plan)}`
   }
 
-  /** Two waits for a token, two attempts, and with a rate policy those who are before it in line. */
+  /** Two waits for a token, two attempts, and with a rate policy those calls that are before it in line. */
   #longest(): number {
     const { maxWait, requestTimeout } = this.#world.settings
     const slowest = 1_000
-    const twice = 2 * (Math.max(maxWait, requestTimeout) + slowest) + 10
+    const withheld = 1_000
+    const twice = 2 * (Math.max(maxWait, requestTimeout) + slowest + withheld) + 10
     if (this.api.issuer.model.name === 'general') return twice
     return twice + (this.#world.calls.size + 1) * (requestTimeout + 2 * slowest)
   }

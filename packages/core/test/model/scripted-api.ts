@@ -9,9 +9,10 @@ export type Manner = 'right' | 'refuses every token' | 'forbids' | 'fails' | 'dr
 /** Half of 1 s, 2 s, 4 s … 60 s: the least that jitter leaves. */
 const spacing = (rejections: number): number => Math.min(60_000, 1_000 * 2 ** (rejections - 1)) / 2
 
+const shortestSpacing = 1_000
 const longestSpacing = 60_000
-/** Renewals that an API forces at once, if tokens are accepted between them. */
-const mostAtOnce = 5
+/** Renewals in a row that an API forces without losing a call, if tokens are accepted between them. */
+const mostQuick = 5
 
 /** A protected API that knows which tokens are good, and how often it may cost its issuer a new one. */
 export class ScriptedApi {
@@ -41,7 +42,7 @@ export class ScriptedApi {
   /** Whether a call may get the 401 of a revoked token, because renewals that this API forces are spaced. */
   get mayWithholdRenewal(): boolean {
     const isSpaced = this.#clock.monotonic < this.#lastRejection + longestSpacing
-    return this.#isDoubted || this.rejections > 0 || (this.#allRejections >= mostAtOnce && isSpaced)
+    return this.#isDoubted || this.rejections > 0 || (this.#allRejections >= mostQuick && isSpaced)
   }
 
   async answer(token: Issued, signal: AbortSignal | undefined): Promise<Exchange<number>> {
@@ -72,11 +73,14 @@ export class ScriptedApi {
     const token = this.issuer.model.current
     if (token === undefined || !this.#refused.has(token))
       this.#violated('invariant 3: a token was dropped that this API never refused')
+    if (now < this.issuer.rejectedAt + shortestSpacing)
+      this.#violated('invariant 3: two renewals forced by 401 within a second')
     if (this.rejections > 0 && now < this.#lastRejection + spacing(this.rejections))
       this.#violated('invariant 3: renewals forced by 401 are not spaced')
     this.rejections += 1
     this.#allRejections += 1
     this.#lastRejection = now
+    this.issuer.rejectedAt = now
   }
 }
 

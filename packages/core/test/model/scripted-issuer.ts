@@ -23,6 +23,8 @@ export class ScriptedIssuer {
   readonly model: TokenModel
   readonly tokens = new Map<string, Issued>()
   readonly revoked = new Set<Issued>()
+  /** When a 401 last cost a token. */
+  rejectedAt = Number.NEGATIVE_INFINITY
   answer: Answer = 'token'
   /** For how many more requests it answers so, before it gives tokens again. */
   times = Number.POSITIVE_INFINITY

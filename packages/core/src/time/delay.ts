@@ -1,0 +1,45 @@
+import { abortable } from './abortable.ts'
+
+/** A timer that can be ended early, and that keeps the process alive only while it is referenced. */
+export class Delay {
+  readonly over: Promise<void>
+  readonly #timer: ReturnType<typeof setTimeout>
+  readonly #resolve: () => void
+
+  constructor(ms: number) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.over = promise
+    this.#resolve = resolve
+    // a fraction of a millisecond would be cut off
+    this.#timer = setTimeout(resolve, Math.ceil(ms))
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#resolve()
+  }
+
+  // outside of Node a timer is a number, which keeps no process alive
+
+  ref(): void {
+    if (typeof this.#timer === 'object') this.#timer.ref()
+  }
+
+  unref(): void {
+    if (typeof this.#timer === 'object') this.#timer.unref()
+  }
+}
+
+/**
+ * Lets `ms` milliseconds pass.
+ *
+ * @throws the signal's reason if it aborts before.
+ */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const delay = new Delay(ms)
+  try {
+    await abortable(delay.over, signal)
+  } finally {
+    delay.stop()
+  }
+}
