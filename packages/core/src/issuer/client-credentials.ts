@@ -42,8 +42,8 @@ export async function requestToken(
   credentials: ClientCredentials,
   signal: AbortSignal,
 ): Promise<TokenAnswer> {
-  const { issuer, server, fetch } = endpoint
-  const request = { issuer, fetch, signal, secrets: secretsOf(credentials) }
+  const { issuer, server, fetch, asking } = endpoint
+  const request = { issuer, fetch, signal, asking, secrets: secretsOf(credentials) }
   const askBy = (metadata: AuthorizationServer): Promise<TokenAnswer> => {
     const url = tokenUrl(endpoint, metadata)
     return askInTime({ endpoint, credentials, metadata, request: { ...request, url } })

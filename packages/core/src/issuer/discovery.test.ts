@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { client } from '../../test/fake-issuer.ts'
-import { createTokenManager, oauthIssuer, type TokenManager } from '../index.ts'
+import { createTokenManager, oauthIssuer, type TokenlaneEvent, type TokenManager } from '../index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
@@ -185,4 +185,45 @@ test('a fetch that keeps responses, as some frameworks patch it, gives out no to
   await expect(tokens.getToken('partner')).resolves.toMatchObject({ value: 'token-1' })
   await vi.advanceTimersByTimeAsync(60_000)
   await expect(tokens.getToken('partner')).resolves.toMatchObject({ value: 'token-2' })
+})
+
+/** A manager of an API that lies around its issuer, whose token requests go through a managed client. */
+function issuerWithin(baseUrl: string): { tokens: TokenManager; events: TokenlaneEvent[] } {
+  const answers: Record<string, () => Response> = {
+    [oidc]: () => Response.json(metadata),
+    [metadata.token_endpoint]: token,
+  }
+  const events: TokenlaneEvent[] = []
+  const tokens: TokenManager = createTokenManager({
+    issuers: { partner: oauthIssuer({ issuer, credentials: client }) },
+    apis: [{ baseUrl, issuer: 'partner' }],
+    observe: (event) => events.push(event),
+    // as a client does that was made the global `fetch`
+    fetch: async (to) => {
+      const api = tokens.route(to)
+      const answer = (): Response => (answers[to] ?? missing)()
+      return api === undefined
+        ? answer()
+        : api.send(async () => ({ status: 200, result: answer(), discard() {} }))
+    },
+  })
+  return { tokens, events }
+}
+
+test('a token endpoint that metadata names gets no token, also where an API lies around it', async () => {
+  const { tokens } = issuerWithin('https://auth.example.com/')
+  await expect(tokens.getToken('partner')).resolves.toMatchObject({ value: 'token-1' })
+  expect(tokens.route(metadata.token_endpoint)).toBeUndefined()
+  expect(tokens.route(`${metadata.token_endpoint}?x`)).toBeUndefined()
+  expect(tokens.route(oidc)).toBeUndefined()
+  expect(tokens.route(`${metadata.token_endpoint}s`)).toMatchObject({ issuer: 'partner' })
+})
+
+test('requests to an issuer that was discovered are not reported as missed routes', async () => {
+  const { tokens, events } = issuerWithin('https://auth.example.com/api/')
+  await tokens.getToken('partner')
+  tokens.route(metadata.token_endpoint)
+  expect(events.filter(({ type }) => type === 'route.missed')).toEqual([])
+  tokens.route('https://auth.example.com/other')
+  expect(events.filter(({ type }) => type === 'route.missed')).toMatchObject([{ path: '/other' }])
 })

@@ -15,6 +15,8 @@ export interface IssuerRequest {
   readonly fetch: typeof globalThis.fetch | undefined
   readonly secrets: readonly string[]
   readonly signal: AbortSignal
+  /** Called with every URL just before it is asked. */
+  readonly asking?: ((url: URL) => void) | undefined
 }
 
 /** A response of the issuer, read as a whole. */
@@ -51,7 +53,7 @@ export async function askServer(
   request: IssuerRequest,
   send: (options: RequestOptions) => Promise<Response>,
 ): Promise<IssuerResponse> {
-  const { url, fetch, secrets, signal } = request
+  const { url, fetch, secrets, signal, asking } = request
   const ownFetch = fetch !== undefined
   dispatcherMustKeepFloor({
     url: url.href,
@@ -66,8 +68,10 @@ export async function askServer(
       // https: was made sure of, with the exception for loopback
       [allowInsecureRequests]: true,
       // the `fetch` of some frameworks caches responses, and would return an old token
-      [customFetch]: (to, init) =>
-        (fetch ?? globalThis.fetch)(to, { ...init, cache: 'no-store' } as unknown as RequestInit),
+      [customFetch](to, init) {
+        asking?.(new URL(to))
+        return (fetch ?? globalThis.fetch)(to, { ...init, cache: 'no-store' } as unknown as RequestInit)
+      },
     })
     // a `fetch` that does not heed the signal must not hold up the calls that wait for the token
     return await abortable(response.then(read), signal)

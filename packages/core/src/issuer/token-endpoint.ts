@@ -18,6 +18,8 @@ export interface TokenEndpoint {
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly clock: IssuerClock
+  /** Called with every URL of the issuer just before it is asked. */
+  readonly asking?: ((url: URL) => void) | undefined
   /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
   readonly manager?: object | undefined
 }
@@ -27,12 +29,14 @@ export function identityOf({ server, parameters }: TokenEndpoint): readonly unkn
   return [server.place.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
 }
 
+/** What all issuers of a manager have in common. */
+export type AskOptions = Pick<TokenEndpoint, 'fetch' | 'asking' | 'manager'>
+
 /** Returns the endpoint of an issuer whose options are in order; nothing is asked before the first token request. */
 export function tokenEndpoint(
   issuer: string,
   { place, isDiscovered, option, mistake, parameters, credentials }: CheckedIssuer,
-  fetch: typeof globalThis.fetch | undefined,
-  manager: object | undefined,
+  options: AskOptions,
 ): TokenEndpoint {
   return {
     issuer,
@@ -41,8 +45,7 @@ export function tokenEndpoint(
     option,
     mistake,
     parameters,
-    fetch,
     clock: new IssuerClock(),
-    manager,
+    ...options,
   }
 }

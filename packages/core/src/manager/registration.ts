@@ -23,7 +23,7 @@ import { RejectionBackoff } from '../send/rejection-backoff.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { shareWithFleet } from '../store/share-with-fleet.ts'
-import { tokenEndpoint } from '../issuer/token-endpoint.ts'
+import { type AskOptions, tokenEndpoint } from '../issuer/token-endpoint.ts'
 import { withCredentials } from '../issuer/with-credentials.ts'
 
 /** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
@@ -61,7 +61,8 @@ export class Registration {
     emit: Emit,
   ) {
     const managed = new Map<string, ManagedIssuer>()
-    for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, emit, fetch, store))
+    const askOptions = { fetch, asking: (url: URL) => this.#router.exclude(url), manager: emit?.manager }
+    for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, askOptions, emit, store))
     this.#issuers = managed
     this.#apis = apis.map((api) => {
       const { token } = managed.get(api.issuer) as ManagedIssuer
@@ -75,9 +76,13 @@ export class Registration {
         limiter,
       })
     })
-    const tokenEndpoints = Array.from(issuers.values(), ({ place }) => place)
-    this.#router = new Router(this.#apis, tokenEndpoints)
-    this.#missed = new MissedRoutes(this.#apis, tokenEndpoints, emit)
+    // those that metadata names are known when they are asked
+    const known = Array.from(issuers.values()).filter(({ isDiscovered }) => !isDiscovered)
+    this.#router = new Router(
+      this.#apis,
+      known.map(({ place }) => place),
+    )
+    this.#missed = new MissedRoutes(this.#apis, this.#router, emit)
     this.#emit = emit
   }
 
@@ -165,12 +170,12 @@ interface ManagedIssuer {
 function manage(
   name: string,
   issuer: CheckedIssuer,
+  askOptions: AskOptions,
   emit: Emit,
-  fetch: typeof globalThis.fetch | undefined,
   store: GuardedStore | undefined,
 ): ManagedIssuer {
   const credentials = new CredentialRotation({ ...issuer.credentials, issuer: name, emit })
-  const endpoint = tokenEndpoint(name, issuer, fetch, emit?.manager)
+  const endpoint = tokenEndpoint(name, issuer, askOptions)
   const { renewBefore, maxWait } = issuer
   // calls may come to wait for a renewal that began in the background
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)

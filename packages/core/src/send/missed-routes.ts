@@ -1,5 +1,5 @@
 import type { Emit } from '../events.ts'
-import { placeOf, type Routed } from './router.ts'
+import { placeOf, type Routed, type Router } from './router.ts'
 
 /** Paths that are reported at most: a process may call any number of them. */
 const mostPaths = 100
@@ -7,36 +7,34 @@ const longestPath = 200
 
 interface Reported {
   readonly baseUrls: ReadonlyMap<string, readonly string[]>
-  /** Origin and path; those of the token endpoints from the start, since they get no token on purpose. */
+  /** Origin and path. */
   readonly places: Set<string>
 }
 
 /** Reports URLs that lie just outside every API: on the origin of one, below none of their paths. Once per path. */
 export class MissedRoutes {
   readonly #apis: readonly Routed[]
-  readonly #tokenEndpoints: readonly URL[]
+  readonly #router: Pick<Router<Routed>, 'excludes'>
   readonly #emit: Emit
   #reported: Reported | undefined
 
-  constructor(apis: readonly Routed[], tokenEndpoints: readonly URL[], emit: Emit) {
+  constructor(apis: readonly Routed[], router: Pick<Router<Routed>, 'excludes'>, emit: Emit) {
     this.#apis = apis
-    this.#tokenEndpoints = tokenEndpoints
+    this.#router = router
     this.#emit = emit
   }
 
   /** Looks at a URL that was found to be outside every API. */
   look(target: string | URL): void {
     // made when it is needed, since a process may have many tenants
-    this.#reported ??= {
-      baseUrls: byOrigin(this.#apis),
-      places: new Set(this.#tokenEndpoints.map(placeOf)),
-    }
+    this.#reported ??= { baseUrls: byOrigin(this.#apis), places: new Set() }
     const { baseUrls, places } = this.#reported
-    if (places.size >= this.#tokenEndpoints.length + mostPaths) return
+    if (places.size >= mostPaths) return
     const url = typeof target === 'string' ? URL.parse(target) : target
     if (url === null || url.username !== '' || url.password !== '') return
     const apis = baseUrls.get(url.origin)
-    if (apis === undefined || places.has(placeOf(url))) return
+    // token requests get no token on purpose
+    if (apis === undefined || places.has(placeOf(url)) || this.#router.excludes(url)) return
     places.add(placeOf(url))
     const path = url.pathname.slice(0, longestPath)
     this.#emit?.({ type: 'route.missed', origin: url.origin, path, apis })

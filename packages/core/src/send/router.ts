@@ -11,22 +11,38 @@ interface Origin<T> {
 
 /**
  * Finds the API that a URL belongs to: same origin, and the longest base path that is a prefix of its path on
- * a segment boundary. Any other URL is outside every API and gets no token; nor do the token endpoints.
+ * a segment boundary. Any other URL is outside every API and gets no token, and so do the URLs at which tokens are
+ * requested.
  *
  * That takes time that grows with the segments of the path, not with the number of APIs.
  */
 export class Router<T extends Routed> {
   readonly #origins = new Map<string, Origin<T>>()
-  /** The token endpoints that lie within an API; `undefined` without any, which is usual. */
-  readonly #tokenEndpoints: ReadonlySet<string> | undefined
+  /** Where tokens are requested, without a query. */
+  readonly #excluded = new Set<string>()
+  /** Whether an excluded URL lies within an API, which is unusual. */
+  #excludesWithin = false
   /** The text that was looked up last: adapters look one call's URL up several times. */
   #lastText: string | undefined
   #lastMatch: T | undefined
 
   constructor(apis: readonly T[], tokenEndpoints: readonly URL[] = []) {
     for (const api of apis) this.#add(api)
-    const within = tokenEndpoints.filter((url) => this.#around(url) !== undefined)
-    this.#tokenEndpoints = within.length > 0 ? new Set(within.map(placeOf)) : undefined
+    for (const url of tokenEndpoints) this.exclude(url)
+  }
+
+  /** Takes a URL at which tokens are requested out of every API from now on, whatever its query. */
+  exclude(url: URL): void {
+    const place = placeOf(url)
+    if (this.#excluded.has(place)) return
+    this.#excluded.add(place)
+    this.#excludesWithin ||= this.#around(url) !== undefined
+    this.#lastText = undefined
+  }
+
+  /** Whether tokens are requested at this URL. */
+  excludes(url: URL): boolean {
+    return this.#excluded.has(placeOf(url))
   }
 
   /** Returns the API of an absolute URL, as the WHATWG URL parser reads it. */
@@ -42,7 +58,7 @@ export class Router<T extends Routed> {
   #matchUrl(url: URL | null): T | undefined {
     if (url === null || url.username !== '' || url.password !== '') return undefined
     // a token request that waited for a token would never end
-    if (this.#tokenEndpoints?.has(placeOf(url)) === true) return undefined
+    if (this.#excludesWithin && this.excludes(url)) return undefined
     return this.#around(url)
   }
 
