@@ -52,8 +52,8 @@ export interface TokenlaneErrorDetails {
 
 const brand: symbol = Symbol.for('tokenlane.error')
 
-/** Where each code has a section, relative to the root of the repository and of the documentation site's sources. */
-const troubleshooting = 'docs/guide/troubleshoot.md'
+/** A page of this package, also without a network, in which each code has a section. */
+const troubleshooting = 'node_modules/@tokenlane/core/troubleshoot.md'
 
 /**
  * Every error that Tokenlane itself raises.

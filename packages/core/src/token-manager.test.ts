@@ -407,7 +407,7 @@ test('an unknown issuer is named as what it is', async () => {
   await expect(tokens.getToken('weblink')).rejects.toMatchObject({
     code: 'INVALID_OPTIONS',
     message:
-      'Cannot get token: `issuer` is not an issuer of this manager; allowed: one of general (see docs/guide/troubleshoot.md#invalid_options)',
+      'Cannot get token: `issuer` is not an issuer of this manager; allowed: one of general (see node_modules/@tokenlane/core/troubleshoot.md#invalid_options)',
   })
 })
 

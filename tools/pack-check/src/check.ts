@@ -23,6 +23,7 @@ const entries = packages.flatMap((item) => item.entries)
 const checks = [
   () => node('import by Node', 'entries.mjs', ...entries),
   () => node('require() by Node', 'entries.cjs', ...entries),
+  () => node('the page that an error points to', 'pointer.mjs'),
   () => node('calls from ESM', 'with-sandbox.mjs', process.execPath, 'calls.mjs'),
   () => node('calls from CommonJS', 'with-sandbox.mjs', process.execPath, 'calls.cjs'),
   ...typeChecks(project),

@@ -6,6 +6,7 @@ import type { InstalledPackage } from './project.ts'
 const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.+\.[cm]?[jt]s(\.map)?)$/
 /** What single packages bring beside their code. */
 const assets: Readonly<Record<string, RegExp>> = {
+  '@tokenlane/core': /^troubleshoot\.md$/,
   '@tokenlane/otel': /^dashboards\/tokenlane\.(grafana\.json|rules\.yml)$/,
   '@tokenlane/sandbox': /^console\/dist\/(index\.html|icon\.svg|assets\/[\w-]+\.(js|css))$/,
 }

@@ -15,7 +15,7 @@ export function checkCall({ call, configuration, tokens, servers }: Facts): Find
       failed(
         url,
         `The call was not sent: ${error.code}.`,
-        `Look up ${error.code} in docs/guide/troubleshoot.md.`,
+        `Look up ${error.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
       ),
     ]
   }

@@ -89,7 +89,7 @@ function findingOf(
   return finding('token-missing', 'error', subject, {
     seen,
     why,
-    fix: `Check \`${option}\`, and look up ${code} in docs/guide/troubleshoot.md.`,
+    fix: `Check \`${option}\`, and look up ${code} in node_modules/@tokenlane/core/troubleshoot.md.`,
   })
 }
 

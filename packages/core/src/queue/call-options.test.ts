@@ -24,7 +24,7 @@ test.each([
   expect(() => checkCallOptions(options)).toThrow(
     expect.objectContaining({
       code: 'INVALID_OPTIONS',
-      message: `Cannot send call: ${message} (see docs/guide/troubleshoot.md#invalid_options)`,
+      message: `Cannot send call: ${message} (see node_modules/@tokenlane/core/troubleshoot.md#invalid_options)`,
     }),
   )
 })
