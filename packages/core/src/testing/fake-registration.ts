@@ -44,7 +44,7 @@ export class FakeRegistration {
     )
     this.#paced = new Set(this.#apis.filter((_, index) => apis[index]?.ratePolicy !== undefined))
     this.#router = new Router(this.#apis)
-    this.#missed = new MissedRoutes(this.#apis, [], emit)
+    this.#missed = new MissedRoutes(this.#apis, this.#router, emit)
     this.#emit = emit
   }
 
