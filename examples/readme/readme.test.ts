@@ -12,6 +12,9 @@ const root = new URL('../../', import.meta.url)
 const folder = new URL('generated/', import.meta.url)
 const secrets = new URL('secrets/', folder)
 
+/** What a block begins with that is a file of examples/testing: its runner runs it there. */
+const fileOfExample = /^\/\/ (?:[\w-]+: )?records\b[\w.-]*\.ts\n/
+
 const pages = [
   'README.md',
   ...readdirSync(new URL('packages/', root)).map((name) => `packages/${name}/README.md`),
@@ -27,7 +30,8 @@ const counts = {
 
 function blocksOf(page: string): string[] {
   const text = readFileSync(new URL(page, root), 'utf8')
-  return Array.from(text.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code)
+  const blocks = Array.from(text.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code)
+  return blocks.filter((code) => !fileOfExample.test(code))
 }
 
 let sandbox: Sandbox

@@ -62,6 +62,14 @@ test('refused twice, the second 401 is final', async () => {
   expect((await call(tokens)).sent).toEqual(['Bearer test-token', 'Bearer test-token-2'])
 })
 
+test('a body that can be sent once is not sent again', async () => {
+  const tokens = fakeTokens({ apis: [base] })
+  tokens.refuseOnce()
+  const attempt = async () => ({ status: 200, result: 'first', discard() {} })
+  expect(await tokens.route(base)?.send(attempt, { replayable: false })).toBe('first')
+  expect(tokens.counts().sends).toBe(1)
+})
+
 test('a call without a token rejects with the code that was asked for, and nothing is sent', async () => {
   const tokens = fakeTokens({ apis: [base] })
   const events: TokenlaneEvent[] = []

@@ -1,0 +1,37 @@
+import { http, HttpResponse } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createFetch } from '@tokenlane/fetch'
+import { clients } from './clients.ts'
+import { createTokens } from './manager.ts'
+
+// What was created before msw listens, as in a module of the application.
+const tokens = createTokens()
+const { fetch: clientOf, ...others } = clients
+const fetch = clientOf?.(tokens)
+const lateFetch = createFetch(tokens, { fetch: (input, init) => globalThis.fetch(input, init) })
+
+const server = setupServer(
+  http.post('https://auth.example.com/public/security/v1/token', () =>
+    HttpResponse.json({ access_token: 'token-1', token_type: 'Bearer', expires_in: 3600 }),
+  ),
+  http.get('https://api.example.com/records', ({ request }) =>
+    HttpResponse.json(request.headers.get('authorization')),
+  ),
+)
+const made = Object.entries(others).map(([name, of]) => [name, of(tokens)] as const)
+beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
+afterAll(() => server.close())
+
+test('msw does not see a `createFetch` that keeps the fetch of before', async () => {
+  await expect(fetch?.('https://api.example.com/records')).rejects.toThrow('fetch failed')
+})
+
+test('msw sees a `createFetch` that looks its fetch up at each call', async () => {
+  const response = await lateFetch('https://api.example.com/records')
+  expect(await response.json()).toBe('Bearer token-1')
+})
+
+test.each(made)('msw sees %s, and the token requests of the manager', async (_, client) => {
+  expect(await client('https://api.example.com/records')).toBe('Bearer token-1')
+})

@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const folder = new URL('.', import.meta.url)
+const guide = new URL('../../docs/guide/', import.meta.url)
+const files = readdirSync(folder).filter((name) => /^records\b.*\.ts$/.test(name))
+
+/** The blocks of the guide that name a file of this folder, by its name. */
+const blocks = new Map<string, string>()
+for (const page of ['test-your-app.md', 'test-tools.md']) {
+  const text = readFileSync(new URL(page, guide), 'utf8')
+  for (const [, name = '', code = ''] of text.matchAll(
+    /^```ts\n\/\/ (?:[\w-]+: )?(records\b[\w.-]*\.ts)\n(.*?)^```$/gms,
+  ))
+    blocks.set(name, code)
+}
+
+test('the guide shows every file that begins with `records`, and no other', () => {
+  expect([...blocks.keys()].toSorted()).toEqual(files.toSorted())
+})
+
+test.each(files)('what the guide shows as %s is the file', (name) => {
+  expect(blocks.get(name)).toBe(readFileSync(new URL(name, folder), 'utf8'))
+})
