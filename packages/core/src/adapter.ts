@@ -17,4 +17,7 @@ export { dispatcherMustKeepFloor, type FetchCall } from './tls/tls-dispatcher.ts
 export { settingsMustKeepFloor, type RefuseTls } from './tls/tls-floor.ts'
 // What a tool that looks at an application needs.
 export { configurationOf, type ManagerConfiguration } from './manager/configuration.ts'
+export { inspectionOf, type Inspection } from './manager/inspection.ts'
+export type { ClientOutcome } from './issuer/try-clients.ts'
+export type { SharedServer } from './store/shared-server.ts'
 export { environmentProxy, type EnvironmentProxy } from './tls/proxy.ts'

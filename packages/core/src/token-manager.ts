@@ -5,6 +5,7 @@ import { checkOptions, type TokenManagerOptions } from './manager-options.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import { type ManagerStatus, Registration } from './manager/registration.ts'
 import { rememberConfiguration } from './manager/configuration.ts'
+import { rememberInspection } from './manager/inspection.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { nodeDebugObserver } from './log-observer.ts'
 import { type Emit, type Observer, Observers } from './events.ts'
@@ -123,6 +124,7 @@ export function createTokenManager<const Issuer extends string>(
   if (debug !== undefined) observers.add(debug)
   const guarded = store && new GuardedStore(store, observers.emit)
   const registration = new Registration(checked, guarded, observers.emit)
+  rememberInspection(tokens, checked, registration)
 
   const tenants = new Tenants(mostTenants, (id) => {
     const own = tenantOptions(id, { ...options, tenants: undefined }, optionsOf)

@@ -2,6 +2,7 @@ import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
 import { createExchange } from './protocol.ts'
 import { isRedisClient, type RedisClient } from './redis-client.ts'
+import { serverFacts } from './server-facts.ts'
 import { processRuntime } from './runtime.ts'
 
 /** Configures the limiter of a fleet. */
@@ -52,11 +53,12 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
     refuse('fallbackShare', 'a number from 0 to 1')
   if (typeof timeout !== 'number' || !(timeout > 0 && timeout < Infinity))
     refuse('timeout', 'milliseconds, finite, above 0')
-  return (api) => {
+  const create: RateLimiterFactory = (api) => {
     const name = processRuntime.name()
     const exchange = createExchange(client, prefix, api.baseUrl, name)
     return new FleetLimiter(api, { exchange, name, fallbackShare, timeout, runtime: processRuntime })
   }
+  return Object.assign(create, { server: () => serverFacts(client, `${prefix}:{server}`) })
 }
 
 function refuse(option: string, allowed: string, fault = 'missing or wrong'): never {

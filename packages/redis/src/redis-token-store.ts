@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type StoreClaim, type StoreEntry, TokenlaneError, type TokenStore } from '@tokenlane/core/fleet'
 import { isRedisClient, run, runScript, type RedisClient, type Script } from './redis-client.ts'
+import { serverFacts } from './server-facts.ts'
 import * as scripts from './store-scripts.ts'
 import { canSubscribe, WakeUps } from './wake-up.ts'
 
@@ -66,6 +67,7 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
     release: (name, fence, pause) =>
       call(scripts.release, name, [fence, String(Math.ceil(pause)), channelOf(name)]),
     drop: (name, entry) => call(scripts.drop, name, [entry]),
+    server: () => serverFacts(client, `${prefix}:{server}`),
   }
   return wakeUps === undefined
     ? store

@@ -34,6 +34,12 @@ export interface RotationOptions {
   readonly emit: Emit
 }
 
+/** A client of the credentials, and what the issuer said to it last; `undefined` if it was not asked with it. */
+export interface KnownClient {
+  readonly client: ClientCredentials
+  readonly outcome: 'accepted' | 'refused' | undefined
+}
+
 /**
  * Decides with which credentials an issuer is asked: first those that worked last, and none that were refused in the
  * last 30 s. When all are refused, the provider is asked again at once.
@@ -102,6 +108,25 @@ export class CredentialRotation {
         this.#listsRefusedUntil = [...this.#listsRefusedUntil, performance.now() + refusalMemory]
     }
     throw refusal ?? this.#lastRefusal ?? unavailable(this.#options.issuer, 'the provider gave none')
+  }
+
+  /**
+   * Returns every client of the credentials in their order, each once.
+   *
+   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
+   */
+  async known(signal: AbortSignal): Promise<readonly KnownClient[]> {
+    const { source } = this.#options
+    const list = typeof source === 'function' ? await this.#given(source, 'startup', signal) : [source].flat()
+    const known = new Map<string, KnownClient>()
+    for (const client of list) known.set(this.#keys.of(client), { client, outcome: this.#outcomeOf(client) })
+    return [...known.values()]
+  }
+
+  #outcomeOf(client: ClientCredentials): KnownClient['outcome'] {
+    const key = this.#keys.of(client)
+    if (key === this.#working) return 'accepted'
+    return this.#refusedUntil.has(key) ? 'refused' : undefined
   }
 
   async #ask(

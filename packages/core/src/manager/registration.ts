@@ -24,6 +24,7 @@ import { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { shareWithFleet } from '../store/share-with-fleet.ts'
 import { type AskOptions, tokenEndpoint } from '../issuer/token-endpoint.ts'
+import { type ClientOutcome, tryClients } from '../issuer/try-clients.ts'
 import { withCredentials } from '../issuer/with-credentials.ts'
 
 /** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
@@ -133,6 +134,13 @@ export class Registration {
     )
   }
 
+  /** As `Inspection.tryClients`. */
+  async tryClients(name: string): Promise<readonly ClientOutcome[]> {
+    const issuer = this.#issuers.get(name)
+    if (issuer === undefined) throw unknownIssuer(name, this.#issuers)
+    return issuer.tryClients()
+  }
+
   async close(): Promise<void> {
     const underWay = this.#callsUnderWay.close()
     for (const api of this.#apis) api.close()
@@ -165,6 +173,7 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
 interface ManagedIssuer {
   readonly token: RenewingToken
   readonly credentials: CredentialRotation
+  tryClients(): Promise<readonly ClientOutcome[]>
 }
 
 function manage(
@@ -192,7 +201,7 @@ function manage(
     credentialsMayChange: credentials.mayChange,
     emit,
   })
-  return { token, credentials }
+  return { token, credentials, tryClients: () => tryClients(credentials, issuing, requestTimeout) }
 }
 
 function statusOf({ token, credentials }: ManagedIssuer): IssuerStatus {

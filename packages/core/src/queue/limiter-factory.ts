@@ -1,5 +1,6 @@
 import { mustBeObject, refuse, shape } from '../options/check.ts'
 import type { Emit } from '../events.ts'
+import type { SharedServer } from '../store/shared-server.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'
 
@@ -32,7 +33,11 @@ export interface LimitedApi {
  * The limiter keeps every limit, and `spread`, whatever it is asked. It holds nothing that keeps the process alive
  * while no call waits or is under way.
  */
-export type RateLimiterFactory = (api: LimitedApi) => RateLimiter
+export interface RateLimiterFactory {
+  (api: LimitedApi): RateLimiter
+  /** As `TokenStore.server`. */
+  server?: () => Promise<SharedServer>
+}
 
 /** @throws TokenlaneError `INVALID_OPTIONS` for a value that cannot be a limiter. */
 export function checkLimiter(limiter: unknown): RateLimiter {

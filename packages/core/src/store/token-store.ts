@@ -1,3 +1,5 @@
+import type { SharedServer } from './shared-server.ts'
+
 /**
  * Where several processes keep their tokens together, so that one of them asks the issuer for all.
  *
@@ -34,6 +36,11 @@ export interface TokenStore {
    * Optional: without it processes claim again after 20 to 500 ms.
    */
   wait?(name: string, ms: number, signal: AbortSignal): Promise<StoreEntry | undefined>
+  /**
+   * Returns what the server behind the store says of itself. For tools such as `tokenlane doctor`: calls never wait for
+   * it. Optional.
+   */
+  server?(): Promise<SharedServer>
 }
 
 /** An entry, and how many milliseconds are left of it by the store's own clock, where it has one. */

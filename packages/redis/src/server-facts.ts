@@ -1,0 +1,39 @@
+import type { SharedServer } from '@tokenlane/core/fleet'
+import { run, type RedisClient } from './redis-client.ts'
+
+/** In a script, so that a Cluster answers from the node that has the keys, and every client sends it alike. */
+const look = `
+local time = redis.call('TIME')
+local info = redis.pcall('INFO')
+return { time[1], time[2], type(info) == 'table' and '' or info }
+`
+
+/**
+ * Returns what the server that keeps `key` says of itself. Nothing is read or written under the key.
+ *
+ * @throws what the client throws where the server cannot be reached or refuses scripts.
+ */
+export async function serverFacts(client: RedisClient, key: string): Promise<SharedServer> {
+  const sentAt = Date.now()
+  const reply = await run(client, look, [key], [])
+  // the server read its clock somewhere on the way
+  const now = (sentAt + Date.now()) / 2
+  const [seconds, microseconds, info = ''] = (reply as readonly unknown[]).map(textOf)
+  const field = (name: string): string | undefined =>
+    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
+  const valkey = field('valkey_version')
+  const version = valkey ?? field('redis_version')
+  return {
+    id: field('run_id') ?? '',
+    name: [valkey === undefined ? 'Redis' : 'Valkey', version].filter(Boolean).join(' '),
+    clockOffset: now - (Number(seconds) * 1_000 + Number(microseconds) / 1_000),
+    // without a limit the memory never counts as full
+    evictionPolicy: field('maxmemory') === '0' ? 'noeviction' : field('maxmemory_policy'),
+    ...(info === '' && { refused: 'INFO' }),
+  }
+}
+
+/** A client may be set to give bytes. */
+function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)
+}
