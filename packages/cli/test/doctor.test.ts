@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
@@ -14,6 +16,7 @@ import {
   certificate,
   closeServers,
   deadPort,
+  redisWithClock,
   testAuthority,
   tlsServer,
   tokenServer,
@@ -24,11 +27,14 @@ import {
 vi.setConfig({ testTimeout: 60_000 })
 
 const fleet = fileURLToPath(new URL('applications/fleet.ts', import.meta.url))
+const clients = fileURLToPath(new URL('applications/clients.ts', import.meta.url))
+const ownFetch = fileURLToPath(new URL('applications/own-fetch.ts', import.meta.url))
 const application = fileURLToPath(new URL('applications/tokens.ts', import.meta.url))
 const page = readFileSync(new URL('../../../docs/guide/doctor.md', import.meta.url), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
 const caFile = join(folder, 'ca.pem')
 
+const closers: (() => Promise<void>)[] = []
 let sandbox: Sandbox
 let redis: RedisServer
 /** A set-up in which nothing is wrong. */
@@ -42,7 +48,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   closeServers()
-  await Promise.all([sandbox.close(), redis.close()])
+  await Promise.all([sandbox.close(), redis.close(), ...closers.map((close) => close())])
   rmSync(folder, { recursive: true })
 })
 
@@ -50,16 +56,38 @@ afterAll(async () => {
 interface Change {
   readonly env?: Variables
   readonly args?: readonly string[]
+  /** A sandbox that this set-up alone has. */
+  readonly own?: Sandbox
 }
 
 interface BrokenSetup {
   readonly name: string
   readonly id: FindingId
+  /** What the same fault breaks besides. */
+  readonly also?: FindingId
   /** Breaks it. */
   readonly broken: () => Change | Promise<Change>
   /** What the fix that is named changes of the broken one. */
-  readonly mended: () => Change
+  readonly mended: (broken: Change) => Change | Promise<Change>
 }
+
+const noNext = { GENERAL_CLIENT_SECRET_NEXT: undefined }
+
+/** Starts a sandbox of a set-up's own, and returns it with its environment. */
+async function ownSandbox(): Promise<Sandbox & { env: Variables }> {
+  const own = await startSandbox({ caFile: join(folder, `${randomUUID()}.pem`) })
+  closers.push(() => own.close())
+  return Object.assign(own, { env: own.control.environment() })
+}
+
+/** Starts a Redis with these settings, and returns its URL. */
+async function redisWith(...settings: string[]): Promise<string> {
+  const server = await startRedis(settings)
+  closers.push(() => server.close())
+  return server.url
+}
+
+const fleetOn = (url: string): Change => ({ args: ['--module', fleet], env: { REDIS_URL: url } })
 
 const bearer = { access_token: 'token-of-a-test', token_type: 'bearer', expires_in: 3_600 }
 /** The general issuer alone, at another URL. */
@@ -284,32 +312,141 @@ const setups: readonly BrokenSetup[] = [
   {
     name: 'a token store that is down',
     id: 'store-failed',
-    broken: () => ({ args: ['--module', application], env: { STORE: '1' } }),
+    broken: () => ({ args: ['--module', application], env: { STORE: 'down' } }),
     mended: () => ({ args: ['--module', application], env: { STORE: undefined } }),
   },
   {
-    name: 'a Redis that is down, behind the token store',
+    name: 'a Redis that is down',
     id: 'store-failed',
+    also: 'limiter-failed',
     broken: async () => ({
       args: ['--module', fleet],
       env: { REDIS_URL: `redis://127.0.0.1:${await deadPort()}` },
     }),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
   },
+  {
+    name: 'a Redis that is a read-only replica',
+    id: 'store-failed',
+    also: 'limiter-failed',
+    broken: async () => fleetOn(await redisWith('--replicaof', '127.0.0.1', String(await deadPort()))),
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+  },
+  {
+    name: 'a user of Redis that may not write',
+    id: 'store-failed',
+    also: 'limiter-failed',
+    broken: async () => {
+      const url = await redisWith('--user', 'reader', 'on', '>password', '~*', '&*', '+@all', '-@write')
+      return fleetOn(url.replace('//', '//reader:password@'))
+    },
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+  },
+  {
+    name: 'a Redis whose memory is full',
+    id: 'store-failed',
+    also: 'limiter-failed',
+    broken: async () => fleetOn(await redisWith('--maxmemory', '1')),
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+  },
+  {
+    name: 'a Redis that forgets when its memory is full',
+    id: 'eviction-policy',
+    broken: async () => fleetOn(await redisWith('--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru')),
+    mended: async () => {
+      const url = await redisWith('--maxmemory', '100mb', '--maxmemory-policy', 'noeviction')
+      return { env: { REDIS_URL: url } }
+    },
+  },
+  {
+    name: 'a Redis whose clock is an hour ahead',
+    id: 'clock-off',
+    broken: async () => fleetOn(await redisWithClock(redis.url, 3_600)),
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+  },
+  {
+    name: 'a token store that keeps nothing',
+    id: 'store-failed',
+    broken: () => ({ args: ['--module', application], env: { STORE: 'forgets' } }),
+    mended: () => ({ env: { STORE: undefined } }),
+  },
+  {
+    name: 'two secrets that the issuer accepts',
+    id: 'secrets-both-live',
+    async broken() {
+      const own = await ownSandbox()
+      const { clientSecret } = own.control.rotateSecret('general', { overlap: true })
+      return { own, env: { ...own.env, GENERAL_CLIENT_SECRET_NEXT: clientSecret } }
+    },
+    mended({ own, env }) {
+      own?.control.dropOldSecrets('general')
+      return { env: { GENERAL_CLIENT_SECRET: env?.['GENERAL_CLIENT_SECRET_NEXT'], ...noNext } }
+    },
+  },
+  {
+    name: 'a second secret that the issuer refuses',
+    id: 'secret-refused',
+    broken: () => ({ env: { GENERAL_CLIENT_SECRET_NEXT: 'not-the-secret' } }),
+    mended: () => ({ env: noNext }),
+  },
+  {
+    name: 'a first secret that has ended',
+    id: 'secret-refused',
+    broken: () => ({
+      env: {
+        GENERAL_CLIENT_SECRET: 'the-old-secret',
+        GENERAL_CLIENT_SECRET_NEXT: good['GENERAL_CLIENT_SECRET'],
+      },
+    }),
+    mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'], ...noNext } }),
+  },
+  {
+    name: 'an axios client whose agent allows TLS 1.0',
+    id: 'tls-floor',
+    broken: () => ({ args: ['--module', clients], env: { AXIOS_TLS: '1' } }),
+    mended: () => ({ env: { AXIOS_TLS: undefined } }),
+  },
+  {
+    name: 'a got client whose agent allows TLS 1.0',
+    id: 'tls-floor',
+    broken: () => ({ args: ['--module', clients], env: { GOT_TLS: '1' } }),
+    mended: () => ({ env: { GOT_TLS: undefined } }),
+  },
+  {
+    name: 'a dispatcher of undici that allows TLS 1.0',
+    id: 'tls-floor',
+    broken: () => ({ args: ['--module', clients], env: { UNDICI_TLS: '1' } }),
+    mended: () => ({ env: { UNDICI_TLS: undefined } }),
+  },
+  {
+    name: 'an agent that accepts any certificate',
+    id: 'tls-unverified',
+    broken: () => ({ args: ['--module', clients], env: { ANY_CERTIFICATE: '1' } }),
+    mended: () => ({ env: { ANY_CERTIFICATE: undefined } }),
+  },
+  {
+    name: "a proxy of the application's own `fetch` that is down",
+    id: 'own-fetch-failed',
+    broken: async () => ({
+      args: ['--module', ownFetch],
+      env: { OWN_PROXY: `http://127.0.0.1:${await deadPort()}` },
+    }),
+    mended: async () => ({ env: { OWN_PROXY: await tunnelProxy() } }),
+  },
 ]
 
 describe.concurrent('each broken set-up is told by its own finding, and the fix that is named mends it', () => {
-  test.each(setups)('$name: $id', async ({ id, broken, mended }) => {
+  test.each(setups)('$name: $id', async ({ id, also = id, broken, mended }) => {
     const change = await broken()
     const env = { ...good, ...change.env }
     const before = await doctor(change.args ?? [], env)
-    expect([...new Set(idsOf(before.found.findings))]).toEqual([id])
+    expect([...new Set(idsOf(before.found.findings))]).toEqual([...new Set([id, also])])
     expect(before.status).toBe(1)
     expect(before.found.ok).toBe(false)
     const printed = before.stdout + before.stderr
     const secrets = [env['GENERAL_CLIENT_SECRET'], good['WEBLINK_CLIENT_SECRET'], bearer.access_token]
     expect(secrets.filter((secret) => secret && printed.includes(secret))).toEqual([])
-    const fix = mended()
+    const fix = await mended(change)
     const after = await doctor(fix.args ?? change.args ?? [], { ...env, ...fix.env })
     expect(idsOf(after.found.findings)).toEqual([])
     expect(after.status).toBe(0)
@@ -336,6 +473,45 @@ test('an issuer gets one token request for each credential, whatever it answers'
   })
   await doctor(['--url', `${good['API_URL']}records`], { ...good, ...issuerAt(url).env })
   expect(requests).toBe(1)
+})
+
+test('an issuer is asked once with each of two secrets', async () => {
+  const asked: string[] = []
+  const answer = tokenServer(200, bearer)
+  const url = await tlsServer((request, response) => {
+    if (request.method === 'POST')
+      void text(request).then((body) => asked.push(new URLSearchParams(body).get('client_secret') ?? ''))
+    answer(request, response)
+  })
+  const env = {
+    ...good,
+    ...issuerAt(url).env,
+    GENERAL_CLIENT_SECRET: 'one',
+    GENERAL_CLIENT_SECRET_NEXT: 'two',
+  }
+  await doctor(['--url', `${good['API_URL']}records`], env)
+  expect(asked).toEqual(['one', 'two'])
+})
+
+test('an issuer that only the `fetch` of the application reaches is fine', async () => {
+  const target = `127.0.0.1:${await deadPort()}`
+  const proxy = await tunnelProxy({ [target]: new URL(String(good['AUTH_URL'])).host })
+  const env = { ...good, AUTH_URL: `https://${target}`, OWN_PROXY: proxy }
+  const { found } = await doctor(['--module', ownFetch], env)
+  expect(idsOf(found.findings)).toEqual([])
+  expect(found.looked).toContain(
+    `https://${target} (issuer general): through the \`fetch\` of the application: reached; directly: ECONNREFUSED`,
+  )
+})
+
+test('a user of Redis without INFO is told that the eviction policy could not be looked at', async () => {
+  const url = await redisWith('--user', 'plain', 'on', '>password', '~*', '&*', '+@all', '-info')
+  const { args, env } = fleetOn(url.replace('//', '//plain:password@'))
+  const { found } = await doctor(args ?? [], { ...good, ...env })
+  expect(idsOf(found.findings)).toEqual([])
+  expect(found.looked).toContain(
+    'token store: works, on Redis; could not look at its eviction policy, since it refuses INFO',
+  )
 })
 
 test('several things that are wrong are all found, the worst first', async () => {

@@ -20,4 +20,5 @@ export { configurationOf, type ManagerConfiguration } from './manager/configurat
 export { inspectionOf, type Inspection } from './manager/inspection.ts'
 export type { ClientOutcome } from './issuer/try-clients.ts'
 export type { SharedServer } from './store/shared-server.ts'
+export { dispatcherSettings } from './tls/tls-dispatcher.ts'
 export { environmentProxy, type EnvironmentProxy } from './tls/proxy.ts'

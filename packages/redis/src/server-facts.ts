@@ -19,8 +19,7 @@ export async function serverFacts(client: RedisClient, key: string): Promise<Sha
   // the server read its clock somewhere on the way
   const now = (sentAt + Date.now()) / 2
   const [seconds, microseconds, info = ''] = (reply as readonly unknown[]).map(textOf)
-  const field = (name: string): string | undefined =>
-    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
   const valkey = field('valkey_version')
   const version = valkey ?? field('redis_version')
   return {

@@ -1,5 +1,5 @@
 import type { TokenlaneError, TokenManager } from '@tokenlane/core'
-import type { ManagerConfiguration } from '@tokenlane/core/adapter'
+import type { Inspection, ManagerConfiguration } from '@tokenlane/core/adapter'
 
 /** The application that is looked at. */
 export interface Application {
@@ -9,6 +9,9 @@ export interface Application {
   readonly file: string
   readonly tokens: TokenManager
   readonly configuration: ManagerConfiguration
+  readonly inspection: Inspection
+  /** Everything that its module exports. */
+  readonly exports: Readonly<Record<string, unknown>>
 }
 
 /** An application whose options were refused. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
-import { configurationOf } from '@tokenlane/core/adapter'
+import { configurationOf, inspectionOf } from '@tokenlane/core/adapter'
 
 import { CannotLook } from '../exit-status.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
@@ -22,11 +22,12 @@ export async function loadApplication(source: Source): Promise<Application | Ref
   const from = path ?? 'environment variables'
   const file = resolve(folder, path ?? 'package.json')
   try {
-    const tokens = path === undefined ? fromEnvironment(source) : await tokensOf(path, file)
-    const configuration = configurationOf(tokens) ?? (await configurationByCopyOf(file, tokens))
-    if (configuration === undefined)
+    const exports = path === undefined ? { tokens: fromEnvironment(source) } : await exportsOf(path, file)
+    const tokens = exports['tokens'] as TokenManager
+    const seen = lookInto(tokens, { configurationOf, inspectionOf }) ?? (await lookByCopyOf(file, tokens))
+    if (seen === undefined)
       throw new CannotLook(`${from} exports \`tokens\`, but not what \`createTokenManager\` returns`)
-    return { from, file, tokens, configuration }
+    return { from, file, tokens, exports, ...seen }
   } catch (error) {
     const refused = refusalsIn(error)
     if (refused === undefined) throw error
@@ -38,21 +39,20 @@ function namesUrl({ authUrl, apiUrl, weblinkAuthUrl, weblinkUrl }: Source): bool
   return [authUrl, apiUrl, weblinkAuthUrl, weblinkUrl].some((url) => url !== undefined)
 }
 
-async function tokensOf(path: string, file: string): Promise<TokenManager> {
+async function exportsOf(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
   const loaded = await load(path, file)
   // a CommonJS module may have its exports on `default` only
-  const { tokens, default: exported } = loaded as { tokens?: unknown; default?: { tokens?: unknown } }
-  const found = tokens ?? exported?.tokens
-  if (found === undefined)
+  const exports: Record<string, unknown> = { ...(loaded['default'] as object | undefined), ...loaded }
+  if (exports['tokens'] === undefined)
     throw new CannotLook(`${path} has no export \`tokens\`: export the token manager by that name`)
-  return found as TokenManager
+  return exports
 }
 
-async function load(path: string, file: string): Promise<unknown> {
+async function load(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
   // what the application prints is not what the command was asked for
   console.log = console.info = console.debug = console.error
   try {
-    return await import(pathToFileURL(file).href)
+    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
   } catch (error) {
     if (refusalsIn(error) !== undefined) throw error
     const { name, code } = error as { name?: string; code?: string }
@@ -61,15 +61,26 @@ async function load(path: string, file: string): Promise<unknown> {
   }
 }
 
-/** Asks the copy of core that the application itself uses: with `npx` it is not the command's. */
-async function configurationByCopyOf(
-  file: string,
+/** What a copy of core knows of its managers. */
+interface Door {
+  readonly configurationOf: typeof configurationOf
+  readonly inspectionOf: typeof inspectionOf
+}
+
+function lookInto(
   tokens: unknown,
-): Promise<Application['configuration'] | undefined> {
+  door: Door,
+): Pick<Application, 'configuration' | 'inspection'> | undefined {
+  const configuration = door.configurationOf(tokens)
+  const inspection = door.inspectionOf(tokens)
+  return configuration && inspection && { configuration, inspection }
+}
+
+/** Asks the copy of core that the application itself uses: with `npx` it is not the command's. */
+async function lookByCopyOf(file: string, tokens: unknown): Promise<ReturnType<typeof lookInto>> {
   try {
     const door = createRequire(file).resolve('@tokenlane/core/adapter')
-    const copy = (await import(pathToFileURL(door).href)) as { configurationOf: typeof configurationOf }
-    return copy.configurationOf(tokens)
+    return lookInto(tokens, (await import(pathToFileURL(door).href)) as Door)
   } catch {
     return undefined
   }

@@ -8,6 +8,7 @@ export function checkCall({ call, configuration, tokens, servers }: Facts): Find
   const { url, api, status, error, failure } = call
   if (api === undefined) return [unrouted(url, configuration?.apis.map(({ baseUrl }) => baseUrl) ?? [])]
   const issuer = configuration?.apis.find(({ baseUrl }) => baseUrl === api)?.issuer ?? ''
+  const others = configuration?.issuers.map(({ name }) => name).filter((name) => name !== issuer) ?? []
   if (error !== undefined) {
     // its issuer's finding says it already
     if (tokens.some((token) => token.issuer === issuer && token.lifetime === undefined)) return []
@@ -21,12 +22,14 @@ export function checkCall({ call, configuration, tokens, servers }: Facts): Find
   }
   if (failure !== undefined) {
     const { origin } = new URL(url)
-    const explained = servers.some((one) => one.origin === origin && (one.failure ?? one.certificateFailure))
+    const explained = servers.some(
+      (one) => one.origin === origin && !one.throughFetch && (one.failure ?? one.certificateFailure),
+    )
     return explained
       ? []
       : [failed(url, `The call failed (${failure}).`, 'Check the server and the way to it.')]
   }
-  if (status === 401) return [unauthorized(call, issuer)]
+  if (status === 401) return [unauthorized(call, issuer, others)]
   if (status === 403)
     return [
       finding('call-forbidden', 'error', url, {
@@ -58,12 +61,16 @@ function unrouted(url: string, baseUrls: readonly string[]): Finding {
   })
 }
 
-function unauthorized({ url, challenge, sends = 1 }: CallFacts, issuer: string): Finding {
-  if (challenge === 'invalid_token' || sends > 1)
+function unauthorized(
+  { url, challenge, isTokenRefused = false }: CallFacts,
+  issuer: string,
+  others: readonly string[],
+): Finding {
+  if (challenge === 'invalid_token' || isTokenRefused)
     return finding('call-wrong-issuer', 'error', url, {
-      seen: `Status 401 (${challenge ?? 'no reason'}), sent ${sends === 1 ? 'once' : 'twice, the second time with a new token'}.`,
+      seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just given.`,
       why: `The API does not take the tokens of the issuer "${issuer}".`,
-      fix: "Check the API's `issuer`, and that both are of one environment.",
+      fix: `Check that API and issuer are of one environment${others.length === 0 ? '' : `, and that \`issuer\` of this API should not be ${others.join(' or ')}`}.`,
     })
   return finding('call-unauthorized', 'error', url, {
     seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,

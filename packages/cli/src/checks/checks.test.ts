@@ -32,6 +32,8 @@ const facts = (seen: Partial<Facts>): Facts => ({
   servers: [],
   tokens: [],
   call: undefined,
+  shared: [],
+  tls: [],
   packages: [],
   secretDays: undefined,
   ...seen,
@@ -107,11 +109,11 @@ test.each(['ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH'])('%s is a connection that 
   expect(checkConnections(facts({ servers }))).toMatchObject([{ id: 'connection-failed', severity: 'error' }])
 })
 
-const called = { url: 'https://api.example.com/records', api: api.baseUrl, sends: 1 }
+const called = { url: 'https://api.example.com/records', api: api.baseUrl }
 test.each([
-  ['401 for a token that was renewed', { status: 401, sends: 2 }, 'call-wrong-issuer'],
+  ['401 for its token', { status: 401, isTokenRefused: true }, 'call-wrong-issuer'],
   ['401 with invalid_token', { status: 401, challenge: 'invalid_token' }, 'call-wrong-issuer'],
-  ['401 without a challenge', { status: 401 }, 'call-unauthorized'],
+  ['401 for another reason', { status: 401 }, 'call-unauthorized'],
   ['403 of the API', { status: 403 }, 'call-forbidden'],
   ['403 of a firewall', { status: 403, isHtml: true }, 'call-forbidden'],
   ['404', { status: 404 }, 'call-failed'],

@@ -1,12 +1,12 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** What a `Date` header and the time on the way may be off by, in milliseconds. */
-const tolerance = 60_000
+/** By how much the clock of a server may differ from this one, in milliseconds. */
+export const clockTolerance = 60_000
 
 /** A clock that is not the issuer's. */
 export function checkClock({ servers, configuration }: Facts): Finding[] {
-  const withDate = servers.filter(({ clockOffset = 0 }) => Math.abs(clockOffset) > tolerance)
+  const withDate = servers.filter(({ clockOffset = 0 }) => Math.abs(clockOffset) > clockTolerance)
   const signs = configuration?.issuers.some(
     ({ clientAuthentication }) => clientAuthentication === 'private_key_jwt',
   )
@@ -19,7 +19,8 @@ export function checkClock({ servers, configuration }: Facts): Finding[] {
   )
 }
 
-function inWords(ms: number): string {
+/** Returns a length of time in the unit that people would say it in. */
+export function inWords(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} minutes`
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / 86_400_000)} days`

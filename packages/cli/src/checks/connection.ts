@@ -5,7 +5,9 @@ import type { ServerFacts } from '../facts/server.ts'
 /** Servers that cannot be reached, or offer no TLS that is safe: DNS, TCP, proxy, TLS version told apart. */
 export function checkConnections({ servers }: Facts): Finding[] {
   return servers.flatMap((server) =>
-    server.failure === undefined ? [] : [findingOf(server, server.failure)],
+    server.failure === undefined
+      ? []
+      : [(server.throughFetch ? ownFetch : findingOf)(server, server.failure)],
   )
 }
 
@@ -49,5 +51,19 @@ function findingOf({ origin, roles, proxy }: ServerFacts, code: string): Finding
     seen: `The connection failed (${code}).`,
     why,
     fix: 'Usually a firewall, or a proxy that must be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
+  })
+}
+
+const isCertificateCode = /CERT|UNABLE_TO_|SELF_SIGNED/
+
+/** The `fetch` that token requests use does not reach the issuer, whatever the direct way does. */
+function ownFetch({ origin, roles, throughFetch }: ServerFacts, code: string): Finding {
+  const { directly } = throughFetch ?? {}
+  return finding('own-fetch-failed', 'error', origin, {
+    seen: `The \`fetch\` of the application does not reach it (${code}); the direct way ${directly === undefined ? 'does' : `fails, too (${directly})`}.`,
+    why: `Token requests to ${roles.join(', ')} go by the option \`fetch\`: without a token no call is sent.`,
+    fix: isCertificateCode.test(code)
+      ? 'Give its dispatcher or agent the authority (`ca`), or name the file in NODE_EXTRA_CA_CERTS.'
+      : `Check the proxy, dispatcher or agent of this \`fetch\`${directly === undefined ? ', or leave the option out' : ', and the URL'}.`,
   })
 }

@@ -2,17 +2,13 @@ import type { TokenlaneError } from '@tokenlane/core'
 
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
+import { processFloor } from './tls-settings.ts'
 
 /** Options that `createTokenManager` refuses: all of them. */
 export function checkOptions({ refused }: Facts): Finding[] {
   return refused.map((error) => {
     const [seen = '', fix] = reasonOf(error).split('; allowed: ', 2)
-    if (seen.includes('this process allows TLS'))
-      return finding('tls-floor', 'error', 'this process', {
-        seen,
-        why: 'A secret could travel over a broken TLS version, so nothing is sent.',
-        fix: 'Start Node without --tls-min-v1.0 and --tls-min-v1.1, also in NODE_OPTIONS.',
-      })
+    if (seen.includes('this process allows TLS')) return processFloor(seen)
     const [, option = 'options'] = /`([\w.[\]]+)`/.exec(seen) ?? []
     return finding('option-wrong', 'error', option, {
       seen,

@@ -1,28 +1,63 @@
+import type { TokenlaneEvent } from '@tokenlane/core'
+
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
+import type { SharedFacts } from '../facts/shared.ts'
 
-/** A shared token store or rate limiter that failed while tokens were requested and the call was made. */
-export function checkShared({ events }: Facts): Finding[] {
-  const found = new Map<string, Finding>()
-  for (const event of events) {
-    if (event.type === 'store.failed')
-      found.set(
-        'store',
-        finding('store-failed', 'warning', 'token store', {
-          seen: `The shared token store fails (${event.reason}).`,
-          why: 'Each process asks the issuer for a token of its own.',
-          fix: 'Check that this machine reaches the store (Redis), and its password and TLS settings.',
-        }),
-      )
-    if (event.type === 'limiter.failed')
-      found.set(
-        event.api,
-        finding('limiter-failed', 'warning', event.api, {
-          seen: `The shared rate budget cannot be reached (${event.reason}).`,
-          why: 'Each process keeps to a share of the limit.',
-          fix: 'Check that this machine reaches Redis, and the settings of the limiter.',
-        }),
-      )
-  }
-  return [...found.values()]
+/** A shared token store or rate limiter that does not work, and a Redis that is not set up for it. */
+export function checkShared({ shared, events }: Facts): Finding[] {
+  const tried = shared.flatMap((facts) => (facts.failure === undefined ? [] : [failed(facts, facts.failure)]))
+  const seen = events.flatMap(failedInUse)
+  // the same fault shows in use: the trial says more of it
+  const others = seen.filter(({ id }, index) => {
+    const isFirst = seen.findIndex((one) => one.id === id) === index
+    return isFirst && tried.every((one) => one.id !== id)
+  })
+  return [...tried, ...others]
+}
+
+const consequence = {
+  'token store': 'Each process asks the issuer for a token of its own.',
+  'rate limiter': 'Each process keeps to a share of the limit.',
+} as const
+
+const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' } as const
+
+function failed({ part, failedAt = '' }: SharedFacts, code: string): Finding {
+  return finding(idOf[part], 'warning', part, {
+    seen: `${failedAt.charAt(0).toUpperCase()}${failedAt.slice(1)} failed (${code}).`,
+    why: consequence[part],
+    fix: fixOf(code),
+  })
+}
+
+function failedInUse(event: TokenlaneEvent): Finding[] {
+  if (event.type !== 'store.failed' && event.type !== 'limiter.failed') return []
+  const part = event.type === 'store.failed' ? 'token store' : 'rate limiter'
+  return [
+    finding(idOf[part], 'warning', part, {
+      seen: `It failed while it was in use (${event.reason}).`,
+      why: consequence[part],
+      fix: fixOf(event.reason),
+    }),
+  ]
+}
+
+/** What mends the errors that Redis names by a word. */
+const fixes: Readonly<Record<string, string>> = {
+  NOPERM: 'Allow this user of Redis the commands that packages/redis/README.md names under "Settings".',
+  NOAUTH: "Set the user name and password of Redis in its client's options.",
+  WRONGPASS: "Correct the user name or password of Redis in its client's options.",
+  OOM: 'The memory of Redis is full: raise its maxmemory, or remove what else is kept there.',
+  READONLY: 'The client is connected to a replica: connect it to the master, or by Sentinel or Cluster.',
+  LOADING: 'Redis is starting: wait until it has loaded its data.',
+  NOREPLICAS: 'Redis has too few replicas to accept writes: look at min-replicas-to-write.',
+  MISCONF: 'Redis cannot save to disk and refuses writes: look at its log.',
+}
+
+function fixOf(code: string): string {
+  return (
+    fixes[code] ??
+    'Check that Redis runs, that this machine reaches it, and the URL, password and TLS settings of its client.'
+  )
 }

@@ -6,6 +6,7 @@ import { createFetch } from '@tokenlane/fetch'
 
 import type { Source } from '../application/application.ts'
 import { mustLoad } from '../application/must-load.ts'
+import { failureCode } from '../failure-code.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
 
 export interface CallCommandOptions extends Source {
@@ -28,7 +29,7 @@ export async function call(url: string, options: CallCommandOptions): Promise<nu
   try {
     return await tellCall(tokens, url, options.method, tell)
   } catch (error) {
-    tell(isTokenlaneError(error) ? error.message : `The call failed: ${codeOf(error)}`)
+    tell(isTokenlaneError(error) ? error.message : `The call failed: ${failureCode(error)}`)
     console.error('See tokenlane doctor')
     return exitStatus.findings
   } finally {
@@ -58,9 +59,4 @@ async function tellCall(
 async function write(body: ReadableStream<Uint8Array>): Promise<void> {
   for await (const part of Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]))
     if (!process.stdout.write(part as Uint8Array)) await once(process.stdout, 'drain')
-}
-
-function codeOf(error: unknown): string {
-  const { cause, name } = error as { cause?: { code?: unknown }; name?: unknown }
-  return String(cause?.code ?? name)
 }

@@ -4,27 +4,32 @@ import type { Application, Source } from '../application/application.ts'
 import { loadApplication } from '../application/load-application.ts'
 import { checkCall } from '../checks/call.ts'
 import { checkCertificates } from '../checks/certificate.ts'
+import { checkClients } from '../checks/clients.ts'
 import { checkClock } from '../checks/clock.ts'
 import { checkConnections } from '../checks/connection.ts'
 import { checkEnvironments } from '../checks/environments.ts'
 import { checkLifetimes } from '../checks/lifetime.ts'
 import { checkOptions } from '../checks/options.ts'
 import { checkPackages } from '../checks/packages.ts'
-import { checkProcess } from '../checks/process.ts'
 import { checkRates } from '../checks/rate.ts'
+import { checkRedis } from '../checks/redis.ts'
 import { checkSecrets } from '../checks/secret.ts'
 import { checkShared } from '../checks/shared.ts'
+import { checkTlsSettings } from '../checks/tls-settings.ts'
 import { checkTokens } from '../checks/token.ts'
 import { lookAtCall } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 import { lookAtPackages } from '../facts/packages.ts'
-import { lookAtServer, type ServerFacts } from '../facts/server.ts'
-import { lookAtToken } from '../facts/token.ts'
+import { lookAtServers } from '../facts/servers.ts'
+import { lookAtShared } from '../facts/shared.ts'
+import { lookAtTlsSettings } from '../facts/tls-settings.ts'
+import { lookAtIssuer } from '../facts/token.ts'
 import type { Finding } from './finding.ts'
+import { lookedAt } from './looked-at.ts'
 
 const checks: readonly ((facts: Facts) => Finding[])[] = [
   checkOptions,
-  checkProcess,
+  checkTlsSettings,
   checkConnections,
   checkCertificates,
   checkTokens,
@@ -32,9 +37,11 @@ const checks: readonly ((facts: Facts) => Finding[])[] = [
   checkClock,
   checkEnvironments,
   checkSecrets,
+  checkClients,
   checkLifetimes,
   checkRates,
   checkShared,
+  checkRedis,
   checkPackages,
 ]
 
@@ -92,55 +99,34 @@ const notSeen: Seen = {
   servers: [],
   tokens: [],
   call: undefined,
+  shared: [],
+  tls: [],
 }
 
-async function lookAt({ tokens, configuration }: Application, url: string | undefined): Promise<Seen> {
+async function lookAt(application: Application, url: string | undefined): Promise<Seen> {
+  const { tokens, configuration, inspection, exports } = application
   const events: TokenlaneEvent[] = []
   const off = tokens.observe((event) => events.push(event))
   try {
-    const [servers, tokenFacts] = await Promise.all([
-      lookAtServers(configuration),
-      Promise.all(configuration.issuers.map(({ name }) => lookAtToken(tokens, name))),
+    const [servers, tokenFacts, shared] = await Promise.all([
+      lookAtServers(application),
+      Promise.all(configuration.issuers.map(({ name }) => lookAtIssuer(tokens, name, inspection))),
+      lookAtShared(inspection),
     ])
     const call = url === undefined ? undefined : await callUnlessPointless(url)
-    return { configuration, status: tokens.status(), events, servers, tokens: tokenFacts, call }
+    const tls = lookAtTlsSettings(exports)
+    return { configuration, status: tokens.status(), events, servers, tokens: tokenFacts, call, shared, tls }
 
     async function callUnlessPointless(given: string): Promise<Facts['call']> {
       const issuer = tokens.route(given)?.issuer
       // no second request to an issuer that gave no token
       const failed = tokenFacts.some((token) => token.issuer === issuer && token.lifetime === undefined)
-      return failed ? undefined : lookAtCall(tokens, given)
+      // a token that another process obtained may have been revoked since
+      const isOld = events.some((event) => event.type === 'token.received' && event.issuer === issuer)
+      return failed ? undefined : lookAtCall(tokens, given, isOld)
     }
   } finally {
     off()
     await tokens.close()
   }
-}
-
-async function lookAtServers({ issuers, apis }: Application['configuration']): Promise<ServerFacts[]> {
-  const roles = new Map<string, string[]>()
-  const add = (url: string, role: string): void => {
-    const { origin } = new URL(url)
-    roles.set(origin, [...(roles.get(origin) ?? []), role])
-  }
-  for (const { name, url } of issuers) add(url, `issuer ${name}`)
-  const issuing = new Set(roles.keys())
-  for (const { baseUrl } of apis) add(baseUrl, `API ${baseUrl}`)
-  return Promise.all(Array.from(roles, ([origin, names]) => lookAtServer(origin, names, issuing.has(origin))))
-}
-
-function lookedAt({ servers, tokens, call, packages }: Facts): string[] {
-  return [
-    ...servers.map(({ origin, roles, protocol, failure }) => {
-      const how = failure ?? protocol ?? 'no TLS'
-      return `${origin} (${roles.join(', ')}): ${how}`
-    }),
-    ...tokens.map(({ issuer, lifetime, duration }) => {
-      const what = lifetime === undefined ? 'none' : `lives for ${Math.round(lifetime / 1_000)} s`
-      return `token of ${issuer}: ${what}, after ${Math.round(duration)} ms`
-    }),
-    ...(call ? [`call ${call.url}: ${call.status ?? 'no response'}`] : []),
-    `Node ${process.versions.node}`,
-    ...packages.map(({ name, version }) => `${name} ${version}`),
-  ]
 }

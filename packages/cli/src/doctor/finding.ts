@@ -26,6 +26,7 @@ export const findingIds = [
   'connection-failed',
   'proxy-unused',
   'proxy-failed',
+  'own-fetch-failed',
   'tls-too-old',
   'authority-unknown',
   'authority-private',
@@ -54,8 +55,11 @@ export const findingIds = [
   'policy-missing',
   'secret-expiring',
   'secret-age-unknown',
+  'secrets-both-live',
+  'secret-refused',
   'store-failed',
   'limiter-failed',
+  'eviction-policy',
 ] as const
 
 /** Makes a finding, with the section that says more. */

@@ -6,6 +6,8 @@ import {
 } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 
+import { failureCode } from '../failure-code.ts'
+
 /** What became of one call with a token. */
 export interface CallFacts {
   /** Without its query. */
@@ -19,8 +21,8 @@ export interface CallFacts {
   readonly isHtml?: boolean
   /** Names of the rate limit headers that came. */
   readonly rateHeaders?: readonly string[]
-  /** How often it was sent. */
-  readonly sends?: number
+  /** Whether the API refused the token. */
+  readonly isTokenRefused?: boolean
   readonly error?: TokenlaneError
   /** Code of the transport's failure. */
   readonly failure?: string
@@ -28,20 +30,25 @@ export interface CallFacts {
 
 const challenges = ['invalid_token', 'insufficient_scope', 'invalid_request']
 
-/** Makes one GET request through the token manager, and reads no more of the response than its head. */
-export async function lookAtCall(tokens: TokenManager, given: string): Promise<CallFacts> {
+/**
+ * Makes one GET request through the token manager, and reads no more of the response than its head.
+ *
+ * @param mayRenew whether the issuer may be asked for another token when the API refuses the one at hand.
+ */
+export async function lookAtCall(tokens: TokenManager, given: string, mayRenew: boolean): Promise<CallFacts> {
   const { origin, pathname } = new URL(given)
   const url = origin + pathname
   const api = tokens.route(given)?.baseUrl
   if (api === undefined) return { url }
-  let sends: number | undefined
+  let isTokenRefused = false
   const off = tokens.observe((event: TokenlaneEvent) => {
-    if (event.type === 'call.finished' && event.api === api) sends = event.sends
+    if (event.type === 'token.rejected' && event.api === api) isTokenRefused = true
   })
   try {
     const response = await createFetch(tokens)(given, {
       signal: AbortSignal.timeout(15_000),
       redirect: 'manual',
+      tokenlane: { resend: mayRenew },
     })
     const { status, headers } = response
     await response.body?.cancel()
@@ -49,11 +56,10 @@ export async function lookAtCall(tokens: TokenManager, given: string): Promise<C
     const challenge = challenges.find((code) => authenticate.includes(`error="${code}"`))
     const rateHeaders = Array.from(headers.keys()).filter((name) => /^(?:x-)?ratelimit/.test(name))
     const isHtml = headers.get('content-type')?.startsWith('text/html') === true
-    return { url, api, status, isHtml, rateHeaders, ...(challenge && { challenge }), ...(sends && { sends }) }
+    return { url, api, status, isHtml, isTokenRefused, rateHeaders, ...(challenge && { challenge }) }
   } catch (error) {
     if (isTokenlaneError(error)) return { url, api, error }
-    const { cause, name } = error as { cause?: { code?: unknown }; name?: unknown }
-    return { url, api, failure: String(cause?.code ?? name) }
+    return { url, api, failure: failureCode(error) }
   } finally {
     off()
   }

@@ -3,6 +3,8 @@ import type { ManagerConfiguration } from '@tokenlane/core/adapter'
 import type { CallFacts } from './call.ts'
 import type { PackageFacts } from './packages.ts'
 import type { ServerFacts } from './server.ts'
+import type { SharedFacts } from './shared.ts'
+import type { TlsFacts } from './tls-settings.ts'
 import type { TokenFacts } from './token.ts'
 
 /** What was looked at, from which every check draws its findings. Holds no secret, token, query or body. */
@@ -19,6 +21,8 @@ export interface Facts {
   readonly servers: readonly ServerFacts[]
   readonly tokens: readonly TokenFacts[]
   readonly call: CallFacts | undefined
+  readonly shared: readonly SharedFacts[]
+  readonly tls: readonly TlsFacts[]
   readonly packages: readonly PackageFacts[]
   /** Days that a secret must have left; `undefined` if it was not asked for. */
   readonly secretDays: number | undefined

@@ -24,6 +24,11 @@ export interface ServerFacts {
   /** How far this machine's clock is ahead of the server's, in milliseconds. */
   readonly clockOffset?: number
   readonly proxy?: EnvironmentProxy
+  /**
+   * Set where the application's own `fetch` was looked through: `failure` and `clockOffset` are what it saw, and
+   * `directly` is the code of what failed without it.
+   */
+  readonly throughFetch?: { readonly directly?: string }
 }
 
 export interface CertificateFacts {

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
 import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
+import type { ClientOutcome, Inspection } from '@tokenlane/core/adapter'
 
 /** What became of the token request of one issuer. */
 export interface TokenFacts {
@@ -10,6 +11,8 @@ export interface TokenFacts {
   readonly error?: TokenlaneError
   /** In milliseconds. */
   readonly duration: number
+  /** What the issuer says to each of several clients, where one of them got a token. */
+  readonly clients?: readonly ClientOutcome[]
 }
 
 /** How long an issuer may take in all, in milliseconds. */
@@ -18,10 +21,29 @@ const longest = 10_000
 const channel = 'tracing:tokenlane:token.request:error'
 
 /**
+ * Obtains an issuer's token, and asks with each client of its credentials that was not needed for that. No client is
+ * asked with twice.
+ */
+export async function lookAtIssuer(
+  tokens: TokenManager,
+  issuer: string,
+  inspection: Inspection,
+): Promise<TokenFacts> {
+  const facts = await lookAtToken(tokens, issuer)
+  if (facts.lifetime === undefined) return facts
+  try {
+    return { ...facts, clients: await inspection.tryClients(issuer) }
+  } catch {
+    // a provider that gives nothing the second time
+    return facts
+  }
+}
+
+/**
  * Obtains an issuer's token as the application does, by one token request: what fails is not tried again, except with
  * the second of two secrets.
  */
-export async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenFacts> {
+async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenFacts> {
   const start = performance.now()
   const stop = new AbortController()
   let first: TokenlaneError | undefined

@@ -1,7 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net'
 
 import { generate } from 'selfsigned'
 
@@ -75,6 +81,26 @@ export async function tunnelProxy(targets: Readonly<Record<string, string>> = {}
     way.pipe(client).pipe(way)
   })
   return `http://127.0.0.1:${await listen(server)}`
+}
+
+/** Starts a way to a Redis whose clock is ahead of the real one, and returns its URL. */
+export async function redisWithClock(url: string, seconds: number): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const server = createTcpServer((client) => {
+    const way = connect(Number(port), hostname)
+    for (const socket of [way, client]) socket.on('error', () => socket.destroy())
+    client.pipe(way)
+    way.on('data', (data: Buffer) => {
+      // what TIME returns within a script: two texts, the seconds and the microseconds
+      const text = data
+        .toString('latin1')
+        .replace(/\$10\r\n(\d{10})\r\n(?=\$\d\r\n\d{1,6}\r\n)/, (_, time: string) => {
+          return `$10\r\n${Number(time) + seconds}\r\n`
+        })
+      client.write(Buffer.from(text, 'latin1'))
+    })
+  })
+  return `redis://127.0.0.1:${await listen(server)}`
 }
 
 const closers: (() => void)[] = []

@@ -59,6 +59,14 @@ function globalDispatcher(): Dispatcher | undefined {
   return typeof globalThis.Response === 'function' ? globalDispatchers[place] : undefined
 }
 
+/**
+ * Returns the TLS settings of a dispatcher, or of the global one: its own and those of the dispatchers that it is made
+ * of. Empty where they cannot be seen. For tools.
+ */
+export function dispatcherSettings(dispatcher: unknown = globalDispatcher()): readonly unknown[] {
+  return settingsOf(dispatcher as Dispatcher | undefined)
+}
+
 /** Returns the TLS settings of a dispatcher and of those that it is made of; none where they cannot be seen. */
 function settingsOf(dispatcher: Dispatcher | undefined, depth = 0): readonly unknown[] {
   if (typeof dispatcher !== 'object' || dispatcher === null || depth > 3) return []

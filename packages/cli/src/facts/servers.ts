@@ -1,0 +1,34 @@
+import type { Application } from '../application/application.ts'
+import { lookThroughFetch } from './own-fetch.ts'
+import { lookAtServer, type ServerFacts } from './server.ts'
+
+/** Looks at every origin of the issuers and the APIs, each once for each way that the application takes to it. */
+export async function lookAtServers({
+  configuration: { issuers, apis },
+  inspection: { fetch },
+}: Application): Promise<ServerFacts[]> {
+  const issuing = byOrigin(issuers.map(({ name, url }) => [url, `issuer ${name}`]))
+  const calling = byOrigin(apis.map(({ baseUrl }) => [baseUrl, `API ${baseUrl}`]))
+  if (fetch !== undefined)
+    return Promise.all([
+      ...Array.from(issuing, ([origin, roles]) => lookThroughFetch(origin, roles, fetch)),
+      ...Array.from(calling, ([origin, roles]) => lookAtServer(origin, roles, false)),
+    ])
+  const origins = new Set([...issuing.keys(), ...calling.keys()])
+  const rolesOf = (origin: string): string[] => [
+    ...(issuing.get(origin) ?? []),
+    ...(calling.get(origin) ?? []),
+  ]
+  return Promise.all(
+    Array.from(origins, (origin) => lookAtServer(origin, rolesOf(origin), issuing.has(origin))),
+  )
+}
+
+function byOrigin(urls: readonly (readonly [url: string, role: string])[]): ReadonlyMap<string, string[]> {
+  const roles = new Map<string, string[]>()
+  for (const [url, role] of urls) {
+    const { origin } = new URL(url)
+    roles.set(origin, [...(roles.get(origin) ?? []), role])
+  }
+  return roles
+}
