@@ -2,7 +2,8 @@ import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { askIssuer } from '../../packages/core/src/issuer/ask-issuer.ts'
 import { withCredentials } from '../../packages/core/src/issuer/with-credentials.ts'
-import { knownServer } from '../../packages/core/src/issuer/discovery.ts'
+import { secretInForm } from '../../packages/core/src/issuer/client-authentication.ts'
+import { knownServer } from '../../packages/core/src/issuer/server-metadata.ts'
 import { IssuerClock } from '../../packages/core/src/issuer/issuer-clock.ts'
 import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
@@ -19,7 +20,7 @@ export async function openHotPath(
   const endpoint = {
     issuer: 'general',
     server: knownServer(new URL(tokenUrl)),
-    method: 'client_secret_post' as const,
+    authentication: secretInForm,
     option: 'tokenEndpoint',
     mistake: '',
     parameters: [],

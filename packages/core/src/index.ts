@@ -7,12 +7,12 @@ export {
 export type { ApiOptions, TenantOptions, TokenFetch, TokenManagerOptions } from './manager-options.ts'
 export {
   generalIssuer,
-  oauthIssuer,
   weblinkIssuer,
   type AuthUrl,
   type IssuerOptions,
   type IssuerSettings,
-} from './credentials/issuer.ts'
+} from './issuer/issuer-options.ts'
+export { oauthIssuer } from './issuer/oauth-issuer.ts'
 export type { PerEnvironment } from './options/environment.ts'
 export type {
   CertificateCredentials,

@@ -1,53 +1,45 @@
-import {
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  modifyAssertion,
-  PrivateKeyJwt,
-  TlsClientAuth,
-} from 'oauth4webapi'
-import {
-  type CertificateCredentials,
-  type ClientAuthenticationMethod,
-  type ClientCredentials,
-  type Credentials,
-  type PrivateKeyCredentials,
-  unavailable,
+import { type ClientAuth, ClientSecretPost } from 'oauth4webapi'
+import type {
+  CertificateCredentials,
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  Credentials,
 } from '../credentials/credentials.ts'
-import { importPrivateKey } from '../credentials/private-key.ts'
 
-/** Who is asked, and how clients prove themselves there. */
+/** How a client proves itself in a token request. */
+export interface ClientAuthentication {
+  readonly method: ClientAuthenticationMethod
+  /**
+   * Returns what proves the client in one token request.
+   *
+   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` for a key that cannot sign.
+   */
+  prove(client: ClientCredentials, asked: Asked): ClientAuth | Promise<ClientAuth>
+  /**
+   * Returns a `fetch` that shows the client's certificate. Where this is there, the alias of the token endpoint for
+   * certificates is asked (RFC 8705 §5).
+   */
+  readonly fetchOf?: (client: ClientCredentials) => typeof globalThis.fetch
+  /**
+   * Returns why the method cannot be used, and what is allowed instead; `undefined` if it can be.
+   *
+   * @param ownFetch whether the manager has a `fetch` of the application's.
+   */
+  readonly obstacle?: (ownFetch: boolean) => readonly [given: string, allowed: string] | undefined
+}
+
+/** Which server is asked. */
 interface Asked {
   /** Name of the issuer. */
   readonly issuer: string
-  readonly method: ClientAuthenticationMethod
+  /** Of an assertion where the server's issuer identifier is unknown: its token endpoint (RFC 7523 §3). */
+  readonly audience: string | undefined
 }
 
-/**
- * Returns what proves the client in one token request, an assertion with a new `jti` each time.
- *
- * @param audience of an assertion where the server's issuer identifier is unknown: its token endpoint (RFC 7523 §3).
- * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` for a key that cannot sign.
- */
-export async function clientAuthentication(
-  { issuer, method }: Asked,
-  credentials: ClientCredentials,
-  audience: string | undefined,
-): Promise<ClientAuth> {
-  if (method === 'client_secret_post') return ClientSecretPost((credentials as Credentials).clientSecret)
-  if (method === 'client_secret_basic') return ClientSecretBasic((credentials as Credentials).clientSecret)
-  if (method === 'tls_client_auth') return TlsClientAuth()
-  const { keyId, ...given } = credentials as PrivateKeyCredentials
-  try {
-    const key = await importPrivateKey(given)
-    return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
-      [modifyAssertion](_header, payload) {
-        if (audience !== undefined) payload['aud'] = audience
-      },
-    })
-  } catch (error) {
-    throw unavailable(issuer, (error as Error).message, { definite: true })
-  }
+/** The secret in the form of the request (RFC 6749 §2.3.1). */
+export const secretInForm: ClientAuthentication = {
+  method: 'client_secret_post',
+  prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
 /** Returns what must not be printed, whatever an error or a response holds. */

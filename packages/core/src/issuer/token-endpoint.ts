@@ -1,14 +1,17 @@
-import type { CheckedIssuer } from '../credentials/check-issuer.ts'
-import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
-import { discoveredServer, knownServer, type ServerMetadata } from './discovery.ts'
+import type { AuthorizationServer } from 'oauth4webapi'
+import type { ClientCredentials } from '../credentials/credentials.ts'
+import type { CheckedIssuer } from './check-issuer.ts'
+import type { ClientAuthentication } from './client-authentication.ts'
 import { IssuerClock } from './issuer-clock.ts'
+import type { IssuerRequest } from './issuer-request.ts'
+import { knownServer, type ServerMetadata } from './server-metadata.ts'
 
 /** Where and how one issuer is asked for a token. */
 export interface TokenEndpoint {
   /** Name of the issuer. */
   readonly issuer: string
   readonly server: ServerMetadata
-  readonly method: ClientAuthenticationMethod
+  readonly authentication: ClientAuthentication
   /** The option that names the URL: what to look at where no token endpoint is there. */
   readonly option: string
   /** The most likely mistake then, as a question; empty where none is likely. */
@@ -24,6 +27,14 @@ export interface TokenEndpoint {
   readonly manager?: object | undefined
 }
 
+/** One token request: which client asks which server, and how. */
+export interface TokenRequest {
+  readonly endpoint: TokenEndpoint
+  readonly credentials: ClientCredentials
+  readonly metadata: AuthorizationServer
+  readonly request: IssuerRequest
+}
+
 /** Returns what a token depends on beside its client: no token is shared across a difference. */
 export function identityOf({ server, parameters }: TokenEndpoint): readonly unknown[] {
   return [server.place.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
@@ -35,13 +46,13 @@ export type AskOptions = Pick<TokenEndpoint, 'fetch' | 'asking' | 'manager'>
 /** Returns the endpoint of an issuer whose options are in order; nothing is asked before the first token request. */
 export function tokenEndpoint(
   issuer: string,
-  { place, isDiscovered, option, mistake, parameters, credentials }: CheckedIssuer,
+  { place, discover, option, mistake, parameters, authentication }: CheckedIssuer,
   options: AskOptions,
 ): TokenEndpoint {
   return {
     issuer,
-    server: isDiscovered ? discoveredServer(place, option) : knownServer(place),
-    method: credentials.method,
+    server: discover?.(place, option) ?? knownServer(place),
+    authentication,
     option,
     mistake,
     parameters,

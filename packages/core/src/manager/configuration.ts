@@ -41,10 +41,10 @@ export function rememberConfiguration(
   { issuers, apis, fetch, store, limiter }: CheckedOptions,
 ): void {
   configurations.set(tokens, {
-    issuers: Array.from(issuers, ([name, { place, isDiscovered, option, credentials, renewBefore }]) => ({
+    issuers: Array.from(issuers, ([name, { place, discover, option, credentials, renewBefore }]) => ({
       name,
       url: place.origin + place.pathname,
-      discovered: isDiscovered,
+      discovered: discover !== undefined,
       option,
       clientAuthentication: credentials.method,
       renewBefore,

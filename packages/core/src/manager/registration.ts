@@ -2,7 +2,7 @@ import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import { askIssuer } from '../issuer/ask-issuer.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
-import type { CheckedIssuer } from '../credentials/check-issuer.ts'
+import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import type { CheckedOptions } from '../manager-options.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 import {
@@ -78,7 +78,7 @@ export class Registration {
       })
     })
     // those that metadata names are known when they are asked
-    const known = Array.from(issuers.values()).filter(({ isDiscovered }) => !isDiscovered)
+    const known = Array.from(issuers.values()).filter(({ discover }) => discover === undefined)
     this.#router = new Router(
       this.#apis,
       known.map(({ place }) => place),

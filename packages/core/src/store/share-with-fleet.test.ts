@@ -11,7 +11,7 @@ import {
   tokensOf,
 } from '../../test/fleet.ts'
 import { MemoryStore, WakingStore } from '../../test/memory-store.ts'
-import type { IssuerSettings } from '../credentials/issuer.ts'
+import type { IssuerSettings } from '../issuer/issuer-options.ts'
 import type { Api } from '../send/api.ts'
 import type { TokenManager } from '../token-manager.ts'
 import type { TokenStore } from './token-store.ts'

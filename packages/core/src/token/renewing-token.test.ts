@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { client, fakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
-import { generalIssuer, weblinkIssuer } from '../credentials/issuer.ts'
+import { generalIssuer, weblinkIssuer } from '../issuer/issuer-options.ts'
 import { Delay } from '../time/delay.ts'
 
 const start = Date.UTC(2026, 10, 21)

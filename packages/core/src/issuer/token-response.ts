@@ -1,21 +1,8 @@
-import {
-  type AuthorizationServer,
-  clientCredentialsGrantRequest,
-  clockSkew,
-  processClientCredentialsResponse,
-  ResponseBodyError,
-} from 'oauth4webapi'
-import {
-  type CertificateCredentials,
-  type ClientCredentials,
-  clientAuthenticationMethods,
-  proofOf,
-} from '../credentials/credentials.ts'
-import { isTokenlaneError, TokenlaneError } from '../errors.ts'
-import { certificateFetch } from '../tls/client-certificate.ts'
-import { clientAuthentication, secretsOf } from './client-authentication.ts'
-import { askServer, asJson, failure, type IssuerRequest, type IssuerResponse } from './issuer-request.ts'
-import type { TokenEndpoint } from './token-endpoint.ts'
+import { processClientCredentialsResponse, ResponseBodyError } from 'oauth4webapi'
+import { clientAuthenticationMethods, proofOf } from '../credentials/credentials.ts'
+import type { TokenlaneError } from '../errors.ts'
+import { asJson, failure, type IssuerResponse } from './issuer-request.ts'
+import type { TokenEndpoint, TokenRequest } from './token-endpoint.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
 export interface TokenAnswer {
@@ -30,84 +17,10 @@ const longestLifetime = 365 * 86_400_000
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
-/**
- * Makes one token request by client credentials (RFC 6749 §4.4), and another one where the server's metadata or its
- * clock show why the first failed.
- *
- * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if trying again is of no use, else
- * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` (when `signal` aborts) or `TOKEN_RESPONSE_INVALID`.
- */
-export async function requestToken(
-  endpoint: TokenEndpoint,
-  credentials: ClientCredentials,
-  signal: AbortSignal,
-): Promise<TokenAnswer> {
-  const { issuer, server, fetch, asking } = endpoint
-  const request = { issuer, fetch, signal, asking, secrets: secretsOf(credentials) }
-  const askBy = (metadata: AuthorizationServer): Promise<TokenAnswer> => {
-    const url = tokenUrl(endpoint, metadata)
-    return askInTime({ endpoint, credentials, metadata, request: { ...request, url } })
-  }
-  const metadata = await server.get(request)
-  try {
-    return await askBy(metadata)
-  } catch (error) {
-    // a refusal comes from the right place
-    if (isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED') throw error
-    const moved = await server.renew(request, metadata)
-    if (moved === undefined) throw error
-    return askBy(moved)
-  }
-}
-
-/** One token request: which client asks which server, and how. */
-interface Asking {
-  readonly endpoint: TokenEndpoint
-  readonly credentials: ClientCredentials
-  readonly metadata: AuthorizationServer
-  readonly request: IssuerRequest
-}
-
-/** Asks, and asks again where an assertion is refused whose times are not those of the issuer's clock (RFC 7523 §3). */
-async function askInTime(asking: Asking): Promise<TokenAnswer> {
-  const { method, clock } = asking.endpoint
-  const response = await send(asking)
-  const answer = await tokenIn(response, asking)
-  if (!(answer instanceof TokenlaneError)) return answer
-  const isRefused = answer.code === 'TOKEN_REQUEST_REFUSED'
-  if (!isRefused || method !== 'private_key_jwt' || !clock.learn(response.date)) throw answer
-  const second = await tokenIn(await send(asking), asking)
-  if (second instanceof TokenlaneError) throw second
-  return second
-}
-
-async function send({ endpoint, credentials, metadata, request }: Asking): Promise<IssuerResponse> {
-  const { issuer, server, method, parameters, clock } = endpoint
-  const client = {
-    client_id: credentials.clientId,
-    [clockSkew]: clock.difference,
-    use_mtls_endpoint_aliases: method === 'tls_client_auth',
-  }
-  const audience = server.isDiscovered ? undefined : request.url.href
-  const proof = await clientAuthentication({ issuer, method }, credentials, audience)
-  const form = new URLSearchParams(parameters as [string, string][])
-  const fetch =
-    method === 'tls_client_auth' ? certificateFetch(credentials as CertificateCredentials) : request.fetch
-  return askServer({ ...request, fetch }, (options) =>
-    clientCredentialsGrantRequest(metadata, client, proof, form, options),
-  )
-}
-
-/** Returns the URL that oauth4webapi asks: with a certificate an alias of the endpoint, if there is one. */
-function tokenUrl({ method }: TokenEndpoint, metadata: AuthorizationServer): URL {
-  const alias = method === 'tls_client_auth' ? metadata.mtls_endpoint_aliases?.token_endpoint : undefined
-  return new URL((alias ?? metadata.token_endpoint) as string)
-}
-
 /** Returns the token in a response (RFC 6749 §5.1), or the error that the response is. */
-async function tokenIn(
+export async function readTokenResponse(
   response: IssuerResponse,
-  { endpoint, credentials, metadata, request }: Asking,
+  { endpoint, credentials, metadata, request }: TokenRequest,
 ): Promise<TokenAnswer | TokenlaneError> {
   const { status, retryAfter } = response
   try {
@@ -142,7 +55,10 @@ async function tokenIn(
  * Says what to check after a refused client: the method, where the server's metadata allows only others; else the
  * credentials. Only after a refusal: some servers' metadata is not complete.
  */
-function whatToCheck({ issuer, method }: TokenEndpoint, metadata: AuthorizationServer): string {
+function whatToCheck(
+  { issuer, authentication: { method } }: TokenEndpoint,
+  metadata: TokenRequest['metadata'],
+): string {
   const methods = metadata.token_endpoint_auth_methods_supported
   if (!Array.isArray(methods) || methods.includes(method))
     return `: check client id and ${proofOf(method)} in \`issuers.${issuer}.credentials\``

@@ -1,5 +1,9 @@
 import type { PerEnvironment } from '../options/environment.ts'
-import type { ClientAuthenticationMethod, ClientCredentials, CredentialsSource } from './credentials.ts'
+import type {
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  CredentialsSource,
+} from '../credentials/credentials.ts'
 
 /** What every issuer is configured with, whatever proves its client. */
 interface CommonSettings {
@@ -59,7 +63,7 @@ type Place =
   | (Only<'tokenEndpoint'> & { readonly tokenEndpoint: PerEnvironment })
   /**
    * The issuer identifier, as the server's metadata names it. The metadata is fetched before the first token request
-   * (RFC 8414 §3, else OpenID Connect Discovery 1.0 §4), and again when a token request fails.
+   * (RFC 8414 §3, else OpenID Connect Discovery 1.0 §4), and again when a token request fails. Needs `oauthIssuer`.
    */
   | (Only<'issuer'> & { readonly issuer: PerEnvironment })
   /** The URL before the token path, and the path that is appended. */
@@ -77,7 +81,8 @@ export type IssuerOptions = CommonSettings &
     readonly credentials: CredentialsSource<ClientCredentials>
     /**
      * How the client proves itself: with a secret in the form (RFC 6749 §2.3.1), with a secret in the `Authorization`
-     * header, with a signed assertion (RFC 7523 §2.2), or with a TLS certificate (RFC 8705 §2).
+     * header, with a signed assertion (RFC 7523 §2.2), or with a TLS certificate (RFC 8705 §2). All but the first need
+     * `oauthIssuer`.
      *
      * @defaultValue `client_secret_post`
      */
@@ -95,32 +100,12 @@ export const generalPath = '/public/security/v1/token'
 export const weblinkPath = '/IdentityServer/connect/token'
 
 /**
- * Returns the options of any OAuth 2.0 authorization server that gives tokens by client credentials (RFC 6749 §4.4).
- *
- * What does not fit together is refused by `createTokenManager`, everything at once.
- *
- * @example
- * ```ts
- * oauthIssuer({
- *   issuer: 'https://auth.example.com',
- *   clientAuthentication: 'private_key_jwt',
- *   // REPORTS_CLIENT_ID, REPORTS_PRIVATE_KEY and REPORTS_KEY_ID
- *   credentials: envCredentials('REPORTS'),
- *   parameters: { audience: 'https://api.example.com' },
- * })
- * ```
- */
-export function oauthIssuer(options: IssuerOptions): IssuerOptions {
-  return { ...options }
-}
-
-/**
  * Returns the options of the general issuer, whose tokens every API but weblink takes.
  *
  * It is asked at `{authUrl}/public/security/v1/token`.
  */
 export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
-  return oauthIssuer({ ...options, tokenPath: generalPath })
+  return { ...options, tokenPath: generalPath }
 }
 
 /**
@@ -129,5 +114,5 @@ export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions 
  * It is asked at `{authUrl}/IdentityServer/connect/token`, for the scope `WebLinkAPI`.
  */
 export function weblinkIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
-  return oauthIssuer({ ...options, tokenPath: weblinkPath, scope: 'WebLinkAPI' })
+  return { ...options, tokenPath: weblinkPath, scope: 'WebLinkAPI' }
 }

@@ -2,21 +2,23 @@ import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { Faults } from '../options/faults.ts'
 import { type Description, duration, flag, list, object, optional, type Reader } from '../options/reader.ts'
-import { canSendCertificate } from '../tls/client-certificate.ts'
-import { checkCredentials } from './check-credentials.ts'
+import { checkCredentials } from '../credentials/check-credentials.ts'
 import {
   type ClientAuthenticationMethod,
   type ClientCredentials,
   clientAuthenticationMethods,
   type CredentialsSource,
-} from './credentials.ts'
+} from '../credentials/credentials.ts'
+import type { SecretLifetime } from '../credentials/secret-expiry.ts'
+import { type ClientAuthentication, secretInForm } from './client-authentication.ts'
 import { describePlace, type IssuerPlace, type PlaceOptions } from './issuer-place.ts'
-import type { SecretLifetime } from './secret-expiry.ts'
+import { type IssuerProtocol, protocolOf } from './issuer-protocol.ts'
 
 /** An issuer whose options are in order. */
 export interface CheckedIssuer extends IssuerPlace {
   /** `scope` and `parameters`, as fields of a form. */
   readonly parameters: readonly FormField[]
+  readonly authentication: ClientAuthentication
   readonly credentials: {
     readonly source: CredentialsSource<ClientCredentials>
     readonly method: ClientAuthenticationMethod
@@ -33,7 +35,7 @@ type FormField = readonly [name: string, value: string]
 /** The options of an issuer as they are used, but for its place. */
 interface IssuerSettings {
   readonly credentials: CredentialsSource<ClientCredentials>
-  readonly clientAuthentication: ClientAuthenticationMethod
+  readonly clientAuthentication: ClientAuthentication
   readonly scope: string | undefined
   readonly parameters: readonly FormField[]
   readonly renewBefore: number | undefined
@@ -58,9 +60,10 @@ export function checkIssuer(
 ): CheckedIssuer {
   mustBeObject(given, path)
   const own: Record<string, unknown> = { __proto__: null, ...given }
+  const protocol = protocolOf(given)
   const read = object<IssuerSettings & Partial<PlaceOptions>>({
-    ...describePlace(own, environment, own['allowInsecureLoopback'] === true),
-    ...describeSettings(own, ownFetch),
+    ...describePlace(own, environment, own['allowInsecureLoopback'] === true, protocol),
+    ...describeSettings(own, protocol, ownFetch),
   } as Description<IssuerSettings & Partial<PlaceOptions>>)(given, path)
   const { scope, secretLifetime, notices } = read
   // only some of these are read; the others must not come from a polluted Object.prototype
@@ -68,9 +71,10 @@ export function checkIssuer(
   return {
     ...((authUrl ?? tokenEndpoint ?? issuer) as IssuerPlace),
     parameters: [...(scope === undefined ? [] : [['scope', scope] as const]), ...read.parameters],
+    authentication: read.clientAuthentication,
     credentials: {
       source: read.credentials,
-      method: read.clientAuthentication,
+      method: read.clientAuthentication.method,
       lifetime: { lifetime: secretLifetime, notices },
     },
     renewBefore: read.renewBefore,
@@ -82,6 +86,7 @@ export function checkIssuer(
 
 function describeSettings(
   { clientAuthentication, secretLifetime }: Readonly<Record<string, unknown>>,
+  protocol: IssuerProtocol,
   ownFetch: boolean,
 ): Description<IssuerSettings> {
   // a wrong method is refused for itself
@@ -90,7 +95,7 @@ function describeSettings(
   const longestNotice = isDays(secretLifetime) ? secretLifetime : 365
   return {
     credentials: (value, path) => checkCredentials(value, path, method),
-    clientAuthentication: optional(readMethod(ownFetch), 'client_secret_post'),
+    clientAuthentication: optional(readMethod(protocol, ownFetch), secretInForm),
     scope: optional((value, path) => mustBeText(value, path, 'a scope')),
     parameters: optional(readParameters, []),
     renewBefore: optional(duration()),
@@ -108,16 +113,15 @@ function describeSettings(
   }
 }
 
-function readMethod(ownFetch: boolean): Reader<ClientAuthenticationMethod> {
+function readMethod({ methods }: IssuerProtocol, ownFetch: boolean): Reader<ClientAuthentication> {
   return (value, path) => {
-    const method = clientAuthenticationMethods.find((one) => one === value)
-    if (method === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
-    if (method !== 'tls_client_auth') return method
-    if (ownFetch)
-      refuse(path, 'tls_client_auth, whose certificate `fetch` cannot show', 'it without the option `fetch`')
-    if (!canSendCertificate())
-      refuse(path, 'tls_client_auth, which needs `node:https`', 'another method in this runtime')
-    return method
+    const name = clientAuthenticationMethods.find((one) => one === value)
+    if (name === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
+    const found = methods.find(({ method }) => method === name)
+    if (found === undefined)
+      refuse(path, `${name}, a method of \`oauthIssuer\``, 'it in oauthIssuer({ … }), or client_secret_post')
+    const obstacle = found.obstacle?.(ownFetch)
+    return obstacle === undefined ? found : refuse(path, ...obstacle)
   }
 }
 

@@ -17,15 +17,17 @@ function refused(issuer: unknown, options: object = {}): string {
 }
 
 test('everything that is wrong with an issuer is reported at once, by option path', () => {
-  const message = refused({
-    tokenEndpoint,
-    issuer: 'https://auth.example.com',
-    clientAuthentication: 'basic',
-    parameters: { grant_type: 'password', audience: '' },
-    credentials: { ...credentials, clientSecret: '' },
-    secretLifetime: 0,
-    scopes: 'a',
-  })
+  const message = refused(
+    oauthIssuer({
+      tokenEndpoint,
+      issuer: 'https://auth.example.com',
+      clientAuthentication: 'basic',
+      parameters: { grant_type: 'password', audience: '' },
+      credentials: { ...credentials, clientSecret: '' },
+      secretLifetime: 0,
+      scopes: 'a',
+    } as never),
+  )
   expect(message).toMatch(
     /^INVALID_OPTIONS Cannot create token manager: 7 options are wrong:\n- `issuers\.partner\.scopes` is not an option/,
   )
@@ -106,7 +108,25 @@ test.each<[string, object, string]>([
     'parameters.resource` is empty',
   ],
 ])('%s is refused', (_what, options, reason) => {
-  expect(refused({ tokenEndpoint, ...options })).toContain(reason)
+  expect(refused(oauthIssuer({ tokenEndpoint, ...options } as IssuerOptions))).toContain(reason)
+})
+
+test.each([
+  [
+    { issuer: 'https://auth.example.com' },
+    '`issuers.partner.issuer` is an option of `oauthIssuer`; allowed: oauthIssuer({ issuer, … }), or `tokenEndpoint`',
+  ],
+  [
+    { tokenEndpoint, clientAuthentication: 'client_secret_basic' },
+    '`issuers.partner.clientAuthentication` is client_secret_basic, a method of `oauthIssuer`; allowed: it in oauthIssuer({ … }), or client_secret_post',
+  ],
+])('a plain object with %o is refused with the way out', (options, reason) => {
+  expect(refused({ ...options, credentials })).toContain(reason)
+  expect(refused(oauthIssuer({ ...options, credentials } as IssuerOptions))).toBe('accepted')
+  // a tenant's options are merged like this
+  expect(refused({ ...oauthIssuer({ ...options, credentials } as IssuerOptions), maxWait: 1 })).toBe(
+    'accepted',
+  )
 })
 
 test('a client certificate cannot be shown by a fetch of the application', () => {

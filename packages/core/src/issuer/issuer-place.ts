@@ -1,13 +1,15 @@
 import { mustBeText, refuse } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { type Description, optional, type Reader } from '../options/reader.ts'
-import { generalPath, weblinkPath } from './issuer.ts'
+import { generalPath, weblinkPath } from './issuer-options.ts'
+import type { IssuerProtocol } from './issuer-protocol.ts'
 
 /** Where an authorization server is, as its options say. */
 export interface IssuerPlace {
   /** The token endpoint, or the issuer identifier of a server whose metadata names it. */
   readonly place: URL
-  readonly isDiscovered: boolean
+  /** Returns the server, where metadata names its token endpoint. */
+  readonly discover: IssuerProtocol['discover']
   /** The path of the option. */
   readonly option: string
   /** `undefined` but for an issuer of the service: only these are known by their paths. */
@@ -29,12 +31,13 @@ export function describePlace(
   given: Readonly<Record<string, unknown>>,
   environment: Environment,
   insecure: boolean,
+  { discover }: IssuerProtocol,
 ): Partial<Description<PlaceOptions>> {
   const at =
-    (isDiscovered: boolean): Reader<IssuerPlace> =>
+    (found: IssuerProtocol['discover']): Reader<IssuerPlace> =>
     (value, option) => ({
       place: environment.url(value, option, insecure),
-      isDiscovered,
+      discover: found,
       option,
       tokenPath: undefined,
       mistake: '',
@@ -45,10 +48,14 @@ export function describePlace(
       tokenPath: readTokenPath,
     }
   const { tokenEndpoint, issuer } = given
-  if (issuer === undefined) return { tokenEndpoint: at(false), issuer: optional(at(true)) }
+  if (issuer === undefined) return { tokenEndpoint: at(undefined), issuer: optional(at(discover)) }
   const alone: Reader<undefined> = (_, option) =>
     tokenEndpoint === undefined ? undefined : refuse(option, 'given beside `issuer`', 'one of the two')
-  return { tokenEndpoint: alone, issuer: at(true) }
+  const published: Reader<IssuerPlace> = (value, option) =>
+    discover === undefined
+      ? refuse(option, 'an option of `oauthIssuer`', 'oauthIssuer({ issuer, … }), or `tokenEndpoint`')
+      : at(discover)(value, option)
+  return { tokenEndpoint: alone, issuer: published }
 }
 
 const readTokenPath: Reader<string> = (value, path) => {
@@ -72,7 +79,7 @@ function below(url: URL, option: string, tokenPath: unknown): IssuerPlace {
     )
   const endpoint = new URL(url)
   endpoint.pathname = base + path
-  return { place: endpoint, isDiscovered: false, option, tokenPath: path, mistake: mistakeOf(path) }
+  return { place: endpoint, discover: undefined, option, tokenPath: path, mistake: mistakeOf(path) }
 }
 
 /** The service has two servers with a path each. */

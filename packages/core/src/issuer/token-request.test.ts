@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { requestToken } from './client-credentials.ts'
-import { knownServer } from './discovery.ts'
+import { requestToken } from './token-request.ts'
+import { secretInForm } from './client-authentication.ts'
+import { knownServer } from './server-metadata.ts'
 import { IssuerClock } from './issuer-clock.ts'
 import type { TokenEndpoint } from './token-endpoint.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
@@ -10,7 +11,7 @@ const secret = 'secret-that-nobody-may-see'
 const url = new URL('https://auth.example.com/public/security/v1/token')
 const endpoint: Omit<TokenEndpoint, 'issuer' | 'fetch'> = {
   server: knownServer(url),
-  method: 'client_secret_post',
+  authentication: secretInForm,
   option: 'authUrl',
   mistake: '',
   parameters: [],

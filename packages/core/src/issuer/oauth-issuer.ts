@@ -1,0 +1,28 @@
+import { secretInForm } from './client-authentication.ts'
+import { clientCertificate, secretInHeader, signedAssertion } from './client-proofs.ts'
+import { discoveredServer } from './discovery.ts'
+import type { IssuerOptions } from './issuer-options.ts'
+import { speaking } from './issuer-protocol.ts'
+
+/**
+ * Returns the options of any OAuth 2.0 authorization server that gives tokens by client credentials (RFC 6749 §4.4).
+ *
+ * What does not fit together is refused by `createTokenManager`, everything at once.
+ *
+ * @example
+ * ```ts
+ * oauthIssuer({
+ *   issuer: 'https://auth.example.com',
+ *   clientAuthentication: 'private_key_jwt',
+ *   // REPORTS_CLIENT_ID, REPORTS_PRIVATE_KEY and REPORTS_KEY_ID
+ *   credentials: envCredentials('REPORTS'),
+ *   parameters: { audience: 'https://api.example.com' },
+ * })
+ * ```
+ */
+export function oauthIssuer(options: IssuerOptions): IssuerOptions {
+  return speaking(options, {
+    methods: [secretInForm, secretInHeader, signedAssertion, clientCertificate],
+    discover: discoveredServer,
+  })
+}
