@@ -34,12 +34,19 @@ export function logObserver(logger: Logger): Observer {
  * @see https://nodejs.org/api/util.html#utildebuglogsection-callback
  */
 export function nodeDebugObserver(): Observer | undefined {
-  const { process } = globalThis as { process?: { getBuiltinModule?: (id: string) => unknown } }
+  const { process } = globalThis as { process?: DebugProcess }
+  // Cloudflare Workers print for every section, whatever the environment says
+  if (!process?.env?.['NODE_DEBUG']) return undefined
   const util = process?.getBuiltinModule?.('node:util') as
     | { debuglog?: (section: string) => DebugLog }
     | undefined
   const log = util?.debuglog?.('tokenlane')
   return log?.enabled === true ? (event) => log('%s', describeEvent(event)) : undefined
+}
+
+interface DebugProcess {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  getBuiltinModule?(id: string): unknown
 }
 
 interface DebugLog {

@@ -70,7 +70,7 @@ export async function askServer(
       // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch](to, init) {
         asking?.(new URL(to))
-        return (fetch ?? globalThis.fetch)(to, { ...init, cache: 'no-store' } as unknown as RequestInit)
+        return (fetch ?? globalThis.fetch)(to, { ...init, ...uncached() })
       },
     })
     // a `fetch` that does not heed the signal must not hold up the calls that wait for the token
@@ -85,6 +85,17 @@ export async function askServer(
       cause,
       ...(definite && { definite }),
     })
+  }
+}
+
+/** What keeps a `fetch` from caching; nothing where a runtime knows no such option and throws, as old workers do. */
+function uncached(): object {
+  const option = { cache: 'no-store' }
+  try {
+    void new Request('https://issuer.example', option as RequestInit)
+    return option
+  } catch {
+    return {}
   }
 }
 

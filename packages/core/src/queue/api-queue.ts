@@ -9,6 +9,7 @@ import { WaitingCalls, type Waiter } from './waiting-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 import { longestTimer } from '../time/timers.ts'
 import { type Backlog, isBounded, mustHaveRoom, waitedTooLong } from './admission.ts'
+import { Delivery, HeldByRequests } from './held-by-requests.ts'
 import { Progress } from './progress.ts'
 import { ReportedLimits } from './reported-limits.ts'
 import { createRateLimiter, type NotBefore, type Permit, type RateLimiter } from './rate-limiter.ts'
@@ -17,6 +18,7 @@ import type { CurrentToken } from '../token/renewing-token.ts'
 import { SharedAbort } from './shared-abort.ts'
 import { checkLimiter, limiterEvents, type RateLimiterFactory } from './limiter-factory.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
+import { isRequestBound } from '../time/request-bound.ts'
 
 /** How a call wants to wait. */
 export interface EnterOptions {
@@ -63,8 +65,10 @@ export class ApiQueue {
   readonly #waitingTime = new WaitingTime()
   readonly #pauses: ApiPauses
   readonly #reported: ReportedLimits
+  /** Only in a runtime that ends what calls hold together with their incoming request. */
+  readonly #held: HeldByRequests<QueuedCall | Turn | Renewal> | undefined
   #running = 0
-  #renewing = false
+  #renewing: Renewal | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(
@@ -78,6 +82,7 @@ export class ApiQueue {
     this.#policy = policy
     this.#token = token
     this.#emit = emit
+    this.#held = isRequestBound() ? new HeldByRequests() : undefined
     this.#limiter = shared === undefined ? createRateLimiter(policy) : this.#share(shared)
     this.#pauses = new ApiPauses(api, policy, this.#limiter, emit)
     this.#reported = new ReportedLimits(api, policy, this.#pauses, emit)
@@ -90,8 +95,10 @@ export class ApiQueue {
    */
   enter(options: EnterOptions): Turn | Promise<Turn> {
     checkPriority(options.priority, 'priority')
+    if (this.#held !== undefined) this.#takeBack(this.#held)
     const turn = this.#waiting.size === 0 ? this.#next() : undefined
     if (isTurn(turn)) {
+      this.#held?.add(turn)
       if (this.#emit?.isObserved)
         this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
       return turn
@@ -116,6 +123,8 @@ export class ApiQueue {
 
   /** Gives the slot back, and the unit too if nothing was sent. */
   leave(turn: Turn, sent: boolean): void {
+    // it was taken back
+    if (this.#held?.remove(turn) === false) return
     if (sent) turn.permit.ended()
     else turn.permit.cancel()
     this.#progress.left(turn.takenAt)
@@ -167,6 +176,7 @@ export class ApiQueue {
   /** Gives turns to queued calls for as long as there are any, and sees to it that this goes on. */
   serve(waitedFor?: AccessToken): void {
     clearTimeout(this.#timer)
+    if (this.#held !== undefined) this.#takeBack(this.#held)
     let token = waitedFor
     while (this.#waiting.size > 0) {
       const next = this.#next(token)
@@ -217,20 +227,39 @@ export class ApiQueue {
   }
 
   #queue({ signal, priority, resend }: EnterOptions): Promise<Turn> {
-    return new Promise((resolve, reject) => {
-      const call = new QueuedCall(resend ? first : priority, resend, signal, resolve, reject)
-      this.#waiting.add(call)
-      if (signal) this.#aborts.watch(signal, call)
-      this.#limitWait(call)
-      if (this.#emit?.isObserved)
-        this.#emit({
-          type: 'call.queued',
-          api: this.#api,
-          queued: this.#waiting.size,
-          emptyIn: this.#emptyIn(),
-        })
-      this.serve()
-    })
+    const place = resend ? first : priority
+    if (this.#held === undefined)
+      return new Promise((resolve, reject) => {
+        this.#add(new QueuedCall(place, resend, signal, resolve, reject))
+      })
+    const delivery = new Delivery<Turn>()
+    const call = new QueuedCall(place, resend, signal, delivery.resolve, delivery.reject)
+    this.#held.add(call)
+    this.#add(call)
+    return delivery.arrival(() => this.serve())
+  }
+
+  #add(call: QueuedCall): void {
+    this.#waiting.add(call)
+    if (call.signal) this.#aborts.watch(call.signal, call)
+    this.#limitWait(call)
+    if (this.#emit?.isObserved)
+      this.#emit({
+        type: 'call.queued',
+        api: this.#api,
+        queued: this.#waiting.size,
+        emptyIn: this.#emptyIn(),
+      })
+    this.serve()
+  }
+
+  /** Takes back what calls held whose incoming request the runtime has ended. */
+  #takeBack(held: HeldByRequests<QueuedCall | Turn | Renewal>): void {
+    for (const holding of held.lost()) {
+      if (holding instanceof QueuedCall) this.#giveUp(holding, undefined)
+      else if ('isRenewal' in holding) this.#renewed(holding)
+      else this.leave(holding, true)
+    }
   }
 
   #limitWait(call: QueuedCall): void {
@@ -247,7 +276,8 @@ export class ApiQueue {
     if (next === 'token') void this.#renew()
     // a timer that fires early finds out and waits again; rounded, since one rounded up is late by a millisecond,
     // which with `spread` is a tenth of 100 calls a second. With Infinity, a response or a call that leaves serves on
-    else if (next < Infinity) this.#timer = setTimeout(() => this.serve(), delayOf(next))
+    else if (next < Infinity && this.#held === undefined)
+      this.#timer = setTimeout(() => this.serve(), delayOf(next))
   }
 
   #causeOf(next: 'token' | NotBefore): keyof CallWaits {
@@ -284,6 +314,7 @@ export class ApiQueue {
   #hand(turn: Turn): void {
     const call = this.#waiting.next() as QueuedCall
     this.#forget(call)
+    this.#held?.exchange(call, turn)
     call.resolve(turn)
     if (this.#emit?.isObserved)
       this.#emit({
@@ -296,8 +327,10 @@ export class ApiQueue {
   }
 
   async #renew(): Promise<void> {
-    if (this.#renewing) return
-    this.#renewing = true
+    if (this.#renewing !== undefined) return
+    const renewal: Renewal = { isRenewal: true }
+    this.#renewing = renewal
+    this.#held?.add(renewal)
     let token: AccessToken | undefined
     try {
       token = await this.#token.wait(undefined)
@@ -305,8 +338,13 @@ export class ApiQueue {
       // one outcome for all: each by itself would ask the credentials provider anew
       for (const call of this.#waiting.clear()) this.#end(call, error)
     }
-    this.#renewing = false
+    this.#renewed(renewal)
     this.serve(token)
+  }
+
+  #renewed(renewal: Renewal): void {
+    this.#held?.remove(renewal)
+    if (this.#renewing === renewal) this.#renewing = undefined
   }
 
   /** Takes a call out of the queue. */
@@ -319,6 +357,7 @@ export class ApiQueue {
 
   #end(call: QueuedCall, reason: unknown): void {
     this.#forget(call)
+    this.#held?.remove(call)
     call.reject(reason)
     call.clear()
     if (this.#waiting.size === 0) this.#limiter.noWaiters?.()
@@ -342,6 +381,11 @@ export class ApiQueue {
       pausedUntil: this.#pauses.until,
     }
   }
+}
+
+/** The wait for a token that all queued calls share. */
+interface Renewal {
+  readonly isRenewal: true
 }
 
 /** A call that waits for its turn. */

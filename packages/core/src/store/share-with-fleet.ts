@@ -6,6 +6,7 @@ import { failure } from '../issuer/issuer-request.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/token-endpoint.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
+import { outliveRequest } from '../time/request-bound.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import { HolderWait } from './holder-wait.ts'
@@ -140,7 +141,7 @@ class SharedSource implements ClientTokenSource {
   #afterRefusal(refusal: StoredRefusal, name: string, { entry, expiresIn }: StoreEntry, wait: Wait): Grant {
     const grant = refusal.last && grantOf(refusal.last, undefined)
     if (grant === undefined || !wait.accepts(grant)) throw refusedBefore(this.#endpoint, refusal, expiresIn)
-    return { ...grant, drop: () => void this.#store.drop(name, entry) }
+    return { ...grant, drop: () => void outliveRequest(this.#store.drop(name, entry)) }
   }
 
   /** Remembers which entry the token is, so that a refused token can be dropped for all processes. */
@@ -151,7 +152,7 @@ class SharedSource implements ClientTokenSource {
       ...grant,
       drop: () => {
         kept.stored = undefined
-        void this.#store.drop(name, entry)
+        void outliveRequest(this.#store.drop(name, entry))
       },
     }
   }
@@ -164,13 +165,15 @@ class SharedSource implements ClientTokenSource {
         // before any call uses the token: its refusal must be able to name the entry
         const entry = await seal.seal(stored)
         const left = Math.max(1, Math.floor(stored.expiresAt - Date.now()))
-        this.#writing = this.#store.write(seal.name, fence, entry, left)
+        this.#writing = outliveRequest(this.#store.write(seal.name, fence, entry, left))
         return this.#keep(grant, seal.name, entry, stored)
       },
       fail: async (error) => {
-        this.#writing = isRefusal(error)
-          ? this.#store.write(seal.name, fence, await this.#refusal(seal, error), refusalMemory)
-          : this.#store.release(seal.name, fence, sharedPause(error))
+        this.#writing = outliveRequest(
+          isRefusal(error)
+            ? this.#store.write(seal.name, fence, await this.#refusal(seal, error), refusalMemory)
+            : this.#store.release(seal.name, fence, sharedPause(error)),
+        )
       },
     }
   }

@@ -2,6 +2,7 @@ import { closedError, isTokenlaneError, type TokenlaneError } from '../errors.ts
 import type { Emit, RenewalReason } from '../events.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { betweenHalfAndWhole } from '../time/backoff.ts'
+import { isRequestBound, requestKeeper } from '../time/request-bound.ts'
 import { AccessToken } from './access-token.ts'
 import { untilNextTry, firstRetry, RenewalBackoff, retryDelay, type Failure } from './renewal-backoff.ts'
 import { reportFailure, reportToken } from './renewal-events.ts'
@@ -73,6 +74,7 @@ export class RenewingToken {
    * @throws TokenlaneError why there is no token, after `maxWait` at the latest; the signal's reason if it aborts.
    */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
+    if (this.#flight?.isLost === true) this.#flight = undefined
     const failure = this.#flight === undefined ? this.#tooEarly() : undefined
     if (failure !== undefined) {
       const old = this.#unexpired()
@@ -81,11 +83,12 @@ export class RenewingToken {
       if (delay === undefined) throw failure.error
       this.#flight = this.#start({ delay, after: failure.error })
     }
-    this.#flight ??= this.#start()
+    const flight = (this.#flight ??= this.#start())
     try {
-      return await this.#flight.join(signal)
+      return await flight.join(signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
+      if (flight.isLost) return this.wait(signal)
       // the old token serves while it lives
       return this.#unexpired() ?? raise(error)
     }
@@ -151,7 +154,10 @@ export class RenewingToken {
   }
 
   #renewInBackground(): void {
+    if (this.#flight?.isLost === true) this.#flight = undefined
     if (this.#flight !== undefined || this.#closed || this.#backoff.current !== undefined) return
+    // it would end with the response to the present request
+    if (isRequestBound() && requestKeeper() === undefined) return
     this.#flight = this.#start()
   }
 
@@ -175,7 +181,7 @@ export class RenewingToken {
         }
       }
     } finally {
-      this.#flight = undefined
+      if (this.#flight === flight) this.#flight = undefined
     }
   }
 

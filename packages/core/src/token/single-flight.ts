@@ -1,11 +1,15 @@
 import { abortable } from '../time/abortable.ts'
 import { Delay } from '../time/delay.ts'
+import { isRequestBound } from '../time/request-bound.ts'
 import type { AccessToken } from './access-token.ts'
+import { WatchedFlight } from './watched-flight.ts'
 
 /** One renewal under way, which every call that needs it shares. */
 export class SingleFlight {
   readonly #result: Promise<AccessToken>
   readonly #maxWait: number
+  /** Only in a runtime that ends the renewal with the request that began it. */
+  readonly #watched: WatchedFlight | undefined
   #waiting = 0
   #joiners = 0
   #deadline = Number.POSITIVE_INFINITY
@@ -17,12 +21,18 @@ export class SingleFlight {
     this.#result = Promise.resolve().then(() => run(this))
     // a background renewal may fail: that is reported to observers only
     this.#result.catch(() => {})
+    this.#watched = isRequestBound() ? new WatchedFlight(this.#result) : undefined
     this.#maxWait = maxWait
   }
 
   /** Whether calls wait now. */
   get awaited(): boolean {
     return this.#waiting > 0
+  }
+
+  /** Whether the renewal will never end, because the runtime has ended the request that began it. */
+  get isLost(): boolean {
+    return this.#watched?.isLost === true
   }
 
   /** How many calls have waited so far. */
@@ -44,7 +54,7 @@ export class SingleFlight {
     this.#waiting += 1
     this.#joiners += 1
     try {
-      return await abortable(this.#result, signal)
+      return await abortable(this.#watched?.join() ?? this.#result, signal)
     } finally {
       this.#waiting -= 1
       if (this.#waiting === 0) this.#delay?.unref()

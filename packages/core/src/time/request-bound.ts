@@ -1,0 +1,44 @@
+/** What edge runtimes have and other runtimes have not. */
+interface EdgeGlobals {
+  /** Cloudflare Workers, of every compatibility date. */
+  readonly WebSocketPair?: unknown
+  /** Vercel, and the edge runtime of Next.js. */
+  readonly EdgeRuntime?: unknown
+}
+
+/**
+ * Whether this runtime ends timers, requests and waits together with the incoming request that began them, as
+ * Cloudflare Workers do. There a call waits by timers of its own: what another incoming request would wake it with may
+ * never come.
+ */
+export function isRequestBound(): boolean {
+  const { WebSocketPair: socketPair, EdgeRuntime: edge } = globalThis as EdgeGlobals
+  return socketPair !== undefined || edge !== undefined
+}
+
+interface RequestContext {
+  waitUntil?(work: Promise<unknown>): void
+}
+
+/** Where Vercel's runtime, and what is compatible with it, keeps the context of the present incoming request. */
+const vercel: symbol = Symbol.for('@vercel/request-context')
+
+/**
+ * Returns what keeps the present incoming request going until some work has ended, beyond its response; `undefined`
+ * where there is no such thing.
+ */
+export function requestKeeper(): ((work: Promise<unknown>) => void) | undefined {
+  const { process, [vercel]: contexts } = globalThis as {
+    process?: { getBuiltinModule?: (id: string) => RequestContext | undefined }
+    [vercel]?: { get?(): RequestContext | undefined }
+  }
+  // bundlers for other runtimes would stumble over an import
+  const context = process?.getBuiltinModule?.('cloudflare:workers') ?? contexts?.get?.()
+  return context?.waitUntil?.bind(context)
+}
+
+/** Keeps the present incoming request going until `work` has ended, where that is needed and can be done. */
+export function outliveRequest<T>(work: Promise<T>): Promise<T> {
+  if (isRequestBound()) requestKeeper()?.(work.catch(() => {}))
+  return work
+}

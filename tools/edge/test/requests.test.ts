@@ -1,0 +1,146 @@
+import { fileURLToPath } from 'node:url'
+
+import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import type { Asked } from '../src/worker/asked.ts'
+import { startWorkerd, type Worker } from '../src/workerd.ts'
+
+// Each call is made by an incoming request of its own; all of them share one manager.
+
+const path = 'records?size=1'
+const soon = { timeout: 10_000, interval: 5 }
+
+let sandbox: Sandbox
+let managers = 0
+let manager: string
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ records: 1 })
+})
+afterAll(() => sandbox.close())
+beforeEach(() => {
+  sandbox.control.restoreApi()
+  sandbox.control.restoreIssuer()
+  sandbox.control.setTokenLifetime(3_600_000)
+  sandbox.control.resetCounts()
+  manager = `manager-${(managers += 1)}`
+})
+
+const tokenRequests = (): number => sandbox.control.counts().issuers.general.requests
+const calls = (): number => sandbox.control.counts().apis.general.calls
+
+describe.each([
+  ['the newest worker', '2026-11-17'],
+  ['a worker of 2024, whose requests wake one another in the wrong place', '2024-09-23'],
+])('%s', (_, compatibilityDate) => {
+  let workerd: Worker
+
+  beforeAll(async () => {
+    const worker = fileURLToPath(new URL('../src/worker/calls.ts', import.meta.url))
+    workerd = await startWorkerd({ worker, sandbox, compatibilityDate })
+  })
+  afterAll(() => workerd[Symbol.asyncDispose]())
+
+  const ask = async (asked: Partial<Asked>): Promise<Response> =>
+    fetch(workerd.origin, { method: 'POST', body: JSON.stringify({ manager, ...asked }) })
+  const call = async (asked: Partial<Asked> = {}): Promise<unknown> => {
+    const response = await ask({ path, ...asked })
+    // of a worker that the runtime has ended
+    if (!response.ok) return `status ${response.status}`
+    return ((await response.json()) as { outcome: unknown }).outcome
+  }
+
+  test('50 first calls of 50 requests cost 1 token request', async () => {
+    sandbox.control.slowIssuer('general', 100)
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => call()))
+    expect(new Set(outcomes)).toEqual(new Set([200]))
+    expect(tokenRequests()).toBe(1)
+  })
+
+  test('a request that began the renewal and gave up does not take the others with it', async () => {
+    sandbox.control.slowIssuer('general', 500)
+    const first = call({ ms: 100 })
+    await vi.waitFor(() => expect(tokenRequests()).toBe(1), soon)
+    const others = [call(), call(), call()]
+    expect(await first).toMatch(/^TimeoutError/)
+    expect(await Promise.all(others)).toEqual([200, 200, 200])
+    expect(await call()).toBe(200)
+  })
+
+  test('a request that responds while it renews does not take the others with it', async () => {
+    sandbox.control.slowIssuer('general', 500)
+    const first = call({ leaveAfter: 100 })
+    await vi.waitFor(() => expect(tokenRequests()).toBe(1), soon)
+    const others = [call(), call(), call()]
+    expect(await first).toBe('left')
+    expect(await Promise.all(others)).toEqual([200, 200, 200])
+    expect(tokenRequests()).toBeLessThanOrEqual(2)
+  })
+
+  test('a token that ages is renewed without a lost call, and no renewal is cut off', async () => {
+    sandbox.control.setTokenLifetime(2_000)
+    expect(await call({ renewBefore: 1_000 })).toBe(200)
+    sandbox.control.slowIssuer('general', 100)
+    while (tokenRequests() < 3) expect(await call()).toBe(200)
+    await vi.waitFor(() => expect(sandbox.control.counts().issuers.general.issued).toBe(3), soon)
+    expect(sandbox.control.counts().issuers.general.failed).toBe(0)
+  })
+
+  test('a rate policy holds for all requests together, and each of them gets its turn', async () => {
+    const ratePolicy = { limits: [{ quota: 5, window: 500 }] }
+    const outcomes = await Promise.all(Array.from({ length: 14 }, () => call({ ratePolicy })))
+    expect(new Set(outcomes)).toEqual(new Set([200]))
+    expect(tokenRequests()).toBe(1)
+  })
+
+  test('one call at a time is one call of all requests', async () => {
+    const ratePolicy = { limits: [], concurrency: 1 }
+    const outcomes = await Promise.all(Array.from({ length: 6 }, () => call({ ratePolicy })))
+    expect(outcomes).toEqual([200, 200, 200, 200, 200, 200])
+  })
+
+  test('a request that responds while its call is in flight gives the slot back', async () => {
+    const ratePolicy = { limits: [], concurrency: 1 }
+    expect(await call({ ratePolicy })).toBe(200)
+    const first = call({ path: 'slow?ms=600000', leaveAfter: 200 })
+    await vi.waitFor(() => expect(calls()).toBe(2), soon)
+    const others = [call(), call()]
+    expect(await first).toBe('left')
+    expect(await Promise.all(others)).toEqual([200, 200])
+  })
+
+  test('a request that responds while its call is queued holds up no call behind it', async () => {
+    const ratePolicy = { limits: [], concurrency: 1 }
+    expect(await call({ ratePolicy })).toBe(200)
+    const held = call({ path: 'slow?ms=1000' })
+    await vi.waitFor(() => expect(calls()).toBe(2), soon)
+    const queued = call({ leaveAfter: 200 })
+    await vi.waitFor(async () => expect(await queueLength()).toBe(1), soon)
+    const behind = call()
+    expect(await Promise.all([held, queued, behind])).toEqual([200, 'left', 200])
+    expect(calls()).toBe(3)
+  })
+
+  test('a pause after a 429 ends for the requests that came after it, too', async () => {
+    const ratePolicy = { limits: [{ quota: 50, window: 1_000 }] }
+    expect(await call({ ratePolicy })).toBe(200)
+    sandbox.control.failApi('general', { status: 429, retryAfter: 1, times: 1 })
+    const paused = call()
+    await vi.waitFor(() => expect(calls()).toBe(2), soon)
+    expect(await Promise.all([paused, call(), call()])).toEqual([200, 200, 200])
+  })
+
+  test('a revoked token costs 1 renewal, whichever requests meet it', async () => {
+    expect(await call()).toBe(200)
+    sandbox.control.revokeTokens('general')
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => call()))
+    expect(new Set(outcomes)).toEqual(new Set([200]))
+    expect(tokenRequests()).toBe(2)
+  })
+
+  async function queueLength(): Promise<number | undefined> {
+    const response = await ask({})
+    return ((await response.json()) as { apis: { queued?: number }[] }).apis[0]?.queued
+  }
+})
