@@ -1,9 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+// `pnpm unit` uses all cores: a setting here would not reach projects with a configuration of their own.
 export default defineConfig({
   test: {
-    // by default one core is left idle: with two of them, that is half
-    maxWorkers: '100%',
     reporters: ['default', './scripts/closing-line.ts'],
     projects: ['packages/*', 'tools/*', 'examples/*', '!**/README.md', 'site'],
   },

@@ -1,5 +1,5 @@
 import type { LimitedApi, Permit, RateLimiter, RateLimiterFactory } from '@tokenlane/core/fleet'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
 /** All that the contract needs to know of a rate limiter. */
 export interface LimiterDriver {
@@ -14,14 +14,14 @@ export interface LimiterDriver {
 /** In milliseconds. */
 const window = 200
 
-/** Registers the tests that every rate limiter passes, one process at a time. */
+/** Registers the tests that every rate limiter passes. They run at the same time, each with an API of its own. */
 export function limiterContract(driver: LimiterDriver): void {
-  describe(`${driver.name}: the contract of a rate limiter`, () => {
+  describe.concurrent(`${driver.name}: the contract of a rate limiter`, () => {
     const opened: RateLimiter[] = []
-    afterEach(async () => {
-      for (const limiter of opened.splice(0)) await limiter.close?.()
+    afterAll(async () => {
+      await Promise.all(opened.map(async (limiter) => limiter.close?.()))
+      await driver.close?.()
     })
-    afterAll(() => driver.close?.())
 
     const open = (policy: Partial<LimitedApi>): Line => {
       const line = new Line(driver.create, policy)

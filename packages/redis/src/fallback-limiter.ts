@@ -19,7 +19,7 @@ const lateness = 0.1
 /**
  * What a process may send while it cannot reach Redis: its part of each quota, in its own memory.
  *
- * States: `quiet` (nothing goes, until all that Redis granted before is out of the window), then `sharing`. Where the
+ * States: `silent` (no call goes until all that Redis granted before is out of the window), then `sharing`. Where the
  * part is less than one call in a window, each process has a turn of its own, by its number and by Redis' clock.
  */
 export class FallbackLimiter {
@@ -31,7 +31,7 @@ export class FallbackLimiter {
   readonly #share: number
   #turn = 0
   #nextTurnAt = Number.NEGATIVE_INFINITY
-  #quietUntil = Number.NEGATIVE_INFINITY
+  #silentUntil = Number.NEGATIVE_INFINITY
 
   constructor({ limits, ...options }: RateLimiterOptions, share: number, runtime: Runtime) {
     const { spread, accounting, unansweredGrace } = options
@@ -49,17 +49,17 @@ export class FallbackLimiter {
   }
 
   /** From now on Redis is unreachable. */
-  begin(quiet: number, { member, offset }: Membership): void {
-    this.#quietUntil = this.#runtime.now() + quiet
+  begin(silence: number, { member, offset }: Membership): void {
+    this.#silentUntil = this.#runtime.now() + silence
     const part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
     this.#turn = part * this.#period - offset
-    this.#nextTurnAt = this.#turnAfter(this.#quietUntil)
+    this.#nextTurnAt = this.#turnAfter(this.#silentUntil)
   }
 
   take(): Permit | NotBefore {
     const now = this.#runtime.now()
     if (this.#share === 0) return Infinity
-    const wait = Math.max(this.#quietUntil, this.#nextTurnAt) - now
+    const wait = Math.max(this.#silentUntil, this.#nextTurnAt) - now
     if (wait > 0) return wait
     if (this.#period > 0 && now > this.#nextTurnAt + this.#lateness) {
       this.#nextTurnAt = this.#turnAfter(now)
@@ -72,7 +72,7 @@ export class FallbackLimiter {
   }
 
   forecast(ahead: number, roundTrip: number, from: number): number {
-    const start = Math.max(from, this.#quietUntil, this.#nextTurnAt)
+    const start = Math.max(from, this.#silentUntil, this.#nextTurnAt)
     return this.#limiter.forecast(ahead, roundTrip, start)
   }
 

@@ -1,18 +1,11 @@
 import type { LimitedApi, NotBefore, Permit, RateLimiter, RateLimiterOptions } from '@tokenlane/core/fleet'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { silenceBeforeFallback } from './fleet-policy.ts'
-import type { Exchange } from './protocol.ts'
-import type { Runtime } from './runtime.ts'
-import { SharedBudget } from './shared-budget.ts'
+import { type BudgetOptions, SharedBudget } from './shared-budget.ts'
 
 /** What the limiter of one API in one process needs. */
-export interface FleetLimiterOptions {
-  readonly exchange: Exchange
-  /** Names the process. */
-  readonly name: string
+export interface FleetLimiterOptions extends BudgetOptions {
   readonly fallbackShare: number
-  readonly timeout: number
-  readonly runtime: Runtime
 }
 
 /**
@@ -27,11 +20,11 @@ export class FleetLimiter implements RateLimiter {
   #isAlone = false
 
   constructor(api: LimitedApi, options: FleetLimiterOptions) {
-    const { exchange, name, fallbackShare, timeout, runtime } = options
+    const { fallbackShare, runtime } = options
     this.#api = api
     this.#options = options
     this.#fallback = new FallbackLimiter(api, fallbackShare, runtime)
-    this.#budget = new SharedBudget(api, exchange, name, timeout, runtime, {
+    this.#budget = new SharedBudget(api, options, {
       unitsAvailable: () => api.unitsAvailable(),
       paused: (ms) => api.paused(ms),
       resumed: () => api.resumed(),

@@ -1,17 +1,14 @@
 import { unitSpan, type RateLimit } from '@tokenlane/core/fleet'
 
-/** For how long at most, but for a moment, no call goes out because Redis does not know what was sent before, in milliseconds. */
-const longestQuiet = 60_000
+/** For how long a unit may block new grants at most, in milliseconds: no outage stops an API for longer. */
+const longestSpan = 60_000
 /**
- * How long processes need to reach Redis again after an outage, in milliseconds: by default ioredis waits 5.2 s
- * between attempts, and redis 2.2 s.
+ * By how much longer than `reconnectTime` a process sends nothing, as a part of it: an outage that is just long
+ * enough for Redis to wait for the others takes ioredis 7.3 s with the default of 6 s.
  */
-const rejoining = 6_000
-/**
- * By how much longer a process sends nothing than an outage lasts after which Redis does not wait for others, in
- * milliseconds: after such an outage ioredis is back within 7.3 s.
- */
-const beforeFallback = 1_500
+const beforeFallback = 0.25
+/** By default ioredis waits up to 5.2 s between attempts to connect, and redis up to 2.2 s. */
+export const defaultReconnectTime = 6_000
 /** How long a response may wait for other news, so that one message has both, in milliseconds. */
 export const longestUntold = 250
 /** How far ahead Redis grants units, in milliseconds, at most. */
@@ -36,15 +33,20 @@ export interface FleetPolicy {
   readonly interval: number
   /** How far ahead units are granted. */
   readonly horizon: number
-  /** For how long nothing is granted where Redis does not know what was granted before. */
-  readonly quiet: number
+  /** For how long a unit may count after it was granted. A Redis that does not know of earlier grants waits that long. */
+  readonly grantLifetime: number
   /** How long processes need to reach Redis again after an outage. */
-  readonly rejoining: number
+  readonly reconnectTime: number
   /** A unit that is presumed to be answered later than that may be answered at any time. */
   readonly longestPromise: number
 }
 
-export function fleetPolicy(limits: readonly RateLimit[], spread: boolean): FleetPolicy {
+/** Returns the policy of an API whose processes reach Redis again within `reconnectTime` after an outage. */
+export function fleetPolicy(
+  limits: readonly RateLimit[],
+  spread: boolean,
+  reconnectTime: number = defaultReconnectTime,
+): FleetPolicy {
   const known = limitsBySpan(limits)
   const spans = known.map(({ span }) => span)
   const horizon = Math.min(longestHorizon, ...spans.map((span) => 0.6 * span))
@@ -53,8 +55,8 @@ export function fleetPolicy(limits: readonly RateLimit[], spread: boolean): Flee
     interval: spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0,
     horizon,
     // what was granted ahead is still used, and may be reported late
-    quiet: Math.min(longestQuiet, Math.max(0, ...spans)) + horizon + longestUntold,
-    rejoining,
+    grantLifetime: Math.min(longestSpan, Math.max(0, ...spans)) + horizon + longestUntold,
+    reconnectTime,
     longestPromise,
   }
 }
@@ -70,13 +72,13 @@ function limitsBySpan(limits: readonly RateLimit[]): FleetLimit[] {
 }
 
 export function shortestSpan({ limits }: FleetPolicy): number {
-  return Math.min(longestQuiet, ...limits.map(({ span }) => span))
+  return Math.min(longestSpan, ...limits.map(({ span }) => span))
 }
 
 /**
  * For how long a process that cannot reach Redis sends nothing: until all that Redis granted to others before is
  * out of the window, and long enough for a slow answer and for a client that connects again.
  */
-export function silenceBeforeFallback({ quiet, rejoining: least }: FleetPolicy): number {
-  return Math.max(quiet, least + beforeFallback)
+export function silenceBeforeFallback({ grantLifetime, reconnectTime }: FleetPolicy): number {
+  return Math.max(grantLifetime, reconnectTime * (1 + beforeFallback))
 }

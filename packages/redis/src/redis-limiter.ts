@@ -1,5 +1,6 @@
 import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
+import { defaultReconnectTime } from './fleet-policy.ts'
 import { createExchange } from './protocol.ts'
 import { isRedisClient, type RedisClient } from './redis-client.ts'
 import { serverFacts } from './server-facts.ts'
@@ -30,7 +31,19 @@ export interface RedisLimiterOptions {
    * @defaultValue 500
    */
   readonly timeout?: number | undefined
+  /**
+   * How long a process may need to reach Redis again after an outage, in milliseconds, above 0: the longest pause of
+   * its client between two attempts, and one attempt. The same in every process.
+   *
+   * After an outage Redis grants no unit for that long, so that every process can state what it has sent meanwhile. A
+   * process that needs longer adds its share once.
+   *
+   * @defaultValue 6_000, enough for the default reconnection of `redis` (2.2 s) and ioredis (5.2 s)
+   */
+  readonly reconnectTime?: number | undefined
 }
+
+const optionNames = 'client, prefix, fallbackShare, timeout, reconnectTime'
 
 /**
  * Creates limiters that share one rate budget among all processes with the same Redis, prefix and `baseUrl`.
@@ -42,23 +55,34 @@ export interface RedisLimiterOptions {
  * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
-  if (typeof options !== 'object' || options === null)
-    refuse('options', 'client, prefix, fallbackShare, timeout')
-  const { client, prefix = 'tokenlane', fallbackShare, timeout = 500, ...others } = options
-  for (const name of Object.keys(others))
-    refuse(name, 'client, prefix, fallbackShare, timeout', 'not an option')
+  if (typeof options !== 'object' || options === null) refuse('options', optionNames)
+  const {
+    client,
+    prefix = 'tokenlane',
+    fallbackShare,
+    timeout = 500,
+    reconnectTime = defaultReconnectTime,
+    ...others
+  } = options
+  for (const name of Object.keys(others)) refuse(name, optionNames, 'not an option')
   if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')
   if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { and }')
   if (typeof fallbackShare !== 'number' || !(fallbackShare >= 0 && fallbackShare <= 1))
     refuse('fallbackShare', 'a number from 0 to 1')
-  if (typeof timeout !== 'number' || !(timeout > 0 && timeout < Infinity))
-    refuse('timeout', 'milliseconds, finite, above 0')
+  mustBeTime('timeout', timeout)
+  mustBeTime('reconnectTime', reconnectTime)
   const create: RateLimiterFactory = (api) => {
     const name = processRuntime.name()
     const exchange = createExchange(client, prefix, api.baseUrl, name)
-    return new FleetLimiter(api, { exchange, name, fallbackShare, timeout, runtime: processRuntime })
+    const runtime = processRuntime
+    return new FleetLimiter(api, { exchange, name, fallbackShare, timeout, reconnectTime, runtime })
   }
   return Object.assign(create, { server: () => serverFacts(client, `${prefix}:{server}`) })
+}
+
+function mustBeTime(option: string, value: unknown): void {
+  if (typeof value !== 'number' || !(value > 0 && value < Infinity))
+    refuse(option, 'milliseconds, finite, above 0')
 }
 
 function refuse(option: string, allowed: string, fault = 'missing or wrong'): never {

@@ -10,6 +10,16 @@ import type { Runtime } from './runtime.ts'
 import { UnitsAhead } from './units-ahead.ts'
 import { UnitsInUse } from './units-in-use.ts'
 
+/** What the budget of one API needs in one process; times in milliseconds. */
+export interface BudgetOptions {
+  readonly exchange: Exchange
+  /** Names the process. */
+  readonly name: string
+  readonly timeout: number
+  readonly reconnectTime: number
+  readonly runtime: Runtime
+}
+
 /** What the budget reports. */
 export interface BudgetListener extends DialogueListener {
   /** Units are due: calls may take them now. */
@@ -48,17 +58,11 @@ export class SharedBudget {
   /** Where this process stands among the others. */
   readonly membership: Membership
 
-  constructor(
-    api: LimitedApi,
-    exchange: Exchange,
-    name: string,
-    timeout: number,
-    runtime: Runtime,
-    listener: BudgetListener,
-  ) {
+  constructor(api: LimitedApi, options: BudgetOptions, listener: BudgetListener) {
+    const { exchange, name, timeout, reconnectTime, runtime } = options
     this.#runtime = runtime
     this.membership = new Membership(name)
-    this.#ledger = new Ledger(fleetPolicy(api.limits, api.spread))
+    this.#ledger = new Ledger(fleetPolicy(api.limits, api.spread, reconnectTime))
     const unused = (batch: Batch, count: number): void => this.#giveBack(batch, count)
     this.#ahead = new UnitsAhead(runtime, this.#ledger, { due: () => listener.unitsAvailable(), unused })
     this.#inUse = new UnitsInUse(api, runtime, this.#ledger, {
@@ -126,7 +130,7 @@ export class SharedBudget {
   }
 
   setPolicy({ limits, spread, accounting }: RateLimiterOptions): void {
-    this.#ledger.policy = fleetPolicy(limits, spread)
+    this.#ledger.policy = fleetPolicy(limits, spread, this.policy.reconnectTime)
     this.#inUse.accounting = accounting
     this.#demand.askAtOnce()
     this.#ahead.drop(Infinity)

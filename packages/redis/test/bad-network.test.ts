@@ -175,7 +175,8 @@ describe.concurrent('the limiter', () => {
   const startSharing = (network: BadNetwork, window: number, timeout?: number): Promise<Fleet> =>
     startFleet(clientKinds, network, (client, prefix) => ({
       ratePolicy: { limits: [{ quota, window }] },
-      limiter: redisLimiter({ client, prefix, fallbackShare: 1 / size, timeout }),
+      // the clients connect again at once; connections that are cut at random cut some attempts too
+      limiter: redisLimiter({ client, prefix, fallbackShare: 1 / size, timeout, reconnectTime: 1_000 }),
     }))
 
   /** An API to which calls travel, and answers back; counts what arrives. */

@@ -25,6 +25,8 @@ beforeAll(async () => {
     port: redis.port,
     ratePolicy: { limits },
     fallbackShare: 1 / size,
+    // the clients try every 50 ms
+    reconnectTime: 1_000,
   }
   fleet = Array.from({ length: size }, (_, index) =>
     member({ ...order, client: index % 2 === 0 ? 'redis' : 'ioredis' }),

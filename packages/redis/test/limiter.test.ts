@@ -1,24 +1,18 @@
 import { createTokenManager, type RatePolicy, type TokenManager, type TokenlaneEvent } from '@tokenlane/core'
 import type { LimitedApi, RateLimiter } from '@tokenlane/core/fleet'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startRedis } from '@tokenlane/testing/redis-server'
+import { createClient } from 'redis'
+import { expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
 import { shareOf } from '../src/fallback-limiter.ts'
 import { useRedis } from './support/use-redis.ts'
 
 const timeout = 30_000
+/** The clients of these tests connect again at once. */
+const reconnectTime = 500
 const baseUrl = 'https://api.example.com/'
 
 const redis = useRedis()
-
-let managers: TokenManager[]
-let prefixes = 0
-beforeEach(() => {
-  managers = []
-  prefixes += 1
-})
-afterEach(async () => {
-  await Promise.all(managers.map((tokens) => tokens.close()))
-})
 
 interface Member {
   readonly tokens: TokenManager
@@ -27,46 +21,87 @@ interface Member {
   call(options?: { status?: number; signal?: AbortSignal }): Promise<number>
 }
 
-/** A process of the fleet, for all that Redis knows. */
-function join(
-  ratePolicy: RatePolicy,
-  {
-    client = redis.client,
-    ...options
-  }: { client?: RedisClient; timeout?: number; fallbackShare?: number } = {},
-): Member {
-  const events: TokenlaneEvent[] = []
-  const sentAt: number[] = []
-  const tokens = createTokenManager({
-    issuers: {
-      general: {
-        tokenEndpoint: 'https://auth.example.com/token',
-        credentials: { clientId: 'client', clientSecret: 'secret' },
+interface MemberOptions {
+  readonly client?: RedisClient
+  readonly timeout?: number
+}
+
+let fleets = 0
+
+/** Managers that share a budget as processes do; each test has a fleet of its own. */
+class Fleet implements AsyncDisposable {
+  readonly prefix = `test${(fleets += 1)}`
+  readonly #managers: TokenManager[] = []
+  readonly #limiters: RateLimiter[] = []
+  readonly #clients: { destroy(): void }[] = []
+
+  async connect(url: string) {
+    const client = await createClient({ url }).connect()
+    this.#clients.push(client)
+    return client
+  }
+
+  /** Adds a process, for all that Redis knows. */
+  join(
+    ratePolicy: RatePolicy,
+    { client = redis.client, timeout: patience = 5_000 }: MemberOptions = {},
+  ): Member {
+    const events: TokenlaneEvent[] = []
+    const sentAt: number[] = []
+    const { prefix } = this
+    const tokens = createTokenManager({
+      issuers: {
+        general: {
+          tokenEndpoint: 'https://auth.example.com/token',
+          credentials: { clientId: 'client', clientSecret: 'secret' },
+        },
       },
-    },
-    apis: [{ baseUrl, issuer: 'general', ratePolicy }],
-    fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
-    observe: (event) => events.push(event),
-    limiter: redisLimiter({
-      client,
-      prefix: `test${prefixes}`,
-      fallbackShare: 1 / 2,
-      timeout: 5_000,
-      ...options,
-    }),
-  })
-  managers.push(tokens)
-  return {
-    tokens,
-    events,
-    sentAt,
-    async call({ status = 200, signal } = {}) {
-      const attempt = async () => {
-        sentAt.push(performance.now())
-        return { status, result: status, discard() {} }
-      }
-      return (await tokens.route(baseUrl)?.send(attempt, { signal, replayable: false })) ?? 0
-    },
+      apis: [{ baseUrl, issuer: 'general', ratePolicy }],
+      fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
+      observe: (event) => events.push(event),
+      limiter: redisLimiter({ client, prefix, fallbackShare: 1 / 2, timeout: patience, reconnectTime }),
+    })
+    this.#managers.push(tokens)
+    return {
+      tokens,
+      events,
+      sentAt,
+      async call({ status = 200, signal } = {}) {
+        const attempt = async () => {
+          sentAt.push(performance.now())
+          return { status, result: status, discard() {} }
+        }
+        return (await tokens.route(baseUrl)?.send(attempt, { signal, replayable: false })) ?? 0
+      },
+    }
+  }
+
+  /** Returns the limiter of a process, without calls. */
+  limiterOf(limits: RatePolicy['limits'], hooks: Partial<LimitedApi> = {}): RateLimiter {
+    const nothing = (): void => {}
+    const factory = redisLimiter({ client: redis.client, prefix: this.prefix, fallbackShare: 1 })
+    const limiter = factory({
+      baseUrl,
+      limits,
+      spread: false,
+      accounting: 'response',
+      unitsAvailable: nothing,
+      paused: nothing,
+      resumed: nothing,
+      failed: nothing,
+      recovered: nothing,
+      ...hooks,
+    })
+    this.#limiters.push(limiter)
+    return limiter
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([
+      ...this.#managers.map((tokens) => tokens.close()),
+      ...this.#limiters.map(async (limiter) => limiter.close?.()),
+    ])
+    for (const client of this.#clients) client.destroy()
   }
 }
 
@@ -77,56 +112,43 @@ const gaps = (members: Member[], quota: number): number[] => {
 const ofLimiter = ({ events }: Member): TokenlaneEvent[] =>
   events.filter(({ type }) => type.startsWith('limiter.'))
 
-test('two managers keep all limits together', { timeout }, async () => {
+test.concurrent('two managers keep all limits together', { timeout }, async () => {
+  await using fleet = new Fleet()
   const limits = [
     { quota: 4, window: 150 },
     { quota: 7, window: 500 },
   ]
-  const members = [join({ limits }), join({ limits })]
+  const members = [fleet.join({ limits }), fleet.join({ limits })]
   await Promise.all(members.flatMap(({ call }) => Array.from({ length: 6 }, () => call())))
   expect(Math.min(...gaps(members, 4))).toBeGreaterThan(150)
   expect(Math.min(...gaps(members, 7))).toBeGreaterThan(500)
 })
 
-test('a pause that one process is asked for holds for all', { timeout }, async () => {
-  const members = [
-    join({ limits: [{ quota: 100, window: 100 }] }),
-    join({ limits: [{ quota: 100, window: 100 }] }),
-  ]
-  const [first, second] = members as [Member, Member]
+test.concurrent('a pause that one process is asked for holds for all', { timeout }, async () => {
+  await using fleet = new Fleet()
+  const limits = [{ quota: 100, window: 100 }]
+  let exchanges = 0
+  const client = {
+    evalSha: (...args: Parameters<typeof redis.client.evalSha>) =>
+      redis.client.evalSha(...args).finally(() => (exchanges += 1)),
+    eval: redis.client.eval.bind(redis.client),
+  } as RedisClient
+  const [first, second] = [fleet.join({ limits }, { client }), fleet.join({ limits })]
   expect(await first.call({ status: 429 })).toBe(429)
-  const told = performance.now()
-  const sent = await redis.client.info('commandstats')
-  await vi.waitFor(async () => expect(await redis.client.info('commandstats')).not.toBe(sent))
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  const pausedAt = performance.now()
+  const before = exchanges
+  await vi.waitFor(() => expect(exchanges).toBeGreaterThan(before))
   await second.call()
-  expect((second.sentAt[0] ?? 0) - told).toBeGreaterThan(900)
+  expect((second.sentAt[0] ?? 0) - pausedAt).toBeGreaterThan(900)
 })
 
-/** The limiter of a process, without calls. */
-function limiterOf(limits: RatePolicy['limits'], hooks: Partial<LimitedApi> = {}): RateLimiter {
-  const nothing = (): void => {}
-  const factory = redisLimiter({ client: redis.client, prefix: `test${prefixes}`, fallbackShare: 1 })
-  return factory({
-    baseUrl,
-    limits,
-    spread: false,
-    accounting: 'response',
-    unitsAvailable: nothing,
-    paused: nothing,
-    resumed: nothing,
-    failed: nothing,
-    recovered: nothing,
-    ...hooks,
-  })
-}
-
-test('a pause that one process lifts is lifted for all that wait', { timeout }, async () => {
+test.concurrent('a pause that one process lifts is lifted for all that wait', { timeout }, async () => {
+  await using fleet = new Fleet()
   const paused = vi.fn<(ms: number) => void>()
   const resumed = vi.fn<() => void>()
   const limits = [{ quota: 5, window: 100 }]
-  const one = limiterOf(limits)
-  const other = limiterOf(limits, { paused, resumed })
+  const one = fleet.limiterOf(limits)
+  const other = fleet.limiterOf(limits, { paused, resumed })
   one.pause?.(60_000)
   await vi.waitFor(() => {
     other.take(1)
@@ -136,45 +158,54 @@ test('a pause that one process lifts is lifted for all that wait', { timeout }, 
   expect(resumed).not.toHaveBeenCalled()
   one.resume?.()
   await vi.waitFor(() => expect(resumed).toHaveBeenCalledOnce(), 10_000)
-  await Promise.all([one.close?.(), other.close?.()])
 })
 
-test('another policy holds at once, and units that are used count in it', { timeout }, async () => {
-  const sentAt: number[] = []
-  const limiter: RateLimiter = limiterOf([{ quota: 3, window: 2_000 }], {
-    unitsAvailable() {
-      for (let permit = limiter.take(10); typeof permit === 'object'; permit = limiter.take(10)) {
-        sentAt.push(performance.now())
-        permit.answered()
-      }
-    },
-  })
-  limiter.take(10)
-  await vi.waitFor(() => expect(sentAt).toHaveLength(3), timeout)
-  limiter.setPolicy?.({ limits: [{ quota: 5, window: 2_000 }], spread: false, accounting: 'response' })
-  limiter.take(10)
-  await vi.waitFor(() => expect(sentAt).toHaveLength(5), timeout)
-  expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeLessThan(2_000)
-  await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(5), timeout)
-  expect((sentAt[5] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(2_000)
-  await limiter.close?.()
-})
+test.concurrent(
+  'another policy holds at once, and units that are used count in it',
+  { timeout },
+  async () => {
+    await using fleet = new Fleet()
+    const sentAt: number[] = []
+    const limiter: RateLimiter = fleet.limiterOf([{ quota: 3, window: 2_000 }], {
+      unitsAvailable() {
+        for (let permit = limiter.take(10); typeof permit === 'object'; permit = limiter.take(10)) {
+          sentAt.push(performance.now())
+          permit.answered()
+        }
+      },
+    })
+    limiter.take(10)
+    await vi.waitFor(() => expect(sentAt).toHaveLength(3), timeout)
+    limiter.setPolicy?.({ limits: [{ quota: 5, window: 2_000 }], spread: false, accounting: 'response' })
+    limiter.take(10)
+    await vi.waitFor(() => expect(sentAt).toHaveLength(5), timeout)
+    expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeLessThan(2_000)
+    await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(5), timeout)
+    expect((sentAt[5] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(2_000)
+  },
+)
 
-test('who gives up leaves no place in the queue, and no timer', { timeout }, async () => {
-  const member = join({ limits: [{ quota: 1, window: 2_000 }] })
-  await member.call()
-  const controller = new AbortController()
-  const waiting = member.call({ signal: controller.signal })
-  const queue = `test${prefixes}:limiter:{${baseUrl}}:queue`
-  await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(1))
-  controller.abort(new Error('given up'))
-  await expect(waiting).rejects.toThrow('given up')
-  await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(0))
-})
+test.concurrent(
+  'a call that is given up leaves no place in the queue, and no timer',
+  { timeout },
+  async () => {
+    await using fleet = new Fleet()
+    const member = fleet.join({ limits: [{ quota: 1, window: 2_000 }] })
+    await member.call()
+    const controller = new AbortController()
+    const waiting = member.call({ signal: controller.signal })
+    const queue = `${fleet.prefix}:limiter:{${baseUrl}}:queue`
+    await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(1))
+    controller.abort(new Error('given up'))
+    await expect(waiting).rejects.toThrow('given up')
+    await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(0))
+  },
+)
 
-test('all keys of a policy lie in one slot of a cluster, and expire', { timeout }, async () => {
-  await join({ limits: [{ quota: 5, window: 100 }] }).call()
-  const keys = await redis.client.keys(`test${prefixes}:*`)
+test.concurrent('all keys of a policy lie in one slot of a cluster, and expire', { timeout }, async () => {
+  await using fleet = new Fleet()
+  await fleet.join({ limits: [{ quota: 5, window: 100 }] }).call()
+  const keys = await redis.client.keys(`${fleet.prefix}:*`)
   expect(keys.length).toBeGreaterThan(1)
   for (const key of keys) {
     expect(key).toContain(`{${baseUrl}}`)
@@ -183,39 +214,44 @@ test('all keys of a policy lie in one slot of a cluster, and expire', { timeout 
   }
 })
 
-test('a Redis that forgets the script gets it again', { timeout }, async () => {
-  const member = join({ limits: [{ quota: 5, window: 100 }] })
+test.concurrent('a Redis that forgets the script gets it again', { timeout }, async () => {
+  await using fleet = new Fleet()
+  const member = fleet.join({ limits: [{ quota: 5, window: 100 }] })
   await member.call()
   await redis.client.scriptFlush()
   await member.call()
   expect(ofLimiter(member)).toEqual([])
 })
 
-test('a Redis without memory: the own share, and back by itself', { timeout }, async () => {
-  const member = join({ limits: [{ quota: 4, window: 200 }] }, { timeout: 300 })
-  await redis.client.configSet('maxmemory', '1')
-  try {
+test.concurrent(
+  'a Redis without memory: calls go by the own share, and the shared budget comes back by itself',
+  { timeout },
+  async () => {
+    await using server = await startRedis(['--maxmemory', '1'])
+    await using fleet = new Fleet()
+    const client = await fleet.connect(server.url)
+    const member = fleet.join({ limits: [{ quota: 4, window: 200 }] }, { client, timeout: 300 })
     await Promise.all(Array.from({ length: 5 }, () => member.call()))
-  } finally {
-    await redis.client.configSet('maxmemory', '0')
-  }
-  // half of the quota
-  expect(Math.min(...gaps([member], 2))).toBeGreaterThan(200)
-  await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2), { timeout })
-  expect(ofLimiter(member)).toEqual([
-    { type: 'limiter.failed', api: baseUrl, reason: 'OOM' },
-    { type: 'limiter.recovered', api: baseUrl },
-  ])
-})
+    await client.configSet('maxmemory', '0')
+    // half of the quota
+    expect(Math.min(...gaps([member], 2))).toBeGreaterThan(200)
+    await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2), { timeout })
+    expect(ofLimiter(member)).toEqual([
+      { type: 'limiter.failed', api: baseUrl, reason: 'OOM' },
+      { type: 'limiter.recovered', api: baseUrl },
+    ])
+  },
+)
 
-test('garbage in the place of an answer is no permit', { timeout }, async () => {
+test.concurrent('garbage in the place of an answer is no permit', { timeout }, async () => {
+  await using fleet = new Fleet()
   const answers: unknown[] = ['OK', null, [1], '{}', '{"epoch":"","turn":-1}', '[]', 'null']
   const client = {
     evalSha: async (...args: Parameters<typeof redis.client.evalSha>) =>
       answers.length > 0 ? answers.shift() : redis.client.evalSha(...args),
     eval: redis.client.eval.bind(redis.client),
   } as RedisClient
-  const member = join({ limits: [{ quota: 4, window: 100 }] }, { client, timeout: 100 })
+  const member = fleet.join({ limits: [{ quota: 4, window: 100 }] }, { client, timeout: 100 })
   expect(await member.call()).toBe(200)
   await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2), { timeout })
   expect(answers).toEqual([])
@@ -240,6 +276,7 @@ test('wrong options are reported at once', () => {
     { fallbackShare: undefined },
     { prefix: '{x}' },
     { timeout: 0 },
+    { reconnectTime: Infinity },
     { fallBackShare: 1 },
   ]
   for (const each of wrong)

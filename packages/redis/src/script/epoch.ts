@@ -16,7 +16,7 @@ export const beginEpoch = `
 local function beginEpoch(run)
   local pause = state and state.pause < now + 86400000 and state.pause or 0
   state = {
-    epoch = me .. ':' .. message.number, born = now, run = run, turn = 0, hold = now + policy.quiet, pause = pause,
+    epoch = me .. ':' .. message.number, born = now, run = run, turn = 0, hold = now + policy.grantLifetime, pause = pause,
     silenceEnd = now, heard = 0, next = 0, round = 0, members = 0, lag = message.lag, take = 1, used = {},
   }
   stated = nil
@@ -49,11 +49,11 @@ end
 /** After a silence of all processes, waits until those that kept to their own shares have stated what they sent. */
 export const waitForOthers = `
 local function waitForOthers()
-  if now - lastHeard >= policy.rejoining then state.silenceEnd = now end
+  if now - lastHeard >= policy.reconnectTime then state.silenceEnd = now end
   -- a process that is away was not heard: its message may have arrived, and the answer not
   if not message.away then state.heard = now end
   local wasAloneInTheSilence = message.alone > 0 and now - message.alone < state.silenceEnd
-  if wasAloneInTheSilence then state.hold = math.max(state.hold, state.silenceEnd + policy.rejoining) end
+  if wasAloneInTheSilence then state.hold = math.max(state.hold, state.silenceEnd + policy.reconnectTime) end
 end
 `
 

@@ -9,7 +9,7 @@ local limits, interval, horizon = policy.limits, policy.interval, policy.horizon
 
 -- A slot is a hundredth of a span, so that memory does not grow with the quota.
 local slots = 100
--- How long Redis keeps the state of an API without calls: an unknown API costs one quiet window.
+-- How long Redis keeps the state of an API without calls: an unknown API costs one window without calls.
 local week = 604800000
 -- What a process may be late by, at least, before it loses its place until it is back.
 local lateness = 500

@@ -10,7 +10,7 @@ export const usedOf = `
 local function usedOf(limit)
   if not state.used[limit.key] then
     state.used[limit.key] = { span = limit.span, slots = {} }
-    if not isNew then state.hold = math.max(state.hold, now + math.min(limit.span, policy.quiet)) end
+    if not isNew then state.hold = math.max(state.hold, now + math.min(limit.span, policy.grantLifetime)) end
   end
   local used = state.used[limit.key]
   used.heard = now

@@ -140,7 +140,7 @@ class Turn {
       last: 0,
       run: this.#run,
       turn: 0,
-      hold: this.#now + policy.quiet,
+      hold: this.#now + policy.grantLifetime,
       pause: before < this.#now + 86_400_000 ? before : 0,
       silenceEnd: this.#now,
       heard: 0,
@@ -160,10 +160,10 @@ class Turn {
   #waitForOthers(): void {
     const state = this.#state
     const { alone, away, policy } = this.#message
-    if (this.#now - this.#lastHeard >= policy.rejoining) state.silenceEnd = this.#now
+    if (this.#now - this.#lastHeard >= policy.reconnectTime) state.silenceEnd = this.#now
     if (!away) state.heard = this.#now
     if (alone > 0 && this.#now - alone < state.silenceEnd)
-      state.hold = Math.max(state.hold, state.silenceEnd + policy.rejoining)
+      state.hold = Math.max(state.hold, state.silenceEnd + policy.reconnectTime)
   }
 
   // units
@@ -174,7 +174,7 @@ class Turn {
     if (!used.has(key)) {
       used.set(key, known)
       if (!this.#isNew)
-        this.#state.hold = Math.max(hold, this.#now + Math.min(span, this.#message.policy.quiet))
+        this.#state.hold = Math.max(hold, this.#now + Math.min(span, this.#message.policy.grantLifetime))
     }
     known.heard = this.#now
     return known.slots

@@ -87,7 +87,14 @@ export class SimulatedProcess {
       recovered() {},
     }
     const exchange = (message: Message) => fleet.exchange(this, message)
-    this.limiter = new FleetLimiter(api, { exchange, name, fallbackShare, timeout, runtime: this.runtime })
+    this.limiter = new FleetLimiter(api, {
+      exchange,
+      name,
+      fallbackShare,
+      timeout,
+      reconnectTime: 6_000,
+      runtime: this.runtime,
+    })
   }
 
   /** Whether nothing arrives in Redis, and nothing from it. */

@@ -13,6 +13,7 @@ export interface FleetOrder {
   readonly ratePolicy: RatePolicy
   readonly fallbackShare: number
   readonly timeout?: number
+  readonly reconnectTime?: number
 }
 
 /** Told when it is ready, at every event of the limiter, and when all calls have ended. */
