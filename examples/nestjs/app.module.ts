@@ -1,14 +1,15 @@
+import { HttpService } from '@nestjs/axios'
 import { Catch, Controller, Get, Inject, Module, Param, type ArgumentsHost } from '@nestjs/common'
 import { APP_FILTER, BaseExceptionFilter } from '@nestjs/core'
 import { isTokenlaneError, type ManagerStatus, type TokenManager } from '@tokenlane/core'
-import type { AxiosInstance } from 'axios'
 import type { Response } from 'express'
-import { RECORDS_API, TOKENS, TokensModule } from './tokens.module.ts'
+import { firstValueFrom } from 'rxjs'
+import { TOKENS, TokensModule } from './tokens.module.ts'
 
 @Controller()
 class AppController {
   @Inject(TOKENS) private readonly tokens!: TokenManager
-  @Inject(RECORDS_API) private readonly api!: AxiosInstance
+  @Inject(HttpService) private readonly http!: HttpService
 
   @Get('health')
   health(): ManagerStatus {
@@ -17,7 +18,7 @@ class AppController {
 
   @Get('records/:id')
   async record(@Param('id') id: string): Promise<unknown> {
-    const { data } = await this.api.get<unknown>(`records/${encodeURIComponent(id)}`)
+    const { data } = await firstValueFrom(this.http.get<unknown>(`records/${encodeURIComponent(id)}`))
     return data
   }
 }

@@ -1,34 +1,48 @@
-import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common'
+import { HttpModule, HttpService } from '@nestjs/axios'
+import {
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common'
+import { ConfigModule, ConfigService } from '@nestjs/config'
 import { attachTokens } from '@tokenlane/axios'
 import { createTokenManager, envCredentials, generalIssuer, type TokenManager } from '@tokenlane/core'
-import axios, { type AxiosInstance } from 'axios'
 
 export const TOKENS: unique symbol = Symbol('tokens')
-export const RECORDS_API: unique symbol = Symbol('records API')
 
-function createTokens(): TokenManager {
-  const { AUTH_URL = '', API_URL = '' } = process.env
+function createTokens(config: ConfigService): TokenManager {
   return createTokenManager({
-    issuers: { general: generalIssuer({ authUrl: AUTH_URL, credentials: envCredentials('GENERAL') }) },
-    apis: [{ baseUrl: API_URL, issuer: 'general' }],
+    issuers: {
+      general: generalIssuer({
+        authUrl: config.getOrThrow<string>('AUTH_URL'),
+        // read again at every renewal; ConfigModule has put the `.env` file into the environment
+        credentials: envCredentials('GENERAL'),
+      }),
+    },
+    apis: [{ baseUrl: config.getOrThrow<string>('API_URL'), issuer: 'general' }],
   })
 }
 
-function createRecordsApi(tokens: TokenManager): AxiosInstance {
-  const client = axios.create({ baseURL: process.env['API_URL'] ?? '' })
-  attachTokens(client, tokens)
-  return client
-}
-
-@Module({
-  providers: [
-    { provide: TOKENS, useFactory: createTokens },
-    { provide: RECORDS_API, useFactory: createRecordsApi, inject: [TOKENS] },
-  ],
-  exports: [TOKENS, RECORDS_API],
+const http = HttpModule.registerAsync({
+  inject: [ConfigService],
+  useFactory: (config: ConfigService) => ({ baseURL: config.getOrThrow<string>('API_URL') }),
 })
-export class TokensModule implements OnApplicationBootstrap, OnApplicationShutdown {
+
+/** Provides the manager, and an `HttpService` whose calls have tokens. */
+@Module({
+  imports: [ConfigModule.forRoot({ isGlobal: true }), http],
+  providers: [{ provide: TOKENS, useFactory: createTokens, inject: [ConfigService] }],
+  exports: [TOKENS, http],
+})
+export class TokensModule implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   @Inject(TOKENS) private readonly tokens!: TokenManager
+  @Inject(HttpService) private readonly http!: HttpService
+
+  onModuleInit(): void {
+    attachTokens(this.http.axiosRef, this.tokens)
+  }
 
   onApplicationBootstrap(): Promise<void> {
     return this.tokens.warmUp()
