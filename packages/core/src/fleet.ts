@@ -4,13 +4,8 @@ export type { SharedServer } from './store/shared-server.ts'
 export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
 export type { LimitedApi, RateLimiterFactory } from './queue/limiter-factory.ts'
-export {
-  createRateLimiter,
-  type NotBefore,
-  type Permit,
-  type RateLimiter,
-  type RateLimiterOptions,
-} from './queue/rate-limiter.ts'
+export { createRateLimiter } from './queue/memory-limiter.ts'
+export type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './queue/rate-limiter.ts'
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
 export { unitSpan } from './queue/unit-span.ts'

@@ -1,8 +1,7 @@
-import { doubled } from '../time/backoff.ts'
+import { backoff } from '../time/backoff.ts'
 
-/** Pauses of an API that does not say how long, from here to there, in milliseconds. */
-const shortest = 1_000
-const longest = 60_000
+/** The pause of an API that does not say how long. */
+const pauseAfter = backoff({ first: 1_000, most: 60_000, jitter: 'none' })
 
 /** Decides how long an API pauses that refused a call for its limit and did not say for how long. */
 export class LimitBackoff {
@@ -17,7 +16,7 @@ export class LimitBackoff {
       this.#inRow += 1
       this.#lastAt = performance.now()
     }
-    return doubled(this.#inRow, shortest, longest)
+    return pauseAfter(this.#inRow)
   }
 
   /** Notes that a call of that time kept to the limit. */

@@ -3,7 +3,7 @@ import type { AccessToken } from '../token/access-token.ts'
 
 /** Between two renewals that 401s force, in milliseconds: at first this, then doubling. */
 const shortest = 1_000
-const longest = 60_000
+const spacingAfter = backoff({ first: shortest, most: 60_000, jitter: 'half' })
 /** The same after a renewal whose token was accepted: a token that is revoked then must not be used for long. */
 const longestAfterUse = 5_000
 /** Renewals in a row that stay `shortest` apart if their tokens are accepted. */
@@ -81,7 +81,7 @@ export class RejectionBackoff {
     this.#kept = undefined
     this.#accepted = undefined
     this.#renewedAt = performance.now()
-    this.#renewAgainAt = this.#renewedAt + spacing(this.#inRow)
+    this.#renewAgainAt = this.#renewedAt + Math.max(shortest, spacingAfter(this.#inRow))
   }
 
   /**
@@ -124,8 +124,4 @@ export class RejectionBackoff {
     this.#keptSince = now
     this.#epoch += 1
   }
-}
-
-function spacing(renewals: number): number {
-  return renewals === 1 ? shortest : backoff(renewals, shortest, longest)
 }

@@ -3,9 +3,8 @@ import { backoff } from '../time/backoff.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { StoreEntry } from './token-store.ts'
 
-/** How often a process looks whether another one is done, from here to there, in milliseconds. */
-const firstLook = 40
-const longestLook = 500
+/** How long a process waits before it looks again whether another one is done. */
+const pauseAfterLooks = backoff({ first: 40, most: 500, jitter: 'half' })
 
 /** The wait of one process while another one, the holder of the right, asks the issuer. */
 export class HolderWait {
@@ -32,7 +31,7 @@ export class HolderWait {
   async next(stale: string | undefined): Promise<StoreEntry | 'look' | 'late'> {
     this.#looks += 1
     // without a wake-up, and after one without an entry: processes must not claim all at once
-    const pause = backoff(this.#looks, firstLook, longestLook)
+    const pause = pauseAfterLooks(this.#looks)
     if (this.#store.wakes) {
       // after the lease the holder has died
       const written = await this.#wokenWithin(Math.min(this.#lease, this.#timeLeft() - pause), stale)

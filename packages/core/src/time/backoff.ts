@@ -1,25 +1,29 @@
-/**
- * Returns how long to wait after this many failures in a row, in milliseconds: doubling from `first` to `most`, drawn
- * anew each time between a half and the whole, so that processes that failed together do not come back together.
- *
- * For waits that calls sit out, and for renewals that an API forces: a wait of nearly nothing would let an outage of
- * 2 s cost a seventh token request, and a refusing API a second renewal at once.
- */
-export function backoff(failures: number, first: number, most: number): number {
-  return betweenHalfAndWhole(doubled(failures, first, most))
+/** How the pauses after failures in a row grow. */
+interface Growth {
+  /** The pause after the first failure, in milliseconds; after each further one it is twice as long. */
+  readonly first: number
+  /** The longest pause, in milliseconds. */
+  readonly most: number
+  /**
+   * What is drawn anew each time, so that processes that failed together do not come back together.
+   *
+   * `whole` spreads them best, from 0 on. `half` draws between a half and the whole, where a pause of nearly nothing
+   * would cost a request too many: calls sit it out, or an API forces a renewal. `none` where a server is to be left
+   * alone for at least that long.
+   */
+  readonly jitter: 'none' | 'half' | 'whole'
 }
 
-/** Returns the same drawn from 0 to the whole ("full jitter"), which spreads the processes of a fleet best. */
-export function fullJitter(failures: number, first: number, most: number): number {
-  return doubled(failures, first, most) * Math.random()
+/** Returns the function that says how long to wait after this many failures in a row (1 or more), in milliseconds. */
+export function backoff({ first, most, jitter }: Growth): (failures: number) => number {
+  return (failures) => {
+    const pause = Math.min(most, first * 2 ** Math.min(failures - 1, 30))
+    if (jitter === 'none') return pause
+    return jitter === 'half' ? betweenHalfAndWhole(pause) : pause * Math.random()
+  }
 }
 
 /** Returns a random part of `whole`, a half or more. */
 export function betweenHalfAndWhole(whole: number): number {
   return whole * (0.5 + Math.random() / 2)
-}
-
-/** Returns `first` after one failure and twice as much after each further one, up to `most`. */
-export function doubled(failures: number, first: number, most: number): number {
-  return Math.min(most, first * 2 ** Math.min(failures - 1, 30))
 }

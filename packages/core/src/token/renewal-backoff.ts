@@ -1,13 +1,12 @@
 import { refusalSpan } from '../credentials/credential-rotation.ts'
 import type { TokenlaneError } from '../errors.ts'
-import { backoff, fullJitter } from '../time/backoff.ts'
+import { backoff } from '../time/backoff.ts'
 
 /** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
 export const firstRetry = 250
-const longestRetry = 2_000
+const retryAfterTries = backoff({ first: firstRetry, most: 2_000, jitter: 'half' })
 /** Retries in the background, and renewals after one that failed. */
-const firstSpacing = 1_000
-const longestSpacing = 60_000
+const pauseAfter = backoff({ first: 1_000, most: 60_000, jitter: 'whole' })
 /** An issuer's Retry-After is heeded up to here. */
 const longestRetryAfter = 300_000
 
@@ -72,15 +71,15 @@ export function untilNextTry({ error, until, failFast }: Failure, maxWait: numbe
   return isAsked(error) ? undefined : 0
 }
 
-/** Returns how long one renewal waits before its next try, in milliseconds; `undefined` if that is of no use. */
+/** Returns how long one renewal waits before its next try, in milliseconds; `undefined` if it would end in the same way. */
 export function retryDelay(error: TokenlaneError, tries: number): number | undefined {
-  return isPermanent(error) ? undefined : heeding(error, backoff(tries, firstRetry, longestRetry))
+  return isPermanent(error) ? undefined : heeding(error, retryAfterTries(tries))
 }
 
 /** Returns the pause before the next renewal: it ends before calls need the token, unless the issuer asks for more. */
 function spacingAfter(error: TokenlaneError, failures: number, neededIn: number = Infinity): number {
   if (error.code === 'TOKEN_REQUEST_REFUSED') return refusalSpan(error)
-  const spacing = Math.min(fullJitter(failures, firstSpacing, longestSpacing), neededIn)
+  const spacing = Math.min(pauseAfter(failures), neededIn)
   return heeding(error, Math.max(firstRetry, spacing))
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createRateLimiter, type Permit, type RateLimiter, type RateLimiterOptions } from './rate-limiter.ts'
+import { createRateLimiter } from './memory-limiter.ts'
+import type { Permit, RateLimiter, RateLimiterOptions } from './rate-limiter.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'
 
 beforeEach(() => vi.useFakeTimers())

@@ -1,0 +1,44 @@
+import { refusalMemory } from '../credentials/credential-rotation.ts'
+import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
+import { failure } from '../issuer/issuer-request.ts'
+import type { TokenEndpoint } from '../issuer/token-endpoint.ts'
+import { finiteDuration } from '../time/finite-duration.ts'
+import type { StoredRefusal } from './token-seal.ts'
+
+/** All processes leave the issuer alone after a failure, from here to there, in milliseconds. */
+const shortestPause = 250
+const longestPause = 300_000
+
+/**
+ * Returns how long no process asks the issuer after this error, in milliseconds: together, the processes ask an issuer in
+ * trouble not more often than one process would.
+ */
+export function sharedPause(error: unknown): number {
+  const code = isTokenlaneError(error) ? error.code : undefined
+  const inTrouble =
+    code === 'TOKEN_REQUEST_FAILED' || code === 'TOKEN_REQUEST_TIMEOUT' || code === 'TOKEN_RESPONSE_INVALID'
+  if (!inTrouble) return 0
+  const { retryAfter = shortestPause } = error as { retryAfter?: number }
+  return Math.min(longestPause, Math.max(shortestPause, retryAfter))
+}
+
+export function isRefusal(error: unknown): error is TokenlaneError {
+  return isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED'
+}
+
+/** Returns the error of a process whose client was refused to another process. */
+export function refusedBefore(
+  { issuer, server }: TokenEndpoint,
+  { status, oauthError }: StoredRefusal,
+  expiresIn: number = refusalMemory,
+): TokenlaneError {
+  const reason = `refused another process with the same credentials: ${oauthError} (status ${status})`
+  const details = { status, oauthError, definite: true, retryAfter: finiteDuration(expiresIn, refusalMemory) }
+  return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_REFUSED', reason, details)
+}
+
+/** Returns the error of a process that waited for the token of another one in vain. */
+export function othersTooSlow({ issuer, server }: TokenEndpoint): TokenlaneError {
+  const reason = 'has not answered the process that asks for all'
+  return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_TIMEOUT', reason)
+}
