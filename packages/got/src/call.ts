@@ -157,7 +157,7 @@ export class Call {
   #asked({ context, isStream, body, method }: NormalizedOptions, { isRedirect }: Hop): AdmitOptions {
     const { priority, resend } = checkCallOptions(context['tokenlane'])
     const replayable = !isStream && (this.#hasForm || isReplayable(body))
-    return { client: 'got', method, priority, resend, replayable, underway: isRedirect }
+    return { client: 'got', method, priority, resend, replayable, sentBefore: isRedirect }
   }
 
   async #wait(

@@ -5,7 +5,7 @@ import type { FetchArguments, OutgoingCall } from './send-within-api.ts'
 import { withToken } from './header-fields.ts'
 
 /** What is known of a request beside itself. */
-export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal' | 'underway'> {
+export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal' | 'sentBefore'> {
   /** What the body was made of, where that is known: then the body of the request is never looked at. */
   readonly source?: unknown
 }

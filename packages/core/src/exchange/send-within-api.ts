@@ -72,7 +72,7 @@ async function follow(
     if (route(hop.url) !== api) return afterLeaving(await fetch(...next()), call, hop)
     const attempt = (token: string) => ResponseExchange.of(fetch(...next(token)))
     const { method } = hop
-    response = await api.send(attempt, { client, method, signal, priority, resend, underway: true })
+    response = await api.send(attempt, { client, method, signal, priority, resend, sentBefore: true })
     if (!isRedirect(response)) return redefine(response, { redirected: true })
   }
   throw networkError('redirect count exceeded')

@@ -20,7 +20,7 @@ function limitedApi(ratePolicy: RatePolicy): FakeService & {
   call: (options?: {
     signal?: AbortSignal
     priority?: number
-    underway?: boolean
+    sentBefore?: boolean
     name?: string
   }) => Promise<string>
   order: string[]
@@ -166,7 +166,7 @@ test('one more than maxQueued is refused at once, with a token or without', asyn
 test('a call that was sent before goes before queued calls, and is not refused for them', async () => {
   const { call, order } = limitedApi({ limits: [], concurrency: 1, maxQueued: 1, maxWait: 1_000 })
   const calls = [call({ name: 'first' }), call({ name: 'waiting' })]
-  calls.push(call({ name: 'redirected', underway: true }))
+  calls.push(call({ name: 'redirected', sentBefore: true }))
   await pass(100)
   await Promise.all(calls)
   expect(order).toEqual(['redirected', 'first', 'waiting'])

@@ -57,7 +57,7 @@ export interface AdmitOptions {
    *
    * @defaultValue false
    */
-  readonly underway?: boolean | undefined
+  readonly sentBefore?: boolean | undefined
   /**
    * Runs before the call waits for a token or in the queue, and where its signal has aborted; what it throws ends the
    * call. Here an adapter refuses a request that its client would refuse, which otherwise is found after the wait.
@@ -126,7 +126,7 @@ export interface Api {
   admit(options?: AdmitOptions): Promise<Pass>
   /**
    * Makes `close()` of the manager wait until the returned function is called. For clients that follow redirects by
-   * further attempts with `underway`: between two of them no pass is held.
+   * further attempts with `sentBefore`: between two of them no pass is held.
    */
   keepOpen(): () => void
 }

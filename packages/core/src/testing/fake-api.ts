@@ -63,7 +63,7 @@ export class FakeApi implements Api {
   }
 
   async admit(options: AdmitOptions = {}): Promise<Pass> {
-    if (options.underway !== true) this.#calls += 1
+    if (options.sentBefore !== true) this.#calls += 1
     return this.#counted(await this.#api.admit(options))
   }
 

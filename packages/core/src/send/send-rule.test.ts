@@ -542,7 +542,7 @@ test('a call that is under way, as one that is redirected, ends as it would whil
   const closing = tokens.close().then(() => (closed = true))
   await vi.advanceTimersByTimeAsync(1_000)
   expect(closed).toBe(false)
-  const hop = apiOf(tokens).send(async (token) => answer(200, token), { underway: true })
+  const hop = apiOf(tokens).send(async (token) => answer(200, token), { sentBefore: true })
   await expect(hop).resolves.toBe('Bearer token-1')
   closeMayGoOn()
   closeMayGoOn()

@@ -1,0 +1,200 @@
+import type { ResendReason } from '../events.ts'
+import type { Turn } from '../queue/api-queue.ts'
+import { AccessToken } from '../token/access-token.ts'
+import type { AdmitOptions, Exchange, Pass, Report, SendOptions, Verdict } from './api.ts'
+import { refusesToken } from './bearer-challenge.ts'
+import type { CallRecord } from './call-record.ts'
+import { dropRefused, dropWhenDue } from './forced-renewals.ts'
+import { mayResend, Resends } from './resends.ts'
+import { type CallContext, enter, leaveUnsent } from './take-turn.ts'
+
+/**
+ * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews once and
+ * sends once more.
+ */
+export async function sendCall<T>(
+  api: CallContext,
+  attempt: (authorization: string) => Promise<Exchange<T>>,
+  options: SendOptions,
+  record?: CallRecord,
+): Promise<T> {
+  let pass = options.pass
+  try {
+    if (pass === undefined) {
+      // not in a function of its own: its promise would be a third of the memory of a queued call
+      const turn = enter(api, options, record)
+      pass = new AttemptPass(api, options, turn instanceof Promise ? await turn : turn, record)
+    }
+    for (;;) {
+      // the signal may have aborted between the token's arrival and our turn
+      options.signal?.throwIfAborted()
+      pass.sent()
+      const exchange = await attempt(pass.authorization)
+      if (pass.report(exchange) === 'final') {
+        pass.release()
+        return exchange.result
+      }
+      await discard(exchange)
+      pass = await pass.next()
+    }
+  } catch (error) {
+    if (pass === undefined) leaveUnsent(api, record, error)
+    else pass.release(error)
+    throw error
+  }
+}
+
+/** Waits until the first attempt of a call may go out. */
+export async function admitCall(api: CallContext, options: AdmitOptions, record?: CallRecord): Promise<Pass> {
+  return unlessAborted(await admitted(api, options, record), options.signal)
+}
+
+/** Waits until one attempt may go out: the first of a call, or the one after `before`. */
+async function admitted(
+  api: CallContext,
+  options: AdmitOptions,
+  record: CallRecord | undefined,
+  before?: AttemptPass,
+): Promise<AttemptPass> {
+  try {
+    const turn = await enter(api, options, record, before !== undefined)
+    return new AttemptPass(api, options, turn, record, before)
+  } catch (error) {
+    leaveUnsent(api, record, error)
+    throw error
+  }
+}
+
+/** The right to send one attempt of a call, and what the call has done before. */
+class AttemptPass implements Pass {
+  readonly #api: CallContext
+  readonly #options: AdmitOptions
+  readonly #token: AccessToken
+  /** `undefined` where the API has no rate policy. */
+  readonly #turn: Turn | undefined
+  readonly #record: CallRecord | undefined
+  readonly #epoch: number
+  /** Whether the token was renewed for this call. */
+  #wasRenewed = false
+  /** How long the renewal that the response asks for has to wait, in milliseconds. */
+  #renewalIn = 0
+  #resends: Resends | undefined
+  #isSent = false
+  #isOver = false
+
+  constructor(
+    api: CallContext,
+    options: AdmitOptions,
+    turn: Turn | AccessToken,
+    record: CallRecord | undefined,
+    before?: AttemptPass,
+  ) {
+    this.#api = api
+    this.#options = options
+    this.#turn = turn instanceof AccessToken ? undefined : turn
+    this.#token = turn instanceof AccessToken ? turn : turn.token
+    this.#record = record
+    this.#epoch = api.rejections.epoch
+    if (before === undefined) return
+    this.#wasRenewed = before.#wasRenewed
+    this.#resends = before.#resends
+  }
+
+  get authorization(): string {
+    return AccessToken.authorization(this.#token)
+  }
+
+  sent(): void {
+    this.#isSent = true
+    this.#record?.sent(this.#token)
+  }
+
+  report(report: Report): Verdict {
+    const { queue } = this.#api
+    if (!this.#isSent) this.sent()
+    if (this.#record !== undefined) this.#record.status = report.status
+    const isLimited = this.#turn !== undefined && queue?.answered(this.#turn, report) === true
+    const verdict = this.#judge(report, isLimited)
+    // only now: the next call must not get a refused token, nor be sent before a pause begins
+    queue?.serve()
+    return verdict
+  }
+
+  async next({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Pass> {
+    const options = signal === undefined ? this.#options : { ...this.#options, signal }
+    if (this.#renewalIn > 0) await this.#renewal(options.signal ?? undefined)
+    const entering = admitted(this.#api, options, this.#record, this)
+    // queued first, or another call would take the slot
+    this.#leave()
+    return unlessAborted(await entering, options.signal)
+  }
+
+  release(failure?: unknown): void {
+    if (this.#isOver) return
+    this.#leave()
+    this.#record?.finish(failure)
+  }
+
+  #judge(report: Report, isLimited: boolean): Verdict {
+    if (isLimited) return this.#resend('limited')
+    if (report.status === 401) return this.#afterRejection(report)
+    // an error of the server says nothing about the token
+    if (report.status < 500) this.#api.rejections.accepted(this.#token, this.#epoch, this.#wasRenewed)
+    return 'final'
+  }
+
+  #afterRejection({ wwwAuthenticate }: Report): Verdict {
+    const { token, rejections } = this.#api
+    if (!refusesToken(wwwAuthenticate)) return 'final'
+    if (!token.isCurrent(this.#token)) return this.#resend('replaced')
+    const wait = rejections.untilRenewal(this.#token, this.#wasRenewed)
+    if (wait === undefined) return 'final'
+    if (wait === 0) {
+      dropRefused(this.#api, this.#token)
+      this.#wasRenewed = true
+    }
+    this.#renewalIn = wait
+    return this.#resend('rejected')
+  }
+
+  #resend(reason: ResendReason): Verdict {
+    if (!mayResend(this.#options, this.#api.resend)) return 'final'
+    this.#resends ??= new Resends()
+    if (!this.#resends.add(reason)) return 'final'
+    this.#record?.resends.push(reason)
+    return 'again'
+  }
+
+  /** Waits for a renewal that is not due yet. */
+  async #renewal(signal: AbortSignal | undefined): Promise<void> {
+    const dropping = dropWhenDue(this.#api, this.#token, this.#renewalIn, signal)
+    this.#wasRenewed = await (this.#record?.timeToken(dropping) ?? dropping)
+  }
+
+  #leave(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#turn !== undefined) this.#api.queue?.leave(this.#turn, this.#isSent)
+    this.#api.callsUnderWay.left()
+  }
+}
+
+// its `authorization` is for the wire, and for no log
+Object.defineProperty(AttemptPass.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value: (): string => '[pass]',
+})
+
+/** The signal may have aborted between the arrival of the pass and its use. */
+function unlessAborted(pass: Pass, signal: AbortSignal | null | undefined): Pass {
+  if (signal?.aborted !== true) return pass
+  pass.release(signal.reason)
+  throw signal.reason as Error
+}
+
+async function discard(exchange: Exchange<unknown>): Promise<void> {
+  try {
+    await exchange.discard()
+  } catch {
+    // the response is unwanted, and so is its failure
+  }
+}
