@@ -151,6 +151,8 @@ export class World {
     this.#mustHaveNoTimers('idle')
     if (!this.closing) {
       for (const api of this.apis) this.call({ api: this.apis.indexOf(api), healed: true })
+      // before time passes: calls begin in a microtask
+      await this.clock.settle()
       await this.clock.pass(this.settings.requestTimeout)
       await this.close()
       await this.clock.settle()
