@@ -1,7 +1,8 @@
-import { mustBeSupportedNode } from './supported-node.ts'
+import { mustBeSupportedNode, mustHaveUrlParse } from './supported-node.ts'
 
 // here, since every door of the package loads this file
 mustBeSupportedNode()
+mustHaveUrlParse()
 
 /**
  * What went wrong, stable across releases: test `code`, not the message.
@@ -18,6 +19,7 @@ mustBeSupportedNode()
  * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
  * - `MANAGER_CLOSED`: the token manager was closed.
  * - `CLIENT_SIDE_FORBIDDEN`: this is a browser's page or worker; a client secret does not belong there.
+ * - `RUNTIME_UNSUPPORTED`: this runtime does not allow it here, as Cloudflare Workers allow no request outside of a handler.
  */
 export type TokenlaneErrorCode =
   | 'INVALID_OPTIONS'
@@ -31,6 +33,7 @@ export type TokenlaneErrorCode =
   | 'QUEUE_TIMEOUT'
   | 'MANAGER_CLOSED'
   | 'CLIENT_SIDE_FORBIDDEN'
+  | 'RUNTIME_UNSUPPORTED'
 
 /** What a program may want to know of a failure, beside its code. Never a secret, a token or a body. */
 export interface TokenlaneErrorDetails {

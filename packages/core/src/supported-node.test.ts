@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { mustBeSupportedNode } from './supported-node.ts'
+import { mustBeSupportedNode, mustHaveUrlParse } from './supported-node.ts'
 
 test.each(['18.20.8', '20.20.2', '21.7.3', '22.18.0'])(
   'Node %s gets an error that says which version is needed',
@@ -21,6 +21,11 @@ test.each([
   undefined,
 ])('%j passes', (versions) => {
   expect(() => mustBeSupportedNode(versions)).not.toThrow()
+})
+
+test('a runtime without URL.parse gets an error that says what to set', () => {
+  expect(() => mustHaveUrlParse({})).toThrow('this runtime has no `URL.parse`')
+  expect(mustHaveUrlParse).not.toThrow()
 })
 
 test('the version is that of package.json', () => {

@@ -19,3 +19,15 @@ export function mustBeSupportedNode(versions: Versions | undefined = globalThis.
       'the image or service that chooses it',
   )
 }
+
+/**
+ * Throws in a runtime without `URL.parse`, when the package is loaded: in Cloudflare Workers with a compatibility date
+ * before 2022-10-31.
+ */
+export function mustHaveUrlParse(url: { readonly parse?: unknown } = URL): void {
+  if (typeof url.parse === 'function') return
+  throw new Error(
+    'Cannot load @tokenlane/core: this runtime has no `URL.parse`. In a Cloudflare Worker, set `compatibility_date` to ' +
+      '2022-10-31 or later',
+  )
+}

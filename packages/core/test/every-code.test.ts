@@ -90,6 +90,14 @@ const provoked: Record<TokenlaneErrorCode, () => unknown> = {
       apis: [],
     })
   },
+  RUNTIME_UNSUPPORTED: () => {
+    // as in the module of a Cloudflare Worker
+    vi.stubGlobal('WebSocketPair', {})
+    vi.stubGlobal('setInterval', () => {
+      throw new Error('Disallowed operation called within global scope')
+    })
+    return fakeService({ credentials }).tokens.getToken('general')
+  },
 }
 
 test.each(Object.entries(provoked))('%s shows no secret', async (code, provoke) => {

@@ -1,3 +1,5 @@
+import { TokenlaneError } from '../errors.ts'
+
 /** How often an incoming request shows that it still runs, and how long without a sign it counts as ended, in milliseconds. */
 const interval = 100
 const longestSilence = 1_000
@@ -13,10 +15,19 @@ export class SignOfLife {
   readonly #timer: ReturnType<typeof setInterval>
   #seenAt = performance.now()
 
+  /** @throws TokenlaneError `RUNTIME_UNSUPPORTED` where no request is under way. */
   constructor() {
-    this.#timer = setInterval(() => {
-      this.#seenAt = performance.now()
-    }, interval)
+    try {
+      this.#timer = setInterval(() => {
+        this.#seenAt = performance.now()
+      }, interval)
+    } catch {
+      throw new TokenlaneError(
+        'RUNTIME_UNSUPPORTED',
+        'Cannot obtain token: this runtime allows timers and requests only while it handles an event, not while it ' +
+          'loads modules; make the call in a handler',
+      )
+    }
   }
 
   get isLost(): boolean {
