@@ -1,6 +1,6 @@
-// Looks at the built site in Chromium: pages that scroll sideways, and what axe finds. pnpm -C site look [folder for pictures]
+// Looks at the built site in Chromium: pages that scroll sideways, code that is cut, and what axe finds. pnpm -C site look [folder for pictures]
 import { createServer } from 'node:http'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { launch, type Page } from 'puppeteer-core'
 
 const dist = fileURLToPath(new URL('dist', import.meta.url))
+const guide = globSync('guide/*.html', { cwd: dist }).map((path) => path.replace(/\.html$/, ''))
 const pages = [
   'index',
-  'guide/bootstrap',
-  'guide/rate-policy',
-  'guide/fleet',
-  'guide/rotate-secret',
-  'reference/@tokenlane/core',
+  ...guide,
+  'reference/index',
+  'reference/@tokenlane/core/index',
+  'reference/@tokenlane/core/interfaces/RatePolicy',
   'benchmarks',
   'verdict',
 ]
@@ -27,6 +27,9 @@ const types: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 }
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
+/** The first line of each code block that must be scrolled to be read. */
+const cutCode =
+  "Array.from(document.querySelectorAll('.vp-doc pre')).filter((pre) => pre.scrollWidth > pre.clientWidth).map((pre) => pre.innerText.split('\\n').toSorted((a, b) => b.length - a.length)[0])"
 const pictures = process.argv[2]
 
 const server = createServer((request, response) => {
@@ -72,6 +75,9 @@ async function look(page: Page, path: string, scheme: string): Promise<string[]>
       const file = `${path.replaceAll('/', '-')}-${width}-${scheme}`
       await page.screenshot({ path: `${pictures}/${file}.png`, fullPage: true })
     }
+    if (width === 1280 && path.startsWith('guide/'))
+      for (const code of (await page.evaluate(cutCode)) as string[])
+        found.push(`${path}, ${scheme}: code is cut at ${width} px: ${code}`)
     if (width !== 390 && width !== 1280) continue
     await page.evaluate(axe)
     const violations = (await page.evaluate(

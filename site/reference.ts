@@ -1,27 +1,44 @@
-// The API reference: one page for each entry point, of the docstrings in its source.
-import { readFileSync } from 'node:fs'
-import { Application, type DeclarationReflection, type ProjectReflection, ReflectionGroup } from 'typedoc'
+// The API reference: one page for each name that an entry point exports, of the docstrings in its source.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  Application,
+  type DeclarationReflection,
+  type ProjectReflection,
+  ReflectionGroup,
+  ReflectionKind,
+} from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 import { root } from './pages.ts'
 
-const entryPoints = {
-  '@tokenlane/core': 'core/src/index.ts',
-  '@tokenlane/core/adapter': 'core/src/adapter.ts',
-  '@tokenlane/core/fleet': 'core/src/fleet.ts',
-  '@tokenlane/core/node': 'core/src/node.ts',
-  '@tokenlane/core/testing': 'core/src/testing/index.ts',
-  '@tokenlane/fetch': 'fetch/src/index.ts',
-  '@tokenlane/axios': 'axios/src/index.ts',
-  '@tokenlane/got': 'got/src/index.ts',
-  '@tokenlane/ky': 'ky/src/index.ts',
-  '@tokenlane/redis': 'redis/src/index.ts',
-  '@tokenlane/otel': 'otel/src/index.ts',
-  '@tokenlane/sandbox': 'sandbox/src/index.ts',
-  '@tokenlane/conformance': 'conformance/src/index.ts',
+const audiences = {
+  'For applications': {
+    '@tokenlane/core': 'core/src/index.ts',
+    '@tokenlane/core/node': 'core/src/node.ts',
+    '@tokenlane/fetch': 'fetch/src/index.ts',
+    '@tokenlane/axios': 'axios/src/index.ts',
+    '@tokenlane/got': 'got/src/index.ts',
+    '@tokenlane/ky': 'ky/src/index.ts',
+    '@tokenlane/otel': 'otel/src/index.ts',
+  },
+  'For tests': {
+    '@tokenlane/core/testing': 'core/src/testing/index.ts',
+    '@tokenlane/sandbox': 'sandbox/src/index.ts',
+  },
+  'For fleets': {
+    '@tokenlane/redis': 'redis/src/index.ts',
+    '@tokenlane/core/fleet': 'core/src/fleet.ts',
+  },
+  'For adapters': {
+    '@tokenlane/core/adapter': 'core/src/adapter.ts',
+    '@tokenlane/conformance': 'conformance/src/index.ts',
+  },
 }
+const entryPoints: Record<string, string> = Object.assign({}, ...Object.values(audiences))
 
 const format: Partial<PluginOptions> = {
-  outputFileStrategy: 'modules',
+  outputFileStrategy: 'members',
+  indexFormat: 'table',
   entryFileName: 'index',
   hideBreadcrumbs: true,
   hidePageHeader: true,
@@ -63,6 +80,7 @@ export async function writeReference(folder: string): Promise<void> {
   app.validate(project)
   await app.generateOutputs(project)
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('the API reference has faults')
+  writeFileSync(join(folder, 'index.md'), contents(project))
 }
 
 /** Modules are called as they are imported, and hold what they export in the order in which they do. */
@@ -98,4 +116,24 @@ function groupsOf(module: DeclarationReflection, exports: string): ReflectionGro
 
 function place(name: string, exports: string): number {
   return exports.search(new RegExp(`\\b${name}\\b`))
+}
+
+/** Returns the first page: the entry points by what one looks for, then every name. */
+function contents(project: ProjectReflection): string {
+  const modules = Object.entries(audiences).map(([title, points]) => {
+    const links = Object.keys(points).map((name) => `- [${name}](${name}/index.md)`)
+    return `## ${title}\n\n${links.join('\n')}`
+  })
+  const names = (project.children ?? [])
+    .flatMap((module) => (module.children ?? []).map((child) => ({ module: module.name, child })))
+    // a name that two entry points export has its page at the first
+    .filter(({ child }) => !child.isReference())
+    .toSorted((a, b) => a.child.name.localeCompare(b.child.name, 'en'))
+    .map(({ module, child }) => `[${child.name}](${module}/${folderOf(child)}/${child.name}.md)`)
+  return `# API reference\n\n${modules.join('\n\n')}\n\n## By name\n\n${names.join(' ·\n')}\n`
+}
+
+/** The folder in which the page of a name lies. */
+function folderOf({ kind }: DeclarationReflection): string {
+  return ReflectionKind.pluralString(kind).toLowerCase().replace(' ', '-')
 }
