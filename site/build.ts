@@ -9,6 +9,7 @@ import { faultsOf } from './faults.ts'
 import { homePage } from './home.ts'
 import { siteLinks } from './links.ts'
 import { llmsText } from './llms.ts'
+import { withPackageManagers } from './package-managers.ts'
 import { pageOf, root, texts } from './pages.ts'
 import { writeReference } from './reference.ts'
 import { withTabs } from './tabs.ts'
@@ -20,7 +21,7 @@ rmSync(generated, { recursive: true, force: true })
 await writeReference(join(generated, 'reference'))
 const pages = new Map([['changelog.md', changelog()]])
 for (const path of texts()) {
-  const text = withTabs(siteLinks(readFileSync(join(root, path), 'utf8'), path))
+  const text = withTabs(withPackageManagers(siteLinks(readFileSync(join(root, path), 'utf8'), path)))
   pages.set(pageOf(path) as string, /^examples\/.+\/README\.md$/.test(path) ? withFiles(text, path) : text)
 }
 const llms = llmsText(pages)

@@ -27,6 +27,18 @@ export default defineConfig({
       provider: 'local',
       options: {
         // the index needs no colours in code
+        miniSearch: {
+          searchOptions: {
+            combineWith: 'AND',
+            // a page that says how comes before one that lists
+            boostDocument: (page: string) =>
+              /^\/guide\//.test(page)
+                ? 3
+                : /^\/(reference|benchmarks|verdict|conformance)/.test(page)
+                  ? 0.5
+                  : 1,
+          },
+        },
         _render: (text, env, md) => md.render(text.replaceAll(/^```\w+$/gm, '```'), env),
       },
     },
