@@ -32,11 +32,7 @@ export default defineConfig({
             combineWith: 'AND',
             // a page that says how comes before one that lists
             boostDocument: (page: string) =>
-              /^\/guide\//.test(page)
-                ? 3
-                : /^\/(reference|benchmarks|verdict|conformance)/.test(page)
-                  ? 0.5
-                  : 1,
+              /^\/(benchmarks|verdict|conformance|changelog)/.test(page) ? 0.3 : 1,
           },
         },
         _render: (text, env, md) => md.render(text.replaceAll(/^```\w+$/gm, '```'), env),
