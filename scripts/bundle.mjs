@@ -8,7 +8,7 @@ import { rolldown } from 'rolldown'
 const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages')
 
 // those that an application loads at its start
-for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'redis', 'otel']) {
+for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'otel']) {
   const folder = join(packages, name)
   const dist = join(folder, 'dist')
   const { publishConfig } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))

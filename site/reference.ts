@@ -19,6 +19,7 @@ const audiences = {
     '@tokenlane/axios': 'axios/src/index.ts',
     '@tokenlane/got': 'got/src/index.ts',
     '@tokenlane/ky': 'ky/src/index.ts',
+    '@tokenlane/undici': 'undici/src/index.ts',
     '@tokenlane/otel': 'otel/src/index.ts',
   },
   'For tests': {

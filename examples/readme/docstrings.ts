@@ -14,6 +14,7 @@ const entries = [
   '@tokenlane/otel',
   '@tokenlane/redis',
   '@tokenlane/sandbox',
+  '@tokenlane/undici',
 ]
 const clients = ['axios', 'got', 'ky']
 
@@ -59,6 +60,7 @@ async function linesByName(): Promise<Map<string, string>> {
   for (const entry of entries)
     for (const name of Object.keys((await import(entry)) as object))
       lines.set(name, `import { ${name} } from '${entry}'`)
+  for (const name of ['Agent', 'request']) lines.set(name, `import { ${name} } from 'undici'`)
   return lines
 }
 

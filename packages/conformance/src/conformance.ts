@@ -63,8 +63,9 @@ function fit(
   scenario: Scenario,
   { limits }: Pick<Driver<unknown>, 'limits'>,
 ): Pick<Scenario, 'run'> & { limit?: string } {
-  const { needs } = scenario
-  const limit = needs && limits?.[needs.feature]
+  const needs = [scenario.needs ?? []].flat()
+  const lacking = needs.find(({ feature }) => limits?.[feature] !== undefined)
+  const limit = lacking && limits?.[lacking.feature]
   if (limit === undefined) return { run: (stage) => scenario.run(stage) }
-  return { run: (stage) => needs!.instead(stage), limit: `${limit.reason} ${limit.instead}` }
+  return { run: (stage) => lacking!.instead(stage), limit: `${limit.reason} ${limit.instead}` }
 }

@@ -97,8 +97,12 @@ export type Feature =
   | 'detach'
   /** To send a call again, after a 401, whose answer is a stream. */
   | 'streamRetry'
+  /** To follow redirects. */
+  | 'redirects'
   /** To let us wait before each redirect. */
   | 'redirectUnits'
+  /** To carry options of Tokenlane for one call. */
+  | 'callOptions'
   /** Answers that do not hold the request that was sent. */
   | 'cleanAnswers'
   | `body: ${BodyKind}`

@@ -3,9 +3,11 @@ const core = require('@tokenlane/core')
 const { createFetch } = require('@tokenlane/fetch')
 const { gotTokens } = require('@tokenlane/got')
 const { kyTokens } = require('@tokenlane/ky')
+const { tokensInterceptor } = require('@tokenlane/undici')
 const axios = require('axios')
 const { default: got } = require('got')
 const { default: ky } = require('ky')
+const undici = require('undici')
 
 const { smoke } = require('./smoke.mjs')
 
@@ -15,4 +17,5 @@ void smoke({
   axios: { attachTokens, client: axios },
   got: { gotTokens, client: got },
   ky: { kyTokens, client: ky },
+  undici: { tokensInterceptor, client: undici },
 })

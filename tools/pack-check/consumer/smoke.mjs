@@ -6,6 +6,8 @@ const sandbox = JSON.parse(process.env.SANDBOX)
 /** Prints a line of JSON for each client, `{ client, error? }`, and fails the process if one fails. */
 export async function smoke(modules) {
   for (const [client, send] of Object.entries(clientsOf(modules))) {
+    // undici is for Node: Bun has something else of that name, and Deno's `fetch` none of it
+    if (client === 'undici' && (process.versions.bun ?? process.versions.deno)) continue
     const error = await mustWork(send, modules.core).then(
       () => undefined,
       (reason) => reason?.stack ?? String(reason),
@@ -16,7 +18,7 @@ export async function smoke(modules) {
 }
 
 /** Each client as `(tokens) => (url, { body?, signal? }) => the JSON of the answer`. */
-function clientsOf({ fetch, axios, got, ky }) {
+function clientsOf({ fetch, axios, got, ky, undici }) {
   return {
     fetch(tokens) {
       const send = fetch.createFetch(tokens)
@@ -44,6 +46,17 @@ function clientsOf({ fetch, axios, got, ky }) {
       const client = ky.client.extend(ky.kyTokens(tokens))
       return (url, { body, signal } = {}) =>
         client(url, { signal, ...(body && { method: 'POST', json: body }) }).json()
+    },
+    undici(tokens) {
+      const { Agent, request } = undici.client
+      const dispatcher = new Agent().compose(undici.tokensInterceptor(tokens))
+      return async (url, { body, signal } = {}) => {
+        const json = { method: 'POST', headers: { 'content-type': 'application/json' } }
+        const sent = { ...(body && { ...json, body: JSON.stringify(body) }), signal, dispatcher }
+        const response = await request(url, sent)
+        assert.equal(response.statusCode, 200)
+        return response.body.json()
+      }
     },
   }
 }

@@ -11,9 +11,11 @@ import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
 import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
+import { installTokens, tokensInterceptor } from '@tokenlane/undici'
 import axios from 'axios'
 import got from 'got'
 import ky from 'ky'
+import { Agent, interceptors, request } from 'undici'
 
 const tokens = createTokenManager({
   issuers: {
@@ -73,4 +75,13 @@ export const order: Promise<unknown> = kyClient('https://api.example.com/7', {
 }).json()
 const gotClient = got.extend(gotTokens(tokens))
 export const invoices: Promise<unknown[]> = gotClient('https://api.example.com/invoices').json<unknown[]>()
+const dispatcher = new Agent().compose(tokensInterceptor(tokens), interceptors.redirect())
+const options = { tokenlane: { priority: 1 } }
+export const receipt: Promise<{ statusCode: number }> = request('https://api.example.com/receipts/7', {
+  dispatcher,
+  ...options,
+})
+export const uninstall: () => void = installTokens(tokens)
+// @ts-expect-error not a token manager
+tokensInterceptor({})
 export const sandbox: Promise<Sandbox> = startSandbox({ tokenLifetime: 1_000 })

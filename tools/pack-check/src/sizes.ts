@@ -15,7 +15,7 @@ export interface Size {
 
 const kB = 1_000
 /** A fifth of core is `oauth4webapi`, all of whose client authentications it uses, and `p-queue`. */
-const limits = { core: 38 * kB, typical: 35 * kB, adapter: 4 * kB, redis: 11 * kB }
+const limits = { core: 38 * kB, typical: 35 * kB, adapter: 4 * kB, undici: 3 * kB, redis: 11 * kB }
 
 /**
  * Returns the sizes of core with its dependencies, of what a typical application imports of it, and of every package on
@@ -36,7 +36,7 @@ export async function sizes({ folder, packages }: Project): Promise<Size[]> {
     .map(({ name, manifest: { peerDependencies = {} } }) => ({
       name,
       external: [/^@tokenlane\/core(\/|$)/, ...Object.keys(peerDependencies)],
-      limit: name === '@tokenlane/redis' ? limits.redis : limits.adapter,
+      limit: limitOf(name),
     }))
   const whole = await Promise.all(
     [core, ...onCore].map(async ({ name, external, limit }) => ({
@@ -46,6 +46,11 @@ export async function sizes({ folder, packages }: Project): Promise<Size[]> {
     })),
   )
   return [typical, ...whole]
+}
+
+function limitOf(name: string): number {
+  if (name === '@tokenlane/redis') return limits.redis
+  return name === '@tokenlane/undici' ? limits.undici : limits.adapter
 }
 
 async function bundled(input: string, external: readonly (string | RegExp)[]): Promise<number> {

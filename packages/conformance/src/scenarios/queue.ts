@@ -1,50 +1,27 @@
 import type { TokenlaneEvent } from '@tokenlane/core'
 import { expect, vi } from 'vitest'
 
+import type { ScenarioRequest } from '../driver.ts'
 import type { ScenarioGroup } from '../scenario.ts'
-import { oneByOne, patiently } from '../stage.ts'
+import { oneByOne, patiently, type Stage } from '../stage.ts'
 
 export const queue: ScenarioGroup = {
   subject: 'The queue of an API with a rate policy',
   scenarios: [
     {
       name: 'serves a call of a higher `priority` first, and equal ones in order',
-      async run(stage) {
-        const { tokens, client } = stage.open({ ratePolicy: oneByOne })
-        await tokens.getToken('weblink')
-        const held = await stage.hold(client)
-        const order: string[] = []
-        const call = async (name: string, priority?: number): Promise<void> => {
-          await client.send({ url: 'records', ...(priority !== undefined && { tokenlane: { priority } }) })
-          order.push(name)
-        }
-        const calls: Promise<void>[] = []
-        for (const [name, priority] of [['a'], ['b'], ['low', -1], ['high', 5]] as const) {
-          calls.push(call(name, priority))
-          const waiting = calls.length
-          await vi.waitFor(() => expect(tokens.status().apis[1]!.queued).toBe(waiting), patiently)
-        }
-        await held.release()
-        await Promise.all(calls)
-        expect(order).toEqual(['high', 'a', 'b', 'low'])
+      needs: {
+        feature: 'callOptions',
+        instead: (stage) => servesInOrder(stage, ['a', 'b', 'low', 'high']),
       },
+      run: (stage) => servesInOrder(stage, ['high', 'a', 'b', 'low']),
     },
     {
       name: 'pauses after a 429 as long as Retry-After says, and sends the call again',
+      needs: { feature: 'body: string', instead: (stage) => pausesAfter429(stage, { url: 'records' }) },
       async run(stage) {
-        const pauses: TokenlaneEvent[] = []
-        const { client } = stage.open({
-          ratePolicy: { limits: [{ quota: 100, window: 1_000 }] },
-          observe: (event) => event.type === 'api.paused' && pauses.push(event),
-        })
-        stage.sandbox.control.failApi('weblink', { status: 429, retryAfter: 1, times: 1 })
-        const start = performance.now()
         const body = { kind: 'string', value: 'again' } as const
-        expect(await client.status({ url: 'echo', method: 'POST', body })).toBe(200)
-        // a timer may fire a little early
-        expect(performance.now() - start).toBeGreaterThan(990)
-        expect(pauses).toMatchObject([{ for: 1_000, status: 429 }])
-        expect(stage.calls()).toBe(2)
+        await pausesAfter429(stage, { url: 'echo', method: 'POST', body })
       },
     },
     {
@@ -75,4 +52,39 @@ export const queue: ScenarioGroup = {
       },
     },
   ],
+}
+
+async function servesInOrder(stage: Stage, expected: readonly string[]): Promise<void> {
+  const { tokens, client } = stage.open({ ratePolicy: oneByOne })
+  await tokens.getToken('weblink')
+  const held = await stage.hold(client)
+  const order: string[] = []
+  const call = async (name: string, priority?: number): Promise<void> => {
+    await client.send({ url: 'records', ...(priority !== undefined && { tokenlane: { priority } }) })
+    order.push(name)
+  }
+  const calls: Promise<void>[] = []
+  for (const [name, priority] of [['a'], ['b'], ['low', -1], ['high', 5]] as const) {
+    calls.push(call(name, priority))
+    const waiting = calls.length
+    await vi.waitFor(() => expect(tokens.status().apis[1]!.queued).toBe(waiting), patiently)
+  }
+  await held.release()
+  await Promise.all(calls)
+  expect(order).toEqual(expected)
+}
+
+async function pausesAfter429(stage: Stage, call: ScenarioRequest): Promise<void> {
+  const pauses: TokenlaneEvent[] = []
+  const { client } = stage.open({
+    ratePolicy: { limits: [{ quota: 100, window: 1_000 }] },
+    observe: (event) => event.type === 'api.paused' && pauses.push(event),
+  })
+  stage.sandbox.control.failApi('weblink', { status: 429, retryAfter: 1, times: 1 })
+  const start = performance.now()
+  expect(await client.status(call)).toBe(200)
+  // a timer may fire a little early
+  expect(performance.now() - start).toBeGreaterThan(990)
+  expect(pauses).toMatchObject([{ for: 1_000, status: 429 }])
+  expect(stage.calls()).toBe(2)
 }

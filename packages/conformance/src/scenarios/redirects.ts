@@ -7,7 +7,7 @@ import { oneByOne, patiently, type Stage } from '../stage.ts'
 
 export const redirects: ScenarioGroup = {
   subject: 'A redirect',
-  scenarios: [
+  scenarios: needRedirects([
     {
       name: 'inside of the API is followed with the token',
       async run(stage) {
@@ -129,7 +129,25 @@ export const redirects: ScenarioGroup = {
         }
       },
     },
-  ],
+  ]),
+}
+
+/** A client that follows none hands its caller the redirect itself. */
+function needRedirects(scenarios: readonly Scenario[]): Scenario[] {
+  return scenarios.map((scenario) => ({
+    ...scenario,
+    needs: [
+      {
+        feature: 'redirects' as const,
+        async instead(stage: Stage) {
+          const { client } = stage.open()
+          expect(await client.status({ url: redirectTo('records') })).toBe(302)
+          expect(stage.calls()).toBe(1)
+        },
+      },
+      scenario.needs ?? [],
+    ].flat(),
+  }))
 }
 
 function noToken(name: string, target: (stage: Stage) => URL): Scenario {

@@ -1,12 +1,7 @@
-import { Faults, refusingTo } from '../options/faults.ts'
+import { Faults } from '../options/faults.ts'
 import { mustBeObject, refuse, refuseUnknown, shape } from '../options/check.ts'
-import { checkOptions, type CheckedOptions } from './check-options.ts'
-import type { TenantOptions, TokenManagerOptions } from './manager-options.ts'
-
-const ownOptions: readonly string[] = Object.keys({ issuers: 0, apis: 0 } satisfies Record<
-  keyof TenantOptions,
-  0
->)
+import { checkOptions, type CheckedOptions, type TokenManagerOptions } from '../manager-options.ts'
+import { refusingTo } from './registration.ts'
 
 /**
  * Returns the options of one tenant: the manager's, with what the tenant has of its own.
@@ -22,7 +17,7 @@ export function tenantOptions(
 ): CheckedOptions {
   const given = optionsOf?.(id)
   return refusingTo(`use tenant "${id}"`, () => {
-    mustBeObject(given, `tenants("${id}")`, ownOptions)
+    mustBeObject(given, `tenants("${id}")`, ['issuers', 'apis'])
     const checked = checkOptions({
       ...options,
       issuers: ownIssuers(options.issuers, given['issuers']),

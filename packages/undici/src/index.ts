@@ -1,0 +1,49 @@
+import { mustBeManager, type TokenManager } from '@tokenlane/core/adapter'
+
+import { addToGlobals } from './global-dispatcher.ts'
+import type { Dispatch } from './handler.ts'
+import { managedDispatch } from './managed-dispatch.ts'
+import { mustBeSecure } from './tls.ts'
+
+/** What `compose` of undici 7 and 8 takes. */
+export type TokensInterceptor = <Options, Handler>(
+  dispatch: (options: Options, handler: Handler) => boolean,
+) => (options: Options, handler: Handler) => boolean
+
+/**
+ * Makes a dispatcher of undici send each request to one of the manager's APIs with a live token. Every other request,
+ * one that brings its own `Authorization` header, and one that changes the protocol is sent as it is.
+ *
+ * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it: then nothing was
+ * sent.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @example
+ * ```ts
+ * const dispatcher = new Agent().compose(tokensInterceptor(tokens))
+ * const { body } = await request('https://api.example.com/records', { dispatcher })
+ * ```
+ */
+export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
+  mustBeManager(tokens, 'create tokens interceptor')
+  return ((dispatch: Dispatch) =>
+    managedDispatch(dispatch, { tokens, mustBeSecure: (url) => mustBeSecure(url) })) as TokensInterceptor
+}
+
+/**
+ * Makes the global dispatcher send each request to one of the manager's APIs with a live token: those of Node's own
+ * `fetch`, and those of every library that uses it, or undici without a dispatcher of its own. Every other request is
+ * sent as it is. Installing the same manager again changes nothing.
+ *
+ * @returns `uninstall`, which takes the tokens off again.
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @example
+ * ```ts
+ * const uninstall = installTokens(tokens)
+ * const response = await fetch('https://api.example.com/records')
+ * ```
+ */
+export function installTokens(tokens: TokenManager): () => void {
+  mustBeManager(tokens, 'install tokens')
+  return addToGlobals(tokens)
+}

@@ -1,0 +1,53 @@
+import { dispatcherMustKeepFloor, TokenlaneError } from '@tokenlane/core/adapter'
+
+interface Connection {
+  /** Of a connection with TLS. */
+  readonly getProtocol?: () => string | null
+}
+
+const channels = process.getBuiltinModule('node:diagnostics_channel')
+/** The request that undici writes next. */
+let next: { readonly url: string; readonly refuse: (error: TokenlaneError) => void } | undefined
+let isWatching = false
+
+/** Throws in a process that allows TLS below 1.2, or for a dispatcher that does. An interceptor knows no dispatcher. */
+export function mustBeSecure(url: string, dispatcher?: unknown): void {
+  dispatcherMustKeepFloor({ url, dispatcher, ownFetch: true })
+}
+
+/**
+ * Calls `refuse` if the request that is about to be written goes over a connection below TLS 1.2. To be called in
+ * `onRequestStart`: undici publishes its connection next, before a byte of the request is written.
+ */
+export function refuseOldTls(url: string, refuse: (error: TokenlaneError) => void): void {
+  if (!url.startsWith('https:')) return
+  if (!isWatching) channels.subscribe('undici:client:sendHeaders', look)
+  isWatching = true
+  const request = { url, refuse }
+  next = request
+  // what mocks undici publishes nothing
+  queueMicrotask(() => {
+    if (next === request) next = undefined
+  })
+}
+
+function look(message: unknown): void {
+  if (next === undefined) return
+  const { url, refuse } = next
+  next = undefined
+  const version = (message as { readonly socket?: Connection }).socket?.getProtocol?.()
+  if (isOld(version)) refuse(oldTls(url, version))
+}
+
+/** TLS below 1.2, as `getProtocol` of `node:tls` writes it. */
+function isOld(version: string | null | undefined): version is string {
+  return version === 'TLSv1' || version === 'TLSv1.1' || version === 'SSLv3'
+}
+
+function oldTls(url: string, version: string): TokenlaneError {
+  return new TokenlaneError(
+    'INSECURE_TRANSPORT',
+    `Cannot send call: the dispatcher and ${new URL(url).origin} agreed on ${version}; allowed: TLSv1.2 or later. ` +
+      'Take `minVersion` and `maxVersion` for older versions off the `connect` options of the dispatcher',
+  )
+}

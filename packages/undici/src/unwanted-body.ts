@@ -1,0 +1,33 @@
+import type { Controller } from './handler.ts'
+
+const mostRead = 65_536
+/** In milliseconds: a body may stall without an end. */
+const longestRead = 1_000
+
+/**
+ * The body of a response that is sent for again. A short one is read, so that its connection can serve again. One of more
+ * than 64 KiB, or that takes more than a second, is given up.
+ */
+export class UnwantedBody {
+  readonly #attempt: Controller
+  readonly #timer: ReturnType<typeof setTimeout>
+  #read = 0
+
+  constructor(attempt: Controller) {
+    this.#attempt = attempt
+    this.#timer = setTimeout(() => this.#giveUp(), longestRead)
+  }
+
+  count(chunk: Uint8Array): void {
+    this.#read += chunk.length
+    if (this.#read > mostRead) this.#giveUp()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #giveUp(): void {
+    this.#attempt.abort(new Error('The response is sent for again'))
+  }
+}

@@ -1,0 +1,190 @@
+import { PassThrough, Readable, type Duplex } from 'node:stream'
+
+import type { Answer, Driver, Limit, RequestBody, ScenarioRequest } from '@tokenlane/conformance'
+import type { Dispatcher } from 'undici'
+
+import { tokensInterceptor } from '../src/index.ts'
+
+/** A version of undici: their types do not fit each other. */
+interface AnyUndici {
+  readonly Agent: unknown
+  readonly interceptors: unknown
+}
+
+type Undici = typeof import('undici')
+
+/** A way to send: with which of undici's functions. */
+type Way = 'request' | 'stream' | 'pipeline'
+
+interface Sent {
+  readonly dispatcher: Dispatcher
+  readonly options: Dispatcher.RequestOptions
+  readonly isStream: boolean
+}
+
+/** What the drivers of all versions and ways have in common. */
+export function undiciDriver(
+  version: AnyUndici,
+  way: Way,
+  limits: Driver<Dispatcher>['limits'] = {},
+): Driver<Dispatcher> {
+  const undici = version as Undici
+  return {
+    name: `undici ${way}`,
+    create: () => new undici.Agent(),
+    attach: (dispatcher, tokens) => ({ client: dispatcher.compose(tokensInterceptor(tokens)) }),
+    send: (client, request) =>
+      ways[way]({
+        dispatcher: following(undici, client, request),
+        options: optionsOf(request),
+        isStream: request.stream === true,
+      }),
+    errors: {
+      // of a call that was aborted before, undici makes an error of its own
+      isAbort: (error) => (error as Error).name === 'AbortError',
+      isTimeout: (error) => codeOf(error) === 'UND_ERR_HEADERS_TIMEOUT',
+      isNetwork: (error) => /^(?:ECONNREFUSED|UND_ERR_SOCKET)$/.test(String(codeOf(error))),
+      statusOf: (error) =>
+        codeOf(error) === 'UND_ERR_REQ_RETRY' ? (error as { statusCode: number }).statusCode : undefined,
+    },
+    limits: {
+      httpErrors: {
+        reason: 'undici makes no error of a status.',
+        instead: 'The caller gets the response with its status.',
+      },
+      detach: {
+        reason: '`compose` makes a new dispatcher.',
+        instead: 'The dispatcher that was composed sends no token.',
+      },
+      ...limitsOf[way],
+      ...limits,
+    },
+  }
+}
+
+/** A client follows redirects and sends again as its users have it: with undici's interceptors, after ours. */
+function following({ interceptors }: Undici, client: Dispatcher, { retries }: ScenarioRequest): Dispatcher {
+  const redirect = interceptors.redirect({ maxRedirections: 20 })
+  if (retries === undefined) return client.compose(redirect)
+  const retry = interceptors.retry({ maxRetries: retries, statusCodes: [503], minTimeout: 1 })
+  return client.compose(redirect, retry)
+}
+
+function optionsOf({ url, method, headers, body, signal, timeout, tokenlane }: ScenarioRequest) {
+  const { origin, pathname, search } = new URL(url)
+  return {
+    origin,
+    path: pathname + search,
+    method: method ?? 'GET',
+    headers: { ...(body?.kind === 'JSON' && { 'content-type': 'application/json' }), ...headers },
+    body: bodyOf(body) as Readable,
+    ...(signal && { signal }),
+    ...(timeout !== undefined && { headersTimeout: timeout }),
+    ...(tokenlane && { tokenlane }),
+  } as Dispatcher.RequestOptions
+}
+
+function bodyOf(body: RequestBody | undefined): unknown {
+  return body?.kind === 'JSON' ? JSON.stringify(body.value) : body?.value
+}
+
+const ways: Record<Way, (sent: Sent) => Promise<Answer>> = {
+  async request({ dispatcher, options, isStream }) {
+    const response = await dispatcher.request(options)
+    const { statusCode: status, headers, body } = response
+    return isStream
+      ? { ...answerOf({ status, headers }, response), stream: body }
+      : { ...answerOf({ status, headers }, response), text: await body.text() }
+  },
+
+  async stream({ dispatcher, options, isStream }) {
+    const head = Promise.withResolvers<Head>()
+    const body = new PassThrough()
+    const done = dispatcher.stream(options, ({ statusCode: status, headers }) => {
+      head.resolve({ status, headers })
+      return body
+    })
+    done.catch(head.reject)
+    const { status, headers } = await head.promise
+    const answer = answerOf({ status, headers }, body)
+    if (isStream) return { ...answer, stream: body }
+    const text = await textOf(body)
+    await done
+    return { ...answer, text }
+  },
+
+  async pipeline({ dispatcher, options, isStream }) {
+    const { body, ...rest } = options
+    const head = Promise.withResolvers<Head>()
+    const duplex = dispatcher.pipeline(rest, (data) => {
+      head.resolve({ status: data.statusCode, headers: data.headers })
+      return data.body
+    })
+    duplex.on('error', head.reject)
+    const arrives = head.promise
+    arrives.catch(() => {})
+    feed(duplex, body)
+    const { status, headers } = await arrives
+    const answer = answerOf({ status, headers }, duplex)
+    return isStream ? { ...answer, stream: duplex } : { ...answer, text: await textOf(duplex) }
+  },
+}
+
+type Head = Pick<Answer, 'status'> & Pick<Dispatcher.ResponseData, 'headers'>
+
+function answerOf({ status, headers }: Head, native: unknown): Answer {
+  return { status, headers: new Headers(headers as Record<string, string>), text: '', native }
+}
+
+/** Writes what a caller of `pipeline` would write. */
+function feed(duplex: Duplex, body: unknown): void {
+  if (typeof (body as Partial<AsyncIterable<Uint8Array>>)?.[Symbol.asyncIterator] === 'function')
+    return void Readable.from(body as AsyncIterable<Uint8Array>).pipe(duplex)
+  try {
+    duplex.end(body)
+  } catch (error) {
+    duplex.destroy()
+    throw error
+  }
+}
+
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code
+}
+
+const asAlone = 'It rejects as it does alone.'
+const notReplayed: Limit = {
+  reason: '`pipeline` sends what is written into it, and keeps nothing of it.',
+  instead: "The 401 is the caller's, and the next call has a new token.",
+}
+const notWritten: Limit = { reason: '`pipeline` is a stream, which takes bytes and text.', instead: asAlone }
+
+const limitsOf: Record<Way, Driver<unknown>['limits'] & object> = {
+  request: {
+    'body: URLSearchParams': { reason: 'undici takes text, but no URLSearchParams.', instead: asAlone },
+    'body: FormData': { reason: "undici takes its own FormData, and not Node's.", instead: asAlone },
+  },
+  get stream() {
+    return this.request
+  },
+  pipeline: {
+    retries: {
+      reason: 'undici sends no `pipeline` again.',
+      instead: "A 503 is the caller's after 1 send.",
+    },
+    'body: string': notReplayed,
+    'body: JSON': notReplayed,
+    'body: Buffer': notReplayed,
+    'body: Uint8Array': notReplayed,
+    'body: URLSearchParams': notWritten,
+    'body: ArrayBuffer': notWritten,
+    'body: Blob': notWritten,
+    'body: FormData': notWritten,
+  },
+}
