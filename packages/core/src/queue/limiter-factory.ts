@@ -1,8 +1,9 @@
 import { mustBeObject, refuse, shape } from '../options/check.ts'
 import type { Emit } from '../events.ts'
 import type { SharedServer } from '../store/shared-server.ts'
+import { createRateLimiter } from './memory-limiter.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import type { Accounting, RateLimit } from './rate-policy.ts'
+import type { Accounting, CheckedPolicy, RateLimit } from './rate-policy.ts'
 
 /** What a limiter is made for: one API, its policy, and how to report a change to the queue. */
 export interface LimitedApi {
@@ -39,18 +40,29 @@ export interface RateLimiterFactory {
   server?: () => Promise<SharedServer>
 }
 
-/** @throws TokenlaneError `INVALID_OPTIONS` for a value that cannot be a limiter. */
-export function checkLimiter(limiter: unknown): RateLimiter {
+/**
+ * Returns the limiter of an API: the one in this process's memory, or the one that `shared` creates.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` if `shared` returns what cannot be a limiter.
+ */
+export function limiterFor(
+  shared: RateLimiterFactory | undefined,
+  baseUrl: string,
+  { limits, spread, accounting, unansweredGrace }: CheckedPolicy,
+  emit: Emit,
+  changes: Pick<LimitedApi, 'unitsAvailable' | 'paused' | 'resumed'>,
+): RateLimiter {
+  const options = { limits, spread, accounting, unansweredGrace }
+  if (shared === undefined) return createRateLimiter(options)
+  const limiter: unknown = shared({
+    baseUrl,
+    ...options,
+    ...changes,
+    failed: (reason) => emit?.({ type: 'limiter.failed', api: baseUrl, reason }),
+    recovered: () => emit?.({ type: 'limiter.recovered', api: baseUrl }),
+  })
   mustBeObject(limiter, 'limiter()')
   for (const name of ['take', 'forecast'])
     if (typeof limiter[name] !== 'function') refuse(`limiter().${name}`, shape(limiter[name]), 'a function')
   return limiter as unknown as RateLimiter
-}
-
-/** Returns the callbacks that turn what a limiter reports into events. */
-export function limiterEvents(api: string, emit: Emit): Pick<LimitedApi, 'failed' | 'recovered'> {
-  return {
-    failed: (reason) => emit?.({ type: 'limiter.failed', api, reason }),
-    recovered: () => emit?.({ type: 'limiter.recovered', api }),
-  }
 }

@@ -1,5 +1,5 @@
 import type { ResendReason } from '../events.ts'
-import type { Turn } from '../queue/api-queue.ts'
+import type { Turn } from '../queue/queued-calls.ts'
 import { AccessToken } from '../token/access-token.ts'
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions, Verdict } from './api.ts'
 import { refusesToken } from './bearer-challenge.ts'

@@ -1,5 +1,6 @@
 import { closedError } from '../errors.ts'
-import type { ApiQueue, Turn } from '../queue/api-queue.ts'
+import type { ApiQueue } from '../queue/api-queue.ts'
+import type { Turn } from '../queue/queued-calls.ts'
 import { waitsBetween } from '../queue/waiting-time.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { AdmitOptions } from './api.ts'

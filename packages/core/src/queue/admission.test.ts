@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { limitedApi } from '../../test/limited-api.ts'
+
+beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+
+const idle = { queued: 0, running: 0 }
+
+test('one more than maxQueued is refused at once, with a token or without', async () => {
+  const { call } = limitedApi({ limits: [], concurrency: 1, maxQueued: 2 })
+  const calls = Promise.all([call(), call(), call()])
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(1)
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(100)
+  await calls
+})
+
+test('a call that waited for maxWait is refused, and 1 ms earlier is not', async () => {
+  const { call, api, tokens } = limitedApi({ limits: [], concurrency: 1, maxWait: 100 })
+  const pass1 = await api.admit()
+  let settled = false
+  const refused = expect(call().finally(() => (settled = true))).rejects.toMatchObject({
+    code: 'QUEUE_TIMEOUT',
+  })
+  await pass(99)
+  expect(settled).toBe(false)
+  await pass(1)
+  await refused
+  pass1.release()
+  expect(tokens.status().apis[0]).toMatchObject(idle)
+})
+
+test('a call that would wait longer than maxWait by the limits alone is refused at once', async () => {
+  const { call, tokens } = limitedApi({ limits: [{ quota: 10, window: 1_000 }], maxWait: 1_500 })
+  await tokens.warmUp()
+  const calls = Promise.allSettled(Array.from({ length: 25 }, () => call()))
+  await pass(0)
+  await pass(5_000)
+  const refused = (await calls).filter(({ status }) => status === 'rejected')
+  expect(refused).toHaveLength(5)
+  expect(refused[0]).toMatchObject({ reason: { code: 'QUEUE_TIMEOUT' } })
+})
+
+test('a call of a higher priority is not refused for the queued calls that it goes before', async () => {
+  const { call, tokens, order } = limitedApi({ limits: [{ quota: 1, window: 1_000 }], maxWait: 3_500 })
+  await tokens.warmUp()
+  const background = Promise.allSettled(
+    Array.from({ length: 4 }, (_, index) => call({ priority: -1, name: `${index}` })),
+  )
+  await expect(call({ priority: -1 })).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  const urgent = call({ name: 'urgent' })
+  await pass(5_000)
+  await urgent
+  expect(order).toEqual(['0', 'urgent', '1', '2'])
+  // the last one waited too long, because the urgent one went before it
+  expect(await background).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { code: 'QUEUE_TIMEOUT' } },
+  ])
+})
+
+test('a pause counts for maxWait, and so does the wait that the limits add to it', async () => {
+  const { call, answers, tokens } = limitedApi({
+    limits: [{ quota: 1, window: 1_000 }],
+    spread: true,
+    maxWait: 6_500,
+  })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '5' })
+  const first = call()
+  await pass(20)
+  const second = call()
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_TIMEOUT' })
+  await pass(7_000)
+  await Promise.all([first, second])
+})
+
+test('with `maxQueued: 0` the first calls may wait for their token', async () => {
+  const { call } = limitedApi({ limits: [{ quota: 2, window: 1_000 }], maxQueued: 0 })
+  const calls = Promise.all([call(), call()])
+  await expect(call()).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(10)
+  await expect(calls).resolves.toEqual(['Bearer token-1', 'Bearer token-1'])
+})

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fakeService } from '../../test/fake-issuer.ts'
+import { limitedApi } from '../../test/limited-api.ts'
+
+beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+
+test.each([
+  ['1', 1_000],
+  ['Sat, 21 Nov 2026 00:00:07 GMT', 7_000],
+])('a 429 pauses the API for Retry-After %s, and loses nothing', async (retryAfter, pause) => {
+  const { call, sentAt, answers, eventsOf, tokens } = limitedApi({ limits: [], concurrency: 2 })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter })
+  const calls = Promise.all(Array.from({ length: 6 }, () => call()))
+  await pass(20)
+  expect(tokens.status().apis[0]).toMatchObject({ running: 0, pausedUntil: expect.stringContaining('2026') })
+  await pass(60_000)
+  await calls
+  expect(sentAt).toHaveLength(7)
+  expect(sentAt.filter((at) => at > 10 && at < pause)).toEqual([])
+  expect(eventsOf('api.paused')).toMatchObject([{ api: 'https://api.example.com/', status: 429 }])
+})
+
+test('without Retry-After the pauses grow, and after 3 more tries the 429 is the caller\u2019s', async () => {
+  const { api, eventsOf } = limitedApi({ limits: [] })
+  let sends = 0
+  const call = api.send(async () => {
+    sends += 1
+    return { status: 429, result: 429, discard() {} }
+  })
+  await pass(60_000)
+  await expect(call).resolves.toBe(429)
+  expect(sends).toBe(4)
+  const pauses = eventsOf('api.paused').map((event) => event.for)
+  expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
+})
+
+test('a 429 of an API without a policy is the caller\u2019s', async () => {
+  const { tokens } = fakeService()
+  const call = tokens
+    .route('https://api.example.com/')
+    ?.send(async () => ({ status: 429, result: 429, discard() {} }))
+  await expect(call).resolves.toBe(429)
+})
+
+test.each([
+  ['310 digits', '9'.repeat(310)],
+  ['an epoch of the year 2100', '4102444800'],
+  ['300,001 s', '300001'],
+  ['no number', '1e3'],
+])(
+  'a Retry-After of %s pauses for the longest pause at most, and status and events stay finite',
+  async (_what, retryAfter) => {
+    const { call, answers, tokens, events } = limitedApi({
+      limits: [{ quota: 5, window: 1_000 }],
+      concurrency: 1,
+      maxWait: 1e12,
+    })
+    await tokens.warmUp()
+    answers.push({ status: 429, retryAfter })
+    const calls = Promise.all([call(), call()])
+    await pass(20)
+    const { queued, pausedUntil = '', emptyAt = '' } = tokens.status().apis[0] ?? {}
+    expect(queued).toBe(2)
+    expect(Date.parse(pausedUntil)).toBeLessThanOrEqual(Date.now() + 300_000)
+    expect(Date.parse(emptyAt)).toBeLessThanOrEqual(Date.now() + 300_000)
+    expect(JSON.stringify(events)).not.toContain('null')
+    await pass(300_100)
+    await calls
+  },
+)
+
+test('after a pause one call tries, and the others go when it is answered', async () => {
+  const { call, answers, sentAt, tokens } = limitedApi({ limits: [], longestPause: 5_000 })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '86400' }, {}, { status: 429, retryAfter: '86400' })
+  const calls = Promise.all([call(), call()])
+  await pass(20)
+  const later = Promise.all([call(), call(), call()])
+  await pass(5_000 - 11)
+  expect(sentAt).toHaveLength(2)
+  await pass(1)
+  // refused again: the pause begins anew
+  expect(sentAt).toHaveLength(3)
+  await pass(5_009)
+  expect(sentAt).toHaveLength(3)
+  await pass(2)
+  expect(sentAt).toHaveLength(4)
+  await pass(9)
+  expect(sentAt).toHaveLength(7)
+  await pass(10)
+  await Promise.all([calls, later])
+})
+
+test('a call that tries and gets no response holds up the others for 5 s at most', async () => {
+  const { api, call, sentAt, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  const refused = await api.admit()
+  refused.report({ status: 429, retryAfter: '1' })
+  refused.release()
+  const stuck = api.admit()
+  const next = call()
+  await pass(1_000)
+  await stuck
+  await pass(4_999)
+  expect(sentAt).toHaveLength(0)
+  await pass(1)
+  expect(sentAt).toHaveLength(1)
+  await pass(10)
+  await next
+})
+
+test('a call that was to try and is released unsent lets another one try, and only one', async () => {
+  const { api, call, sentAt, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  const refused = await api.admit()
+  refused.report({ status: 429, retryAfter: '1' })
+  refused.release()
+  const unsent = api.admit()
+  const others = Promise.all([call(), call(), call()])
+  await pass(1_000)
+  expect(sentAt).toHaveLength(0)
+  ;(await unsent).release()
+  await pass(0)
+  expect(sentAt).toHaveLength(1)
+  await pass(10)
+  expect(sentAt).toHaveLength(3)
+  await pass(10)
+  await others
+})
+
+test('a pause is lifted by resume, and what is queued goes at once', async () => {
+  const { call, answers, sentAt, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  answers.push({ status: 429, retryAfter: '300' })
+  const calls = Promise.all([call(), pass(10).then(() => call()), pass(10).then(() => call())])
+  await pass(1_000)
+  expect(sentAt).toHaveLength(1)
+  tokens.resume('https://api.example.com')
+  expect(tokens.status().apis[0]).not.toHaveProperty('pausedUntil')
+  await pass(0)
+  expect(sentAt).toHaveLength(4)
+  await pass(10)
+  await calls
+  for (const url of ['https://api.example.org/', 'https://api.example.com/v1', 'no URL'])
+    expect(() => tokens.resume(url)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
+})
+
+test('a date in Retry-After is compared with the clock of the API, which may be an hour off', async () => {
+  const { call, answers, eventsOf, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  answers.push({
+    status: 429,
+    retryAfter: 'Sat, 21 Nov 2026 01:00:07 GMT',
+    header: (name) => (name === 'date' ? 'Sat, 21 Nov 2026 01:00:00 GMT' : null),
+  })
+  const answer = call()
+  await pass(8_000)
+  await answer
+  expect(eventsOf('api.paused')).toMatchObject([{ for: 7_000, status: 429, reason: 'refused' }])
+})
+
+test('calls that were under way together pass the limit together: one pause and one event', async () => {
+  const { call, answers, eventsOf, tokens } = limitedApi({ limits: [], concurrency: 5 })
+  await tokens.warmUp()
+  answers.push(...Array.from({ length: 6 }, () => ({ status: 429 })))
+  const calls = Promise.all(Array.from({ length: 5 }, () => call()))
+  await pass(10_000)
+  await calls
+  expect(eventsOf('api.paused').map((event) => event.for)).toEqual([1_000, 2_000])
+})
