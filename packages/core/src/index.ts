@@ -4,7 +4,7 @@ export {
   type ManagerStatus,
   type TokenManager,
 } from './token-manager.ts'
-export type { ApiOptions, TenantOptions, TokenFetch, TokenManagerOptions } from './manager-options.ts'
+export type { ApiOptions, TenantOptions, TokenFetch, TokenManagerOptions } from './manager/manager-options.ts'
 export {
   generalIssuer,
   weblinkIssuer,

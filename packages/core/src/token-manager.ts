@@ -1,11 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AccessToken } from './token/access-token.ts'
 import type { Api } from './send/api.ts'
-import { checkOptions, type TokenManagerOptions } from './manager-options.ts'
+import { checkOptions } from './manager/check-options.ts'
+import type { TokenManagerOptions } from './manager/manager-options.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import { type ManagerStatus, Registration } from './manager/registration.ts'
-import { rememberConfiguration } from './manager/configuration.ts'
-import { rememberInspection } from './manager/inspection.ts'
+import { rememberManager } from './manager/known-managers.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { nodeDebugObserver } from './log-observer.ts'
 import { type Emit, type Observer, Observers } from './events.ts'
@@ -16,7 +16,8 @@ import { tenantOptions } from './manager/tenant-options.ts'
 import { Tenants } from './manager/tenants.ts'
 import { TokenlaneError } from './errors.ts'
 
-export type { IssuerStatus, ManagerStatus } from './manager/registration.ts'
+export type { IssuerStatus } from './manager/managed-issuer.ts'
+export type { ManagerStatus } from './manager/registration.ts'
 
 /**
  * The tokens of one application: obtained, renewed, and given to the calls that they are for. `Issuer` has the names of
@@ -118,13 +119,12 @@ export function createTokenManager<const Issuer extends string>(
   const { observe, store, tenants: optionsOf, mostTenants } = checked
   // what messages and events name as their manager, before it has its functions
   const tokens = {} as TokenManager<Issuer>
-  rememberConfiguration(tokens, checked)
   const observers = new Observers(observe, tokens)
   const debug = nodeDebugObserver()
   if (debug !== undefined) observers.add(debug)
   const guarded = store && new GuardedStore(store, observers.emit)
   const registration = new Registration(checked, guarded, observers.emit)
-  rememberInspection(tokens, checked, registration)
+  rememberManager(tokens, { options: checked, registration })
 
   const tenants = new Tenants(mostTenants, (id) => {
     const own = tenantOptions(id, { ...options, tenants: undefined }, optionsOf)

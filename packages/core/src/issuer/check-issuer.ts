@@ -1,7 +1,16 @@
 import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { Faults } from '../options/faults.ts'
-import { type Description, duration, flag, list, object, optional, type Reader } from '../options/reader.ts'
+import {
+  type Description,
+  duration,
+  flag,
+  list,
+  object,
+  optional,
+  type ReadAs,
+  type Reader,
+} from '../options/reader.ts'
 import { checkCredentials } from '../credentials/check-credentials.ts'
 import {
   type ClientAuthenticationMethod,
@@ -11,6 +20,7 @@ import {
 } from '../credentials/credentials.ts'
 import type { SecretLifetime } from '../credentials/secret-expiry.ts'
 import { type ClientAuthentication, secretInForm } from './client-authentication.ts'
+import type { IssuerOptions } from './issuer-options.ts'
 import { describePlace, type IssuerPlace, type PlaceOptions } from './issuer-place.ts'
 import { type IssuerProtocol, protocolOf } from './issuer-protocol.ts'
 
@@ -33,18 +43,16 @@ export interface CheckedIssuer extends IssuerPlace {
 type FormField = readonly [name: string, value: string]
 
 /** The options of an issuer as they are used, but for its place. */
-interface IssuerSettings {
-  readonly credentials: CredentialsSource<ClientCredentials>
-  readonly clientAuthentication: ClientAuthentication
-  readonly scope: string | undefined
-  readonly parameters: readonly FormField[]
-  readonly renewBefore: number | undefined
-  readonly requestTimeout: number
-  readonly maxWait: number
-  readonly secretLifetime: number
-  readonly notices: readonly number[]
-  readonly allowInsecureLoopback: boolean
-}
+type IssuerSettings = ReadAs<
+  Omit<IssuerOptions, keyof PlaceOptions>,
+  {
+    credentials: CredentialsSource<ClientCredentials>
+    clientAuthentication: ClientAuthentication
+    scope: string | undefined
+    parameters: readonly FormField[]
+    renewBefore: number | undefined
+  }
+>
 
 /**
  * Returns an issuer's options in order.

@@ -1,7 +1,7 @@
 import { mustBeText, refuse } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
-import { type Description, optional, type Reader } from '../options/reader.ts'
-import { generalPath, weblinkPath } from './issuer-options.ts'
+import { type Description, optional, type ReadAs, type Reader } from '../options/reader.ts'
+import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
 import type { IssuerProtocol } from './issuer-protocol.ts'
 
 /** Where an authorization server is, as its options say. */
@@ -18,13 +18,16 @@ export interface IssuerPlace {
   readonly mistake: string
 }
 
-/** The options that say where a server is: each has one place. */
-export interface PlaceOptions {
-  readonly authUrl: IssuerPlace | undefined
-  readonly tokenPath: string | undefined
-  readonly tokenEndpoint: IssuerPlace | undefined
-  readonly issuer: IssuerPlace | undefined
-}
+/** The options that say where a server is, as they are read: each has one place. */
+export type PlaceOptions = ReadAs<
+  Pick<IssuerOptions, 'authUrl' | 'tokenPath' | 'tokenEndpoint' | 'issuer'>,
+  {
+    authUrl: IssuerPlace | undefined
+    tokenPath: string | undefined
+    tokenEndpoint: IssuerPlace | undefined
+    issuer: IssuerPlace | undefined
+  }
+>
 
 /** Returns how the options of one server's place are read, of which only those may be given that go together. */
 export function describePlace(

@@ -1,4 +1,4 @@
-import type { CheckedOptions } from '../manager-options.ts'
+import { managerBehind } from './known-managers.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
 
 /** How a manager is configured, for tools that look at it. Holds no secret and no credentials. */
@@ -33,14 +33,15 @@ interface ApiConfiguration {
   readonly ratePolicy: RatePolicy | undefined
 }
 
-const configurations = new WeakMap<object, ManagerConfiguration>()
-
-/** Notes what `configurationOf` returns for a manager. */
-export function rememberConfiguration(
-  tokens: object,
-  { issuers, apis, fetch, store, limiter }: CheckedOptions,
-): void {
-  configurations.set(tokens, {
+/**
+ * Returns how a manager was configured when it was created, without any secret; `undefined` for anything that this
+ * copy of the package did not create.
+ */
+export function configurationOf(tokens: unknown): ManagerConfiguration | undefined {
+  const manager = managerBehind(tokens)
+  if (manager === undefined) return undefined
+  const { issuers, apis, fetch, store, limiter } = manager.options
+  return {
     issuers: Array.from(issuers, ([name, { place, discover, option, credentials, renewBefore }]) => ({
       name,
       url: place.origin + place.pathname,
@@ -59,13 +60,5 @@ export function rememberConfiguration(
     ownFetch: fetch !== undefined,
     store: store !== undefined,
     limiter: limiter !== undefined,
-  })
-}
-
-/**
- * Returns how a manager was configured when it was created, without any secret; `undefined` for anything that this
- * copy of the package did not create.
- */
-export function configurationOf(tokens: unknown): ManagerConfiguration | undefined {
-  return typeof tokens === 'object' && tokens !== null ? configurations.get(tokens) : undefined
+  }
 }

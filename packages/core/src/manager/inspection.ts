@@ -1,8 +1,7 @@
-import type { ClientOutcome } from '../issuer/try-clients.ts'
-import type { CheckedOptions } from '../manager-options.ts'
+import { managerBehind } from './known-managers.ts'
+import { type ClientOutcome, tryClients } from '../issuer/try-clients.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { TokenStore } from '../store/token-store.ts'
-import type { Registration } from './registration.ts'
 
 /**
  * What a tool can try out that looks for faults of an application: the objects that the application gave to its
@@ -22,20 +21,18 @@ export interface Inspection {
   tryClients(issuer: string): Promise<readonly ClientOutcome[]>
 }
 
-const inspections = new WeakMap<object, Inspection>()
-
-/** Notes what `inspectionOf` returns for a manager. */
-export function rememberInspection(
-  tokens: object,
-  { fetch, store, limiter }: CheckedOptions,
-  registration: Registration,
-): void {
-  const tryClients = async (issuer: string): Promise<readonly ClientOutcome[]> =>
-    registration.tryClients(issuer)
-  inspections.set(tokens, { fetch, store, limiter, tryClients })
-}
-
 /** Returns what can be tried out of a manager; `undefined` for anything that this copy of the package did not create. */
 export function inspectionOf(tokens: unknown): Inspection | undefined {
-  return typeof tokens === 'object' && tokens !== null ? inspections.get(tokens) : undefined
+  const manager = managerBehind(tokens)
+  if (manager === undefined) return undefined
+  const { fetch, store, limiter } = manager.options
+  return {
+    fetch,
+    store,
+    limiter,
+    async tryClients(name) {
+      const { credentials, issuing, requestTimeout } = manager.registration.issuer(name)
+      return tryClients(credentials, issuing, requestTimeout)
+    },
+  }
 }

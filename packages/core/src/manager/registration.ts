@@ -1,47 +1,25 @@
 import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
-import { askIssuer } from '../issuer/ask-issuer.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
-import type { CheckedIssuer } from '../issuer/check-issuer.ts'
-import type { CheckedOptions } from '../manager-options.ts'
+import type { CheckedOptions } from './check-options.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
-import {
-  closedError,
-  isTokenlaneError,
-  reasonOf,
-  TokenlaneError,
-  type TokenlaneErrorCode,
-} from '../errors.ts'
-import { CredentialRotation } from '../credentials/credential-rotation.ts'
+import { closedError, reasonOf, TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import type { GuardedStore } from '../store/guarded-store.ts'
-import { issuerNames } from '../manager-options.ts'
+import { issuerNames } from './check-apis.ts'
+import { type IssuerStatus, issuerStatus, type ManagedIssuer, manageIssuer } from './managed-issuer.ts'
 import { MissedRoutes } from '../send/missed-routes.ts'
 import { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, shape } from '../options/check.ts'
+import { refusingTo } from '../options/faults.ts'
 import { RejectionBackoff } from '../send/rejection-backoff.ts'
-import { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
-import { shareWithFleet } from '../store/share-with-fleet.ts'
-import { type AskOptions, tokenEndpoint } from '../issuer/token-endpoint.ts'
-import { type ClientOutcome, tryClients } from '../issuer/try-clients.ts'
-import { withCredentials } from '../issuer/with-credentials.ts'
 
 /** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
 export interface ManagerStatus<Issuer extends string = string> {
   readonly issuers: Readonly<Record<Issuer, IssuerStatus>>
   /** In the order of the options. */
   readonly apis: readonly ApiStatus[]
-}
-
-export interface IssuerStatus {
-  readonly token: 'none' | 'live' | 'expired'
-  /** ISO 8601. */
-  readonly expiresAt?: string
-  /** Code of the last failure, until a renewal succeeds. */
-  readonly lastError?: TokenlaneErrorCode
-  /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
-  readonly daysLeft?: number
 }
 
 /**
@@ -63,7 +41,8 @@ export class Registration {
   ) {
     const managed = new Map<string, ManagedIssuer>()
     const askOptions = { fetch, asking: (url: URL) => this.#router.exclude(url), manager: emit?.manager }
-    for (const [name, issuer] of issuers) managed.set(name, manage(name, issuer, askOptions, emit, store))
+    for (const [name, issuer] of issuers)
+      managed.set(name, manageIssuer(name, issuer, askOptions, emit, store))
     this.#issuers = managed
     this.#apis = apis.map((api) => {
       const { token } = managed.get(api.issuer) as ManagedIssuer
@@ -92,15 +71,21 @@ export class Registration {
     return this.#callsUnderWay.isIdle && Array.from(this.#issuers.values()).every(({ token }) => token.isIdle)
   }
 
+  /** @throws TokenlaneError `INVALID_OPTIONS` for any other name. */
+  issuer(name: string): ManagedIssuer {
+    const issuer = this.#issuers.get(name)
+    if (issuer === undefined) throw unknownIssuer(name, this.#issuers)
+    return issuer
+  }
+
   async getToken(
     name: string,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<AccessToken> {
-    const issuer = this.#issuers.get(name)
-    if (issuer === undefined) throw unknownIssuer(name, this.#issuers)
+    const { token } = this.issuer(name)
     signal?.throwIfAborted()
     if (this.#callsUnderWay.closed) throw closedError(`issuer "${name}"`)
-    return issuer.token.live() ?? issuer.token.wait(signal)
+    return token.live() ?? token.wait(signal)
   }
 
   route(url: string | URL): Api | undefined {
@@ -111,7 +96,9 @@ export class Registration {
 
   status(): ManagerStatus {
     return {
-      issuers: Object.fromEntries(Array.from(this.#issuers, ([name, issuer]) => [name, statusOf(issuer)])),
+      issuers: Object.fromEntries(
+        Array.from(this.#issuers, ([name, issuer]) => [name, issuerStatus(issuer)]),
+      ),
       apis: this.#apis.map((api) => api.status()),
     }
   }
@@ -132,13 +119,6 @@ export class Registration {
     refusingTo('set rate policy', () =>
       this.#apiAt(baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy')),
     )
-  }
-
-  /** As `Inspection.tryClients`. */
-  async tryClients(name: string): Promise<readonly ClientOutcome[]> {
-    const issuer = this.#issuers.get(name)
-    if (issuer === undefined) throw unknownIssuer(name, this.#issuers)
-    return issuer.tryClients()
   }
 
   async close(): Promise<void> {
@@ -168,61 +148,6 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
     `Cannot obtain the tokens of ${errors.length} issuers: ${reasons.join('; ')}`,
     { errors },
   )
-}
-
-interface ManagedIssuer {
-  readonly token: RenewingToken
-  readonly credentials: CredentialRotation
-  tryClients(): Promise<readonly ClientOutcome[]>
-}
-
-function manage(
-  name: string,
-  issuer: CheckedIssuer,
-  askOptions: AskOptions,
-  emit: Emit,
-  store: GuardedStore | undefined,
-): ManagedIssuer {
-  const credentials = new CredentialRotation({ ...issuer.credentials, issuer: name, emit })
-  const endpoint = tokenEndpoint(name, issuer, askOptions)
-  const { renewBefore, maxWait } = issuer
-  // calls may come to wait for a renewal that began in the background
-  const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
-  // half of the wait: if the process that asks dies, a waiting one has as much time to ask itself
-  const lease = Math.min(requestTimeout, maxWait / 2)
-  const issuing = askIssuer(endpoint, requestTimeout)
-  const shared = store ? shareWithFleet(store, issuing, endpoint, lease) : issuing
-  const source = withCredentials(credentials, shared, requestTimeout)
-  const token = new RenewingToken(source, {
-    issuer: name,
-    endpoint: issuer.place.origin + issuer.place.pathname,
-    renewBefore,
-    maxWait,
-    credentialsMayChange: credentials.mayChange,
-    emit,
-  })
-  return { token, credentials, tryClients: () => tryClients(credentials, issuing, requestTimeout) }
-}
-
-function statusOf({ token, credentials }: ManagedIssuer): IssuerStatus {
-  const { expiresAt, ...status } = token.status()
-  const daysLeft = credentials.daysLeft()
-  return {
-    ...status,
-    ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
-    ...(daysLeft !== undefined && { daysLeft }),
-  }
-}
-
-/** Checks options as at start; the error says what could not be done. */
-export function refusingTo<T>(action: string, act: () => T): T {
-  try {
-    return act()
-  } catch (error) {
-    if (!isTokenlaneError(error) || error.code !== 'INVALID_OPTIONS') throw error
-    const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${action}`)
-    throw new TokenlaneError('INVALID_OPTIONS', reason, { errors: error.errors })
-  }
 }
 
 /** What a base URL stands for, with or without a slash at its end. */

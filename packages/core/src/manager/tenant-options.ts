@@ -1,7 +1,12 @@
-import { Faults } from '../options/faults.ts'
+import { Faults, refusingTo } from '../options/faults.ts'
 import { mustBeObject, refuse, refuseUnknown, shape } from '../options/check.ts'
-import { checkOptions, type CheckedOptions, type TokenManagerOptions } from '../manager-options.ts'
-import { refusingTo } from './registration.ts'
+import { checkOptions, type CheckedOptions } from './check-options.ts'
+import type { TenantOptions, TokenManagerOptions } from './manager-options.ts'
+
+const ownOptions: readonly string[] = Object.keys({ issuers: 0, apis: 0 } satisfies Record<
+  keyof TenantOptions,
+  0
+>)
 
 /**
  * Returns the options of one tenant: the manager's, with what the tenant has of its own.
@@ -17,7 +22,7 @@ export function tenantOptions(
 ): CheckedOptions {
   const given = optionsOf?.(id)
   return refusingTo(`use tenant "${id}"`, () => {
-    mustBeObject(given, `tenants("${id}")`, ['issuers', 'apis'])
+    mustBeObject(given, `tenants("${id}")`, ownOptions)
     const checked = checkOptions({
       ...options,
       issuers: ownIssuers(options.issuers, given['issuers']),

@@ -10,6 +10,15 @@ export function refuse(path: string, given: string, allowed: string): never {
   )
 }
 
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+/** Returns an option of an object's own: nothing that code elsewhere has added to `Object.prototype`. */
+export function own(value: unknown, name: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
 /** Describes a value as an error message may show it: no text, since any text may be a secret in the wrong place. */
 export function shape(value: unknown): string {
   if (value === undefined) return 'missing'

@@ -31,3 +31,14 @@ export class Faults {
     })
   }
 }
+
+/** Checks options as at start, with an error that says what else could not be done. */
+export function refusingTo<T>(action: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    if (!isTokenlaneError(error) || error.code !== 'INVALID_OPTIONS') throw error
+    const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${action}`)
+    throw new TokenlaneError('INVALID_OPTIONS', reason, { errors: error.errors })
+  }
+}

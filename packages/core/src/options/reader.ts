@@ -3,6 +3,7 @@ import {
   mustBeDuration,
   mustBeFlag,
   mustBeObject,
+  own,
   refuse,
   refuseUnknown,
   shape,
@@ -19,6 +20,14 @@ export type Reader<T> = (value: unknown, path: string) => T
 /** How the options of an object are read: a reader for each. */
 export type Description<T> = { readonly [Name in keyof T]-?: Reader<T[Name]> }
 
+/**
+ * What `Options` are read as: every option with its default in place, those of `As` as another type. So the compiler
+ * holds an interface and its description together: neither can have an option that the other lacks.
+ */
+export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unknown } = object> = {
+  readonly [Name in keyof Options]-?: Name extends keyof As ? As[Name] : Exclude<Options[Name], undefined>
+}
+
 /** Reads an object with these options and no others, and says at once what is wrong with any of them. */
 export function object<T extends object>(description: Description<T>): Reader<T> {
   const names = Object.keys(description)
@@ -30,8 +39,7 @@ export function object<T extends object>(description: Description<T>): Reader<T>
       if (!names.includes(key)) faults.collect(() => refuseUnknown(key, path, names))
     const read: Record<string, unknown> = {}
     for (const name of names) {
-      const given = Object.hasOwn(value, name) ? value[name] : undefined
-      read[name] = faults.collect(() => readers[name]?.(given, pathOf(path, name)))
+      read[name] = faults.collect(() => readers[name]?.(own(value, name), pathOf(path, name)))
     }
     faults.raise()
     return read as T

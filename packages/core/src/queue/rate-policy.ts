@@ -1,5 +1,15 @@
 import { refuse, shape } from '../options/check.ts'
-import { count, duration, flag, list, object, oneOf, optional, type Reader } from '../options/reader.ts'
+import {
+  count,
+  duration,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  type ReadAs,
+  type Reader,
+} from '../options/reader.ts'
 
 /** At most `quota` calls in any `window`. */
 export interface RateLimit {
@@ -92,18 +102,10 @@ export interface RatePolicy {
 }
 
 /** A policy that was checked, with its defaults. */
-export interface CheckedPolicy {
-  readonly limits: readonly RateLimit[]
-  readonly accounting: Accounting
-  readonly spread: boolean
-  readonly unansweredGrace: number | undefined
-  readonly concurrency: number
-  readonly maxQueued: number
-  readonly maxWait: number | undefined
-  readonly longestPause: number
-  readonly rateLimitHeaders: boolean
-  readonly limitedStatuses: readonly number[]
-}
+export type CheckedPolicy = ReadAs<
+  RatePolicy,
+  { unansweredGrace: number | undefined; maxWait: number | undefined }
+>
 
 const span: Reader<number> = duration({ positive: true })
 

@@ -1,7 +1,7 @@
 import { mustBeText, refuse, shape } from '../options/check.ts'
 import { list, object, optional, type Reader } from '../options/reader.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
-import { readResend } from '../manager-options.ts'
+import { readResend } from '../manager/check-apis.ts'
 import type { FakeTokensOptions } from './fake-tokens.ts'
 
 /** The options of a fake manager, as they are used. */

@@ -4,7 +4,7 @@ import { type Hold, QueueHold } from './hold.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
 import { type Observer, Observers } from '../events.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
-import { refusingTo } from '../manager/registration.ts'
+import { refusingTo } from '../options/faults.ts'
 import type { TokenFailure } from './fake-token.ts'
 import type { TokenManager } from '../token-manager.ts'
 

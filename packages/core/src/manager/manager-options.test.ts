@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTokenManager, isTokenlaneError, type TokenlaneError } from './index.ts'
+import { createTokenManager, isTokenlaneError, type TokenlaneError } from '../index.ts'
 
 const credentials = { clientId: 'client', clientSecret: 'secret' }
 const general = { tokenEndpoint: 'https://auth.example.com/token', credentials }

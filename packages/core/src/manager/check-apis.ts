@@ -1,0 +1,62 @@
+import { mustBeText, own, refuse, shape } from '../options/check.ts'
+import type { Environment } from '../options/environment.ts'
+import { didYouMean } from '../options/nearest.ts'
+import { list, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
+import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
+import type { ApiOptions } from './manager-options.ts'
+
+/** The options of an API, as they are used. */
+export type CheckedApi = ReadAs<ApiOptions, { baseUrl: string; ratePolicy: CheckedPolicy | undefined }>
+
+/**
+ * Returns how the APIs are read.
+ *
+ * @param issuers as they are given, by name: an API may only name one of them, and `http:` only where its issuer may.
+ */
+export function readApis(
+  issuers: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): Reader<readonly CheckedApi[]> {
+  const names = Object.keys(issuers)
+  const allowed = issuerNames(names)
+  const places = new Map<string, string>()
+  const read = (value: unknown, path: string): CheckedApi => {
+    const name = own(value, 'issuer')
+    const isInsecure = typeof name === 'string' && own(own(issuers, name), 'allowInsecureLoopback') === true
+    return object<CheckedApi>({
+      baseUrl(url, urlPath) {
+        const { href } = environment.url(url, urlPath, isInsecure)
+        const place = href.replace(/\/+$/, '')
+        const other = places.get(place)
+        if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API for each base URL')
+        places.set(place, urlPath)
+        return href
+      },
+      issuer(issuer, issuerPath) {
+        const text = mustBeText(issuer, issuerPath, allowed)
+        if (!Object.hasOwn(issuers, text))
+          refuse(issuerPath, `not a name from \`issuers\`${didYouMean(text, names)}`, allowed)
+        return text
+      },
+      ratePolicy: optional(checkRatePolicy),
+      resend: optional(readResend, true),
+    })(value, path)
+  }
+  return list(read, 'an array, which may be empty')
+}
+
+/** Reads which calls may be sent again. */
+export const readResend: Reader<boolean | readonly string[]> = (value, path) => {
+  if (typeof value === 'boolean') return value
+  const allowed = "true, false or methods in capital letters, such as ['GET', 'HEAD']"
+  const readMethod: Reader<string> = (method, methodPath) =>
+    typeof method === 'string' && /^[A-Z]+(?:-[A-Z]+)*$/.test(method)
+      ? method
+      : refuse(methodPath, shape(method), allowed)
+  return list(readMethod, allowed)(value, path)
+}
+
+/** Says what is allowed where an issuer is named. */
+export function issuerNames(issuers: Iterable<string>): string {
+  return `one of ${[...issuers].join(', ')}`
+}

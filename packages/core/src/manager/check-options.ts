@@ -1,0 +1,88 @@
+import { isRecord, own, refuse, shape } from '../options/check.ts'
+import { Environment } from '../options/environment.ts'
+import { count, object, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
+import type { Observer } from '../events.ts'
+import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
+import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
+import type { TokenStore } from '../store/token-store.ts'
+import { type CheckedApi, readApis } from './check-apis.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
+
+/** A manager's options, as they are used. */
+export type CheckedOptions = ReadAs<
+  TokenManagerOptions,
+  {
+    environment: Environment
+    issuers: ReadonlyMap<string, CheckedIssuer>
+    apis: readonly CheckedApi[]
+    store: TokenStore | undefined
+    limiter: RateLimiterFactory | undefined
+    observe: readonly Observer[]
+    fetch: typeof globalThis.fetch | undefined
+    tenants: ((id: string) => unknown) | undefined
+  }
+>
+
+/** @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong. */
+export function checkOptions(options: TokenManagerOptions): CheckedOptions {
+  const environment = new Environment(own(options, 'environment'))
+  const issuers = own(options, 'issuers')
+  return object<CheckedOptions>({
+    environment: () => environment,
+    issuers: readIssuers(environment, own(options, 'fetch') !== undefined),
+    apis: readApis(isRecord(issuers) ? issuers : {}, environment),
+    store: optional(readStore),
+    limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
+    observe: readObservers,
+    fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
+    tenants: optional(aFunction<(id: string) => unknown>('a function that returns the options of a tenant')),
+    mostTenants: optional(count(1), 10_000),
+  })(options, 'options')
+}
+
+function readIssuers(
+  environment: Environment,
+  ownFetch: boolean,
+): Reader<ReadonlyMap<string, CheckedIssuer>> {
+  const allowed = 'one issuer or more, by name'
+  const read = record((value, path) => checkIssuer(value, path, environment, ownFetch), allowed)
+  return (value, path) => {
+    const issuers = read(value, path)
+    mustHaveOwnOrigins(issuers, path)
+    return issuers
+  }
+}
+
+/** The service's two issuers are different servers: both on one origin are a copy-paste. */
+function mustHaveOwnOrigins(issuers: ReadonlyMap<string, CheckedIssuer>, path: string): void {
+  const firstOf = new Map<string, [name: string, tokenPath: string]>()
+  for (const [name, { tokenPath, place }] of issuers) {
+    if (tokenPath === undefined) continue
+    const [other, otherPath] = firstOf.get(place.origin) ?? [name, tokenPath]
+    if (tokenPath !== otherPath)
+      refuse(
+        `${path}.${name}.authUrl`,
+        `on the same origin as \`${path}.${other}.authUrl\` (${place.origin})`,
+        'an origin for each of the two issuers',
+      )
+    firstOf.set(place.origin, [other, otherPath])
+  }
+}
+
+const readStore: Reader<TokenStore> = (value, path) => {
+  // not its own alone: a store may be a class
+  for (const method of ['claim', 'write', 'release', 'drop'])
+    if (!isRecord(value) || typeof value[method] !== 'function')
+      refuse(path, shape(value), 'a token store, with claim, write, release and drop')
+  return value as TokenStore
+}
+
+const readObservers: Reader<readonly Observer[]> = (value, path) => {
+  const read = aFunction<Observer>('a function or an array of functions')
+  const observers: readonly unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value]
+  return observers.map((observer) => read(observer, path))
+}
+
+function aFunction<T>(allowed: string): Reader<T> {
+  return (value, path) => (typeof value === 'function' ? (value as T) : refuse(path, shape(value), allowed))
+}

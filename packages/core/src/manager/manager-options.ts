@@ -1,0 +1,105 @@
+import type { PerEnvironment } from '../options/environment.ts'
+import type { Observer } from '../events.ts'
+import type { IssuerOptions } from '../issuer/issuer-options.ts'
+import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
+import type { RatePolicy } from '../queue/rate-policy.ts'
+import type { TokenStore } from '../store/token-store.ts'
+
+/** A protected API and the issuer whose tokens it takes. */
+export interface ApiOptions<Issuer extends string = string> {
+  /**
+   * Origin and path prefix, one for all environments or one for each. A URL belongs to the API with the same
+   * origin and the longest `baseUrl` path that is its prefix on a segment boundary.
+   */
+  readonly baseUrl: PerEnvironment
+  /** A name from `issuers`. */
+  readonly issuer: Issuer
+  /** What the API allows. Without a rate policy its calls never queue. */
+  readonly ratePolicy?: RatePolicy | undefined
+  /**
+   * Which calls may be sent again after a 401, or after a status that says that the limit was passed: all, none, or
+   * those of the methods in a list, such as `['GET', 'HEAD']`. The response of another call is its caller's; the token
+   * is renewed and the API pauses all the same. A call's own `resend` goes first.
+   *
+   * @defaultValue true
+   */
+  readonly resend?: boolean | readonly string[] | undefined
+}
+
+/** A `fetch` for token requests, of the runtime or of a package such as undici. */
+export type TokenFetch = (
+  url: string,
+  init: {
+    readonly method: string
+    readonly headers: Record<string, string>
+    readonly body: URLSearchParams
+    readonly redirect: 'manual'
+    readonly signal: AbortSignal
+  },
+) => Promise<{
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  json(): Promise<unknown>
+}>
+
+/** Configures a token manager. */
+export interface TokenManagerOptions<Issuer extends string = string> {
+  /** Token issuers, by names of your choice. */
+  readonly issuers: Readonly<Record<Issuer, IssuerOptions>>
+  /** The APIs that get tokens. A URL outside of them is sent exactly as it would be without Tokenlane. */
+  readonly apis: readonly ApiOptions<NoInfer<Issuer>>[]
+  /**
+   * The environment that this process is in, such as `testing` or `production`. Needed where a URL is given by
+   * environment.
+   */
+  readonly environment?: string | undefined
+  /**
+   * Shares the tokens with other processes, so that one of them asks the issuer for all; `redisTokenStore` from
+   * `@tokenlane/redis` is such a store. It holds sealed tokens only.
+   *
+   * @defaultValue each process has its own tokens
+   */
+  readonly store?: TokenStore | undefined
+  /**
+   * Keeps the rate policies of all APIs, for example for several processes: `redisLimiter` of `@tokenlane/redis`.
+   *
+   * @defaultValue each manager keeps them by itself, in its own memory
+   */
+  readonly limiter?: RateLimiterFactory | undefined
+  /** Receives every event; what an observer throws is ignored. */
+  readonly observe?: Observer | readonly Observer[] | undefined
+  /**
+   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into. Passes on
+   * the `dispatcher` that it gets where the process allows TLS 1.0.
+   *
+   * @defaultValue the runtime's `fetch`
+   */
+  readonly fetch?: TokenFetch | undefined
+  /**
+   * Returns what a tenant has of its own, for `forTenant`: one application with many registrations, such as one for
+   * each customer. Asked when a tenant's first call needs it.
+   */
+  readonly tenants?: ((id: string) => TenantOptions<NoInfer<Issuer>>) | undefined
+  /**
+   * Tenants that are kept, 1 or more. Beyond that the one that was used least recently is dropped, and built anew if it
+   * is used again; never one with a call under way, or that was used within the last 10 s.
+   *
+   * @defaultValue 10_000
+   */
+  readonly mostTenants?: number | undefined
+}
+
+/** What a tenant has of its own. */
+export interface TenantOptions<Issuer extends string = string> {
+  /**
+   * The tenant's registration at every issuer: its own credentials, and what else differs from the options that the
+   * manager has for that issuer.
+   */
+  readonly issuers: Readonly<Record<Issuer, Pick<IssuerOptions, 'credentials'> & Partial<IssuerOptions>>>
+  /**
+   * The APIs that its calls go to.
+   *
+   * @defaultValue those of the manager, each with queue and limits of the tenant's own
+   */
+  readonly apis?: readonly ApiOptions<Issuer>[] | undefined
+}
