@@ -8,10 +8,12 @@ import { type ManagerStatus, Registration } from './manager/registration.ts'
 import { rememberManager } from './manager/known-managers.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { nodeDebugObserver } from './log-observer.ts'
-import { type Emit, type Observer, Observers } from './events.ts'
+import type { Observer } from './events.ts'
+import { Observers } from './manager/observers.ts'
 import { processMustKeepFloor } from './tls/tls-floor.ts'
 import type { RatePolicy } from './queue/rate-policy.ts'
 import { mustBeText, refuse, shape } from './options/check.ts'
+import { refusingTo } from './options/faults.ts'
 import { tenantOptions } from './manager/tenant-options.ts'
 import { Tenants } from './manager/tenants.ts'
 import { TokenlaneError } from './errors.ts'
@@ -128,17 +130,18 @@ export function createTokenManager<const Issuer extends string>(
 
   const tenants = new Tenants(mostTenants, (id) => {
     const own = tenantOptions(id, { ...options, tenants: undefined }, optionsOf)
-    return new Registration(own, guarded, emitOf(observers, id))
+    return new Registration(own, guarded, observers.emitFor(id))
   })
 
   const forTenant = (id: string): TokenManager<Issuer> => {
-    mustBeText(id, 'id', 'the name of a tenant')
-    if (optionsOf === undefined)
-      refuse('tenants', 'missing', 'a function that returns the options of a tenant')
-    const ofTenant = observerOf(id)
+    refusingTo('use tenant', () => {
+      mustBeText(id, 'id', 'the name of a tenant')
+      if (optionsOf === undefined)
+        refuse('tenants', 'missing', 'a function that returns the options of a tenant')
+    })
     return face(() => tenants.get(id), {
       forTenant,
-      observe: (observer) => observers.add(ofTenant(mustBeObserver(observer))),
+      observe: (observer) => observers.addFor(id, mustBeObserver(observer)),
       close: () => tenants.close(id),
     })
   }
@@ -172,23 +175,7 @@ function face<Issuer extends string>(
   }
 }
 
-/** Gives the events of a tenant to the manager's observers, with its name. */
-function emitOf({ emit }: Observers, tenant: string): Emit {
-  return Object.defineProperties(
-    (event: Parameters<Observer>[0]) => {
-      if (emit.isObserved === true) emit({ ...event, tenant })
-    },
-    { isObserved: { get: () => emit.isObserved }, manager: { value: emit.manager } },
-  ) as Emit
-}
-
-function observerOf(tenant: string): (observer: Observer) => Observer {
-  return (observer) => (event) => {
-    if (event.tenant === tenant) return observer(event)
-  }
-}
-
 function mustBeObserver(observer: unknown): Observer {
-  if (typeof observer !== 'function') refuse('observer', shape(observer), 'a function')
-  return observer as Observer
+  if (typeof observer === 'function') return observer as Observer
+  return refusingTo('observe', () => refuse('observer', shape(observer), 'a function'))
 }

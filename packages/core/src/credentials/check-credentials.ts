@@ -5,9 +5,8 @@ import {
   type ClientCredentials,
   type CredentialsProvider,
   type CredentialsSource,
-  credentialsFields,
-  readCredentials,
 } from './credentials.ts'
+import { credentialsFields, readCredentials } from './read-credentials.ts'
 
 /**
  * Returns credentials that are in order, for the options; a provider is asked for them later.

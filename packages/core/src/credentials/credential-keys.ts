@@ -1,4 +1,5 @@
-import { type ClientCredentials, isCryptoKey } from './credentials.ts'
+import type { ClientCredentials } from './credentials.ts'
+import { isCryptoKey } from './read-credentials.ts'
 
 /** Makes a key of a client and its proof. The key is text that holds the secret: it must never be shown. */
 export class CredentialKeys {

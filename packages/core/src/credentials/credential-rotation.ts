@@ -1,15 +1,13 @@
-import { abortable } from '../time/abortable.ts'
+import { askProvider } from './ask-provider.ts'
 import {
   type ClientAuthenticationMethod,
   type ClientCredentials,
   type CredentialsContext,
-  type CredentialsProvider,
   type CredentialsSource,
-  readCredentials,
   unavailable,
 } from './credentials.ts'
 import { CredentialKeys } from './credential-keys.ts'
-import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
@@ -117,7 +115,10 @@ export class CredentialRotation {
    */
   async known(signal: AbortSignal): Promise<readonly KnownClient[]> {
     const { source } = this.#options
-    const list = typeof source === 'function' ? await this.#given(source, 'startup', signal) : [source].flat()
+    const list =
+      typeof source === 'function'
+        ? await askProvider(source, this.#options, 'startup', signal)
+        : [source].flat()
     const known = new Map<string, KnownClient>()
     for (const client of list) known.set(this.#keys.of(client), { client, outcome: this.#outcomeOf(client) })
     return [...known.values()]
@@ -135,37 +136,9 @@ export class CredentialRotation {
   ): Promise<readonly ClientCredentials[]> {
     const { source } = this.#options
     if (typeof source !== 'function') return this.#inOrder([source].flat())
-    const list = this.#inOrder(await this.#given(source, reason, signal))
+    const list = this.#inOrder(await askProvider(source, this.#options, reason, signal))
     this.#expiry.watch(list[0])
     return list
-  }
-
-  async #given(
-    source: CredentialsProvider<ClientCredentials>,
-    reason: CredentialsContext['reason'],
-    signal: AbortSignal,
-  ): Promise<readonly ClientCredentials[]> {
-    const { issuer, method } = this.#options
-    let given: unknown
-    try {
-      const context = { reason, signal, clientAuthentication: method }
-      given = await abortable(Promise.resolve(source(context)), signal)
-    } catch (error) {
-      throw unavailable(issuer, signal.aborted ? 'the provider did not answer in time' : why(error))
-    }
-    const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-    if (list.length === 0) throw unavailable(issuer, 'the provider gave an empty array')
-    return list.map((client) => {
-      const read = readCredentials(client, method)
-      if ('credentials' in read) return read.credentials
-      const { key, given: found, allowed } = read.fault
-      if (key === undefined)
-        throw unavailable(
-          issuer,
-          `the provider gave ${client === undefined ? 'nothing' : found}; allowed: ${allowed}`,
-        )
-      throw unavailable(issuer, `the provider gave a \`${key}\` that is ${found}; allowed: ${allowed}`)
-    })
   }
 
   #refused(credentials: ClientCredentials, error: TokenlaneError): void {
@@ -200,16 +173,4 @@ export class CredentialRotation {
 
 function isAboutClient({ oauthError }: TokenlaneError): boolean {
   return oauthError === 'invalid_client' || oauthError === 'unauthorized_client'
-}
-
-/** Codes as systems and libraries write them: ENOENT, ERR_ACCESS_DENIED, SecretNotFound. A secret looks otherwise. */
-const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,15}){2,6})$/
-
-/** Providers read files and vaults, whose errors may quote what they read: only a code is passed on. */
-function why(error: unknown): string {
-  if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && codeForm.test(code)
-    ? `the provider failed (${code})`
-    : 'the provider failed'
 }

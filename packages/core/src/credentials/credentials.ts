@@ -1,4 +1,3 @@
-import { shape } from '../options/check.ts'
 import { TokenlaneError } from '../errors.ts'
 
 /** A client that proves itself with a secret (RFC 6749 §2.3.1). */
@@ -55,7 +54,7 @@ export const clientAuthenticationMethods = [
 /** How an assertion is signed. */
 export type SigningAlgorithm = (typeof signingAlgorithms)[number]
 
-const signingAlgorithms = [
+export const signingAlgorithms = [
   'RS256',
   'RS384',
   'RS512',
@@ -100,90 +99,6 @@ export type CredentialsSource<C extends ClientCredentials = Credentials> =
   | C
   | readonly C[]
   | CredentialsProvider<C>
-
-/** What is wrong with given credentials, without quoting them; `key` is missing where the whole is wrong. */
-export interface CredentialsFault {
-  readonly key?: string
-  readonly given: string
-  readonly allowed: string
-}
-
-const fieldsOf = {
-  secret: ['clientId', 'clientSecret', 'secretIssuedAt'],
-  key: ['clientId', 'privateKey', 'keyId', 'algorithm', 'secretIssuedAt'],
-  certificate: ['clientId', 'certificate', 'privateKey', 'secretIssuedAt'],
-} as const
-
-/** Returns the fields of the credentials that this method needs. */
-export function credentialsFields(method: ClientAuthenticationMethod): readonly string[] {
-  return fieldsOf[proofOf(method)]
-}
-
-/** Returns the credentials in `value`, which may hold more, or what is wrong with them. */
-export function readCredentials(
-  value: unknown,
-  method: ClientAuthenticationMethod,
-): { readonly credentials: ClientCredentials } | { readonly fault: CredentialsFault } {
-  const fields = credentialsFields(method)
-  if (typeof value !== 'object' || value === null)
-    return { fault: { given: shape(value), allowed: `an object with ${fields.join(', ')}` } }
-  const client: Record<string, unknown> = {}
-  for (const key of fields) {
-    const given = (value as Record<string, unknown>)[key]
-    const fault = faultOf[key as keyof typeof faultOf](given, method)
-    if (fault !== undefined) return { fault: { key, ...fault } }
-    if (given !== undefined) client[key] = given
-  }
-  return { credentials: client as unknown as ClientCredentials }
-}
-
-type Fault = Omit<CredentialsFault, 'key'> | undefined
-
-/** By field: what is wrong with a value. */
-const faultOf = {
-  clientId: (value: unknown) => textFault(value),
-  clientSecret: (value: unknown) => textFault(value),
-  keyId: (value: unknown) => (value === undefined ? undefined : textFault(value)),
-  certificate: (value: unknown) => pemFault(value, 'CERTIFICATE'),
-  privateKey: (value: unknown, method: ClientAuthenticationMethod): Fault => {
-    if (method === 'tls_client_auth') return pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY')
-    return isCryptoKey(value) || isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY')
-  },
-  algorithm: (value: unknown): Fault =>
-    value === undefined || signingAlgorithms.some((algorithm) => algorithm === value)
-      ? undefined
-      : { given: 'not a known algorithm', allowed: signingAlgorithms.join(', ') },
-  secretIssuedAt: (value: unknown): Fault =>
-    value === undefined || (value instanceof Date && !Number.isNaN(value.getTime()))
-      ? undefined
-      : { given: shape(value), allowed: 'a valid Date' },
-}
-
-function textFault(value: unknown): Fault {
-  if (typeof value !== 'string' || value === '')
-    return { given: shape(value), allowed: 'text that is not empty' }
-  return value === value.trim()
-    ? undefined
-    : { given: 'text with white space around it', allowed: 'text without white space around it' }
-}
-
-function pemFault(value: unknown, label: string): Fault {
-  const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
-  const allowed = `PEM text that begins with -----BEGIN ${name}-----`
-  if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
-  if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
-  const convert = name === 'CERTIFICATE' ? '' : ', into which `openssl pkcs8 -topk8 -nocrypt` converts others'
-  return { given: 'text of another form', allowed: allowed + convert }
-}
-
-/** Whether `value` is a `CryptoKey` of Web Crypto, whose global type this package does not use. */
-export function isCryptoKey(value: unknown): value is object {
-  return Object.prototype.toString.call(value) === '[object CryptoKey]'
-}
-
-function isJsonWebKey(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'kty' in value && 'd' in value
-}
 
 /** Returns what kind of proof a method sends. */
 export function proofOf(method: ClientAuthenticationMethod): 'secret' | 'key' | 'certificate' {

@@ -1,4 +1,5 @@
-import { isCryptoKey, type PrivateKeyCredentials, type SigningAlgorithm } from './credentials.ts'
+import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
+import { isCryptoKey } from './read-credentials.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
 type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>

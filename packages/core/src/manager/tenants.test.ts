@@ -103,7 +103,7 @@ test('without `tenants`, and without a name, there is no tenant', () => {
   const { tokens } = managerOfTenants({ tenants: undefined })
   expect(() => tokens.forTenant('acme')).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
   for (const id of ['', 7, undefined])
-    expect(() => managerOfTenants().tokens.forTenant(id as string)).toThrow('`id` is')
+    expect(() => managerOfTenants().tokens.forTenant(id as string)).toThrow('Cannot use tenant: `id` is')
 })
 
 test('the least recently used tenant is dropped and built anew, but not within 10 s of its use', async () => {

@@ -2,10 +2,9 @@ import { shape } from '../options/check.ts'
 import {
   type ClientAuthenticationMethod,
   type ClientCredentials,
-  credentialsFields,
-  readCredentials,
   unreadable,
 } from '../credentials/credentials.ts'
+import { credentialsFields, readCredentials } from '../credentials/read-credentials.ts'
 import { parseIsoDate } from '../credentials/iso-date.ts'
 import { readText } from './read-text.ts'
 

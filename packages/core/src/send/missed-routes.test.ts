@@ -62,6 +62,9 @@ test('an observer that comes later gets what happens from then on, until it is t
   tokens.route('https://api.example.com/late')
   expect(events).toMatchObject([{ path: '/early' }])
   expect(() => tokens.observe('log' as never)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
+  expect(() => tokens.observe('log' as never)).toThrow(
+    'Cannot observe: `observer` is a string; allowed: a function',
+  )
 })
 
 test('events that an observer causes come after the one that it got, for every observer', () => {
