@@ -59,18 +59,22 @@ interface Hop {
  */
 export class Call {
   readonly #tokens: TokenManager
-  /** got sends a form as a stream, and from 16.1 on makes a new one for each attempt. */
-  readonly #hasForm: boolean
+  /** The caller's form. got sends it as a stream, of which each attempt needs a new one. */
+  readonly #form: FormData | undefined
+  /** Whether got names the content type of the form, which is another one for each stream. */
+  readonly #namesContentType: boolean
   #state: State = { name: 'idle' }
   #hop: Hop | undefined
+  /** The native request of the last attempt. */
+  #request: NodeJS.EventEmitter | undefined
   /** Lets the manager close, which waits while redirects of the call may follow. */
   #letClose: (() => void) | undefined
 
   constructor(tokens: TokenManager, options: Options) {
-    const { hooks, body } = options
+    const { hooks, body, headers } = options
     this.#tokens = tokens
-    // the method is new in 16.1
-    this.#hasForm = body instanceof FormData && 'mergeNextRequestOptions' in options
+    this.#form = body instanceof FormData ? body : undefined
+    this.#namesContentType = headers['content-type'] === undefined
     // last, so that it sees what the caller's hooks make of the request
     hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markManaged(this.#beforeRequest, tokens)]
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
@@ -80,6 +84,7 @@ export class Call {
   sent(request: NodeJS.EventEmitter): void {
     if (this.#state.name !== 'handed') return
     const { pass, headers } = this.#state
+    this.#request = request
     const sent = { name: 'sent', pass } as const
     this.#state = sent
     takeBack(headers)
@@ -108,6 +113,8 @@ export class Call {
 
   /** Notes that the call is over, but for the stream that `createRetryStream` makes. */
   end(failure?: unknown): void {
+    // an error leads to it, and is with the caller before the request has closed
+    if (failure !== undefined) forgetToken(this.#request)
     this.#leave(failure)
     this.#state = { name: 'over' }
     this.#letClose?.()
@@ -156,8 +163,13 @@ export class Call {
 
   #asked({ context, isStream, body, method }: NormalizedOptions, { isRedirect }: Hop): AdmitOptions {
     const { priority, resend } = checkCallOptions(context['tokenlane'])
-    const replayable = !isStream && (this.#hasForm || isReplayable(body))
+    const replayable = !isStream && (this.#isForm(body) || isReplayable(body))
     return { client: 'got', method, priority, resend, replayable, sentBefore: isRedirect }
+  }
+
+  /** Whether this is the stream of the form: a hook of the caller's may have put something else in its place. */
+  #isForm(body: unknown): boolean {
+    return this.#form !== undefined && body instanceof ReadableStream
   }
 
   async #wait(
@@ -204,9 +216,14 @@ export class Call {
   readonly #afterResponse: AfterResponseHook = (response, retry) => {
     if (this.#state.name !== 'again') return response
     // beyond the limit and the delay, which are for the caller's own retries
-    const { limit = 0, calculateDelay } = response.request.options.retry
+    const { retry: ofCaller, body } = response.request.options
+    const { limit = 0, calculateDelay } = ofCaller
     return retry({
       preserveHooks: true,
+      ...(this.#isForm(body) && {
+        body: this.#form,
+        ...(this.#namesContentType && { headers: { 'content-type': undefined } }),
+      }),
       retry: {
         limit: limit + 1,
         calculateDelay: (failed) =>

@@ -3,6 +3,7 @@ import type { HandlerFunction, Request } from 'got'
 
 import { Call } from './call.ts'
 
+const { errorMonitor } = process.getBuiltinModule('node:events')
 const purpose = 'create got tokens'
 
 /** What `got.extend` takes. */
@@ -38,6 +39,7 @@ export function gotTokens(tokens: TokenManager): GotTokens {
     const request = going as unknown as Request
     request.on('request', (sent) => call.sent(sent))
     if (options.isStream) {
+      request.once(errorMonitor, (error: unknown) => call.end(error))
       request.once('end', () => call.end()).once('close', () => call.end())
       return going
     }

@@ -4,11 +4,11 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
 import { pathsTo } from '@tokenlane/conformance/every-error'
-import { AbortError } from 'got'
+import { AbortError, type OptionsInit } from 'got'
 import { generate, type CertificateExtension } from 'selfsigned'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { bytes, client, controller, failure, managerFor, retry, use } from './service.ts'
+import { bytes, client, controller, failure, managerFor, retry, tokens, use } from './service.ts'
 
 test('a connection that breaks is an error of got, and its retry waits in line again', async () => {
   const server = createTcpServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
@@ -18,6 +18,22 @@ test('a connection that breaks is an error of got, and its retry waits in line a
   const error = await failure(client('a', { prefixUrl, retry }))
   expect([error.code, error.request?.retryCount]).toEqual(['ECONNRESET', 2])
   server.close()
+})
+
+test('a call that is given up while it connects shows no token in its error, at once', async () => {
+  const prefixUrl = 'http://localhost:9/'
+  await use(managerFor(prefixUrl), { prefixUrl })
+  const { value } = await tokens.getToken('weblink')
+  const neverFound = (abort: AbortController): OptionsInit => ({
+    signal: abort.signal,
+    dnsLookup: () => void setImmediate(() => abort.abort()),
+  })
+  const seen = (error: unknown): string[] => pathsTo(value, error)
+  expect(await client('records', neverFound(controller)).catch(seen)).toEqual([])
+  const stream = client.stream('records', neverFound(new AbortController()))
+  const inStream = new Promise((resolve) => stream.once('error', (error) => resolve(seen(error))))
+  stream.resume()
+  expect(await inStream).toEqual([])
 })
 
 describe('over TLS of all kinds', () => {

@@ -1,5 +1,5 @@
 import { openService } from '@tokenlane/testing'
-import type { Got } from 'got'
+import type { BeforeRequestHook, Got } from 'got'
 import { expect, test } from 'vitest'
 import got14 from 'got-14'
 import got15 from 'got-15'
@@ -34,14 +34,23 @@ test('got 15 is served: the token, its renewal, and no token out of the API', as
   await tokens.close()
 })
 
-test('got 15 sends a form once: its 401 is the caller\u2019s', async () => {
+test('got 15 sends a form again after a 401, as it was, and only where no hook has replaced it', async () => {
   const tokens = createManager()
   const client = (got15 as unknown as Got).extend({ prefixUrl: sandbox.weblinkUrl }, gotTokens(tokens))
-  await revoke(tokens)
   const body = new FormData()
   body.set('a', 'b')
-  await expect(client.post('echo', { body })).rejects.toMatchObject({ response: { statusCode: 401 } })
-  expect(calls()).toBe(1)
-  expect((await client.post('echo', { body })).statusCode).toBe(200)
+  const contentType: unknown = expect.stringMatching(/^multipart\/form-data; boundary=/)
+  const whole = await client.post('echo', { body }).json<{ length: number }>()
+  await revoke(tokens)
+  expect(await client.post('echo', { body }).json()).toMatchObject({ contentType, length: whole.length })
+  expect(calls()).toBe(2)
+
+  await revoke(tokens)
+  const replace: BeforeRequestHook = (options) => {
+    options.body = 'other'
+  }
+  const replaced = client.post('echo', { body, hooks: { beforeRequest: [replace] } })
+  expect(await replaced.json()).toMatchObject({ length: 5 })
+  expect(calls()).toBe(2)
   await tokens.close()
 })

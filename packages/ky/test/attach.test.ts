@@ -1,5 +1,6 @@
 import ky from 'ky'
 import ky1 from 'ky-1'
+import ky2 from 'ky-2'
 import { describe, expect, test } from 'vitest'
 
 import { kyTokens } from '../src/index.ts'
@@ -59,5 +60,14 @@ describe('kyTokens', () => {
         message: expect.stringContaining('needs ky 2.0 or later'),
       })
     expect([calls(), tokenRequests()]).toEqual([0, 0])
+  })
+
+  test('serves ky 2.0: the token, its renewal, and no token out of the API', async () => {
+    const oldest = (ky2 as unknown as typeof ky).extend(kyTokens(tokens))
+    await revoke(tokens)
+    expect((await oldest(weblink('records'))).status).toBe(200)
+    expect(calls()).toBe(2)
+    const searchParams = { to: outside() }
+    expect(await oldest(weblink('redirect'), { searchParams }).json()).toEqual({ authorization: false })
   })
 })
