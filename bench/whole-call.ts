@@ -1,51 +1,78 @@
 // What a whole call costs through each client on loopback: bare, with what people write by hand, and with Tokenlane.
-import type { Figure, WholeCallFigures, WholeCallOrder } from './children/whole-call.ts'
+import type { Client, Figure } from './children/caller.ts'
+import type { ServicePlace } from './children/http-service.ts'
+import { startCaller, type Caller } from './support/caller.ts'
 import { startChild, tellOf } from './support/child.ts'
-import { spreadOf, spreadText } from './support/rounds.ts'
+import { median } from './support/median.ts'
+import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
 import { printTable } from './support/table.ts'
-import { variantNames } from './support/variants.ts'
+import { variantNames, type VariantName } from './support/variants.ts'
 
 const quick = process.argv.includes('--quick')
-const load = { rounds: quick ? 31 : 101, calls: 100, concurrency: 50 }
+const only = process.argv.find((arg) => arg.startsWith('--client='))?.slice('--client='.length)
+/** Each begins with new processes: two of the same variant differ by 1 %, for as long as they live. */
+const generations = quick ? 1 : 3
+const rounds = quick ? 31 : 41
+const load = { calls: 100, concurrency: 50 }
+const warmUp = { calls: 4_000, concurrency: 50 }
 
-const service = startChild('http-service.ts', {})
-const serviceUrl = await tellOf<string>(service)
+type Figures = ReadonlyMap<VariantName, readonly Figure[]>
+
+const server = startChild('http-service.ts', { scheme: 'http' })
+const service = await tellOf<ServicePlace>(server)
 for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
-  const order: WholeCallOrder = { client, serviceUrl, ...load }
-  const figures = await tellOf<WholeCallFigures>(startChild('whole-call.ts', order))
+  if (only !== undefined && only !== client) continue
+  const all: Figures[] = []
+  for (let generation = 0; generation < generations; generation += 1) all.push(await measure(client))
   printTable(
-    `${client}: medians of ${load.rounds} rounds of ${load.calls.toLocaleString('en-US')} calls, 50 at a time, half of the rounds within; the bare client of the same round is 1`,
-    rowsOf(figures),
+    `${client}: medians of ${generations * rounds} rounds of ${load.calls} calls, 50 at a time, half of the rounds within; the bare client of the same round is 1`,
+    rowsOf(all),
   )
 }
-service.kill()
+server.kill()
 
-function rowsOf(figures: WholeCallFigures): Record<string, string>[] {
-  return variantNames
-    .filter((name) => name in figures)
-    .map((name) => {
-      const all = figures[name] ?? []
-      const post = name.endsWith('POST') ? ', POST' : ''
-      const bare = figures[`bare${post}`] ?? []
-      const byHand = figures[`wrapper by hand${post}`] ?? []
-      return {
-        call: name,
-        time: ratio(all, bare, 'time'),
-        'CPU time': ratio(all, bare, 'cpu'),
-        'CPU, quiet rounds': (quietOf(all) / quietOf(bare)).toFixed(3),
-        'of the wrapper': name.startsWith('Tokenlane') ? (quietOf(all) / quietOf(byHand)).toFixed(3) : '',
-        'µs of CPU': quietOf(all).toFixed(1),
-      }
-    })
+/** Starts a process for each variant, and gives each a turn in every round. */
+async function measure(client: Client): Promise<Figures> {
+  const start = (variant: VariantName): Promise<Caller> => startCaller({ client, variant, service })
+  const bare = await start('bare')
+  const names = variantNames.filter((name) => bare.variants.includes(name))
+  const callers = new Map<string, Caller>([['bare', bare]])
+  for (const name of names) if (name !== 'bare') callers.set(name, await start(name))
+  const callerOf = (name: string): Caller => callers.get(name) as Caller
+  // until all is compiled and connected
+  for (const name of names) await callerOf(name).round(warmUp)
+  const figures = await interleaved(names, rounds, (name) => callerOf(name).round(load))
+  for (const caller of callers.values()) caller.stop()
+  return figures as Map<VariantName, Figure[]>
+}
+
+function rowsOf(all: readonly Figures[]): Record<string, string>[] {
+  const names = variantNames.filter((name) => all[0]?.has(name))
+  return names.map((name) => {
+    const post = name.endsWith('POST') ? ', POST' : ''
+    const bare = `bare${post}` as VariantName
+    const byHand = `wrapper by hand${post}` as VariantName
+    const quiet = median(all.map((figures) => quietOf(figures, name)))
+    return {
+      call: name,
+      time: spreadText(spreadOf(all.flatMap((figures) => ratios(figures, name, bare, 'time'))), 3),
+      'CPU time': spreadText(spreadOf(all.flatMap((figures) => ratios(figures, name, bare, 'cpu'))), 3),
+      'CPU, quiet rounds': median(all.map((figures) => quietOf(figures, name) / quietOf(figures, bare))).toFixed(3),
+      'of the wrapper': name.startsWith('Tokenlane')
+        ? median(all.map((figures) => quietOf(figures, name) / quietOf(figures, byHand))).toFixed(3)
+        : '',
+      'µs of CPU': quiet.toFixed(1),
+    }
+  })
 }
 
 /** Round by round, since what disturbs a round disturbs all of it. */
-function ratio(figures: readonly Figure[], base: readonly Figure[], key: keyof Figure): string {
-  const ratios = figures.map((figure, round) => figure[key] / (base[round]?.[key] ?? Number.NaN))
-  return spreadText(spreadOf(ratios), 3)
+function ratios(figures: Figures, name: VariantName, base: VariantName, key: keyof Figure): number[] {
+  const bases = figures.get(base) ?? []
+  return (figures.get(name) ?? []).map((figure, round) => figure[key] / (bases[round]?.[key] ?? Number.NaN))
 }
 
 /** Microseconds of CPU per call where only a quarter of the rounds took less: what disturbs only ever adds. */
-function quietOf(figures: readonly Figure[]): number {
-  return spreadOf(figures.map(({ cpu }) => cpu)).low
+function quietOf(figures: Figures, name: VariantName): number {
+  return spreadOf((figures.get(name) ?? []).map(({ cpu }) => cpu)).low
 }

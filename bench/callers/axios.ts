@@ -1,4 +1,5 @@
 import { Agent } from 'node:http'
+import { Agent as TlsAgent } from 'node:https'
 import { attachTokens } from '@tokenlane/axios'
 import axios, { type AxiosAdapter, type AxiosInstance } from 'axios'
 import { createAuthRefresh } from 'axios-auth-refresh'
@@ -8,7 +9,8 @@ import { body, type Setting, type Variants } from '../support/variants.ts'
 
 export function variantsOfAxios({ openUrl, url, authorization, tokens, limited }: Setting): Variants {
   const httpAgent = new Agent({ keepAlive: true })
-  const create = (): AxiosInstance => axios.create({ httpAgent })
+  const httpsAgent = new TlsAgent({ keepAlive: true })
+  const create = (): AxiosInstance => axios.create({ httpAgent, httpsAgent })
   const bare = create()
 
   const header = create()

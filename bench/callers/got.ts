@@ -1,4 +1,5 @@
 import { Agent } from 'node:http'
+import { Agent as TlsAgent } from 'node:https'
 import { gotTokens } from '@tokenlane/got'
 import got, { type ExtendOptions } from 'got'
 import PQueue from 'p-queue'
@@ -6,7 +7,9 @@ import PQueue from 'p-queue'
 import { body, type Setting, type Variants } from '../support/variants.ts'
 
 export function variantsOfGot({ openUrl, url, authorization, tokens, limited }: Setting): Variants {
-  const bare = got.extend({ agent: { http: new Agent({ keepAlive: true }) } })
+  const bare = got.extend({
+    agent: { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) },
+  })
   const header = bare.extend({
     hooks: {
       beforeRequest: [

@@ -1,6 +1,18 @@
 // An issuer and an API on loopback, in a process of their own, so that the clients' load does not delay the server.
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { generate } from 'selfsigned'
+
+export interface ServiceOrder {
+  readonly scheme: 'http' | 'https'
+}
+
+export interface ServicePlace {
+  readonly url: string
+  /** The certificate to trust, PEM; `undefined` without TLS. */
+  readonly ca?: string
+}
 
 const record = JSON.stringify({ id: 7, name: 'A business record', lines: [1, 2, 3], total: 42.5 })
 const token = JSON.stringify({
@@ -9,7 +21,7 @@ const token = JSON.stringify({
   expires_in: 3_600,
 })
 
-const server = createServer((request, response) => {
+const answer: RequestListener = (request, response) => {
   request.resume().once('end', () => {
     response.setHeader('content-type', 'application/json')
     const isToken = request.url === '/token'
@@ -18,9 +30,30 @@ const server = createServer((request, response) => {
       isToken || request.url?.startsWith('/open/') || request.headers.authorization ? 200 : 401
     response.end(isToken ? token : record)
   })
-})
-server.keepAliveTimeout = 60_000
-server.listen(0, '127.0.0.1', () =>
-  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
-)
+}
+
+async function start({ scheme }: ServiceOrder): Promise<void> {
+  const certificate = scheme === 'https' ? await ownCertificate() : undefined
+  const server: Server = certificate ? createTlsServer(certificate, answer) : createServer(answer)
+  server.keepAliveTimeout = 60_000
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo
+    const url = `${scheme}://127.0.0.1:${port}/`
+    process.send?.({ url, ...(certificate && { ca: certificate.cert }) } satisfies ServicePlace)
+  })
+}
+
+async function ownCertificate(): Promise<{ cert: string; key: string }> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [
+      { name: 'basicConstraints', cA: true },
+      { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
+    ],
+  })
+  return { cert, key }
+}
+
+process.once('message', (order) => void start(order as ServiceOrder))
 process.on('disconnect', () => process.exit())

@@ -31,7 +31,9 @@ export const variantNames = [
   'Tokenlane, POST',
 ] as const
 
-export type Variants = Readonly<Partial<Record<(typeof variantNames)[number], CallOnce>>>
+export type VariantName = (typeof variantNames)[number]
+
+export type Variants = Readonly<Partial<Record<VariantName, CallOnce>>>
 
 /** More calls at once than are ever made, and more in a window than any machine makes. */
 const neverBinds = { limits: [{ quota: 1_000_000, window: 1_000 }], concurrency: 1_000 }

@@ -1,0 +1,87 @@
+// One variant of one client in a process of its own, so that no other variant shapes its compiled code. Makes calls
+// whenever it is asked to.
+import tls from 'node:tls'
+
+import { variantsOfAxios } from '../callers/axios.ts'
+import { variantsOfFetch } from '../callers/fetch.ts'
+import { variantsOfGot } from '../callers/got.ts'
+import { variantsOfKy } from '../callers/ky.ts'
+import type { ServicePlace } from './http-service.ts'
+import { cpuTime } from '../support/cpu.ts'
+import { profileCpu, weigh } from '../support/profiler.ts'
+import { type CallOnce, settingAt, type Variants, type VariantName } from '../support/variants.ts'
+
+const clients = { axios: variantsOfAxios, got: variantsOfGot, ky: variantsOfKy, fetch: variantsOfFetch }
+
+export type Client = keyof typeof clients
+
+export interface CallerOrder {
+  readonly client: Client
+  readonly variant: VariantName
+  readonly service: ServicePlace
+}
+
+/** What a caller is asked for. */
+export type Task =
+  | ({ readonly task: 'round' | 'weigh' } & Round)
+  /** Ends with the task `shares`. */
+  | { readonly task: 'profile' | 'shares' }
+
+/** How many calls to make, and how many of them at a time. */
+export interface Round {
+  readonly calls: number
+  readonly concurrency: number
+}
+
+/** In microseconds per call. */
+export interface Figure {
+  readonly time: number
+  readonly cpu: number
+  /** Without the threads that compile and collect garbage. */
+  readonly mainThread: number
+}
+
+async function makeCalls(call: CallOnce, { calls, concurrency }: Round): Promise<void> {
+  let left = calls
+  const caller = async (): Promise<void> => {
+    while (left-- > 0) await call()
+  }
+  await Promise.all(Array.from({ length: concurrency }, caller))
+}
+
+async function measure(call: CallOnce, round: Round): Promise<Figure> {
+  // no garbage collection by hand: V8 drops code that has not run for some of them
+  const start = performance.now()
+  const cpuStart = cpuTime()
+  const threadStart = process.threadCpuUsage()
+  await makeCalls(call, round)
+  const thread = process.threadCpuUsage(threadStart)
+  return {
+    time: ((performance.now() - start) * 1_000) / round.calls,
+    cpu: (cpuTime() - cpuStart) / round.calls,
+    mainThread: (thread.user + thread.system) / round.calls,
+  }
+}
+
+let endProfile: (() => Promise<unknown>) | undefined
+
+async function outcomeOf(task: Task, call: CallOnce): Promise<unknown> {
+  if (task.task === 'round') return measure(call, task)
+  if (task.task === 'weigh') return weigh(task.calls, () => makeCalls(call, task))
+  if (task.task === 'shares') return endProfile?.()
+  endProfile = await profileCpu()
+  return {}
+}
+
+const order = await new Promise<CallerOrder>((resolve) => {
+  process.once('message', (message) => resolve(message as CallerOrder))
+})
+const { url, ca } = order.service
+if (ca !== undefined) tls.setDefaultCACertificates([ca])
+const variants: Variants = clients[order.client](await settingAt(url))
+const call = variants[order.variant]
+if (call !== undefined)
+  process.on('message', async (task) => process.send?.((await outcomeOf(task as Task, call)) as object))
+// with what there is, so that the parent need not know what each client has
+process.send?.(Object.keys(variants))
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,35 @@
+import type { CallerOrder, Figure, Round, Task } from '../children/caller.ts'
+import { startChild, tellOf } from './child.ts'
+import type { ByFunction, Weight } from './profiler.ts'
+import type { VariantName } from './variants.ts'
+
+/** A process that makes calls of one variant through one client. */
+export interface Caller {
+  /** The variants that its client has. */
+  readonly variants: readonly VariantName[]
+  round(round: Round): Promise<Figure>
+  weigh(round: Round): Promise<Weight>
+  /** Takes samples from now on. */
+  profile(): Promise<void>
+  /** Returns which share of the CPU time each function had since then. */
+  shares(): Promise<ByFunction>
+  stop(): void
+}
+
+export async function startCaller(order: CallerOrder): Promise<Caller> {
+  const child = startChild('caller.ts', order)
+  const variants = await tellOf<VariantName[]>(child)
+  const ask = <T>(task: Task): Promise<T> => {
+    const outcome = tellOf<T>(child)
+    child.send(task)
+    return outcome
+  }
+  return {
+    variants,
+    round: (round) => ask({ task: 'round', ...round }),
+    weigh: (round) => ask({ task: 'weigh', ...round }),
+    profile: () => ask({ task: 'profile' }),
+    shares: () => ask({ task: 'shares' }),
+    stop: () => child.disconnect(),
+  }
+}
