@@ -57,7 +57,7 @@ const contenders = {
       fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
     })
     const api = tokens.route(baseUrl) as Api
-    const held = await Promise.all(Array.from({ length: slots }, () => api.admit()))
+    const held = await Promise.all(Array.from({ length: slots }, async () => api.admit()))
     return {
       add: (priority, signal) => api.send(attempt, { priority, signal }),
       start() {

@@ -36,7 +36,7 @@ const { errorMonitor } = process.getBuiltinModule('node:events')
  */
 type State =
   | { readonly name: 'idle' | 'over' }
-  | { readonly name: 'waiting'; readonly end: AbortController }
+  | { readonly name: 'waiting'; readonly end: AbortController | undefined }
   | { readonly name: 'ready' | 'sent' | 'again'; readonly pass: Pass }
   | { readonly name: 'handed'; readonly pass: Pass; readonly headers: SentHeaders }
 
@@ -91,12 +91,12 @@ export class Call {
     hideToken(request)
     pass.sent()
 
-    // of a request that got gives up without an error
-    let failure: unknown = { name: 'AbortError' }
+    let failure: unknown = givenUp
     const forget = (): void => forgetToken(request)
-    request.once('finish', forget)
-    request.once(errorMonitor, (error: unknown) => (failure = error))
-    request.once('response', (response: PlainResponse) => {
+    // not `once`, which wraps each listener: these events come once, or may come again
+    request.on('finish', forget)
+    request.on(errorMonitor, (error: unknown) => (failure = error))
+    request.on('response', (response: PlainResponse) => {
       forget()
       failure = undefined
       const isAgain = report(pass, response) === 'again'
@@ -104,7 +104,7 @@ export class Call {
       this.#state = { name: 'again', pass }
       this.#addAfterResponse()
     })
-    request.once('close', () => {
+    request.on('close', () => {
       forget()
       // the next attempt takes the place of this one
       if (this.#state.name !== 'again' || this.#state.pass !== pass) pass.release(failure)
@@ -123,14 +123,17 @@ export class Call {
   /** Gives back what the state holds. */
   #leave(failure?: unknown): void {
     const state = this.#state
-    if (state.name === 'waiting') state.end.abort()
+    if (state.name === 'waiting') state.end?.abort()
     if (state.name === 'handed') takeBack(state.headers)
     if ('pass' in state) state.pass.release(failure)
     if (state.name !== 'over') this.#state = { name: 'idle' }
   }
 
   /** Waits outside of the clock of `timeout.request`, unlike got's `request` function. */
-  readonly #beforeRequest: BeforeRequestHook = async (options, { retryCount }) => {
+  readonly #beforeRequest = (
+    options: NormalizedOptions,
+    { retryCount }: Parameters<BeforeRequestHook>[1],
+  ): void | Promise<void> => {
     const before = this.#hop
     const hop = this.#hopTo(options, retryCount)
     this.#hop = hop
@@ -141,11 +144,18 @@ export class Call {
     if (api === undefined) return
 
     mustBeSecure(options)
-    const asked = this.#asked(options, hop)
-    const pass = await this.#wait(options, (signal) =>
-      last === undefined ? api.admit({ ...asked, signal }) : last.next({ signal }),
-    )
-    this.#addToken(options, hop, pass)
+    // the stream that `createRetryStream` makes goes on after the end, and holds nothing
+    if (this.#state.name === 'over') return this.#goOn(options, hop, api)
+    this.#letClose ??= api.keepOpen()
+    let end: AbortController | undefined
+    const waitSignal = (): AbortSignal => (end ??= new AbortController()).signal
+    const admitted =
+      last === undefined
+        ? api.admit({ ...this.#asked(options, hop), waitSignal })
+        : last.next({ signal: waitSignal() })
+    if (admitted instanceof Promise) return this.#wait(options, hop, { name: 'waiting', end }, admitted)
+    this.#state = { name: 'ready', pass: admitted }
+    this.#addToken(options, hop, admitted)
   }
 
   #hopTo({ url, headers, hooks }: NormalizedOptions, attempt: number): Hop {
@@ -173,28 +183,26 @@ export class Call {
   }
 
   async #wait(
-    { signal }: NormalizedOptions,
-    admit: (signal: AbortSignal | undefined) => Promise<Pass>,
-  ): Promise<Pass> {
-    if (this.#state.name === 'over') {
-      // the stream that `createRetryStream` makes goes on after the end, and holds nothing
-      const pass = await admit(signal)
-      pass.release()
-      return pass
-    }
-    this.#letClose ??= this.#hop?.api?.keepOpen()
-    // made only here, since to end a wait costs more than the wait
-    const end = new AbortController()
-    const waiting = { name: 'waiting', end } as const
+    options: NormalizedOptions,
+    hop: Hop,
+    waiting: Extract<State, { readonly name: 'waiting' }>,
+    admitted: Promise<Pass>,
+  ): Promise<void> {
     this.#state = waiting
     try {
-      const pass = await admit(end.signal)
+      const pass = await admitted
       if (this.#state === waiting) this.#state = { name: 'ready', pass }
       else pass.release()
-      return pass
+      this.#addToken(options, hop, pass)
     } finally {
       if (this.#state === waiting) this.#state = { name: 'idle' }
     }
+  }
+
+  async #goOn(options: NormalizedOptions, hop: Hop, api: Api): Promise<void> {
+    const pass = await api.admit({ ...this.#asked(options, hop), signal: options.signal })
+    pass.release()
+    this.#addToken(options, hop, pass)
   }
 
   /** Adds the token once, to what got hands to Node: its own options stay without. */
@@ -213,7 +221,7 @@ export class Call {
     }
   }
 
-  readonly #afterResponse: AfterResponseHook = (response, retry) => {
+  #afterResponse(...[response, retry]: Parameters<AfterResponseHook>): ReturnType<AfterResponseHook> {
     if (this.#state.name !== 'again') return response
     // beyond the limit and the delay, which are for the caller's own retries
     const { retry: ofCaller, body } = response.request.options
@@ -235,10 +243,8 @@ export class Call {
   /** Adds the hook only where it is needed, since got does expensive work around every one. */
   #addAfterResponse(): void {
     const { hooks } = this.#hop as Hop
-    hooks.afterResponse = [
-      markManaged(this.#afterResponse, this.#tokens),
-      ...this.#others(hooks.afterResponse),
-    ]
+    const again: AfterResponseHook = (response, retry) => this.#afterResponse(response, retry)
+    hooks.afterResponse = [markManaged(again, this.#tokens), ...this.#others(hooks.afterResponse)]
   }
 
   /** Leaves out the hooks of another call of this manager: its handler may run twice, and options be used again. */
@@ -246,6 +252,9 @@ export class Call {
     return hooks.filter((hook) => managerOf(hook) !== this.#tokens)
   }
 }
+
+/** The failure of a request that got gives up without an error. */
+const givenUp = { name: 'AbortError' }
 
 /** Stands in the place of a token that was sent. A cache has to see that there was one. */
 const sentToken = '[redacted]'

@@ -43,16 +43,12 @@ export function gotTokens(tokens: TokenManager): GotTokens {
       request.once('end', () => call.end()).once('close', () => call.end())
       return going
     }
-    return (going as Promise<unknown>).then(
-      (result) => {
-        call.end()
-        return result
-      },
-      (error: unknown) => {
-        call.end(error)
-        throw error
-      },
-    ) as Promise<typeof going>
+    ;(going as Promise<unknown>).then(
+      () => call.end(),
+      (error: unknown) => call.end(error),
+    )
+    // itself: got would copy what it has to another promise, which takes 3 to 4 µs
+    return going
   }
   return { handlers: [handler] }
 }

@@ -15,7 +15,7 @@ import type { Held, HeldPasses } from './held-passes.ts'
 
 /** What the calls of one `kyTokens` share. */
 export interface Attachment {
-  readonly tokens: TokenManager
+  readonly route: TokenManager['route']
   readonly passes: HeldPasses
 }
 
@@ -35,15 +35,21 @@ export class Call {
   }
 
   /** Returns the request once it may be sent. `body` is what ky made its body of, where that is known. */
-  async wait(request: Request, body?: unknown): Promise<Request> {
+  wait(request: Request, body?: unknown): Request | Promise<Request> {
     this.#source = body === undefined ? undefined : { of: request, body }
     const api = this.#apiOf(request)
     // after a timeout, ky makes the signal of the next attempt just before it sends: then `send` waits
     if (api === undefined || request.signal.aborted) return request
     this.#mustBeSecure(api)
-    this.#held = { request, api, pass: await api.admit(this.#asks(request)) }
-    this.#attached.passes.hold(this.#held)
-    return request
+    const admitted = api.admit(this.#asks(request))
+    if (!(admitted instanceof Promise)) return this.#hold({ request, api, pass: admitted })
+    return admitted.then((pass) => this.#hold({ request, api, pass }))
+  }
+
+  #hold(held: Held): Request {
+    this.#held = held
+    this.#attached.passes.hold(held)
+    return held.request
   }
 
   /** Sends the request, and its redirects with the token for as long as they stay in the API. */
@@ -58,9 +64,10 @@ export class Call {
     const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
     const call = new OutgoingRequest(request, { ...this.#asks(request), source, pass: this.#passFor(api) })
-    return sendWithinApi(call, {
+    // awaited, which takes two turns less than to return the promise
+    return await sendWithinApi(call, {
       api,
-      route: (url) => this.#attached.tokens.route(url),
+      route: this.#attached.route,
       fetch: this.#fetch === undefined ? withInit(globalThis.fetch, rest) : asRequests(this.#fetch, rest),
     })
   }
@@ -83,7 +90,7 @@ export class Call {
     // a hook may have set one meanwhile
     if (request.headers.has('authorization')) return undefined
     // the request that waited has the same URL still
-    return this.#held?.request === request ? this.#held.api : this.#attached.tokens.route(request.url)
+    return this.#held?.request === request ? this.#held.api : this.#attached.route(request.url)
   }
 
   /** Runs before the wait too, so that no call waits in vain. */

@@ -40,8 +40,8 @@ declare module 'ky' {
  */
 export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
   mustBeManager(tokens, 'make options for ky')
-  const attached = { tokens, passes: new HeldPasses() }
-  return { hooks: { init: [(options) => manage(options, attached)], beforeRequest: [mustBeKy2] } }
+  const attached = { route: (url: string | URL) => tokens.route(url), passes: new HeldPasses() }
+  return { hooks: { init: [(options) => manage(options, tokens, attached)], beforeRequest: [mustBeKy2] } }
 }
 
 /** ky 1 has no `init` hooks, and gives this hook the request where ky 2 gives a state. */
@@ -57,8 +57,7 @@ type Wait = BeforeRequestHook & BeforeRetryHook
 type WaitState = Parameters<BeforeRequestHook>[0] | Parameters<BeforeRetryHook>[0]
 
 /** Makes a call wait and be sent with a token. `options` are its own copy while its `init` hooks run. */
-function manage(options: Options, attached: Attachment): void {
-  const { tokens } = attached
+function manage(options: Options, tokens: TokenManager, attached: Attachment): void {
   const { hooks } = options
   const { beforeRetry = [] } = hooks ?? {}
   const beforeRequest = hooks?.beforeRequest?.filter((hook) => hook !== mustBeKy2) ?? []
@@ -69,13 +68,14 @@ function manage(options: Options, attached: Attachment): void {
 
   const call = new Call(options, attached)
   // ky shares one options object between hooks, and a timeout aborts its `signal`: a returned request makes ky drop it
-  const wait: Wait = (state: WaitState): Promise<Request | undefined> => {
+  const wait: Wait = (state: WaitState): Request | undefined | Promise<Request | undefined> => {
     const { request, retryCount } = state
     // another hook may have made another request, and ky sends copies in retries
     const isOfOptions = retryCount === 0 && options.hooks?.beforeRequest?.length === 1
     const waited = call.wait(request, isOfOptions ? state.options.body : undefined)
     // a returned request also makes ky skip the `beforeRetry` hooks that follow
-    return options.hooks?.beforeRetry?.at(-1) === wait ? waited : waited.then(() => undefined)
+    if (options.hooks?.beforeRetry?.at(-1) === wait) return waited
+    return waited instanceof Promise ? waited.then(() => undefined) : undefined
   }
   markManaged(wait, tokens)
   options.fetch = (request, init) => call.send(request as Request, init)

@@ -72,8 +72,10 @@ describe("the caller's hooks", () => {
     await client(weblink('records'), { hooks: late })
     vi.useRealTimers()
     expect(lane().running).toBe(1)
-    await client(`${sandbox.apiUrl}records`)
-    await vi.waitFor(() => expect(lane().running).toBe(0))
+    await vi.waitFor(async () => {
+      await client(`${sandbox.apiUrl}records`)
+      expect(lane().running).toBe(0)
+    })
   })
 
   test('added late, one may still bring an Authorization of its own, and the turn is given back', async () => {

@@ -73,8 +73,11 @@ export class OutgoingRequest implements OutgoingCall {
   }
 
   next(authorization: string): FetchArguments {
-    // an init resets the referrer of its request
-    const init: RequestInit = { ...this.referrer, headers: withToken(this.headers, authorization) }
+    const init: RequestInit = { headers: withToken(this.headers, authorization) }
+    const { referrer, referrerPolicy } = this.#request
+    // an init resets the referrer of its request; parsing the default again would take a microsecond
+    if (referrer !== 'about:client') init.referrer = referrer
+    if (referrerPolicy !== '') init.referrerPolicy = referrerPolicy
     if (this.followsRedirects) init.redirect = 'manual'
     if (this.#text !== undefined && this.#sent)
       return [this.#request.url, { ...this.#kept(), method: this.method, body: this.#text, ...init }]

@@ -168,7 +168,7 @@ test('200 queued calls share one outcome of a refused client, and its provider i
   )
   issuer.respondWith(() => Response.json({ error: 'invalid_client' }, { status: 401 }))
   const api = tokens.route('https://api.example.com/') as Api
-  const calls = Promise.allSettled(Array.from({ length: 200 }, () => api.admit()))
+  const calls = Promise.allSettled(Array.from({ length: 200 }, async () => api.admit()))
   await pass(150)
   const outcomes = await calls
   for (const outcome of outcomes)

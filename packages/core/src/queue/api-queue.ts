@@ -59,21 +59,24 @@ export class ApiQueue {
     this.#turns = new Turns(api, policy, token, emit, shared, () => this.serve())
   }
 
+  /** Returns a turn for a call that need not wait, `undefined` where it must. */
+  enterNow(priority: number): Turn | undefined {
+    checkPriority(priority, 'priority')
+    if (this.#held !== undefined) this.#takeBack(this.#held)
+    const turn = this.#calls.size === 0 ? this.#turns.take(0) : undefined
+    if (!isTurn(turn)) return undefined
+    this.#held?.add(turn)
+    if (this.#emit?.isObserved)
+      this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
+    return turn
+  }
+
   /**
    * Waits for a turn.
    *
    * @throws TokenlaneError `QUEUE_FULL`, `QUEUE_TIMEOUT`, or why there is no token; the signal's reason.
    */
-  enter(options: EnterOptions): Turn | Promise<Turn> {
-    checkPriority(options.priority, 'priority')
-    if (this.#held !== undefined) this.#takeBack(this.#held)
-    const turn = this.#calls.size === 0 ? this.#turns.take(0) : undefined
-    if (isTurn(turn)) {
-      this.#held?.add(turn)
-      if (this.#emit?.isObserved)
-        this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
-      return turn
-    }
+  enter(options: EnterOptions): Promise<Turn> {
     if (!options.resend && isBounded(this.#policy)) {
       const backlog = this.#turns.backlog(this.#calls.size)
       mustHaveRoom(this.#api, this.#policy, backlog, this.#calls.ahead(options.priority) + 1)

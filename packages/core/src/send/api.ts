@@ -63,6 +63,11 @@ export interface AdmitOptions {
    * call. Here an adapter refuses a request that its client would refuse, which otherwise is found after the wait.
    */
   beforeWait?(): void
+  /**
+   * Returns the signal that ends the wait, in the place of `signal`. Called only where the call waits: for an adapter that
+   * would have to make a signal for it.
+   */
+  waitSignal?(): AbortSignal
 }
 
 /** How `send` treats a call. */
@@ -116,14 +121,15 @@ export interface Api {
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
   /**
-   * Waits until one attempt may go out, for clients that make the attempts themselves.
+   * Returns the right to send one attempt, for clients that make the attempts themselves: at once where nothing has to
+   * be waited for, which is usual, else a promise of it. Every failure is a rejection.
    *
    * The adapter releases every pass that it takes, whatever happens.
    *
    * @throws TokenlaneError if no token can be had, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
    * reason if it aborts.
    */
-  admit(options?: AdmitOptions): Promise<Pass>
+  admit(options?: AdmitOptions): Pass | Promise<Pass>
   /**
    * Makes `close()` of the manager wait until the returned function is called. For clients that follow redirects by
    * further attempts with `sentBefore`: between two of them no pass is held.

@@ -685,3 +685,50 @@ test('a call that fails while the token is renewed after a 401 tells why, and ho
   await outcome
   await tokens.close()
 })
+
+const limited = (): ReturnType<typeof fakeService> => {
+  const ratePolicy = { limits: [], concurrency: 1 }
+  return fakeService({}, { apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }] })
+}
+
+test.each([
+  ['no rate policy', () => fakeService()],
+  ['a rate policy', limited],
+])(
+  'with %s, a pass that need not be waited for is there at once, and no hook of the wait runs',
+  async (_, service) => {
+    const { tokens } = service()
+    const beforeWait = vi.fn()
+    const waitSignal = vi.fn(() => new AbortController().signal)
+    const first = apiOf(tokens).admit({ beforeWait, waitSignal })
+    expect(first).toBeInstanceOf(Promise)
+    expect([beforeWait.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
+    const pass = await first
+    pass.release()
+    const second = apiOf(tokens).admit({ beforeWait, waitSignal })
+    expect(second).toMatchObject({ authorization: 'Bearer token-1' })
+    expect([beforeWait.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
+    if (!(second instanceof Promise)) second.release()
+  },
+)
+
+test('`waitSignal` ends the wait for a token and in the queue, in the place of `signal`', async () => {
+  for (const { tokens } of [fakeService(), limited()]) {
+    const own = new AbortController()
+    const given = new AbortController()
+    const waiting = apiOf(tokens).admit({ signal: given.signal, waitSignal: () => own.signal })
+    own.abort(new Error('own'))
+    await expect(waiting).rejects.toThrow('own')
+  }
+})
+
+test('a call that cannot be admitted is a rejection, also where nothing was waited for', async () => {
+  const { tokens } = fakeService()
+  await tokens.warmUp()
+  const gone = new Error('gone')
+  await expect(apiOf(tokens).admit({ signal: AbortSignal.abort(gone) })).rejects.toBe(gone)
+  await expect(apiOf(limited().tokens).admit({ priority: 0.5 })).rejects.toMatchObject({
+    code: 'INVALID_OPTIONS',
+  })
+  await tokens.close()
+})

@@ -51,16 +51,17 @@ function takeTurn(
   isUnderWay: boolean,
   record: CallRecord | undefined,
 ): Turn | AccessToken | Promise<Turn | AccessToken> {
-  const live = queue === undefined ? token.live() : undefined
-  if (live !== undefined) return live
+  const { priority = 0 } = options
+  const now = queue === undefined ? token.live() : queue.enterNow(priority)
+  if (now !== undefined) return now
   if (!isUnderWay) options.beforeWait?.()
-  const { signal, priority = 0 } = options
+  const signal = options.waitSignal?.() ?? options.signal ?? undefined
   if (queue === undefined) {
-    const waiting = token.wait(signal ?? undefined)
+    const waiting = token.wait(signal)
     return record ? record.timeToken(waiting) : waiting
   }
   const before = record && queue.waits()
-  const turn = queue.enter({ signal: signal ?? undefined, priority, resend: isUnderWay })
-  if (before === undefined || !(turn instanceof Promise)) return turn
+  const turn = queue.enter({ signal, priority, resend: isUnderWay })
+  if (before === undefined) return turn
   return turn.finally(() => record?.addWaits(waitsBetween(before, queue.waits())))
 }
