@@ -1,37 +1,87 @@
-import type { InternalAxiosRequestConfig } from 'axios'
+import type { Exchange } from '@tokenlane/core/adapter'
+import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
-import { redirectRule, type RedirectContext } from './redirect-rule.ts'
+import { discard } from './discard.ts'
+import { RedirectRule, type RedirectContext } from './redirect-rule.ts'
 import { scrub } from './scrub.ts'
 import type { Target } from './target.ts'
 
 /** What an attempt is sent with, beside the caller's configuration. */
-export interface AttemptContext extends Omit<RedirectContext, 'given'> {
+export interface AttemptContext extends Omit<RedirectContext, 'given' | 'authorization'> {
   readonly target: Target
   /** Whether axios sends it with `fetch`. */
   readonly viaFetch: boolean
 }
 
-/** One attempt: its configuration, and how to take the token off its outcome. */
-export interface Attempt {
+/** What the caller gets: a response, or the error that axios made. */
+export type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
+
+/** One attempt: its configuration, which alone has the token, and what becomes of its outcome. */
+export class Attempt {
   readonly config: InternalAxiosRequestConfig
-  /** Puts the caller's configuration, without the token, in place of the attempt's. */
-  clean<T>(outcome: T): T
-  /** Returns the status to report in place of the response's, where the token did not go all the way. */
-  judgedBy(): number | undefined
+  readonly #given: InternalAxiosRequestConfig
+  readonly #redirects: RedirectRule
+
+  /** Copies the caller's configuration, with the token, for the adapter and nothing else. */
+  constructor(given: InternalAxiosRequestConfig, authorization: string, context: AttemptContext) {
+    const { target, viaFetch } = context
+    this.#given = given
+    this.#redirects = new RedirectRule(context, authorization, given.beforeRedirect)
+    const config = copyOf(given)
+    config.url = target.url
+    config.baseURL = target.baseURL
+    config.allowAbsoluteUrls = target.allowAbsoluteUrls
+    // `concat` makes new headers; setting a field would change the caller's
+    config.headers = given.headers.concat({ Authorization: authorization })
+    config.beforeRedirect = this.#redirects.beforeRedirect
+    // fetch shows no redirect before it follows it
+    if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
+    this.config = config
+  }
+
+  /** Takes the token off the response. An adapter that returns nothing is a TypeError, as with axios alone. */
+  readonly received = (response: AxiosResponse): Exchange<Outcome> => {
+    scrub(response, this.config, this.#given)
+    return new AxiosExchange({ response }, response, this.#redirects.judgedBy)
+  }
+
+  /** Takes the token off the error. A status that axios makes an error of is a response like any other. */
+  readonly failed = (error: unknown): Exchange<Outcome> => {
+    scrub(error, this.config, this.#given)
+    const { response } = (error ?? {}) as { readonly response?: AxiosResponse }
+    if (response === undefined) throw error
+    return new AxiosExchange({ error }, response, this.#redirects.judgedBy)
+  }
 }
 
-/** Copies the caller's configuration, with the token, for the adapter and nothing else. */
-export function createAttempt(
-  given: InternalAxiosRequestConfig,
-  { target, viaFetch, ...context }: AttemptContext,
-): Attempt {
-  const { beforeRedirect, judgedBy } = redirectRule({ ...context, given: given.beforeRedirect })
-  // `concat` makes new headers; setting a field would change the caller's
-  const headers = given.headers.concat({ Authorization: context.authorization })
-  const config = Object.assign(copyOf(given), target, { headers, beforeRedirect })
-  // fetch shows no redirect before it follows it
-  if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
-  return { config, judgedBy, clean: (outcome) => scrub(outcome, { sent: config, given }) }
+/** One exchange. Reads only what core asks for, which for nearly every response is its status. */
+class AxiosExchange implements Exchange<Outcome> {
+  readonly result: Outcome
+  readonly status: number
+  readonly #response: AxiosResponse
+
+  constructor(result: Outcome, response: AxiosResponse, judgedBy: number | undefined) {
+    this.result = result
+    this.status = judgedBy ?? response.status
+    this.#response = response
+  }
+
+  get retryAfter(): string | undefined {
+    return this.header('retry-after')
+  }
+
+  get wwwAuthenticate(): string | undefined {
+    return this.header('www-authenticate')
+  }
+
+  header(name: string): string | undefined {
+    const value: unknown = this.#response.headers?.[name]
+    return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
+  }
+
+  discard(): Promise<void> {
+    return discard(this.#response)
+  }
 }
 
 /** Copies without a prototype, as axios does, against polluted ones. Spreading that would cost three times as much. */

@@ -4,28 +4,44 @@ import {
   isReplayable,
   managerOf,
   markManaged,
-  type Exchange,
   type TokenManager,
 } from '@tokenlane/core/adapter'
-import axios, { type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios'
+import axios, { type AxiosAdapter, type InternalAxiosRequestConfig } from 'axios'
 
-import { createAttempt, type AttemptContext } from './attempt.ts'
-import { discard } from './discard.ts'
+import { Attempt } from './attempt.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
 import { waitSignal } from './wait-signal.ts'
 
 type Adapters = InternalAxiosRequestConfig['adapter']
 
-type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
-
 /** Returns whether calls of this adapter get this manager's tokens already, as when axios-retry sends one again. */
 export function isManaged(adapter: Adapters, tokens: TokenManager): boolean {
   return typeof adapter === 'function' && managerOf(adapter) === tokens
 }
 
-/** Returns the adapter that a call would have had, with the manager's tokens. */
-export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter {
+/**
+ * Returns a function that returns the adapter that a call would have had, with the manager's tokens. It returns the last
+ * one again for the same adapters, since axios makes a new array of their names for each call.
+ */
+export function managedAdapters(tokens: TokenManager): (adapters: Adapters) => AxiosAdapter {
+  let last: { readonly adapters: Adapters; readonly managed: AxiosAdapter } | undefined
+  return (adapters) => {
+    if (last === undefined || !isSame(last.adapters, adapters)) {
+      // the caller may change the array
+      const kept = Array.isArray(adapters) ? [...adapters] : adapters
+      last = { adapters: kept, managed: managedAdapter(kept, tokens) }
+    }
+    return last.managed
+  }
+}
+
+function isSame(a: Adapters, b: Adapters): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a === b
+  return a.length === b.length && a.every((adapter, index) => adapter === b[index])
+}
+
+function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter {
   const managed: AxiosAdapter = async (config) => {
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
     const target = targetOf(config)
@@ -44,7 +60,10 @@ export function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosA
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
-        (authorization) => exchange(adapter, config, { ...context, authorization }),
+        (authorization) => {
+          const attempt = new Attempt(config, authorization, context)
+          return adapter(attempt.config).then(attempt.received, attempt.failed)
+        },
         {
           client: 'axios',
           method,
@@ -81,38 +100,4 @@ function adapterOf(name: 'fetch' | 'http', config: InternalAxiosRequestConfig): 
     // this runtime has none
     return undefined
   }
-}
-
-/** Makes one HTTP exchange. A status that axios makes an error of is a response like any other. */
-async function exchange(
-  adapter: AxiosAdapter,
-  config: InternalAxiosRequestConfig,
-  context: AttemptContext,
-): Promise<Exchange<Outcome>> {
-  const attempt = createAttempt(config, context)
-  const outcome: Outcome = await adapter(attempt.config).then(
-    (response) => ({ response: attempt.clean(response) }),
-    (error: unknown) => ({ error: attempt.clean(error) }),
-  )
-  const received = 'error' in outcome ? responseOf(outcome.error) : outcome.response
-  if (received === undefined && 'error' in outcome) throw outcome.error
-  // an adapter that returns nothing is a TypeError, as with axios alone
-  const response = received as AxiosResponse
-  return {
-    status: attempt.judgedBy() ?? response.status,
-    retryAfter: field(response, 'retry-after'),
-    wwwAuthenticate: field(response, 'www-authenticate'),
-    header: (name) => field(response, name),
-    result: outcome,
-    discard: () => discard(response),
-  }
-}
-
-function responseOf(error: unknown): AxiosResponse | undefined {
-  return (error as { response?: AxiosResponse } | undefined)?.response
-}
-
-function field({ headers }: AxiosResponse, name: string): string | undefined {
-  const value: unknown = headers?.[name]
-  return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
 }

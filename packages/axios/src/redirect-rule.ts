@@ -3,40 +3,44 @@ import type { InternalAxiosRequestConfig } from 'axios'
 
 type BeforeRedirect = NonNullable<InternalAxiosRequestConfig['beforeRedirect']>
 
-/** How axios follows the redirects of one attempt. */
-export interface RedirectRule {
-  readonly beforeRedirect: BeforeRedirect
-  /**
-   * Returns the status of the first redirect that dropped the token or changed the method, `undefined` without one. The
-   * final response says nothing about the token then, so that this status is reported in its place.
-   */
-  readonly judgedBy: () => number | undefined
-}
-
 export interface RedirectContext {
-  readonly authorization: string
   readonly api: Api
   readonly tokens: TokenManager
   readonly method: string
-  /** The caller's own hook. */
-  readonly given: BeforeRedirect | undefined
 }
 
-/** Lets the token go along for as long as redirects stay in the API. Runs after the caller's own hook. */
-export function redirectRule({ authorization, api, tokens, method, given }: RedirectContext): RedirectRule {
-  let judgedBy: number | undefined
-  return {
-    judgedBy: () => judgedBy,
-    beforeRedirect(options, response, request) {
-      const place = placeOf(options)
-      given?.(options, response, request)
-      // `href` does not show where the caller's hook sends it instead
-      const asTold = placeOf(options) === place
-      const stays = judgedBy === undefined && asTold && tokens.route(String(options['href'])) === api
-      if (!stays) drop(authorization, options['headers'] as Record<string, unknown>)
-      // what a POST did before it was redirected to a GET must not be done twice either
-      if (!stays || options['method'] !== method) judgedBy ??= response.statusCode
-    },
+/** How axios follows the redirects of one attempt: the token goes along for as long as they stay in the API. */
+export class RedirectRule {
+  readonly #context: RedirectContext
+  readonly #authorization: string
+  readonly #given: BeforeRedirect | undefined
+  #judgedBy: number | undefined
+
+  /** @param given The caller's own hook, which runs first. */
+  constructor(context: RedirectContext, authorization: string, given: BeforeRedirect | undefined) {
+    this.#context = context
+    this.#authorization = authorization
+    this.#given = given
+  }
+
+  /**
+   * The status of the first redirect that dropped the token or changed the method, `undefined` without one. The final
+   * response says nothing about the token then, so that this status is reported in its place.
+   */
+  get judgedBy(): number | undefined {
+    return this.#judgedBy
+  }
+
+  readonly beforeRedirect: BeforeRedirect = (options, response, request) => {
+    const { api, tokens, method } = this.#context
+    const place = placeOf(options)
+    this.#given?.(options, response, request)
+    // `href` does not show where the caller's hook sends it instead
+    const asTold = placeOf(options) === place
+    const stays = this.#judgedBy === undefined && asTold && tokens.route(String(options['href'])) === api
+    if (!stays) drop(this.#authorization, options['headers'] as Record<string, unknown>)
+    // what a POST did before it was redirected to a GET must not be done twice either
+    if (!stays || options['method'] !== method) this.#judgedBy ??= response.statusCode
   }
 }
 

@@ -1,24 +1,22 @@
-import { forgetToken, redactHeaders } from '@tokenlane/core/adapter'
-import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import { forgetToken, printAsRequest, redactHeaders } from '@tokenlane/core/adapter'
+import type { InternalAxiosRequestConfig } from 'axios'
 
-/** The configuration that an attempt was sent with, and the one to show in its place. */
-export interface SentConfig {
-  readonly sent: InternalAxiosRequestConfig
-  readonly given: InternalAxiosRequestConfig
-}
+type Config = InternalAxiosRequestConfig
 
-/** Takes the token off a response or an error of axios, with all that it leads to, and returns it. */
-export function scrub<T>(outcome: T, { sent, given }: SentConfig): T {
+/**
+ * Takes the token off a response or an error of axios, with all that it leads to. `sent` is the configuration that the
+ * attempt was sent with, and `given` the one to show in its place.
+ */
+export function scrub(outcome: unknown, sent: Config, given: Config): void {
   const withToken = sent.headers
   // also for what holds on to the attempt, such as a stream
   sent.headers = given.headers
   scrubHolder(outcome)
-  scrubHolder((outcome as Partial<AxiosResponse> & { response?: unknown })?.response)
-  return outcome
+  scrubHolder((outcome as { readonly response?: unknown } | undefined)?.response)
 
   function scrubHolder(holder: unknown): void {
     if (typeof holder !== 'object' || holder === null) return
-    const held = holder as { config?: Partial<typeof sent>; request?: unknown; data?: unknown }
+    const held = holder as { config?: Partial<Config>; request?: unknown; data?: unknown }
     if (held.config === sent) held.config = given
     // an adapter around another one may hand on a copy
     else if (held.config?.headers === withToken) held.config.headers = given.headers
@@ -39,7 +37,8 @@ function scrubRequest(request: unknown): void {
   }
   redactHeaders(options?.headers)
   forgetToken(native)
-  if (redirects !== native) forgetToken(redirects)
+  // its own headers are those options
+  if (redirects !== native) printAsRequest(redirects)
 }
 
 function hide(holder: unknown, name: string): void {

@@ -1,13 +1,17 @@
 import axios, { type InternalAxiosRequestConfig } from 'axios'
 
 /** The options that say where an adapter sends a call. */
-export type Target = Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>
+export type Target = Required<Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>>
 
 /**
  * Returns a copy of the options that say where a call goes. The caller holds the config and its URL object too, and may
  * change them while the call waits.
  */
-export function targetOf({ url, baseURL = '', allowAbsoluteUrls = true }: Target): Target {
+export function targetOf({
+  url,
+  baseURL = '',
+  allowAbsoluteUrls = true,
+}: InternalAxiosRequestConfig): Target {
   // axios takes a URL object too, whatever its types say
   const given: unknown = url ?? ''
   return { url: String(given), baseURL, allowAbsoluteUrls }
@@ -32,6 +36,6 @@ export function urlOf(target: Target, { params }: InternalAxiosRequestConfig): s
 }
 
 /** Returns whether axios takes the URL as it is. Joining URLs costs more than all else here. */
-function isWhole(target: Target): target is Target & { readonly url: string } {
-  return !target.baseURL && /^https?:\/\//i.test(target.url ?? '')
+function isWhole({ url, baseURL }: Target): boolean {
+  return !baseURL && /^https?:\/\//i.test(url)
 }

@@ -6,12 +6,14 @@ import type { InternalAxiosRequestConfig } from 'axios'
  * elsewhere: an agent, a dispatcher, or `http2Options`.
  */
 export function mustBeSecure(
-  { httpsAgent, httpVersion, http2Options, fetchOptions, env }: InternalAxiosRequestConfig,
+  config: InternalAxiosRequestConfig,
   { url, viaFetch }: { url: string; viaFetch: boolean },
 ): void {
+  if (!url.startsWith('https:')) return
+  const { httpsAgent, httpVersion, http2Options, fetchOptions, env } = config
   if (viaFetch) {
     const { dispatcher } = (fetchOptions ?? {}) as { readonly dispatcher?: unknown }
     dispatcherMustKeepFloor({ url, dispatcher, ownFetch: typeof env?.fetch === 'function' })
   } else if (Number(httpVersion) !== 2) agentMustKeepFloor(url, httpsAgent, 'httpsAgent')
-  else if (url.startsWith('https:')) settingsMustKeepFloor(http2Options, 'http2Options')
+  else settingsMustKeepFloor(http2Options, 'http2Options')
 }

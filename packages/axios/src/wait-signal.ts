@@ -6,10 +6,12 @@ interface WaitSignal {
   release(): void
 }
 
+const none: WaitSignal = { signal: undefined, release() {} }
+
 /** Joins the caller's `signal` and axios' older `cancelToken` in one signal. axios makes its own error of either. */
 export function waitSignal({ signal, cancelToken }: InternalAxiosRequestConfig): WaitSignal {
   if (cancelToken === undefined && (signal === undefined || signal instanceof AbortSignal))
-    return { signal, release() {} }
+    return signal === undefined ? none : { signal, release() {} }
 
   const controller = new AbortController()
   const abort = (): void => controller.abort()

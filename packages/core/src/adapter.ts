@@ -10,7 +10,14 @@ export { OutgoingRequest } from './exchange/outgoing-request.ts'
 export { sendWithinApi, type FetchArguments, type OutgoingCall } from './exchange/send-within-api.ts'
 export type { Hop } from './exchange/redirects.ts'
 export type { Referrer } from './exchange/referrer.ts'
-export { forgetToken, hideAgent, hideToken, redactHeaders, type SentHeaders } from './exchange/hide-token.ts'
+export {
+  forgetToken,
+  hideAgent,
+  hideToken,
+  printAsRequest,
+  redactHeaders,
+  type SentHeaders,
+} from './exchange/hide-token.ts'
 export { isReplayable } from './exchange/replayable.ts'
 export { agentMustKeepFloor } from './tls/tls-agent.ts'
 export { dispatcherMustKeepFloor, type FetchCall } from './tls/tls-dispatcher.ts'

@@ -19,7 +19,7 @@ interface RequestUnderWay {
  * that call no custom inspection show the token until `forgetToken`.
  */
 export function hideToken(request: RequestUnderWay): void {
-  mark(request)
+  printAsRequest(request)
   hide(request, 'headers')
   // a socket keeps what it cannot write before it is connected, and the agent leads from other calls to it
   request.once('socket', (socket) => {
@@ -38,7 +38,8 @@ export function hideAgent(agent: unknown): void {
   Reflect.defineProperty(agent, 'toJSON', { value: asAgent })
 }
 
-function mark(request: object): void {
+/** Makes what leads to a request print as `[request]`, to all printers that call a custom inspection. */
+export function printAsRequest(request: object): void {
   // not with `defineProperty`, which slows down Node's own work with the request
   const shown = request as Record<string | symbol, unknown>
   shown[inspect] = asRequest
@@ -90,7 +91,7 @@ export function forgetToken(request: unknown): void {
   if (typeof sent['_header'] !== 'string') forgetFields(sent)
   else if (sent['_header'] !== redacted) {
     sent['_header'] = redacted
-    mark(sent)
+    printAsRequest(sent)
     outHeaders ??= symbolOf(sent, 'kOutHeaders')
     if (outHeaders !== undefined) redactHeaders(sent[outHeaders])
     forgetOpener(sent.socket)
@@ -102,7 +103,7 @@ export function forgetToken(request: unknown): void {
 
 /** Takes the token off a request over HTTP/2, or one whose header was never made. */
 function forgetFields(sent: SentRequest): void {
-  mark(sent)
+  printAsRequest(sent)
   for (const symbol of Object.getOwnPropertySymbols(sent)) redactHeaders(sent[symbol])
   redactHeaders(sent.headers)
   forgetToken(sent.stream)
