@@ -28,7 +28,6 @@ interface Seen {
 }
 
 for (const scheme of ['http', 'https'] as const) {
-  if (process.env['SCHEME'] && process.env['SCHEME'] !== scheme) continue
   const server = startChild('http-service.ts', { scheme })
   const service = await tellOf<ServicePlace>(server)
   for (const client of ['axios', 'got', 'ky', 'fetch'] as const)
@@ -92,14 +91,29 @@ function print(title: string, seen: readonly Seen[]): void {
     ...rowsBy(times.map(byPackage), '')
       .toSorted(([a], [b]) => b - a)
       .map(([, cells]) => cells),
-    row('threads that compile and collect', seen.map(({ otherThreads }) => otherThreads)),
-    row('sum', seen.map(({ sum }) => sum)),
+    row(
+      'threads that compile and collect',
+      seen.map(({ otherThreads }) => otherThreads),
+    ),
+    row(
+      'sum',
+      seen.map(({ sum }) => sum),
+    ),
   ])
   printTable(`${title}: what else a call takes`, [
     row('bytes', bytes.map(sumOf)),
-    row('promises', seen.map(({ weight }) => weight.promises)),
-    row('turns of promises', seen.map(({ weight }) => weight.turns)),
-    row('µs of pauses for garbage', seen.map(({ weight }) => weight.pauses)),
+    row(
+      'promises',
+      seen.map(({ weight }) => weight.promises),
+    ),
+    row(
+      'turns of promises',
+      seen.map(({ weight }) => weight.turns),
+    ),
+    row(
+      'µs of pauses for garbage',
+      seen.map(({ weight }) => weight.pauses),
+    ),
   ])
   printTable(`${title}: functions that differ most, in µs of CPU`, largest(times))
   printTable(`${title}: functions that differ most, in bytes`, largest(bytes))

@@ -57,7 +57,9 @@ function rowsOf(all: readonly Figures[]): Record<string, string>[] {
       call: name,
       time: spreadText(spreadOf(all.flatMap((figures) => ratios(figures, name, bare, 'time'))), 3),
       'CPU time': spreadText(spreadOf(all.flatMap((figures) => ratios(figures, name, bare, 'cpu'))), 3),
-      'CPU, quiet rounds': median(all.map((figures) => quietOf(figures, name) / quietOf(figures, bare))).toFixed(3),
+      'CPU, quiet rounds': median(
+        all.map((figures) => quietOf(figures, name) / quietOf(figures, bare)),
+      ).toFixed(3),
       'of the wrapper': name.startsWith('Tokenlane')
         ? median(all.map((figures) => quietOf(figures, name) / quietOf(figures, byHand))).toFixed(3)
         : '',

@@ -81,7 +81,9 @@ if (ca !== undefined) tls.setDefaultCACertificates([ca])
 const variants: Variants = clients[order.client](await settingAt(url))
 const call = variants[order.variant]
 if (call !== undefined)
-  process.on('message', async (task) => process.send?.((await outcomeOf(task as Task, call)) as object))
+  process.on('message', (task) => {
+    void outcomeOf(task as Task, call).then((outcome) => process.send?.(outcome))
+  })
 // with what there is, so that the parent need not know what each client has
 process.send?.(Object.keys(variants))
 process.on('disconnect', () => process.exit())

@@ -105,7 +105,15 @@ function addBytes(
 }
 
 /** `send @tokenlane/core/src/send/protected-api.ts:110` */
-function placeOf({ functionName, url, lineNumber }: { functionName: string; url: string; lineNumber: number }): string {
+function placeOf({
+  functionName,
+  url,
+  lineNumber,
+}: {
+  functionName: string
+  url: string
+  lineNumber: number
+}): string {
   const name = functionName === '' ? '(anonymous)' : functionName
   const file = url
     .replace(/^.*\/node_modules\//, '')
