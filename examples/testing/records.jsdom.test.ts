@@ -5,8 +5,9 @@ import { createTokens } from './manager.ts'
 import { createRecords } from './records.ts'
 
 test('fake tokens work in a page', async () => {
-  const records = createRecords(fakeTokens({ apis: ['https://api.example.com/'] }), async () =>
-    Response.json({ id: 'A1' }),
+  const records = createRecords(
+    fakeTokens({ apis: ['https://api.example.com/'] }),
+    async () => Response.json({ id: 'A1' }),
   )
   expect(await records.read('A1')).toEqual({ id: 'A1' })
 })

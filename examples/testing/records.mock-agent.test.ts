@@ -9,10 +9,15 @@ test('a record is read with the token', async () => {
   setGlobalDispatcher(agent)
   agent
     .get('https://api.example.com')
-    .intercept({ path: '/records/A1', headers: { authorization: 'Bearer test-token' } })
+    .intercept({
+      path: '/records/A1',
+      headers: { authorization: 'Bearer test-token' },
+    })
     .reply(200, { id: 'A1' })
 
-  const records = createRecords(fakeTokens({ apis: ['https://api.example.com/'] }))
+  const records = createRecords(
+    fakeTokens({ apis: ['https://api.example.com/'] }),
+  )
   expect(await records.read('A1')).toEqual({ id: 'A1' })
   agent.assertNoPendingInterceptors()
 })

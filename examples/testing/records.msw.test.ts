@@ -13,6 +13,8 @@ beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterAll(() => server.close())
 
 test('a record is read with the token', async () => {
-  const records = createRecords(fakeTokens({ apis: ['https://api.example.com/'] }))
+  const records = createRecords(
+    fakeTokens({ apis: ['https://api.example.com/'] }),
+  )
   expect(await records.read('A1')).toEqual({ sentWith: 'Bearer test-token' })
 })

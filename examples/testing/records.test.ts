@@ -19,7 +19,9 @@ test('a refused token costs no record', async () => {
 
 test('without a token nothing is sent', async () => {
   tokens.failOnce()
-  await expect(records.read('A1')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+  await expect(records.read('A1')).rejects.toMatchObject({
+    code: 'TOKEN_REQUEST_REFUSED',
+  })
   expect(tokens.counts().sends).toBe(0)
 })
 

@@ -1,0 +1,174 @@
+import http, { type Agent, type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import {
+  agentMustKeepFloor,
+  checkCallOptions,
+  forgetToken,
+  hasAuthorization,
+  hideAgent,
+  hideToken,
+  managerOf,
+  markManaged,
+  mustBeManager,
+  settingsMustKeepFloor,
+  TokenlaneError,
+  type Api,
+  type Exchange,
+  type TokenManager,
+} from '@tokenlane/core/adapter'
+import type { BodyData, NeedleHttpVerbs, NeedleOptions } from 'needle'
+import type { CallingOptions, Needle } from './needle.ts'
+
+interface Call {
+  readonly method: NeedleHttpVerbs
+  readonly url: string
+  readonly data: BodyData
+  readonly options: NeedleOptions
+}
+
+/** Returns a needle that sends each call to one of the manager's APIs with a live token. */
+export function withTokens<Response extends IncomingMessage>(
+  send: Needle<Response>,
+  tokens: TokenManager,
+): Needle<Response> {
+  mustBeManager(tokens, 'attach tokens to needle')
+  if (managerOf(send) === tokens) return send
+
+  const managed: Needle<Response> = async (method, url, data = null, given = {}) => {
+    const api = hasOwnCredentials(given) ? undefined : tokens.route(url)
+    if (api === undefined) return send(method, url, data, given)
+    const { tokenlane, follow, follow_max: most = follow ?? 0, ...options } = given
+    const { priority, resend } = checkCallOptions(tokenlane)
+    mustBeSecure(api, options)
+
+    const { signal } = options
+    // needle never stops listening to the signal that it is given
+    const ofCall = signal ? { signal: AbortSignal.any([signal]) } : {}
+    const letClose = api.keepOpen()
+    try {
+      let call: Call = {
+        method,
+        url,
+        data,
+        options: { ...options, ...ofCall, use_proxy_from_env_var: false },
+      }
+      for (let left = most; ; left -= 1) {
+        const response = await api.send((token) => exchange(send, call, token), {
+          client: 'needle',
+          method: call.method.toUpperCase(),
+          signal,
+          priority,
+          resend,
+          replayable: !isStream(call.data),
+          sentBefore: left < most,
+        })
+        if (most === 0 || !isRedirect(response)) return response
+        response.destroy()
+        if (left === 0)
+          throw new Error(`Max redirects reached. Possible loop in: ${response.headers.location}`)
+        call = redirected(call, response)
+        if (tokens.route(call.url) !== api)
+          return await send(call.method, call.url, call.data, { ...call.options, follow_max: left - 1 })
+      }
+    } catch (error) {
+      // rejects with needle's own error, and sends nothing
+      if (signal?.aborted === true && error === signal.reason) return await send(method, url, data, given)
+      throw error
+    } finally {
+      letClose()
+    }
+  }
+  return markManaged(managed, tokens)
+}
+
+/** Makes one HTTP exchange. */
+async function exchange<Response extends IncomingMessage>(
+  send: Needle<Response>,
+  { method, url, data, options }: Call,
+  authorization: string,
+): Promise<Exchange<Response>> {
+  const response = await send(method, url, data, {
+    ...options,
+    headers: { ...(options.headers as Record<string, string> | undefined), authorization },
+    agent: noting(agentOf(url, options)),
+    follow_max: 0,
+  })
+  // a response leads to its request
+  forgetToken((response as { req?: unknown }).req)
+  const header = (name: string): string | undefined => {
+    const value = response.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+  return {
+    status: response.statusCode ?? 0,
+    retryAfter: header('retry-after'),
+    wwwAuthenticate: header('www-authenticate'),
+    header,
+    result: response,
+    discard: () => response.destroy(),
+  }
+}
+
+function hasOwnCredentials({ headers = {}, username }: CallingOptions): boolean {
+  return username !== undefined || hasAuthorization(headers as Record<string, string>)
+}
+
+/** @throws TokenlaneError `INSECURE_TRANSPORT` where the token could be read on its way. */
+function mustBeSecure({ baseUrl }: Api, options: NeedleOptions): void {
+  agentMustKeepFloor(baseUrl, options.agent === true ? undefined : options.agent, 'agent')
+  settingsMustKeepFloor(options, 'options')
+  // needle sends the call to its proxy without a tunnel
+  if (options.proxy !== undefined)
+    throw new TokenlaneError(
+      'INSECURE_TRANSPORT',
+      'Cannot send call: `proxy` of needle would show the token to the proxy; use an `agent` that tunnels',
+    )
+}
+
+function agentOf(url: string, { agent }: NeedleOptions): Agent {
+  if (typeof agent === 'object') return agent
+  if (agent === false) return new (url.startsWith('https:') ? https : http).Agent()
+  return url.startsWith('https:') ? https.globalAgent : http.globalAgent
+}
+
+/** Returns the agent, for one call: it hides the token of the request, which needle shows to nobody. */
+function noting(agent: Agent): Agent {
+  hideAgent(agent)
+  const addRequest = (request: ClientRequest, ...options: readonly unknown[]): void => {
+    hideToken(request)
+    request.once('close', () => forgetToken(request))
+    Reflect.apply((agent as unknown as { addRequest: typeof addRequest }).addRequest, agent, [
+      request,
+      ...options,
+    ])
+  }
+  return Object.create(agent, { addRequest: { value: addRequest } }) as Agent
+}
+
+function isStream(data: BodyData): boolean {
+  return typeof (data as { pipe?: unknown } | null)?.pipe === 'function'
+}
+
+function isRedirect({ statusCode = 0, headers }: IncomingMessage): boolean {
+  return [301, 302, 303, 307, 308].includes(statusCode) && headers.location !== undefined
+}
+
+/** Returns the call that a redirect asks for, as needle makes it. */
+function redirected({ method, url, data, options }: Call, { headers }: IncomingMessage): Call {
+  const next = new URL(headers.location ?? '', url)
+  // needle takes credentials from the URL of a call, but not from that of a redirect
+  next.username = ''
+  next.password = ''
+  const { follow_keep_method: keeps } = options
+  return {
+    method: keeps === true ? method : 'get',
+    data: keeps === true ? data : null,
+    url: next.href,
+    options: { ...options, headers: withoutCookies(options.headers, next.origin !== new URL(url).origin) },
+  }
+}
+
+function withoutCookies(headers: object = {}, leaves: boolean): Record<string, string> {
+  const dropped = leaves ? ['cookie', 'proxy-authorization', 'host'] : ['cookie', 'host']
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name.toLowerCase())))
+}
