@@ -4,7 +4,7 @@ import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'vitest'
 
 import type { Driver } from './driver.ts'
-import type { Scenario } from './scenario.ts'
+import { fit } from './fit.ts'
 import { groups } from './scenarios/index.ts'
 import { SandboxStage } from './stage.ts'
 
@@ -56,16 +56,4 @@ export function conformance<Client>(driver: Driver<Client>): void {
           return run(stage)
         })
     })
-}
-
-/** What this client is held to. */
-function fit(
-  scenario: Scenario,
-  { limits }: Pick<Driver<unknown>, 'limits'>,
-): Pick<Scenario, 'run'> & { limit?: string } {
-  const needs = [scenario.needs ?? []].flat()
-  const lacking = needs.find(({ feature }) => limits?.[feature] !== undefined)
-  const limit = lacking && limits?.[lacking.feature]
-  if (limit === undefined) return { run: (stage) => scenario.run(stage) }
-  return { run: (stage) => lacking!.instead(stage), limit: `${limit.reason} ${limit.instead}` }
 }

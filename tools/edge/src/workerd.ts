@@ -24,6 +24,14 @@ export interface WorkerdOptions {
   readonly sandbox: Sandbox
   /** @defaultValue that of the newest worker */
   readonly compatibilityDate?: string
+  readonly bundle?: BundleOptions
+}
+
+interface BundleOptions {
+  /** A folder in which the packages are installed. By default those of the workspace are taken. */
+  readonly packagesOf?: string | undefined
+  /** Modules to put in the place of others: from the end of a path to a path. */
+  readonly instead?: Readonly<Record<string, string>>
 }
 
 /** A worker in a process of its own. */
@@ -40,12 +48,13 @@ export async function startWorkerd({
   worker,
   sandbox,
   compatibilityDate = '2026-11-17',
+  bundle = {},
 }: WorkerdOptions): Promise<Worker> {
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-workerd-'))
   const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials } = sandbox
   const surroundings: Surroundings = { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials }
   const files = {
-    'worker.js': await bundled(worker),
+    'worker.js': await bundled(worker, bundle),
     'sandbox.json': JSON.stringify(surroundings),
     'ca.pem': sandbox.ca,
     'config.capnp': configuration(compatibilityDate),
@@ -67,14 +76,25 @@ export async function startWorkerd({
 }
 
 /** One file, as those who deploy a worker make it. */
-async function bundled(worker: string): Promise<string> {
+async function bundled(worker: string, { packagesOf, instead = {} }: BundleOptions): Promise<string> {
   const bundle = await rolldown({
     input: worker,
     platform: 'neutral',
     external: /^(?:node|cloudflare):/,
     resolve: { mainFields: ['module', 'main'], conditionNames: ['workerd', 'import'] },
+    plugins: [
+      {
+        name: 'tokenlane',
+        resolveId(source) {
+          const [, other] = Object.entries(instead).find(([end]) => source.endsWith(end)) ?? []
+          if (other !== undefined) return other
+          if (packagesOf === undefined || !source.startsWith('@tokenlane/')) return undefined
+          return this.resolve(source, join(packagesOf, 'index.js'))
+        },
+      },
+    ],
   })
-  const { output } = await bundle.generate({ format: 'esm' })
+  const { output } = await bundle.generate({ format: 'esm', codeSplitting: false })
   await bundle.close()
   return output[0].code
 }
