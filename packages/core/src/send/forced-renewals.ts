@@ -19,7 +19,7 @@ export function dropRefused(
   { baseUrl, issuer, token, rejections, emit }: Refused,
   refused: AccessToken,
 ): void {
-  rejections.renewed()
+  rejections.renewed(refused)
   token.invalidate(refused)
   emit?.({ type: 'token.rejected', issuer, api: baseUrl })
 }

@@ -18,7 +18,7 @@ const shared = { rejectedAt: Number.NEGATIVE_INFINITY, maxWait: 15_000 }
 /** Renews if it is due at once. */
 function mayRenew(backoff: RejectionBackoff, refused: AccessToken, wasRenewed: boolean): boolean {
   const isDue = backoff.untilRenewal(refused, wasRenewed) === 0
-  if (isDue) backoff.renewed()
+  if (isDue) backoff.renewed(refused)
   return isDue
 }
 
@@ -102,7 +102,7 @@ function revokedEvery(ms: number): { lost: number; longestOutage: number; renewa
     if (at % ms === 0) isRevoked = true
     const wait = isRevoked ? backoff.untilRenewal(current, false) : undefined
     if (wait === 0) {
-      backoff.renewed()
+      backoff.renewed(current)
       current = token()
       isRevoked = false
       backoff.accepted(current, backoff.epoch, true)
@@ -155,14 +155,13 @@ test('a token that was accepted and is refused within the second is waited for: 
 
 test('the sixth renewal in a row comes 5 s after the fifth, of which a call waits for the last second', () => {
   const backoff = new RejectionBackoff(shared)
+  let current = token()
   for (let renewal = 0; renewal < 5; renewal += 1) {
-    const current = token()
+    if (renewal > 0) vi.advanceTimersByTime(1_000)
     expect(mayRenew(backoff, current, false)).toBe(true)
+    current = token()
     backoff.accepted(current, backoff.epoch, true)
-    if (renewal < 4) vi.advanceTimersByTime(1_000)
   }
-  const current = token()
-  backoff.accepted(current, backoff.epoch, false)
   vi.advanceTimersByTime(3_999)
   expect(backoff.untilRenewal(current, false)).toBeUndefined()
   vi.advanceTimersByTime(1)
@@ -199,4 +198,23 @@ test('a renewal that another API of the issuer forced is a second before the nex
   const backoff = new RejectionBackoff({ ...shared, rejectedAt: performance.now() })
   vi.advanceTimersByTime(400)
   expect(backoff.untilRenewal(token(), false)).toBe(600)
+})
+
+test('a token that this API has neither accepted nor had renewed is waited for', () => {
+  const changing = { ...shared }
+  const backoff = new RejectionBackoff(changing)
+  mayRenew(backoff, token(), false)
+  backoff.accepted(token(), backoff.epoch, true)
+  vi.advanceTimersByTime(1_000)
+  // another API has the next one renewed
+  changing.rejectedAt = performance.now()
+  expect(backoff.untilRenewal(token(), false)).toBe(1_000)
+})
+
+test('a late response to the token that was dropped says nothing about its successor', () => {
+  const backoff = new RejectionBackoff(shared)
+  const first = token()
+  mayRenew(backoff, first, false)
+  backoff.accepted(first, backoff.epoch, false)
+  expect(backoff.untilRenewal(token(), false)).toBeUndefined()
 })

@@ -38,8 +38,12 @@ export class RejectionBackoff {
   #inRow = 0
   #renewedAt = Number.NEGATIVE_INFINITY
   #renewAgainAt = Number.NEGATIVE_INFINITY
-  /** The token of the last forced renewal once this API accepted it, until it is refused to the call that forced it. */
-  #accepted: AccessToken | undefined
+  /** The token that was dropped for the last forced renewal. */
+  #dropped: AccessToken | undefined
+  /** The token that this renewal brought, once a response to it was seen. */
+  #successor: AccessToken | undefined
+  /** Whether this API accepted that one; no more once it refused it to the call that forced the renewal. */
+  #hasHelped = false
   /** The token that was refused and is used on, and since when. */
   #kept: AccessToken | undefined
   #keptSince = 0
@@ -59,27 +63,30 @@ export class RejectionBackoff {
 
   /**
    * Returns how long the refused call shall wait for a renewal of the current token, in milliseconds: 0 if it is due,
-   * and `undefined` if the 401 is final. A call waits for a token that may have been revoked soon after a renewal that
-   * had helped, and for a second at most.
+   * and `undefined` if the 401 is final. It waits for a second at most, and not after a renewal for this API that has not
+   * helped.
    *
    * @param wasRenewed whether the token was renewed for the very call that is refused again.
    */
   untilRenewal(token: AccessToken, wasRenewed: boolean): number | undefined {
     const now = performance.now()
-    if (wasRenewed && this.#accepted === token) this.#accepted = undefined
+    this.#successor ??= token
+    if (wasRenewed && this.#successor === token) this.#hasHelped = false
     if (wasRenewed || !this.#isBelieved(token, now)) return this.#keep(token, now)
     const wait = Math.max(this.#renewAgainAt, this.#shared.rejectedAt + shortest) - now
     if (wait <= 0) return 0
     this.#keep(token, now)
-    const mayBeRevoked = this.#inRow === 0 || this.#accepted === token
+    const mayBeRevoked = this.#inRow === 0 || this.#hasHelped || this.#successor !== token
     return mayBeRevoked && wait <= Math.min(shortest, this.#shared.maxWait) ? wait : undefined
   }
 
   /** Notes that a 401 forces a renewal now. */
-  renewed(): void {
+  renewed(dropped: AccessToken): void {
     this.#inRow += 1
     this.#kept = undefined
-    this.#accepted = undefined
+    this.#dropped = dropped
+    this.#successor = undefined
+    this.#hasHelped = false
     this.#renewedAt = performance.now()
     this.#renewAgainAt = this.#renewedAt + Math.max(shortest, spacingAfter(this.#inRow))
   }
@@ -93,6 +100,8 @@ export class RejectionBackoff {
   accepted(token: AccessToken, epoch: number, wasRenewed: boolean): void {
     // the usual case
     if (this.#inRow === 0 && this.#kept === undefined) return
+    // the response was late
+    if (this.#dropped === token) return
     const now = performance.now()
     if (wasRenewed) this.#refusedGoodTokenAt = Number.NEGATIVE_INFINITY
     if (this.#kept === token && epoch === this.#epoch) {
@@ -104,7 +113,8 @@ export class RejectionBackoff {
       this.#inRow = 0
       return
     }
-    this.#accepted = token
+    this.#successor ??= token
+    this.#hasHelped ||= this.#successor === token
     const afterUse = this.#inRow < mostQuick ? shortest : longestAfterUse
     this.#renewAgainAt = Math.min(this.#renewAgainAt, this.#renewedAt + afterUse)
   }
