@@ -3,7 +3,7 @@ import type { Emit, RenewalReason } from '../events.ts'
 import type { Grant } from '../issuer/token-source.ts'
 
 /** Whose renewals are reported. */
-interface Reporting {
+export interface Reporting {
   /** Name of the issuer. */
   readonly issuer: string
   /** The token endpoint's URL without a query. */

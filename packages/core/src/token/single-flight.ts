@@ -14,6 +14,7 @@ export class SingleFlight {
   #joiners = 0
   #deadline = Number.POSITIVE_INFINITY
   #delay: Delay | undefined
+  #isStopped = false
 
   /** @param maxWait how long a call waits at most, in milliseconds. */
   constructor(run: (flight: SingleFlight) => Promise<AccessToken>, maxWait: number) {
@@ -33,6 +34,11 @@ export class SingleFlight {
   /** Whether the renewal will never end, because the runtime has ended the request that began it. */
   get isLost(): boolean {
     return this.#watched?.isLost === true
+  }
+
+  /** Whether there must be no further try. */
+  get isStopped(): boolean {
+    return this.#isStopped
   }
 
   /** How many calls have waited so far. */
@@ -70,8 +76,9 @@ export class SingleFlight {
     await delay.over
   }
 
-  /** Ends the delay under way; waits until the renewal has succeeded or failed. */
+  /** Ends the delay under way and lets no try follow; waits until the renewal has succeeded or failed. */
   async stop(): Promise<void> {
+    this.#isStopped = true
     this.#delay?.stop()
     await this.#result.catch(() => {})
   }
