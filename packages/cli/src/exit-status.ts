@@ -6,12 +6,12 @@ export const exitStatus = {
   findings: 1,
   /** The arguments are wrong. */
   usage: 2,
-  /** There was nothing to look at: no application, or one that does not start. */
+  /** Nothing could be looked at: no application was found, or it cannot be loaded. */
   couldNotLook: 3,
 } as const
 
-/** Why there was nothing to look at. The message holds nothing secret. */
+/** Says why nothing could be looked at. The message holds nothing secret. */
 export class CannotLook extends Error {}
 
-/** Arguments that are wrong in a way that only shows when they are used. */
+/** Says which argument turned out to be wrong only when it was used. */
 export class WrongUsage extends Error {}

@@ -19,28 +19,32 @@ Examples:
   $ npx tokenlane call https://api.example.com/records > records.json
   $ npx tokenlane sandbox
 
-The application is the module that exports \`tokens\`: that of --module, else
-tokens.ts or tokens.js in src, lib, app, the folder itself or dist. Without one,
-the flags and these environment variables count: AUTH_URL, API_URL,
-GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, WEBLINK_AUTH_URL, WEBLINK_URL,
-WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
-There is no option for a secret: other users of the machine can read arguments.
+The application is the module that exports \`tokens\`. It is named by --module, or
+it is tokens.ts or tokens.js in src, lib, app, the folder itself or dist.
+Without such a module, the options and these environment variables are used:
+AUTH_URL, API_URL, GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, WEBLINK_AUTH_URL,
+WEBLINK_URL, WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
+No option takes a secret: other users of the machine can read arguments.
 
 Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage,
-3 nothing could be looked at.`
+3 could not look: no application, or it cannot be loaded.`
+
+const helpOfThis = 'prints this help'
 
 /** Returns the command line; `end` gets the exit status of the command that ran. */
 export function createProgram(end: (status: number) => void): Command {
   const program = new Command('tokenlane')
     .description('Finds out why calls to an OAuth 2.0 API fail, and names the fix.')
     .addHelpText('after', help)
+    .helpOption('-h, --help', helpOfThis)
+    .helpCommand('help [command]', 'prints the help of a command')
     .exitOverride()
     .configureOutput({ outputError: () => {} })
 
   application(program.command('doctor'))
     .description('looks at options, DNS, TLS, clock, tokens, secrets and rate limits, and names what to fix')
-    .option('--url <url>', 'makes one GET call of this URL, with a token')
-    .option('--secret-days <days>', 'secrets must have more than so many days left', days)
+    .option('--url <url>', 'makes one GET call to this URL, with a token')
+    .option('--secret-days <days>', 'warns of secrets that have this many days left, or fewer', days)
     .option('--json', 'prints one JSON object: { ok, findings, looked }')
     .action(async (options: DoctorOptions & { json?: true }) => end(await doctor(options)))
 
@@ -53,7 +57,7 @@ export function createProgram(end: (status: number) => void): Command {
 
   application(program.command('call'))
     .description('makes one call: tells what happens on standard error, writes the body to standard output')
-    .argument('<url>')
+    .argument('<url>', 'absolute URL of an API')
     .option('--method <method>', 'HTTP method', 'GET')
     .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
 
@@ -65,7 +69,7 @@ export function createProgram(end: (status: number) => void): Command {
   program
     .command('completion')
     .description('prints the completion script of a shell: eval "$(tokenlane completion bash)"')
-    .addArgument(new Argument('<shell>').choices(shells))
+    .addArgument(new Argument('<shell>', 'which one').choices(shells))
     .action((shell: (typeof shells)[number]) => {
       print(completionScript(program, shell))
       end(exitStatus.fine)
@@ -83,6 +87,7 @@ function application(command: Command): Command {
     weblinkUrl: '--weblink-url <url>',
   }
   return command
+    .helpOption('-h, --help', helpOfThis)
     .option(names.module, 'module that exports `tokens`, TypeScript or JavaScript')
     .option('--env-file <path>', 'file of environment variables')
     .option(names.authUrl, 'general issuer, instead of AUTH_URL')

@@ -166,6 +166,7 @@ test('sandbox is the command of the sandbox', async () => {
   const { status, stdout } = await tokenlane(['sandbox', '--help'], {})
   expect(status).toBe(0)
   expect(stdout).toMatch(/^Usage: tokenlane-sandbox/)
+  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
 })
 
 test('bash completes commands, and the options of each', async () => {

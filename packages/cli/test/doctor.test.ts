@@ -280,7 +280,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1), WEBLINK_SECRET_ISSUED_AT: daysAgo(1) } }),
   },
   {
-    name: 'a URL that belongs to no API',
+    name: 'a URL outside every API',
     id: 'call-unrouted',
     broken: () => ({ args: ['--url', 'https://127.0.0.1/records'] }),
     mended: () => ({ args: ['--url', `${good['API_URL']}records`] }),

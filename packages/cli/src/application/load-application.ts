@@ -14,7 +14,7 @@ import { fromEnvironment } from './from-environment.ts'
  * Returns the application's own token manager: of the module that is named, else of one in a usual place, else of the
  * environment variables.
  *
- * @throws CannotLook if there is none of these, or the module fails otherwise than by its options.
+ * @throws CannotLook if none of these exists, or if the module fails for a reason other than its options.
  */
 export async function loadApplication(source: Source): Promise<Application | RefusedApplication> {
   const folder = process.cwd()

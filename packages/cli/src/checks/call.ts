@@ -55,8 +55,8 @@ export function checkCall({ call, configuration, tokens, servers }: Facts): Find
 
 function unrouted(url: string, baseUrls: readonly string[]): Finding {
   return finding('call-unrouted', 'error', url, {
-    seen: `The URL belongs to no API: ${baseUrls.join(', ') || 'none is configured'}.`,
-    why: 'Calls of it are sent without a token.',
+    seen: `The URL is outside every configured API: ${baseUrls.join(', ') || 'there are none'}.`,
+    why: 'Its calls are sent without a token.',
     fix: 'Compare scheme, host, port and path with each `baseUrl`.',
   })
 }
@@ -74,7 +74,7 @@ function unauthorized(
     })
   return finding('call-unauthorized', 'error', url, {
     seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,
-    why: 'The API asks for something else than a bearer token, or something before it refuses.',
+    why: 'The API asks for something other than a bearer token, or a proxy in front of it refuses.',
     fix: "Ask the API's operator what this URL needs.",
   })
 }

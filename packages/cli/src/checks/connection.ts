@@ -16,7 +16,7 @@ const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME
 
 function findingOf({ origin, roles, proxy }: ServerFacts, code: string): Finding {
   const what = roles.join(', ')
-  const why = `Nothing of ${what} can be reached.`
+  const why = `Requests to ${what} fail.`
   if (tlsTooOld.test(code))
     return finding('tls-too-old', 'error', origin, {
       seen: `The server offers no TLS 1.2 or later (${code}).`,
@@ -37,15 +37,15 @@ function findingOf({ origin, roles, proxy }: ServerFacts, code: string): Finding
     })
   if (unknownHost.has(code))
     return finding('host-unknown', 'error', origin, {
-      seen: `DNS has no address of this host (${code}).`,
+      seen: `DNS has no address for this host (${code}).`,
       why,
       fix: 'Check the spelling of the URL, and the DNS of this machine or its VPN.',
     })
   if (code === 'ECONNREFUSED')
     return finding('connection-refused', 'error', origin, {
-      seen: `Nothing listens at this port (${code}).`,
+      seen: `The port refuses connections (${code}).`,
       why,
-      fix: 'Check the port in the URL. If it is right, the server is down or a firewall refuses.',
+      fix: 'Check the port in the URL. If it is right, the server is down, or a firewall refuses.',
     })
   return finding('connection-failed', 'error', origin, {
     seen: `The connection failed (${code}).`,

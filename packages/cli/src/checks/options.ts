@@ -1,13 +1,12 @@
-import type { TokenlaneError } from '@tokenlane/core'
-
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
+import { reasonIn } from './reason.ts'
 import { processFloor } from './tls-settings.ts'
 
 /** Options that `createTokenManager` refuses: all of them. */
 export function checkOptions({ refused }: Facts): Finding[] {
   return refused.map((error) => {
-    const [seen = '', fix] = reasonOf(error).split('; allowed: ', 2)
+    const [seen = '', fix] = reasonIn(error).split('; allowed: ', 2)
     if (seen.includes('this process allows TLS')) return processFloor(seen)
     const [, option = 'options'] = /`([\w.[\]]+)`/.exec(seen) ?? []
     return finding('option-wrong', 'error', option, {
@@ -22,8 +21,4 @@ function fixOf(seen: string): string {
   return /environment variable/i.test(seen)
     ? 'Set the environment variables that are named, or give --env-file.'
     : 'Correct the option that is named.'
-}
-
-function reasonOf({ message }: TokenlaneError): string {
-  return message.replace(/^Cannot [a-z ]+: /, '').replace(/ \(see docs\/[^)]*\)$/, '')
 }

@@ -9,11 +9,11 @@ export function checkSecrets({ status, tokens, secretDays }: Facts): Finding[] {
   return tokens.flatMap(({ issuer, lifetime }) => {
     const daysLeft = status?.issuers[issuer]?.daysLeft
     if (daysLeft === undefined) {
-      // asked for, and not to be seen: a check that says "fine" would be wrong
+      // `--secret-days` asks for an age that is not known: "fine" would be wrong
       if (secretDays === undefined || lifetime === undefined) return []
       return [
         finding('secret-age-unknown', 'warning', `issuer ${issuer}`, {
-          seen: 'It is not known when the secret was issued.',
+          seen: 'The day on which the secret was issued is not known.',
           why: 'Its end cannot be foreseen.',
           fix: 'Set `secretIssuedAt` of the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
         }),
@@ -22,8 +22,11 @@ export function checkSecrets({ status, tokens, secretDays }: Facts): Finding[] {
     if (daysLeft > (secretDays ?? usual)) return []
     return [
       finding('secret-expiring', daysLeft <= 0 ? 'error' : 'warning', `issuer ${issuer}`, {
-        seen: `The secret has ${daysLeft} days left.`,
-        why: 'After that the issuer refuses it, and no call is sent.',
+        seen:
+          daysLeft <= 0
+            ? 'The lifetime of the secret is over.'
+            : `The secret has ${daysLeft} day${daysLeft === 1 ? '' : 's'} left.`,
+        why: 'Once it has ended, the issuer refuses it and calls fail.',
         fix: 'Rotate it: docs/guide/rotate-secret.md.',
       }),
     ]

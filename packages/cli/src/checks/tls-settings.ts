@@ -1,5 +1,6 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
+import { reasonIn } from './reason.ts'
 
 /** Settings of the process, or of an agent or client of the application, by which TLS does not protect. */
 export function checkTlsSettings({ env, tls }: Facts): Finding[] {
@@ -27,8 +28,7 @@ function unverified(where: string): Finding {
 }
 
 function tooLow(where: string, message: string): Finding {
-  const reason = message.replace(/^Cannot [a-z ]+: /, '').replace(/ \(see docs\/[^)]*\)$/, '')
-  const [seen = ''] = reason.split('; allowed: ')
+  const [seen = ''] = reasonIn({ message }).split('; allowed: ')
   if (where === 'this process') return processFloor(seen)
   return finding('tls-floor', 'error', where, {
     seen: `${seen}.`,

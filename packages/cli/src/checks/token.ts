@@ -3,6 +3,7 @@ import type { TokenlaneError } from '@tokenlane/core'
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts } from '../facts/token.ts'
+import { reasonIn } from './reason.ts'
 
 /** Issuers that gave no token: wrong secret, exchanged credentials, path, server and firewall told apart. */
 export function checkTokens(facts: Facts): Finding[] {
@@ -14,7 +15,7 @@ export function checkTokens(facts: Facts): Finding[] {
   })
 }
 
-/** Whether the look at the server says already why there is no token. */
+/** Whether the look at the server explains why no token came. */
 function isExplained({ issuer, error }: TokenFacts, { servers }: Facts): boolean {
   if (error?.status !== undefined || error?.code === 'CREDENTIALS_UNAVAILABLE') return false
   return servers.some(
@@ -23,7 +24,7 @@ function isExplained({ issuer, error }: TokenFacts, { servers }: Facts): boolean
   )
 }
 
-const why = 'Without a token no call of its APIs is sent.'
+const why = 'Calls of its APIs need a token, and are not sent.'
 
 function findingOf(
   issuer: string,
@@ -32,7 +33,7 @@ function findingOf(
   { configuration }: Facts,
 ): Finding {
   const { code, status, oauthError } = error
-  const seen = reasonOf(error)
+  const seen = sentence(error)
   const option = configuration?.issuers.find(({ name }) => name === issuer)?.option ?? 'tokenEndpoint'
   const subject = `issuer ${issuer}`
   if (oauthError === 'invalid_client' && exchanged)
@@ -83,8 +84,8 @@ function findingOf(
       why: `${why} The application tries again, spaced.`,
       fix:
         status === 429
-          ? 'Wait; share one token between processes (docs/guide/fleet.md).'
-          : "It may pass. If it stays, tell the issuer's operator.",
+          ? 'Wait, and share one token between processes: docs/guide/fleet.md.'
+          : "Wait. If it stays, tell the issuer's operator.",
     })
   return finding('token-missing', 'error', subject, {
     seen,
@@ -101,7 +102,8 @@ function noResponse(issuer: string): Finding {
   })
 }
 
-function reasonOf({ message }: TokenlaneError): string {
-  const reason = message.replace(/^Cannot [a-z ]+: /, '').replace(/ \(see docs\/[^)]*\)$/, '')
+/** Returns the reason of an error as a sentence. */
+function sentence(error: TokenlaneError): string {
+  const reason = reasonIn(error)
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${reason.endsWith('?') ? '' : '.'}`
 }

@@ -8,6 +8,7 @@ import type { Source } from '../application/application.ts'
 import { mustLoad } from '../application/must-load.ts'
 import { failureCode } from '../failure-code.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
+import { hanging } from '../hanging.ts'
 
 export interface CallCommandOptions extends Source {
   readonly method: string
@@ -24,8 +25,11 @@ export async function call(url: string, options: CallCommandOptions): Promise<nu
     throw new WrongUsage('Give an absolute URL, such as https://api.example.com/records')
   const { tokens } = await mustLoad(options)
   const start = performance.now()
-  const tell = (text: string): void =>
-    console.error(`${`${Math.round(performance.now() - start)} ms`.padStart(9)}  ${text}`)
+  const tell = (text: string): void => {
+    const at = `${Math.round(performance.now() - start)} ms`.padStart(9)
+    // as wide as the terminal; a file gets one line for each event
+    console.error(hanging(`${at}  `, text, 11, process.stderr.columns ?? Infinity))
+  }
   try {
     return await tellCall(tokens, url, options.method, tell)
   } catch (error) {
@@ -46,13 +50,15 @@ async function tellCall(
   const api = tokens.route(url)
   tell(
     api === undefined
-      ? 'belongs to no API: it is sent without a token'
+      ? 'is outside every configured API: sent without a token'
       : `belongs to ${api.baseUrl}, which takes tokens of ${api.issuer}`,
   )
   tokens.observe((event) => tell(describeEvent(event)))
   const response = await createFetch(tokens)(url, { method })
   tell(`status ${response.status}, ${response.headers.get('content-type') ?? 'no content type'}`)
   if (response.body !== null) await write(response.body)
+  // the prompt of the shell begins on a line of its own
+  if (process.stdout.isTTY) process.stdout.write('\n')
   return response.ok ? exitStatus.fine : exitStatus.findings
 }
 

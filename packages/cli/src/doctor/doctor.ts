@@ -68,7 +68,7 @@ const order = ['error', 'warning', 'info']
  * Looks at everything that a call needs, and returns what is wrong, the worst first. Each issuer gets at most one token
  * request for each credential.
  *
- * @throws CannotLook if there is no application.
+ * @throws CannotLook if no application is found, or it cannot be loaded.
  */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis> {
   const application = await loadApplication(options)

@@ -1,35 +1,38 @@
 import { styleText } from 'node:util'
 
+import { hanging } from '../hanging.ts'
 import type { Diagnosis } from './doctor.ts'
 import type { Finding } from './finding.ts'
 
 /** Where text goes: `styleText` colours it only for a terminal that wants colours. */
-type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream']
+type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }
 
 const colours = { error: 'red', warning: 'yellow', info: 'cyan' } as const
 
 /** Returns a diagnosis as text for people, at most 80 columns wide where words allow it. */
 export function reportText({ ok, findings, looked }: Diagnosis, stream: Stream): string {
-  const blocks = findings.map((finding) => findingText(finding, stream))
-  const lookedText = ['Looked at', ...looked.flatMap((line) => wrapped(line, 2))].join('\n')
+  const columns = Math.min(80, stream?.columns ?? 80)
+  const blocks = findings.map((finding) => findingText(finding, columns, stream))
+  const lookedText = ['Looked at', ...looked.map((line) => hanging('  ', line, 4, columns))].join('\n')
   const end = ok ? styleText('green', 'Nothing is wrong.', { stream }) : `${countText(findings)}.`
   return [...blocks, lookedText, end].join('\n\n')
 }
 
-function findingText({ id, severity, subject, seen, why, fix, url }: Finding, stream: Stream): string {
+function findingText(
+  { id, severity, subject, seen, why, fix, url }: Finding,
+  columns: number,
+  stream: Stream,
+): string {
   const head = `${styleText(colours[severity], severity, { stream })} ${styleText('bold', id, { stream })}`
+  const isLong = severity.length + id.length + subject.length + 3 > columns
+  const row = (name: string, text: string): string => hanging(`  ${name.padEnd(6)}`, text, 8, columns)
   return [
-    severity.length + id.length + subject.length + 3 > 80 ? `${head}\n  ${subject}` : `${head}  ${subject}`,
-    ...row('seen', seen),
-    ...row('why', why),
-    ...row('fix', fix),
-    ...row('more', url),
+    isLong ? `${head}\n  ${subject}` : `${head}  ${subject}`,
+    row('seen', seen),
+    row('why', why),
+    row('fix', fix),
+    row('more', url),
   ].join('\n')
-}
-
-function row(name: string, text: string): string[] {
-  const [first = '', ...others] = wrapped(text, 8)
-  return [`  ${name.padEnd(6)}${first.trimStart()}`, ...others]
 }
 
 function countText(findings: readonly Finding[]): string {
@@ -38,17 +41,4 @@ function countText(findings: readonly Finding[]): string {
     return length === 0 ? [] : [`${length} ${name}${length === 1 ? '' : 's'}`]
   }
   return [...count('error', 'error'), ...count('warning', 'warning'), ...count('info', 'note')].join(', ')
-}
-
-/** Breaks a text between words into indented lines of at most 80 columns. */
-function wrapped(text: string, indent: number): string[] {
-  const lines: string[] = []
-  const room = 80 - indent
-  for (const word of text.split(/\s+/)) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= room)
-      lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines.map((line) => ' '.repeat(indent) + line)
 }

@@ -92,7 +92,7 @@ test('an example runs as it is, and ends in order at SIGTERM', async () => {
 test.each([
   ['of the command', program('process.exit(3)'), 3],
   ['127 for a command that does not exist', ['no-such-command'], 127],
-  ['2 without a command behind --', [], 2],
+  ['2 without a command after --', [], 2],
 ])('the exit status is %s', (_, command, status) => {
   expect(run('--', ...command).status).toBe(status)
 })

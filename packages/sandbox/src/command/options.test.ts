@@ -16,7 +16,7 @@ test('without options the sandbox has HTTP control on its usual ports', () => {
   })
 })
 
-test('every option is read, and what stands behind -- is left alone', () => {
+test('every option is read, and what stands after -- is left alone', () => {
   const line =
     '--policy weblink=25/1s,100/1m --policy general=3/500ms --lifetime 1.5s --records 7 --delays 2ms-30ms --seed 9 ' +
     '--port 9000 --scenario a.json --env-file .env --json --verdict -- node app.js --json -- x'
@@ -65,8 +65,8 @@ test.each<[string, string[]]>([
   ['--delays 5ms-2ms', ['--delays must be two times such as 2ms-30ms, not 5ms-2ms']],
   ['--port 65532', ['--port must be a whole number from 1 to 65531, not 65532']],
   ['--lifetime', ["option '--lifetime <time>' argument missing"]],
-  ['node app.js', ['Put a command behind --: tokenlane-sandbox -- node app.js']],
-  ['--', ['Say what to run behind --, for example: -- node app.js']],
+  ['node app.js', ['Put a command after --: tokenlane-sandbox -- node app.js']],
+  ['--', ['Say what to run after --, for example: -- node app.js']],
   [
     '--seed x --records -1',
     [

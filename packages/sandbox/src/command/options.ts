@@ -48,9 +48,10 @@ Examples:
   $ tokenlane-sandbox --policy weblink=25/1s --lifetime 60s
   $ tokenlane-sandbox --verdict -- node app.js
 
-A command behind -- gets the sandbox's addresses and credentials as environment variables, and the sandbox ends with
-it. The exit status is that of the command; with --verdict it is 1 where the verdict finds an error. 2 stands for wrong
-options, 127 for a command that cannot be started.`
+A command after -- gets the URLs and credentials of the sandbox as environment
+variables. The sandbox ends when the command does, with its exit status; with
+--verdict the status is 1 if the verdict finds an error. 2 means wrong options,
+127 a command that cannot be started.`
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
@@ -75,6 +76,7 @@ function createProgram(): Command {
     .option('--json', 'prints one JSON object when it is ready, and the verdict as another one at the end')
     .option('--verdict', 'ends with status 1 if the verdict finds an error')
     .addHelpText('after', help)
+    .helpOption('-h, --help', 'prints this help')
     .exitOverride()
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
 }
@@ -92,13 +94,13 @@ export function parseArguments(argv: readonly string[]): Parsed {
     // what follows an unknown option may be its value
     for (const option of unknown) if (option.startsWith('-')) problems.push(unknownOption(option, program))
     if (operands.length > 0)
-      problems.push(`Put a command behind --: tokenlane-sandbox -- ${operands.join(' ')}`)
+      problems.push(`Put a command after --: tokenlane-sandbox -- ${operands.join(' ')}`)
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     problems.push(error.message.replace(/^error: /, ''))
   }
   if (border !== -1 && command.length === 0)
-    problems.push('Say what to run behind --, for example: -- node app.js')
+    problems.push('Say what to run after --, for example: -- node app.js')
 
   const given: Given = program.opts()
   const sandbox = sandboxOptions(given, problems)
