@@ -1,22 +1,13 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
+import { freePort } from '../../../tools/testing/src/free-port.ts'
 
 let proxy: Server | undefined
 afterEach(() => proxy?.close())
-
-/** A port on which nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** What a process says that asks for a token with these variables and no other proxy setting. */
 function tokenError(env: Record<string, string>): Promise<string> {
@@ -30,7 +21,7 @@ function tokenError(env: Record<string, string>): Promise<string> {
 }
 
 test('a dead proxy is named with its variable, and the issuer is not blamed', async () => {
-  const place = `127.0.0.1:${await closedPort()}`
+  const place = `127.0.0.1:${await freePort()}`
   const error = await tokenError({
     TOKEN_ENDPOINT: 'https://auth.example.com/token',
     HTTPS_PROXY: `http://user:password@${place}`,
@@ -57,7 +48,7 @@ test('a proxy that wants a password is named with its status', async () => {
 
 test('a proxy that is set, but not used by Node, is reported', async () => {
   const error = await tokenError({
-    TOKEN_ENDPOINT: `https://127.0.0.1:${await closedPort()}/token`,
+    TOKEN_ENDPOINT: `https://127.0.0.1:${await freePort()}/token`,
     HTTPS_PROXY: 'http://proxy.example.com:3128',
   })
   expect(error).toContain(

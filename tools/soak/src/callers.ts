@@ -1,9 +1,9 @@
+import { Random } from '@tokenlane/testing/random'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { clientNames, type Call, type ClientName, type Kind, type Realm } from './call.ts'
 import type { Request, Send } from './clients.ts'
 import { outcomeOfError, outcomeOfStatus } from './outcome.ts'
-import { Random } from './random.ts'
 
 /** What callers need, and where they say how their calls ended. */
 export interface Scene {

@@ -1,10 +1,10 @@
+import type { Random } from '@tokenlane/testing/random'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { SandboxControl } from '@tokenlane/sandbox'
 
 import type { Realm } from './call.ts'
 import { limits } from './policy.ts'
-import type { Random } from './random.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 /** The credentials that the application has, which follow a rotation after a while. */

@@ -1,8 +1,7 @@
 // The network between a client and one server: passes bytes on, slows them down, and cuts connections.
+import type { Random } from '@tokenlane/testing/random'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-import type { Random } from './random.ts'
 
 export interface LinkFault {
   /** How long each piece of data is held, in milliseconds. */

@@ -1,5 +1,6 @@
 // All four clients against a service whose network, issuers and APIs fail at random: `pnpm soak:faults [seconds] [seed]`.
 // Ends with status 1 if something happened that must not.
+import { Random } from '@tokenlane/testing/random'
 import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 
@@ -10,7 +11,6 @@ import { createClients } from './clients.ts'
 import { playFaults } from './faults.ts'
 import { explanationOf } from './outcome.ts'
 import { limits } from './policy.ts'
-import { Random } from './random.ts'
 import { brokenBy, print, type Result } from './result.ts'
 import { handles, heapUsed } from './resources.ts'
 import { SecretWatch } from './secret-watch.ts'

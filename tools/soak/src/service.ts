@@ -1,12 +1,12 @@
 // The service in a process of its own, so that its journal is not in the heap that is measured: the sandbox, behind
 // links that fail, and a trap. Takes orders as messages.
+import { Random } from '@tokenlane/testing/random'
 import { startSandbox, type SandboxControl } from '@tokenlane/sandbox'
 
 import type { EndedCall } from './call.ts'
 import { checkJournal } from './journal-check.ts'
 import { goodLink, openLink, type LinkFault } from './link.ts'
 import { limits } from './policy.ts'
-import { Random } from './random.ts'
 import { openTrap } from './trap.ts'
 
 const seed = Number(process.argv[2])

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+
+import { freePort } from './free-port.ts'
 
 /** A series of an instant query: its labels and its value. */
 export interface Sample {
@@ -123,12 +124,3 @@ async function isReady(origin: string): Promise<boolean> {
 }
 
 const pause = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 50))
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+import { freePort } from './free-port.ts'
 
 /** Where `scripts/system-packages.ts` puts a server if it may not install one for the whole machine. */
 export const ownRedis: string = fileURLToPath(new URL('../../../node_modules/.redis/', import.meta.url))
@@ -91,15 +93,6 @@ function isExecutable(path: string): boolean {
 function libraries(): string[] {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch
   return [`usr/lib/${machine}-linux-gnu`, `lib/${machine}-linux-gnu`].map((path) => join(ownRedis, path))
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 async function untilItListens(child: ChildProcess, port: number): Promise<void> {

@@ -1,14 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { fakeTime, pass } from '../../test/fake-time.ts'
 import { fakeService } from '../../test/fake-issuer.ts'
 import { limitedApi } from '../../test/limited-api.ts'
 
-beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
-})
-
-const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+fakeTime()
 
 test.each([
   ['1', 1_000],

@@ -1,16 +1,11 @@
 import { getEventListeners } from 'node:events'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { fakeTime, pass } from '../../test/fake-time.ts'
 import { client, fakeService, unavailable } from '../../test/fake-issuer.ts'
 import { limitedApi } from '../../test/limited-api.ts'
 import type { Api } from '../index.ts'
 
-beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
-})
-
-const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+fakeTime()
 
 const idle = { queued: 0, running: 0 }
 

@@ -1,16 +1,11 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { fakeTime, pass } from '../../test/fake-time.ts'
 import { client, fakeService } from '../../test/fake-issuer.ts'
 import { limitedApi } from '../../test/limited-api.ts'
 import type { RatePolicy } from '../index.ts'
 import { createTokenManager, generalIssuer } from '../index.ts'
 
-beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
-})
-
-const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+fakeTime()
 
 test.each<[string, unknown, string]>([
   ['a policy that is no object', 25, 'ratePolicy'],

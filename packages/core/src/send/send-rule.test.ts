@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { fakeTime } from '../../test/fake-time.ts'
 import { fakeService, type FakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
 import type { Api, IssuerSettings, TokenManager } from '../index.ts'
 import type { Exchange, SendOptions } from '../adapter.ts'
 
-beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
-afterEach(() => vi.useRealTimers())
+fakeTime()
 
 const apiOf = (tokens: TokenManager): Api => {
   const api = tokens.route('https://api.example.com/records')

@@ -38,6 +38,14 @@ describe.each([
   const fleet = (size: number, settings: Partial<IssuerSettings> = {}): Fleet =>
     fleetOf(size, settings, new Store())
 
+  /** A fleet with one process, which was refused with its secret: the issuer takes another one by now. */
+  const refusedFleet = async (): Promise<Fleet> => {
+    const joined = fleet(0)
+    acceptOnly(joined.issuer, 'secret-2')
+    await expect(soon(joined.join().tokens.getToken('general'))).rejects.toThrow('invalid_client')
+    return joined
+  }
+
   test('first calls of 8 processes cost one token request', async () => {
     const { issuer, processes } = fleet(8)
     issuer.respondOnceWith(() => issuer.after(200))
@@ -322,13 +330,7 @@ describe.each([
   })
 
   test('a changed secret is tried at once, though another process was refused with the old one', async () => {
-    const { issuer, join } = fleet(0)
-    acceptOnly(issuer, 'secret-2')
-    await soon(
-      join()
-        .tokens.getToken('general')
-        .catch(() => {}),
-    )
+    const { issuer, join } = await refusedFleet()
     const asked: string[] = []
     const { tokens } = join({
       credentials: ({ reason }) => {
@@ -342,13 +344,7 @@ describe.each([
   })
 
   test('a process with a second secret uses it, though another process has only the refused one', async () => {
-    const { issuer, join } = fleet(0)
-    acceptOnly(issuer, 'secret-2')
-    await soon(
-      join()
-        .tokens.getToken('general')
-        .catch(() => {}),
-    )
+    const { issuer, join } = await refusedFleet()
     const credentials = [client, { ...client, clientSecret: 'secret-2' }]
     const rotating = [join({ credentials }), join({ credentials })]
     expect(await soon(tokensOf(rotating))).toEqual(['token-1', 'token-1'])

@@ -1,20 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { fakeTime, hour, minute, pass, second, start } from '../../test/fake-time.ts'
 import { client, fakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
 import { generalIssuer, weblinkIssuer } from '../issuer/issuer-options.ts'
 
-const start = Date.UTC(2026, 10, 21)
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
-
-beforeEach(() => vi.useFakeTimers({ now: start }))
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
-})
-
-/** Lets time pass and everything that is due happen. */
-const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+fakeTime()
 
 test('50 first calls cost one token request', async () => {
   const { tokens, issuer, eventsOf } = fakeService()

@@ -1,20 +1,10 @@
 import { getEventListeners } from 'node:events'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { fakeTime, minute, pass, second } from '../../test/fake-time.ts'
 import { fakeService, unavailable } from '../../test/fake-issuer.ts'
 import { Delay } from '../time/delay.ts'
 
-const start = Date.UTC(2026, 10, 21)
-const second = 1_000
-const minute = 60 * second
-
-beforeEach(() => vi.useFakeTimers({ now: start }))
-afterEach(() => {
-  vi.restoreAllMocks()
-  vi.useRealTimers()
-})
-
-/** Lets time pass and everything that is due happen. */
-const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+fakeTime()
 
 test('a call whose wait for the next try is aborted starts none', async () => {
   const { tokens, issuer } = fakeService({ maxWait: 4 * second })

@@ -1,5 +1,5 @@
+import { Random } from '../../../../tools/testing/src/random.ts'
 import { createTokenManager, isTokenlaneError, type Api } from '../../src/index.ts'
-import { Random } from './random.ts'
 import { SimulatedIssuer } from './simulated-issuer.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../../../../tools/testing/src/random.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
 const second = 1_000
