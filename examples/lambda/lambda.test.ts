@@ -2,37 +2,50 @@ import tls from 'node:tls'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSandbox } from '@tokenlane/sandbox'
 
-test('an instance that was frozen for longer than its token lives sends no dead token', async () => {
-  const sandbox = await startSandbox()
-  onTestFinished(() => sandbox.close())
-  tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
-  vi.stubEnv('AUTH_URL', sandbox.authUrl)
-  vi.stubEnv('API_URL', sandbox.apiUrl)
-  vi.stubEnv('GENERAL_CLIENT_ID', sandbox.credentials.general.clientId)
-  vi.stubEnv('GENERAL_CLIENT_SECRET', sandbox.credentials.general.clientSecret)
-  const log = vi.spyOn(console, 'log').mockReturnValue()
-  const { handler } = await import('./handler.ts')
-  const event = { pathParameters: { id: 'INV-0000001' } }
+const handlers = {
+  fetch: () => import('./handler.ts'),
+  undici: () => import('./undici-handler.ts'),
+}
 
-  for (let calls = 0; calls < 3; calls += 1) expect(await handler(event)).toMatchObject({ statusCode: 200 })
-  expect(sandbox.control.counts().issuers.general.issued).toBe(1)
+test.each(['fetch', 'undici'] as const)(
+  'with %s, an instance that was frozen for longer than its token lives sends no dead token',
+  async (client) => {
+    vi.resetModules()
+    const sandbox = await startSandbox()
+    onTestFinished(() => sandbox.close())
+    tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
+    vi.stubEnv('AUTH_URL', sandbox.authUrl)
+    vi.stubEnv('API_URL', sandbox.apiUrl)
+    vi.stubEnv('GENERAL_CLIENT_ID', sandbox.credentials.general.clientId)
+    vi.stubEnv('GENERAL_CLIENT_SECRET', sandbox.credentials.general.clientSecret)
+    const log = vi.spyOn(console, 'log').mockReturnValue()
+    const { handler } = await handlers[client]()
+    const event = { pathParameters: { id: 'INV-0000001' } }
 
-  // the wall clock goes on while an instance is frozen, the monotonic one may stand still
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  vi.setSystemTime(Date.now() + 2 * 60 * 60 * 1_000)
-  expect(await handler(event)).toMatchObject({ statusCode: 200 })
-  expect(sandbox.control.counts()).toMatchObject({
-    issuers: { general: { issued: 2 } },
-    apis: { general: { calls: 4, rejected: 0 } },
-  })
+    for (let calls = 0; calls < 3; calls += 1) expect(await handler(event)).toMatchObject({ statusCode: 200 })
+    expect(sandbox.control.counts().issuers.general.issued).toBe(1)
 
-  // and one whose secret is refused says so
-  vi.setSystemTime(Date.now() + 2 * 60 * 60 * 1_000)
-  sandbox.control.rotateSecret('general')
-  expect(await handler(event)).toEqual({ statusCode: 503, body: '{"code":"TOKEN_REQUEST_REFUSED"}' })
+    // the wall clock goes on while an instance is frozen, the monotonic one may stand still
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    vi.setSystemTime(Date.now() + 2 * 60 * 60 * 1_000)
+    expect(await handler(event)).toMatchObject({ statusCode: 200 })
+    expect(sandbox.control.counts()).toMatchObject({
+      issuers: { general: { issued: 2 } },
+      apis: { general: { calls: 4, rejected: 0 } },
+    })
 
-  const told = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { type: string; reason?: string })
-  const ofTokens = told.filter(({ type }) => type !== 'call.finished')
-  expect(ofTokens.map(({ type, reason }) => reason ?? type)).toEqual(['startup', 'expired', 'renewal.failed'])
-})
+    // and one whose secret is refused says so
+    vi.setSystemTime(Date.now() + 2 * 60 * 60 * 1_000)
+    sandbox.control.rotateSecret('general')
+    expect(await handler(event)).toEqual({ statusCode: 503, body: '{"code":"TOKEN_REQUEST_REFUSED"}' })
+
+    const told = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { type: string; reason?: string })
+    const ofTokens = told.filter(({ type }) => type !== 'call.finished')
+    expect(ofTokens.map(({ type, reason }) => reason ?? type)).toEqual([
+      'startup',
+      'expired',
+      'renewal.failed',
+    ])
+  },
+)

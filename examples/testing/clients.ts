@@ -3,9 +3,11 @@ import type { TokenManager } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
+import { tokensInterceptor } from '@tokenlane/undici'
 import axios from 'axios'
 import got from 'got'
 import ky from 'ky'
+import { getGlobalDispatcher, request } from 'undici'
 
 /** Every client, as a function that returns the body of a response. */
 export const clients: Readonly<Record<string, (tokens: TokenManager) => (url: string) => Promise<unknown>>> =
@@ -22,6 +24,13 @@ export const clients: Readonly<Record<string, (tokens: TokenManager) => (url: st
     got(tokens) {
       const client = got.extend(gotTokens(tokens), { retry: { limit: 0 } })
       return (url) => client(url).json()
+    },
+    undici(tokens) {
+      return async (url) => {
+        const dispatcher = getGlobalDispatcher().compose(tokensInterceptor(tokens))
+        const { body } = await request(url, { dispatcher })
+        return body.json()
+      }
     },
     ky(tokens) {
       const client = ky.extend(kyTokens(tokens)).extend({ retry: 0 })

@@ -7,8 +7,8 @@ import { createTokens } from './manager.ts'
 
 // What was created before msw listens, as in a module of the application.
 const tokens = createTokens()
-const { fetch: clientOf, ...others } = clients
-const fetch = clientOf?.(tokens)
+const { axios, got, ky } = clients
+const fetch = clients['fetch']?.(tokens)
 const lateFetch = createFetch(tokens, { fetch: (input, init) => globalThis.fetch(input, init) })
 
 const server = setupServer(
@@ -19,7 +19,7 @@ const server = setupServer(
     HttpResponse.json(request.headers.get('authorization')),
   ),
 )
-const made = Object.entries(others).map(([name, of]) => [name, of(tokens)] as const)
+const made = Object.entries({ axios, got, ky }).map(([name, of]) => [name, of?.(tokens)] as const)
 beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterAll(() => server.close())
 
@@ -33,5 +33,5 @@ test('msw sees a `createFetch` that looks its fetch up at each call', async () =
 })
 
 test.each(made)('msw sees %s, and the token requests of the manager', async (_, client) => {
-  expect(await client('https://api.example.com/records')).toBe('Bearer token-1')
+  expect(await client?.('https://api.example.com/records')).toBe('Bearer token-1')
 })

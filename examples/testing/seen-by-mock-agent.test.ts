@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { Seen, seesTheCallsOf } from './seen.ts'
 
 // axios and got send with node:https, which MockAgent does not see
-seesTheCallsOf(['fetch', 'ky'], () => {
+seesTheCallsOf(['fetch', 'ky', 'undici'], () => {
   const seen = new Seen()
   const agent = new MockAgent()
   agent.disableNetConnect()

@@ -3,6 +3,7 @@ import { setupServer } from 'msw/node'
 import { onTestFinished } from 'vitest'
 import { Seen, seesTheCallsOf } from './seen.ts'
 
+// msw does not see `request` of undici
 seesTheCallsOf(['fetch', 'axios', 'got', 'ky'], () => {
   const seen = new Seen()
   const server = setupServer(

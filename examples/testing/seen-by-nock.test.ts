@@ -2,7 +2,7 @@ import nock from 'nock'
 import { onTestFinished } from 'vitest'
 import { Seen, seesTheCallsOf } from './seen.ts'
 
-seesTheCallsOf(['fetch', 'axios', 'got', 'ky'], () => {
+seesTheCallsOf(['fetch', 'axios', 'got', 'ky', 'undici'], () => {
   const seen = new Seen()
   nock('https://auth.example.com')
     .persist()
