@@ -28,7 +28,7 @@ export interface NamedLimit {
 }
 
 /**
- * How the shared store failed: it threw, did not answer in time (a second at most), or returned what no process of
+ * How the shared store failed: it threw, did not respond in time (a second at most), or returned what no process of
  * these has written.
  */
 export type StoreFailure = 'error' | 'timeout' | 'unreadable'

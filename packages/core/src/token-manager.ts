@@ -31,7 +31,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    *
    * @param issuer A name from `issuers`.
    * @param options `signal` ends this wait only.
-   * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if the issuer says no, `TOKEN_REQUEST_FAILED`,
+   * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if the issuer refuses, `TOKEN_REQUEST_FAILED`,
    * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it gives none, `INSECURE_TRANSPORT` if it could only be
    * asked below TLS 1.2, `CREDENTIALS_UNAVAILABLE`, `MANAGER_CLOSED`, or `INVALID_OPTIONS` for another
    * name; the signal's reason if it aborts.
@@ -83,7 +83,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    * queues and limits are its own. What the `tenants` option returns for the tenant is read when the first call needs
    * it, and again when the tenant was dropped because others were used more recently.
    *
-   * @param id The name of the tenant, as the `tenants` option knows it. Choose it by who makes the call, never by URL.
+   * @param id The name of the tenant, as the `tenants` option knows it. Choose it by the customer whose call it is, never by URL.
    * @throws TokenlaneError `INVALID_OPTIONS` for what is not a name, and where there is no `tenants` option.
    */
   forTenant(id: string): TokenManager<Issuer>

@@ -31,7 +31,7 @@ export async function askProvider(
     const context = { reason, signal, clientAuthentication: method }
     given = await abortable(Promise.resolve(provider(context)), signal)
   } catch (error) {
-    throw unavailable(issuer, signal.aborted ? 'the provider did not answer in time' : why(error))
+    throw unavailable(issuer, signal.aborted ? 'the provider did not respond in time' : why(error))
   }
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
   if (list.length === 0) throw unavailable(issuer, 'the provider gave an empty array')

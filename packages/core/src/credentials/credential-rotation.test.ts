@@ -169,7 +169,7 @@ test.each<[string, () => unknown, string]>([
   ['gives nothing', () => undefined, 'the provider gave nothing'],
   ['gives an empty list', () => [], 'the provider gave an empty array'],
   ['gives no secret', () => ({ clientId: 'a' }), '`clientSecret` that is missing'],
-  ['never answers', () => new Promise(() => {}), 'did not answer in time'],
+  ['never responds', () => new Promise(() => {}), 'did not respond in time'],
 ])('a provider that %s is CREDENTIALS_UNAVAILABLE, and quotes nothing', async (_what, provider, reason) => {
   const { tokens, issuer } = fakeService({ credentials: provider as () => Credentials, maxWait: 1_000 })
   const error: unknown = await Promise.all([

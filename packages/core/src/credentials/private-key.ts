@@ -18,7 +18,7 @@ const parameters: Record<SigningAlgorithm, { name: string; hash?: string; namedC
   Ed25519: { name: 'Ed25519' },
 }
 
-/** A key that says nothing of its algorithm fits exactly one of these. */
+/** A key without `alg` fits exactly one of these. */
 const byKind = ['RS256', 'ES256', 'ES384', 'ES512', 'Ed25519'] as const
 
 /**
@@ -40,7 +40,7 @@ export async function importPrivateKey({
     try {
       return await importAs(privateKey, parameters[candidate])
     } catch {
-      // the errors of Web Crypto say no more than that this is another kind of key
+      // Web Crypto's errors mean that this is another kind of key
     }
   throw new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
 }
@@ -65,7 +65,7 @@ function importAs(privateKey: string | object, algorithm: { readonly name: strin
   const { subtle } = globalThis.crypto
   if (typeof privateKey === 'string')
     return subtle.importKey('pkcs8', derOf(privateKey), algorithm, false, ['sign'])
-  // what a key set says about the key's use is not Web Crypto's to judge
+  // Web Crypto would refuse a key whose key set names another use
   const { alg: _alg, use: _use, key_ops: _operations, ...key } = privateKey as Record<string, unknown>
   return subtle.importKey('jwk', key, algorithm, false, ['sign'])
 }

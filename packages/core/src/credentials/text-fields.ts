@@ -15,7 +15,7 @@ const needed = {
   certificate: ['clientId', 'certificate', 'privateKey'],
 } as const
 
-/** What another client differs in that is tried when the first is refused; its fields end with `Next`. */
+/** The fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
 const renewed = {
   secret: ['clientSecret'],
   key: ['privateKey', 'keyId'],

@@ -1,4 +1,4 @@
-/** What a request says in `Referer`: the two members of a `Request` that decide it. */
+/** What a request sends in `Referer`: the two members of a `Request` that decide it. */
 export interface Referrer {
   /** A URL, `''` for none, or `about:client`. */
   readonly referrer: string
@@ -20,7 +20,7 @@ const policies = new Set<string>([
  * Returns the referrer of the request after a redirect: what is left of it after the request to `sentTo`, and the
  * policy that the redirect asks for.
  *
- * What one request left out of its `Referer` no later one says, as with `fetch`.
+ * What one request leaves out of its `Referer`, later ones leave out as well, as with `fetch`.
  *
  * @see https://w3c.github.io/webappsec-referrer-policy/#set-requests-referrer-policy-on-redirect
  */

@@ -14,9 +14,9 @@ export class ResponseExchange implements Exchange<Response> {
   }
 
   /** Returns the exchange once its response is there. */
-  static of(answer: Response | Promise<Response>): Promise<ResponseExchange> {
+  static of(response: Response | Promise<Response>): Promise<ResponseExchange> {
     // an async function would take twice the memory for each call under way
-    return Promise.resolve(answer).then((response) => new ResponseExchange(response))
+    return Promise.resolve(response).then((arrived) => new ResponseExchange(arrived))
   }
 
   get status(): number {

@@ -61,9 +61,9 @@ async function traced<T>(
   const message: TokenRequestMessage = { manager, issuer, endpoint: origin + pathname, reason }
   const start = performance.now()
   try {
-    const answer = await tracing.begin(message, request)
+    const issued = await tracing.begin(message, request)
     message.outcome = 'issued'
-    return answer
+    return issued
   } catch (error) {
     message.outcome = 'failed'
     if (isTokenlaneError(error)) message.code = error.code
@@ -76,6 +76,6 @@ async function traced<T>(
 }
 
 function tooLate({ issuer, server }: TokenEndpoint): TokenlaneError {
-  const reason = "answered after the token's lifetime"
+  const reason = "responded after the token's lifetime"
   return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_TIMEOUT', reason)
 }

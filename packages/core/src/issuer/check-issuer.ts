@@ -1,6 +1,5 @@
 import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
-import { Faults } from '../options/faults.ts'
 import {
   type Description,
   duration,
@@ -23,6 +22,7 @@ import { type ClientAuthentication, secretInForm } from './client-authentication
 import type { IssuerOptions } from './issuer-options.ts'
 import { describePlace, type IssuerPlace, type PlaceOptions } from './issuer-place.ts'
 import { type IssuerProtocol, protocolOf } from './issuer-protocol.ts'
+import { type FormField, readParameters } from './token-parameters.ts'
 
 /** An issuer whose options are in order. */
 export interface CheckedIssuer extends IssuerPlace {
@@ -39,8 +39,6 @@ export interface CheckedIssuer extends IssuerPlace {
   readonly maxWait: number
   readonly allowInsecureLoopback: boolean
 }
-
-type FormField = readonly [name: string, value: string]
 
 /** The options of an issuer as they are used, but for its place. */
 type IssuerSettings = ReadAs<
@@ -131,33 +129,6 @@ function readMethod({ methods }: IssuerProtocol, ownFetch: boolean): Reader<Clie
     const obstacle = found.obstacle?.(ownFetch)
     return obstacle === undefined ? found : refuse(path, ...obstacle)
   }
-}
-
-/** The fields that the token request sets by itself. */
-const reserved = new Set([
-  'grant_type',
-  'client_id',
-  'client_secret',
-  'client_assertion',
-  'client_assertion_type',
-  'scope',
-])
-
-const readParameters: Reader<readonly FormField[]> = (value, path) => {
-  mustBeObject(value, path)
-  const faults = new Faults()
-  const fields = Object.entries(value).map(([name, given]) =>
-    faults.collect(() => readParameter(name, given, `${path}.${name}`)),
-  )
-  faults.raise()
-  return fields.flatMap((field) => field ?? [])
-}
-
-function readParameter(name: string, given: unknown, path: string): FormField[] {
-  if (reserved.has(name))
-    refuse(path, 'a field of its own', name === 'scope' ? 'the option `scope`' : 'other fields')
-  const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
-  return texts.map((text): FormField => [name, mustBeText(text, path, 'text or an array of texts')])
 }
 
 function readDays(allowed: string, below = Number.POSITIVE_INFINITY): Reader<number> {

@@ -30,7 +30,7 @@ class DiscoveredServer implements ServerMetadata {
       this.#found = await this.#fetch({ ...request, url: this.place })
       this.#isOutdated = false
     } catch (error) {
-      // what was true a moment ago is the best that is known
+      // the metadata of before is better than none
       if (this.#found === undefined) throw error
     }
     return this.#found
@@ -73,8 +73,8 @@ class DiscoveredServer implements ServerMetadata {
   #without(request: IssuerRequest, { status, retryAfter }: IssuerResponse): TokenlaneError {
     const passing = status >= 500 || status === 429 || status === 408
     const reason = passing
-      ? `answered with status ${status} when asked for its metadata`
-      : `has no metadata (answered with status ${status}): check \`${this.#option}\`, or give its \`tokenEndpoint\``
+      ? `responded with status ${status} when asked for its metadata`
+      : `has no metadata (responded with status ${status}): check \`${this.#option}\`, or give its \`tokenEndpoint\``
     return failure(request, 'TOKEN_REQUEST_FAILED', reason, {
       status,
       retryAfter,
@@ -82,7 +82,7 @@ class DiscoveredServer implements ServerMetadata {
     })
   }
 
-  /** Says whose metadata it is: an attacker's, or that of another spelling (RFC 8414 §3.3). */
+  /** Returns whose metadata it is: an attacker's, or that of another spelling of the issuer (RFC 8414 §3.3). */
   #wrong(body: string): string {
     try {
       const { issuer } = JSON.parse(body) as { issuer?: unknown }
@@ -90,12 +90,12 @@ class DiscoveredServer implements ServerMetadata {
       if (other !== null && other.href !== this.place.href)
         return `has the metadata of another issuer (${other.origin}${other.pathname}): check \`${this.#option}\``
     } catch {
-      // not even JSON
+      // not JSON
     }
     return 'has metadata that is not that of an authorization server (RFC 8414 §3.2)'
   }
 
-  /** Secrets travel there: `https:`, or `http:` to the very host for which the options allow that. */
+  /** Whether secrets may travel to this URL: `https:`, or `http:` to the host for which the options allow that. */
   #isSecure(endpoint: unknown): boolean {
     const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
     if (url === null || url.username !== '' || url.password !== '') return false

@@ -57,7 +57,7 @@ export interface AuthUrl {
   readonly authUrl: PerEnvironment
 }
 
-/** Where an authorization server is: one URL for all environments, or one for each. Says it in one way only. */
+/** Where an authorization server is: one URL for all environments, or one for each, in exactly one of these ways. */
 type Place =
   /** The token endpoint itself (RFC 6749 §3.2). */
   | (Only<'tokenEndpoint'> & { readonly tokenEndpoint: PerEnvironment })
@@ -69,7 +69,7 @@ type Place =
   /** The URL before the token path, and the path that is appended. */
   | (Only<'authUrl' | 'tokenPath'> & AuthUrl & { readonly tokenPath: string })
 
-/** None of the other ways: two of them together do not compile. */
+/** Forbids the other ways: two of them together do not compile. */
 type Only<Names extends string> = {
   readonly [Name in Exclude<'tokenEndpoint' | 'issuer' | 'authUrl' | 'tokenPath', Names>]?: undefined
 }

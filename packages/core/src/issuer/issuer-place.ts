@@ -29,7 +29,7 @@ export type PlaceOptions = ReadAs<
   }
 >
 
-/** Returns how the options of one server's place are read, of which only those may be given that go together. */
+/** Returns how the options are read that say where a server is: those that go together, and no others. */
 export function describePlace(
   given: Readonly<Record<string, unknown>>,
   environment: Environment,
@@ -85,7 +85,7 @@ function below(url: URL, option: string, tokenPath: unknown): IssuerPlace {
   return { place: endpoint, discover: undefined, option, tokenPath: path, mistake: mistakeOf(path) }
 }
 
-/** The service has two servers with a path each. */
+/** Returns which issuer of the service may have been meant: each has a server and a path of its own. */
 function mistakeOf(tokenPath: string): string {
   if (tokenPath === generalPath) return `is it that of the weblink issuer, whose path is ${weblinkPath}?`
   if (tokenPath === weblinkPath) return `is it that of the general issuer, whose path is ${generalPath}?`

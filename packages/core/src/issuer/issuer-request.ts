@@ -24,7 +24,7 @@ export interface IssuerResponse {
   readonly status: number
   readonly body: string
   readonly retryAfter: number | undefined
-  /** The issuer's clock, in epoch milliseconds, where it says (RFC 9110 §6.6.1). */
+  /** The `Date` of the response, in epoch milliseconds: the issuer's clock (RFC 9110 §6.6.1). */
   readonly date: number | undefined
   readonly isHtml: boolean
   /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
@@ -65,7 +65,7 @@ export async function askServer(
   try {
     const response = send({
       signal,
-      // https: was made sure of, with the exception for loopback
+      // the URL was checked: https:, or http: to a loopback host
       [allowInsecureRequests]: true,
       // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch](to, init) {
@@ -77,9 +77,9 @@ export async function askServer(
     return await abortable(response.then(read), signal)
   } catch (error) {
     if (error instanceof ResponseTooLarge)
-      throw failure(request, 'TOKEN_RESPONSE_INVALID', 'answered with more than 1 MiB')
+      throw failure(request, 'TOKEN_RESPONSE_INVALID', 'responded with more than 1 MiB')
     if (signal.aborted)
-      throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not answer in time${unusedProxy(url, ownFetch)}`)
+      throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not respond in time${unusedProxy(url, ownFetch)}`)
     const { reason, tlsTooOld, definite, cause } = await describeFault(error, url, secrets, ownFetch)
     throw failure(request, tlsTooOld ? 'INSECURE_TRANSPORT' : 'TOKEN_REQUEST_FAILED', reason, {
       cause,
@@ -114,7 +114,7 @@ export function failure(
 }
 
 /**
- * Returns the response as JSON, whatever it says it is. oauth4webapi refuses JSON that is labelled as text, as some
+ * Returns the response as JSON, whatever its content type. oauth4webapi refuses JSON that is labelled as text, as some
  * servers do, and an RFC 6749 error beside a `WWW-Authenticate` challenge, as most servers do.
  */
 export function asJson({ status, body }: IssuerResponse): Response {

@@ -4,23 +4,23 @@ import { isTokenlaneError, TokenlaneError } from '../errors.ts'
 import { secretsOf } from './client-authentication.ts'
 import { askServer, type IssuerResponse } from './issuer-request.ts'
 import type { TokenEndpoint, TokenRequest } from './token-endpoint.ts'
-import { readTokenResponse, type TokenAnswer } from './token-response.ts'
+import { readTokenResponse, type IssuedToken } from './token-response.ts'
 
 /**
  * Makes one token request by client credentials (RFC 6749 §4.4), and another one where the server's metadata or its
  * clock show why the first failed.
  *
- * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if trying again is of no use, else
+ * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if another try would fail, too, else
  * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` (when `signal` aborts) or `TOKEN_RESPONSE_INVALID`.
  */
 export async function requestToken(
   endpoint: TokenEndpoint,
   credentials: ClientCredentials,
   signal: AbortSignal,
-): Promise<TokenAnswer> {
+): Promise<IssuedToken> {
   const { issuer, server, fetch, asking } = endpoint
   const request = { issuer, fetch, signal, asking, secrets: secretsOf(credentials) }
-  const askBy = (metadata: AuthorizationServer): Promise<TokenAnswer> => {
+  const askBy = (metadata: AuthorizationServer): Promise<IssuedToken> => {
     const url = tokenUrl(endpoint, metadata)
     return askInTime({ endpoint, credentials, metadata, request: { ...request, url } })
   }
@@ -36,14 +36,14 @@ export async function requestToken(
   }
 }
 
-/** Asks, and asks again where an assertion is refused whose times are not those of the issuer's clock (RFC 7523 §3). */
-async function askInTime(asking: TokenRequest): Promise<TokenAnswer> {
+/** Asks once, and once more where an assertion is refused whose times are not those of the issuer's clock (RFC 7523 §3). */
+async function askInTime(asking: TokenRequest): Promise<IssuedToken> {
   const { authentication, clock } = asking.endpoint
   const response = await send(asking)
-  const answer = await readTokenResponse(response, asking)
-  if (!(answer instanceof TokenlaneError)) return answer
-  const isRefused = answer.code === 'TOKEN_REQUEST_REFUSED'
-  if (!isRefused || authentication.method !== 'private_key_jwt' || !clock.learn(response.date)) throw answer
+  const first = await readTokenResponse(response, asking)
+  if (!(first instanceof TokenlaneError)) return first
+  const isRefused = first.code === 'TOKEN_REQUEST_REFUSED'
+  if (!isRefused || authentication.method !== 'private_key_jwt' || !clock.learn(response.date)) throw first
   const second = await readTokenResponse(await send(asking), asking)
   if (second instanceof TokenlaneError) throw second
   return second

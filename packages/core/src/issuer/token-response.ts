@@ -5,7 +5,7 @@ import { asJson, failure, type IssuerResponse } from './issuer-request.ts'
 import type { TokenEndpoint, TokenRequest } from './token-endpoint.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
-export interface TokenAnswer {
+export interface IssuedToken {
   readonly token: string
   readonly lifetime: number
 }
@@ -21,7 +21,7 @@ const headerSafe = /^[\x21-\x7e]+$/
 export async function readTokenResponse(
   response: IssuerResponse,
   { endpoint, credentials, metadata, request }: TokenRequest,
-): Promise<TokenAnswer | TokenlaneError> {
+): Promise<IssuedToken | TokenlaneError> {
   const { status, retryAfter } = response
   try {
     const lifetime = lifetimeIn(response.body)
@@ -52,7 +52,7 @@ export async function readTokenResponse(
 }
 
 /**
- * Says what to check after a refused client: the method, where the server's metadata allows only others; else the
+ * Returns what to check after a refused client: the method, where the server's metadata allows only others; else the
  * credentials. Only after a refusal: some servers' metadata is not complete.
  */
 function whatToCheck(
@@ -66,7 +66,7 @@ function whatToCheck(
   return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }
 
-/** Says what a response looks like that is not an OAuth response. */
+/** Returns what a response that is not an OAuth response looks like, and what to check. */
 function wrongResponse(
   { status, isHtml, isBearer }: IssuerResponse,
   { option, mistake }: TokenEndpoint,
@@ -75,18 +75,18 @@ function wrongResponse(
   if (status === 404 || status === 405) {
     const question = mistake && `; ${mistake}`
     return {
-      reason: `has no token endpoint at this path (answered with status ${status}): ${check}${question}`,
+      reason: `has no token endpoint at this path (responded with status ${status}): ${check}${question}`,
       definite: true,
     }
   }
   if (status === 401 && isBearer)
     return {
-      reason: `answered with status 401 as an API does, not an authorization server: ${check}`,
+      reason: `responded with status 401 as an API does, not an authorization server: ${check}`,
       definite: true,
     }
   const what = status >= 400 ? `status ${status}` : `no token response (status ${status})`
   const page = isHtml ? ', but with an HTML page: is it that of a proxy or a firewall?' : ''
-  return { reason: `answered with ${what}${page}`, definite: false }
+  return { reason: `responded with ${what}${page}`, definite: false }
 }
 
 /**
@@ -102,7 +102,7 @@ function lifetimeIn(body: string): number {
   return Math.min(seconds * 1_000, longestLifetime)
 }
 
-/** Whether a refusal will still be one in a second: a 4xx with an RFC 6749 error, unless it says "later". */
+/** Whether a refusal stays one: a 4xx with an RFC 6749 error, unless the error means that it may pass. */
 function isDefinite(error: unknown): error is ResponseBodyError {
   return (
     error instanceof ResponseBodyError &&

@@ -20,10 +20,10 @@ const unknownAuthority =
   /^(?:UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|UNABLE_TO_VERIFY_LEAF_SIGNATURE|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|CERT_UNTRUSTED)$/
 
 /**
- * Says what went wrong on the way to `url`.
+ * Returns what went wrong on the way to `url`.
  *
  * @param secrets What must not be printed, whatever an error holds.
- * @param ownFetch Whether the application's own `fetch` was asked, whose way is its own.
+ * @param ownFetch Whether the application's own `fetch` was asked, whose way to the issuer is unknown.
  */
 export async function describeFault(
   error: unknown,
@@ -105,7 +105,7 @@ function tunnelStatusOf(message: unknown): Pick<Innermost, 'tunnelStatus'> {
   return tunnelStatus === undefined ? {} : { tunnelStatus }
 }
 
-/** Names the proxy that failed, so that the issuer is not blamed. */
+/** Returns which proxy failed, so that the message does not blame the issuer. */
 function wayOf({ place, tunnelStatus }: Innermost, url: URL, ownFetch: boolean): string {
   const proxy = ownFetch ? undefined : environmentProxy(url)
   const name = proxy?.used === true ? `the proxy ${proxy.place} of ${proxy.variable}` : 'a proxy'
@@ -121,7 +121,7 @@ function bareCause(error: unknown, { code, place }: Innermost, secrets: readonly
   return Object.assign(new Error(message), { name, ...(code && { code }) })
 }
 
-/** A `fetch` of the application's own may put anything anywhere. */
+/** Whether text may be printed: an error of the application's own `fetch` may hold a secret in any field. */
 function isWord(text: string, secrets: readonly string[]): boolean {
   return /^[\w.:-]{1,64}$/.test(text) && !secrets.some((secret) => text.includes(secret))
 }

@@ -56,7 +56,7 @@ export const readResend: Reader<boolean | readonly string[]> = (value, path) => 
   return list(readMethod, allowed)(value, path)
 }
 
-/** Says what is allowed where an issuer is named. */
+/** Returns what is allowed where an issuer is named, for a message. */
 export function issuerNames(issuers: Iterable<string>): string {
   return `one of ${[...issuers].join(', ')}`
 }

@@ -23,7 +23,11 @@ export type CheckedOptions = ReadAs<
   }
 >
 
-/** @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong. */
+/**
+ * Returns a manager's options with their defaults in place.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong.
+ */
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
   const environment = new Environment(own(options, 'environment'))
   const issuers = own(options, 'issuers')
@@ -53,7 +57,7 @@ function readIssuers(
   }
 }
 
-/** The service's two issuers are different servers: both on one origin are a copy-paste. */
+/** Refuses the service's two issuers on one origin: they are different servers, so one URL was copied by mistake. */
 function mustHaveOwnOrigins(issuers: ReadonlyMap<string, CheckedIssuer>, path: string): void {
   const firstOf = new Map<string, [name: string, tokenPath: string]>()
   for (const [name, { tokenPath, place }] of issuers) {

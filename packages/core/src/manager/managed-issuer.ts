@@ -20,7 +20,7 @@ export interface IssuerStatus {
   readonly daysLeft?: number
 }
 
-/** One issuer put together: who asks it, how, and the token that comes of it. */
+/** One issuer put together: its clients, the requests to it, and the token that comes of them. */
 export interface ManagedIssuer {
   readonly token: RenewingToken
   readonly credentials: CredentialRotation
@@ -43,7 +43,7 @@ export function manageIssuer(
   const { renewBefore, maxWait } = issuer
   // calls may come to wait for a renewal that began in the background
   const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
-  // half of the wait: if the process that asks dies, a waiting one has as much time to ask itself
+  // half of the wait: if the process that asks ends, another one that waits has as much time to ask
   const lease = Math.min(requestTimeout, maxWait / 2)
   const issuing = askIssuer(endpoint, requestTimeout)
   const shared = store ? shareWithFleet(store, issuing, endpoint, lease) : issuing
@@ -59,6 +59,7 @@ export function manageIssuer(
   return { token, credentials, issuing, requestTimeout }
 }
 
+/** Returns how the token of an issuer is, and its secret. */
 export function issuerStatus({ token, credentials }: ManagedIssuer): IssuerStatus {
   const { expiresAt, ...status } = token.status()
   const daysLeft = credentials.daysLeft()

@@ -69,8 +69,7 @@ export interface TokenManagerOptions<Issuer extends string = string> {
   /** Receives every event; what an observer throws is ignored. */
   readonly observe?: Observer | readonly Observer[] | undefined
   /**
-   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into. Passes on
-   * the `dispatcher` that it gets where the process allows TLS 1.0.
+   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into.
    *
    * @defaultValue the runtime's `fetch`
    */

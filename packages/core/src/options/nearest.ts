@@ -5,7 +5,7 @@ export function didYouMean(text: string, names: readonly string[]): string {
 }
 
 function nearest(text: string, names: readonly string[]): string | undefined {
-  // a third of the letters may be wrong, and no text of any length is worth comparing
+  // a third of the letters may be wrong; comparing long text would take too much time
   if (text.length > 40) return undefined
   let best: string | undefined
   let least = Math.ceil(text.length / 3) + 1

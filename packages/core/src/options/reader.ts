@@ -28,7 +28,7 @@ export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unkn
   readonly [Name in keyof Options]-?: Name extends keyof As ? As[Name] : Exclude<Options[Name], undefined>
 }
 
-/** Reads an object with these options and no others, and says at once what is wrong with any of them. */
+/** Reads an object with these options and no others. One error names everything that is wrong with them. */
 export function object<T extends object>(description: Description<T>): Reader<T> {
   const names = Object.keys(description)
   const readers = description as Readonly<Record<string, Reader<unknown>>>

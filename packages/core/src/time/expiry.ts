@@ -1,5 +1,5 @@
 /**
- * The end of a span, counted on two clocks: it has come as soon as either says so.
+ * The end of a span, counted on two clocks: it has come as soon as it has come on either.
  *
  * The wall clock goes on while the machine sleeps or the process is frozen. The monotonic clock goes on when the wall
  * clock is set back. So a lifetime is never overestimated.

@@ -75,7 +75,7 @@ function isOld(version: unknown): version is string {
   return version === 'TLSv1' || version === 'TLSv1.1'
 }
 
-/** Node's contexts tell their lowest version as OpenSSL counts (0x0303 is TLS 1.2), undocumented. */
+/** Node's contexts return their lowest version as OpenSSL counts (0x0303 is TLS 1.2); this is undocumented. */
 function isOldContext(secureContext: unknown): boolean {
   const { context } = (secureContext ?? {}) as { context?: { getMinProto?: () => unknown } }
   const version = context?.getMinProto?.()
