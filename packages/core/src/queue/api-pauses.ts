@@ -6,7 +6,7 @@ import type { RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import { ReportedRemaining } from './reported-remaining.ts'
 
-/** A call that was sent, as far as pauses need to know it. */
+/** What pauses need of a call that was sent. */
 export interface SentCall {
   /** 1 for the first call of the API, 2 for the next. */
   readonly order: number
@@ -125,10 +125,10 @@ export class ApiPauses {
   }
 
   #refused(call: SentCall, response: ResponseHead): void {
-    const unasked = this.#backoff.after(call.takenAt)
+    const byBackoff = this.#backoff.after(call.takenAt)
     const { longestPause, rateLimitHeaders } = this.#policy
     const asked = rateLimitHeaders ? readPause(response) : readRetryAfter(response)
-    const ms = finiteDuration(asked ?? unasked, longestPause)
+    const ms = finiteDuration(asked ?? byBackoff, longestPause)
     this.#pause(ms, 'refused', response.status)
     this.#limiter.pause?.(ms)
   }

@@ -31,7 +31,7 @@ export interface LimitedApi {
 /**
  * Creates the limiter of an API that has a rate policy; called at start-up, once for each.
  *
- * The limiter keeps every limit, and `spread`, whatever it is asked. It holds nothing that keeps the process alive
+ * The limiter keeps every limit, and `spread`, however it is called. It holds nothing that keeps the process alive
  * while no call waits or is under way.
  */
 export interface RateLimiterFactory {

@@ -3,7 +3,7 @@ import { PriorityQueue } from 'p-queue'
 /** The calls of one priority, in order. */
 export class Level {
   readonly priority: number
-  /** p-queue's own line. It never calls what it holds here, though its types say that it could. */
+  /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
   readonly places: PriorityQueue = new PriorityQueue()
   /** Random, and highest at the root of every subtree: that keeps the tree balanced. */
   readonly weight: number = Math.random()
@@ -20,7 +20,7 @@ export class Level {
 
 /**
  * The priorities of the calls that wait, as a balanced tree (a treap): to join, to leave and to count what is ahead take
- * O(log n) of n priorities. p-queue alone would move half of the line for each call that joins among several priorities.
+ * O(log n) of n priorities. p-queue alone would move half of its queue for each call that joins among several priorities.
  */
 export class PriorityLevels {
   #root: Level | undefined

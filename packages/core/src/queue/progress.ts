@@ -16,7 +16,7 @@ export class Progress {
     this.#slotTime.add(performance.now() - takenAt)
   }
 
-  /** Returns the milliseconds until no call is queued, 0 if none is; always finite. */
+  /** Returns the milliseconds until no call is queued any more, always finite. */
   emptyIn({ queued, running, concurrency, limiter, pausedUntil }: Backlog): number {
     if (queued === 0) return 0
     const byLimits = finiteDuration(limiter.forecast(queued, this.#roundTrip.value, pausedUntil))

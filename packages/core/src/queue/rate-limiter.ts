@@ -42,7 +42,7 @@ export interface RateLimiter {
   /** The API said that its limit was passed: this process sends nothing for `ms`, and other processes should not. */
   pause?(ms: number): void
   /**
-   * Lifts a pause, for every process that shares the limiter; the others hear of it by `LimitedApi.resumed`.
+   * Lifts a pause, for every process that shares the limiter; it reports that to the others by `LimitedApi.resumed`.
    * Without this method `tokens.resume()` lifts the pause of this process only.
    */
   resume?(): void

@@ -16,7 +16,7 @@ import { ReportedLimits } from './reported-limits.ts'
 /** Why there is no turn yet: no live token, or try again in n milliseconds. */
 export type NotYet = 'token' | NotBefore
 
-/** Decides when the next call of an API may go: not which call, but whether there are a slot, a live token and a permit. */
+/** Decides whether the next call of an API may go, by slots, pauses, a live token and the limits; not which call that is. */
 export class Turns {
   readonly #token: CurrentToken
   readonly #limiter: RateLimiter
@@ -26,7 +26,7 @@ export class Turns {
   #policy: CheckedPolicy
   #running = 0
 
-  /** @param serve is called when there may be a turn again without a call that left. */
+  /** @param serve is called when there may be a turn again, though no call has left. */
   constructor(
     api: string,
     policy: CheckedPolicy,
@@ -124,7 +124,7 @@ export class Turns {
     return this.#pauses.wait(performance.now()) > 0 ? 'pause' : 'limit'
   }
 
-  /** Returns the milliseconds until that many queued calls have gone, as far as that can be told. */
+  /** Returns the milliseconds until that many queued calls are likely to have gone. */
   emptyIn(queued: number): number {
     return this.#progress.emptyIn(this.backlog(queued))
   }

@@ -10,8 +10,8 @@ export interface Waiter {
 /**
  * The calls that wait, in order: the highest priority first, and in it the call that came first.
  *
- * One line of p-queue per priority keeps the order. A call that gives up leaves its place behind, because p-queue would
- * search the line for it. Once more places are empty than taken, all are rebuilt.
+ * A queue of p-queue for each priority keeps the order. A call that gives up leaves its place behind, because p-queue
+ * would search its queue for it. Once more places are empty than taken, all queues are rebuilt.
  */
 export class WaitingCalls<T extends Waiter> {
   #levels = new PriorityLevels()

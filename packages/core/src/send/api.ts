@@ -4,7 +4,7 @@ export interface Report {
   readonly status: number
   /** The `Retry-After` header. */
   readonly retryAfter?: string | null | undefined
-  /** The `WWW-Authenticate` header: tells a refused token from another reason for a 401. */
+  /** The `WWW-Authenticate` header. It distinguishes a refused token from other reasons for a 401. */
   readonly wwwAuthenticate?: string | null | undefined
   /**
    * Returns the value of any response header by its lower-case name, several values joined by a comma. Called while
@@ -112,11 +112,11 @@ export interface Api {
   /** Name of the issuer whose tokens it takes. */
   readonly issuer: string
   /**
-   * Sends a call with a live token, and once more with a new one if the answer is 401.
+   * Sends a call with a live token, and once more with a new one after a 401.
    *
    * `attempt` performs one HTTP exchange with the given `Authorization` header; what it throws is passed on.
    *
-   * @throws TokenlaneError if no token can be had, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`: then nothing was
+   * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`: then nothing was
    * sent, except an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
@@ -126,7 +126,7 @@ export interface Api {
    *
    * The adapter releases every pass that it takes, whatever happens.
    *
-   * @throws TokenlaneError if no token can be had, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
+   * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
    * reason if it aborts.
    */
   admit(options?: AdmitOptions): Pass | Promise<Pass>

@@ -11,7 +11,7 @@ interface Reported {
   readonly places: Set<string>
 }
 
-/** Reports URLs that lie just outside every API: on the origin of one, below none of their paths. Once per path. */
+/** Reports URLs that lie just outside every API: on the origin of one, outside the paths of all. Once for each path. */
 export class MissedRoutes {
   readonly #apis: readonly Routed[]
   readonly #router: Pick<Router<Routed>, 'excludes'>

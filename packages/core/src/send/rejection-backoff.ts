@@ -29,8 +29,8 @@ interface SharedToken {
  * An API that refuses every token must not cost a token request for each call, and an endpoint that does so must not
  * cost the other endpoints their good token. So the renewals of one issuer are at least a second apart, and those of one
  * API ever further while they are not worthwhile: up to a minute, or 5 s if their tokens are accepted. A token that is
- * accepted after it was refused shows that the API refuses good tokens too. From then on, until it has refused none for
- * a minute, its 401s force a renewal only after a second without an acceptance.
+ * accepted after it was refused shows that the API refuses good tokens too. From then on, until it has refused no good
+ * token for a minute, its 401s force a renewal only after a second without an acceptance.
  */
 export class RejectionBackoff {
   readonly #shared: SharedToken

@@ -23,7 +23,7 @@ export class GuardedStore {
   async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
     // in a function: a store may throw before it returns a promise
     const claiming = (async () => this.#store.claim(name, stale, lease))()
-    // a lease that has ended when it arrives is useless
+    // a lease that has ended when it arrives cannot be used
     const claimed = await this.#inTime(
       claiming.then((claim) => [claim]),
       Math.min(storeTimeout, lease),
@@ -42,7 +42,7 @@ export class GuardedStore {
     return undefined
   }
 
-  /** Whether the store can tell when an entry is written. */
+  /** Whether the store reports when an entry is written. */
   get wakes(): boolean {
     return this.#store.wait !== undefined
   }

@@ -6,7 +6,7 @@ import type { StoreEntry } from './token-store.ts'
 /** How long a process waits before it looks again whether another one is done. */
 const pauseAfterLooks = backoff({ first: 40, most: 500, jitter: 'half' })
 
-/** The wait of one process while another one, the holder of the right, asks the issuer. */
+/** Lets one process wait while another one, the holder of the lease, asks the issuer. */
 export class HolderWait {
   readonly #store: GuardedStore
   readonly #name: string

@@ -121,7 +121,7 @@ class SharedSource implements ClientTokenSource {
     return stored
   }
 
-  /** Returns the token before the refusal if this process has none and that one lives. */
+  /** Returns the token before the refusal, if this process has no better one and that one has not expired. */
   #afterRefusal(refusal: StoredRefusal, name: string, { entry, expiresIn }: StoreEntry, wait: Wait): Grant {
     const grant = refusal.last && grantOf(refusal.last, undefined)
     if (grant === undefined || !wait.accepts(grant)) throw refusedBefore(this.#endpoint, refusal, expiresIn)

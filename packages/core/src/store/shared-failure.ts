@@ -39,6 +39,6 @@ export function refusedBefore(
 
 /** Returns the error of a process that waited for the token of another one in vain. */
 export function othersTooSlow({ issuer, server }: TokenEndpoint): TokenlaneError {
-  const reason = 'has not responded to the process that asks for all'
+  const reason = 'has not responded to the process that requests the token for all'
   return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_TIMEOUT', reason)
 }

@@ -13,7 +13,7 @@ export interface StoredToken {
 export interface StoredRefusal {
   readonly status: number | undefined
   readonly oauthError: string
-  /** The token before, for processes that have none: it serves while it lives. */
+  /** The token before. Processes without a token use it until it expires. */
   readonly last: StoredToken | undefined
 }
 

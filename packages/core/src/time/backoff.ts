@@ -8,8 +8,7 @@ interface Growth {
    * What is drawn anew each time, so that processes that failed together do not come back together.
    *
    * `whole` spreads them best, from 0 on. `half` draws between a half and the whole, where a pause of nearly nothing
-   * would cost a request too many: calls sit it out, or an API forces a renewal. `none` where a server is to be left
-   * alone for at least that long.
+   * would cost a request too many. `none` where a server is to be left alone for at least that long.
    */
   readonly jitter: 'none' | 'half' | 'whole'
 }

@@ -14,7 +14,7 @@ export interface TokenOptions {
 /** Calls wait for the renewal when the token has at most this left, or a fortieth of its lifetime if that is less. */
 const longestFloor = 10_000
 
-/** The token of one issuer that calls get, and why there is none or will be another one. */
+/** The token that calls to the APIs of one issuer get, when it ages, and why it is to be renewed. */
 export class HeldToken {
   readonly #options: TokenOptions
   #grant: Grant | undefined

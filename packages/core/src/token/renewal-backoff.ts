@@ -83,7 +83,7 @@ function spacingAfter(error: TokenlaneError, failures: number, neededIn: number 
   return heeding(error, Math.max(firstRetry, spacing))
 }
 
-/** What the issuer asks for outranks our own spacing, but is never nothing and never endless. */
+/** Returns what the issuer asks for instead of our own spacing: 250 ms at least, 5 minutes at most. */
 function heeding({ retryAfter }: TokenlaneError, spacing: number): number {
   if (retryAfter === undefined) return spacing
   if (retryAfter < firstRetry) return Math.max(spacing, firstRetry)

@@ -72,7 +72,7 @@ export class RenewingToken {
     } catch (error) {
       if (signal?.aborted === true) throw error
       if (flight.isLost) return this.wait(signal)
-      // the old token serves while it lives
+      // the old token is used until it expires
       return this.#held.unexpired() ?? raise(error)
     }
   }
