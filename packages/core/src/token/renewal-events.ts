@@ -26,10 +26,12 @@ export function reportToken(
 /** Reports why there is no new token, and when the next try comes. */
 export function reportFailure(
   { issuer, endpoint, emit }: Reporting,
-  { code, status, oauthError, cause }: TokenlaneError,
+  error: TokenlaneError,
   retryIn: number,
   tokenStillValid: boolean,
 ): void {
+  // not in the signature: the declarations would name `cause`, which programs with the target es2020 do not have
+  const { code, status, oauthError, cause } = error
   const { code: transportCode } = (cause ?? {}) as { code?: string }
   emit?.({
     type: 'renewal.failed',
