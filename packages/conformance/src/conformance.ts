@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'vite
 import type { Driver } from './driver.ts'
 import { fit } from './fit.ts'
 import { groups } from './scenarios/index.ts'
-import { SandboxStage } from './stage.ts'
+import { SandboxStage } from './sandbox-stage.ts'
 
 /** For what hangs; a busy machine may take its time. */
 const longest = 60_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { leaksIn } from '../src/every-error.ts'
+import { leaksIn } from '../src/leaks.ts'
 import { pathsTo } from '../src/secrets.ts'
 
 const token = 'token-that-nobody-may-see'

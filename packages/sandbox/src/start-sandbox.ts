@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 
-import { createControl, type SandboxControl } from './control/control.ts'
+import { createControl } from './control/control.ts'
+import type { SandboxControl } from './control/sandbox-control.ts'
 import { environmentOf } from './environment.ts'
 import type { ClientCredentials } from './issuer/client-registration.ts'
 import { createJournal } from './journal/journal.ts'

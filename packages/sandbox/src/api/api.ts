@@ -1,16 +1,16 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import type { Fault } from '../faults/failure.ts'
 import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
 import { pause, sample, type DelayRange, type Latency } from '../faults/latency.ts'
 import type { Random } from '../faults/random.ts'
-import { count, inSeconds } from '../in-words.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
 import { problem, send, type Answer } from '../server/answer.ts'
 import { cutInBody } from '../server/cut.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import { bearerToken, refuseToken } from './bearer.ts'
+import { CallCounts, type ApiCounts } from './call-counts.ts'
 import { echoEndpoint } from './endpoints/echo.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { outsideAnswer } from './endpoints/outside.ts'
@@ -18,27 +18,10 @@ import { recordsEndpoint } from './endpoints/records.ts'
 import { redirectEndpoint } from './endpoints/redirect.ts'
 import { slowEndpoint } from './endpoints/slow.ts'
 import { statusEndpoint } from './endpoints/status.ts'
+import { overTheLimit, tooManyCalls } from './over-limit.ts'
 import { judgeToken, type KnownToken } from './presented-token.ts'
 import { rateHeaders } from './rate-headers.ts'
 import { createStrictRate, type StrictRatePolicy, type WindowUsage } from './strict-rate.ts'
-
-/** What happened to the calls of one API since the start or the last reset. */
-export interface ApiCounts {
-  /** Calls that arrived, whatever became of them. */
-  calls: number
-  /** Calls that got any status that the other counts do not have. */
-  answered: number
-  /** Calls that got a 401. */
-  rejected: number
-  /** Calls that got a 429. */
-  limited: number
-  /** Calls that got a 5xx, or a cut connection. */
-  failed: number
-  /** The most calls that were between arrival and response at once. */
-  maxConcurrent: number
-  /** The most calls that any window saw, per limit of the rate policy in its order; empty without a policy. */
-  maxInWindow: number[]
-}
 
 export interface ApiOptions {
   realm: Realm
@@ -71,8 +54,6 @@ export interface Api {
   handle(request: IncomingMessage, response: ServerResponse, reachedAt: number): Promise<Outcome>
 }
 
-const noCounts = { calls: 0, answered: 0, rejected: 0, limited: 0, failed: 0, maxConcurrent: 0 }
-
 export function createApi(options: ApiOptions): Api {
   const { realm, baseUrl, identify, now, random, clock } = options
   const endpoints = new Map<string, Endpoint>([
@@ -89,8 +70,7 @@ export function createApi(options: ApiOptions): Api {
   }
   let policy = options.ratePolicy
   let rate = createStrictRate(policy?.limits ?? [], now)
-  let counts = { ...noCounts }
-  let underway = 0
+  const counts = new CallCounts()
 
   async function decide(request: IncomingMessage, url: URL, reachedAt: number): Promise<Decided> {
     const wait = rate.arrive()
@@ -109,7 +89,7 @@ export function createApi(options: ApiOptions): Api {
       }
     }
     if (fault !== undefined && fault !== 'cut-body') {
-      const reason = `the sandbox answered ${fault.status}, as failApi says`
+      const reason = `the sandbox responded with ${fault.status}, as failApi says`
       return { ...seen, answer: fault, decision: 'failed', reason }
     }
     if (wait !== undefined) {
@@ -123,7 +103,7 @@ export function createApi(options: ApiOptions): Api {
 
     const answer = await answerOf(request, url)
     if (fault === 'cut-body') {
-      const reason = 'the sandbox cut the connection in mid-body, as killApi says'
+      const reason = 'the sandbox cut the connection in the middle of the body, as killApi says'
       return { ...seen, answer, decision: 'failed', reason, cut: true, cutInBody: true }
     }
     return { ...seen, ...judged, answer }
@@ -132,7 +112,7 @@ export function createApi(options: ApiOptions): Api {
   async function answerOf(request: IncomingMessage, url: URL): Promise<Answer> {
     const [name = '', ...rest] = url.pathname.slice(basePath.length).split('/')
     const endpoint = endpoints.get(name)
-    if (endpoint === undefined) return problem(404, 'There is no such endpoint')
+    if (endpoint === undefined) return problem(404, 'Unknown endpoint')
     return endpoint({ request, rest: rest.join('/'), query: url.searchParams, baseUrl })
   }
 
@@ -149,9 +129,9 @@ export function createApi(options: ApiOptions): Api {
       rate = createStrictRate(next?.limits ?? [], now)
     },
     windows: () => rate.usage(),
-    counts: () => ({ ...counts, maxInWindow: rate.maxima() }),
+    counts: () => ({ ...counts.seen(), maxInWindow: rate.maxima() }),
     resetCounts() {
-      counts = { ...noCounts }
+      counts.reset()
       rate.forgetMaxima()
     },
     async handle(request, response, reachedAt) {
@@ -167,17 +147,15 @@ export function createApi(options: ApiOptions): Api {
       }
 
       await networkDelay()
-      counts.calls += 1
-      underway += 1
-      counts.maxConcurrent = Math.max(counts.maxConcurrent, underway)
+      counts.arrived()
       try {
         const { answer, usage, cutInBody: half = false, ...outcome } = await decide(request, url, reachedAt)
         if (answer === 'cut') {
-          counts.failed += 1
+          counts.responded('cut')
           request.socket.destroy()
           return outcome
         }
-        counts[half ? 'failed' : outcomeOf(answer.status)] += 1
+        counts.responded(half ? 'cut' : answer.status)
         const held = sample(api.slowness, random)
         if (held > 0) await pause(held)
         await networkDelay()
@@ -188,7 +166,7 @@ export function createApi(options: ApiOptions): Api {
         send(response, { ...answer, headers: { ...headers, ...answer.headers } })
         return outcome
       } finally {
-        underway -= 1
+        counts.left()
       }
     },
   }
@@ -199,25 +177,4 @@ interface Decided extends Outcome {
   answer: Answer | 'cut'
   usage: WindowUsage[]
   cutInBody?: boolean
-}
-
-function outcomeOf(status: number): 'answered' | 'rejected' | 'limited' | 'failed' {
-  if (status === 401) return 'rejected'
-  if (status === 429) return 'limited'
-  return status >= 500 ? 'failed' : 'answered'
-}
-
-function overTheLimit(usage: readonly WindowUsage[]): string {
-  const over = usage.find(({ used, quota }) => used > quota)
-  if (over === undefined) return 'over the limit'
-  return `over the limit: ${count(over.used)} of ${count(over.quota)} in ${inSeconds(over.window)}`
-}
-
-/** Whole seconds, rounded up, because `Retry-After` has no others (RFC 9110 §10.2.3). */
-function tooManyCalls(wait: number, retryAfter: StrictRatePolicy['retryAfter'], clock: ServerClock): Answer {
-  const headers: OutgoingHttpHeaders = {}
-  if (retryAfter === 'date') {
-    headers['retry-after'] = new Date(Math.ceil((clock.epoch() + wait) / 1_000) * 1_000).toUTCString()
-  } else if (retryAfter !== false) headers['retry-after'] = `${Math.ceil(wait / 1_000)}`
-  return problem(429, 'More calls arrived than the rate policy allows', headers)
 }

@@ -86,7 +86,7 @@ interface SlidingWindow {
   usage(at: number): WindowUsage
 }
 
-/** A call that arrives exactly one window after another one is no longer in a window with it. */
+/** A call that arrives exactly one window after another one is in another window. */
 function createSlidingWindow({ quota, window }: RateLimit): SlidingWindow {
   let arrivals: number[] = []
   let oldest = 0

@@ -1,5 +1,5 @@
 import { check, WrongValueError } from '../allowed.ts'
-import type { SandboxControl } from './control.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 
 /** Makes every control function check its arguments by its definition before it does anything. */

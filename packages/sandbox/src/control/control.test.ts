@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 
 import { callApi, requestToken, tokenOf, type Received } from '../../test/client.ts'
-import type { SandboxControl } from './control.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 import { realms } from '../realm.ts'
 import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 

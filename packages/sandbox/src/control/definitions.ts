@@ -8,7 +8,7 @@ import { journalFilter } from '../journal/journal.ts'
 import { realms, type Realm } from '../realm.ts'
 import { scenario } from '../scenario/scenario.ts'
 import { lifetime } from '../sandbox-options.ts'
-import type { SandboxControl } from './control.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 
 /** One parameter of a control function. */
 export interface Parameter<Value> {
@@ -47,8 +47,7 @@ export const definitions: Definitions = {
     parameters: [],
   },
   resetCounts: {
-    summary:
-      'Sets every count to zero. Calls inside of the windows of a rate policy still count for the policy.',
+    summary: 'Sets every count to zero. Calls in the windows of a rate policy still count for the policy.',
     parameters: [],
   },
   state: {
@@ -97,11 +96,12 @@ export const definitions: Definitions = {
   },
   dropOldSecrets: { summary: 'Refuses every client secret but the newest one.', parameters: [issuer] },
   slowIssuer: {
-    summary: 'Holds every token request for so long, on top of any other fault; 0 ends it.',
+    summary:
+      'Delays every token request by this many milliseconds, in addition to any other fault; 0 ends the delay.',
     parameters: [issuer, { name: 'ms', schema: latency }],
   },
   failIssuer: {
-    summary: 'Answers token requests with a failure. Replaces an earlier failure or kill.',
+    summary: 'Responds to token requests with a failure. Replaces an earlier failure or kill.',
     parameters: [issuer, { name: 'failure', schema: issuerFailure, spread: true }],
   },
   killIssuer: {
@@ -109,16 +109,17 @@ export const definitions: Definitions = {
     parameters: [issuer, { name: 'span', schema: optional(cut), spread: true }],
   },
   setIssuerClock: {
-    summary: 'Sets the clock of an issuer ahead by that many milliseconds, or behind if negative.',
+    summary: 'Sets the clock of an issuer forward by this many milliseconds, or back if negative.',
     parameters: [issuer, offset],
   },
   restoreIssuer: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyIssuer] },
   slowApi: {
-    summary: 'Holds every response of an API for so long; 0 ends it.',
+    summary: 'Delays every response of an API by this many milliseconds; 0 ends the delay.',
     parameters: [api, { name: 'ms', schema: latency }],
   },
   failApi: {
-    summary: 'Answers calls with a failure, whatever their token is. Replaces an earlier failure or kill.',
+    summary:
+      'Responds to calls with a failure, whatever their token is. Replaces an earlier failure or kill.',
     parameters: [api, { name: 'failure', schema: apiFailure, spread: true }],
   },
   killApi: {
@@ -126,7 +127,7 @@ export const definitions: Definitions = {
     parameters: [api, { name: 'span', schema: optional(cut), spread: true }],
   },
   setApiClock: {
-    summary: 'Sets the clock of an API ahead by that many milliseconds, or behind if negative.',
+    summary: 'Sets the clock of an API forward by this many milliseconds, or back if negative.',
     parameters: [api, offset],
   },
   setRatePolicy: {
@@ -135,8 +136,8 @@ export const definitions: Definitions = {
   },
   restoreApi: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyApi] },
   playScenario: {
-    summary: 'Lets control functions happen at their times. Replaces an earlier scenario.',
+    summary: 'Runs control functions at the times that the scenario gives. Replaces an earlier scenario.',
     parameters: [{ name: 'scenario', schema: scenario, spread: true }],
   },
-  stopScenario: { summary: 'Ends a scenario; what it has done stays as it is.', parameters: [] },
+  stopScenario: { summary: 'Ends a scenario. What it has changed stays changed.', parameters: [] },
 }

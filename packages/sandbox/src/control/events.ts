@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../journal/entry.ts'
-import type { SandboxControl } from './control.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 
 /** How often entries are sent, and every how many times the state comes with them. */
 const interval = 100

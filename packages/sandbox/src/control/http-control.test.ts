@@ -128,8 +128,8 @@ test.each<[string, string, number, string]>([
   ['/v1/revoke-tokens', '{', 400, 'The body is not JSON'],
   ['/v1/revoke-tokens', '[]', 400, 'The body must be a JSON object of named parameters'],
   ['/v1/revoke-tokens', '{"realm":"general"}', 400, '"realm" is not a parameter of revokeTokens'],
-  ['/v1/counts', '{}', 404, 'There is no POST /v1/counts'],
-  ['/v1/revokeTokens', '{}', 404, 'There is no POST /v1/revokeTokens'],
+  ['/v1/counts', '{}', 404, 'Unknown POST /v1/counts'],
+  ['/v1/revokeTokens', '{}', 404, 'Unknown POST /v1/revokeTokens'],
 ])('POST %s %s is refused', async (path, body, status, detail) => {
   const received = await ask(path, { method: 'POST', body })
   expect(received.status).toBe(status)

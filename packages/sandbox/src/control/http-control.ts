@@ -12,7 +12,7 @@ import { refuseStrangers, requireToken } from './guard.ts'
 import { namedArguments, pathOf } from './named-arguments.ts'
 import { openApi } from './openapi.ts'
 import { problemDetails, RefusedRequest } from './problem-details.ts'
-import type { SandboxControl } from './control.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 
 export interface HttpControlOptions extends EventSource {
   control: SandboxControl
@@ -44,7 +44,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
   app.notFound(({ req }) => {
     const known = `see ${origin}/openapi.json`
     const detail =
-      req.path === '/' ? 'This build has no console page' : `There is no ${req.method} ${req.path}: ${known}`
+      req.path === '/' ? 'This build has no console page' : `Unknown ${req.method} ${req.path}: ${known}`
     return problemDetails(new RefusedRequest(404, detail))
   })
   app.use(async (context, next) => {

@@ -1,4 +1,5 @@
-import type { Api, ApiCounts } from '../api/api.ts'
+import type { Api } from '../api/api.ts'
+import type { ApiCounts } from '../api/call-counts.ts'
 import type { StrictRatePolicy, WindowUsage } from '../api/strict-rate.ts'
 import type { Fault } from '../faults/failure.ts'
 import type { FaultSlot } from '../faults/fault.ts'
@@ -40,7 +41,7 @@ export interface IssuerState {
   /** How many client secrets are accepted now: more than 1 while secrets overlap. */
   acceptedSecrets: number
   latency: Latency
-  /** How far its clock is ahead, in milliseconds. */
+  /** By how many milliseconds its clock is ahead; negative if it is behind. */
   clockOffset: number
   fault: FaultState | null
   counts: IssuerCounts
@@ -52,7 +53,7 @@ export interface ApiState {
   /** One for each limit of the policy. */
   windows: WindowUsage[]
   latency: Latency
-  /** How far its clock is ahead, in milliseconds. */
+  /** By how many milliseconds its clock is ahead; negative if it is behind. */
   clockOffset: number
   fault: FaultState | null
   counts: ApiCounts

@@ -87,7 +87,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
         send(response, problem(404, detail))
         return {
           decision: 'refused',
-          reason: `no such path: the token endpoint is ${tokenPath}`,
+          reason: `unknown path: the token endpoint is ${tokenPath}`,
           flaws: ['token-request'],
         }
       }
@@ -111,7 +111,10 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       if (fault !== undefined && fault !== 'cut-body') {
         counts.failed += 1
         send(response, fault)
-        return { decision: 'failed', reason: `the sandbox answered ${fault.status}, as failIssuer says` }
+        return {
+          decision: 'failed',
+          reason: `the sandbox responded with ${fault.status}, as failIssuer says`,
+        }
       }
       if (request.method !== 'POST') {
         send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
@@ -123,7 +126,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
         await oauth.handle(request, response)
         return {
           decision: 'failed',
-          reason: 'the sandbox cut the connection in mid-body, as killIssuer says',
+          reason: 'the sandbox cut the connection in the middle of the body, as killIssuer says',
           cut: true,
         }
       }

@@ -40,7 +40,7 @@ function wrongCredentials(
   { realm, registration }: Judge,
 ): string | undefined {
   if (clientId === undefined) return 'no client_id in the form'
-  if (clientId !== registration.clientId) return `client_id of no application that the ${realm} issuer knows`
+  if (clientId !== registration.clientId) return `unknown client_id: the ${realm} issuer has another one`
   if (clientSecret === undefined) return 'no client_secret in the form'
   return registration.had(clientSecret) ? undefined : 'a wrong client_secret'
 }

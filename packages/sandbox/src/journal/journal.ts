@@ -34,7 +34,7 @@ export interface Journal {
   /** Keeps an entry for as long as the journal lasts. */
   keep(id: number): void
   entries(filter?: JournalFilter): JournalEntry[]
-  /** How many entries are no longer there. */
+  /** How many entries were dropped because the journal was full. */
   dropped(): number
   clear(): void
   /** Calls the listener with every new entry; returns the function that ends this. */

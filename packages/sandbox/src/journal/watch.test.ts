@@ -103,7 +103,7 @@ test.each<[string, string, Parameters<typeof requestToken>[2], Parameters<typeof
     'client-authentication',
     { client_id: 'x' },
     {},
-    'client_id of no application that the general issuer knows',
+    'unknown client_id: the general issuer has another one',
   ],
   [
     'a Basic header',
@@ -166,7 +166,7 @@ test('a fault is said to be one', async () => {
   expect(last()).toMatchObject({
     status: 503,
     decision: 'failed',
-    reason: 'the sandbox answered 503, as failIssuer says',
+    reason: 'the sandbox responded with 503, as failIssuer says',
   })
   sandbox.control.killApi('general')
   await expect(callApi(sandbox, 'general', {})).rejects.toMatchObject({ code: 'ECONNRESET' })

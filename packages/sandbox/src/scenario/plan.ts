@@ -1,6 +1,6 @@
 import { WrongValueError } from '../allowed.ts'
 import { problemsOf } from '../control/checked.ts'
-import type { SandboxControl } from '../control/control.ts'
+import type { SandboxControl } from '../control/sandbox-control.ts'
 import { definitions, type ControlName } from '../control/definitions.ts'
 import { namedArguments } from '../control/named-arguments.ts'
 import { parseDuration } from '../duration.ts'

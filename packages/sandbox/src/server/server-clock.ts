@@ -1,6 +1,6 @@
 /** The clock that a server shows to its clients. It may be wrong, as clocks are. */
 export interface ServerClock {
-  /** How far it is ahead of this machine's clock, in milliseconds; behind if negative. */
+  /** By how many milliseconds it is ahead of this machine's clock; negative if it is behind. */
   offset: number
   /** The time that it shows, in milliseconds since 1970. */
   epoch(): number

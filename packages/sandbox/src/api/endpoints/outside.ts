@@ -4,6 +4,6 @@ import { json, problem, type Answer } from '../../server/answer.ts'
 
 /** Returns the response to a request outside of the API's base path, where no token should arrive. */
 export function outsideAnswer({ headers }: IncomingMessage, pathname: string): Answer {
-  if (!pathname.startsWith('/outside/')) return problem(404, 'There is no such path')
+  if (!pathname.startsWith('/outside/')) return problem(404, 'Unknown path')
   return json({ authorization: headers.authorization !== undefined })
 }

@@ -13,7 +13,7 @@ export function recordsEndpoint(total: number): Endpoint {
     }
     if (rest !== '') {
       const index = recordIndex(rest)
-      if (index === undefined || index >= total) return problem(404, 'There is no such record')
+      if (index === undefined || index >= total) return problem(404, 'Unknown record')
       return json(recordAt(index))
     }
     const page = wholeNumber(query.get('page') ?? '1', { min: 1, max: Number.MAX_SAFE_INTEGER })

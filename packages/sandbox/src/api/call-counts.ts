@@ -1,0 +1,56 @@
+/** What happened to the calls of one API since the start or the last reset. */
+export interface ApiCounts {
+  /** Calls that arrived, whatever became of them. */
+  calls: number
+  /** Calls that got any status that the other counts do not have. */
+  answered: number
+  /** Calls that got a 401. */
+  rejected: number
+  /** Calls that got a 429. */
+  limited: number
+  /** Calls that got a 5xx, or a cut connection. */
+  failed: number
+  /** The most calls that were between arrival and response at once. */
+  maxConcurrent: number
+  /** The most calls that any window saw, per limit of the rate policy in its order; empty without a policy. */
+  maxInWindow: number[]
+}
+
+const none = { calls: 0, answered: 0, rejected: 0, limited: 0, failed: 0, maxConcurrent: 0 }
+
+/** Counts the calls of one API and what became of them. */
+export class CallCounts {
+  #counts = { ...none }
+  #underway = 0
+
+  /** Notes that a call arrived. */
+  arrived(): void {
+    this.#underway += 1
+    this.#counts.calls += 1
+    this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, this.#underway)
+  }
+
+  /** Notes what became of a call: the status that it got, or that its connection was cut. */
+  responded(status: number | 'cut'): void {
+    this.#counts[outcomeOf(status)] += 1
+  }
+
+  /** Notes that a call is over. */
+  left(): void {
+    this.#underway -= 1
+  }
+
+  seen(): Omit<ApiCounts, 'maxInWindow'> {
+    return { ...this.#counts }
+  }
+
+  reset(): void {
+    this.#counts = { ...none }
+  }
+}
+
+function outcomeOf(status: number | 'cut'): 'answered' | 'rejected' | 'limited' | 'failed' {
+  if (status === 401) return 'rejected'
+  if (status === 429) return 'limited'
+  return status === 'cut' || status >= 500 ? 'failed' : 'answered'
+}

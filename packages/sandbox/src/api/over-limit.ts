@@ -1,0 +1,29 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+
+import { count, inSeconds } from '../in-words.ts'
+import { problem, type Answer } from '../server/answer.ts'
+import type { ServerClock } from '../server/server-clock.ts'
+import type { StrictRatePolicy, WindowUsage } from './strict-rate.ts'
+
+/** Says by how much a call was over the limit. */
+export function overTheLimit(usage: readonly WindowUsage[]): string {
+  const over = usage.find(({ used, quota }) => used > quota)
+  if (over === undefined) return 'over the limit'
+  return `over the limit: ${count(over.used)} of ${count(over.quota)} in ${inSeconds(over.window)}`
+}
+
+/**
+ * Returns the 429 of a call that was over the limit, to be sent again after `wait` milliseconds. `Retry-After` has
+ * whole seconds only, so they are rounded up (RFC 9110 §10.2.3).
+ */
+export function tooManyCalls(
+  wait: number,
+  retryAfter: StrictRatePolicy['retryAfter'],
+  clock: ServerClock,
+): Answer {
+  const headers: OutgoingHttpHeaders = {}
+  if (retryAfter === 'date') {
+    headers['retry-after'] = new Date(Math.ceil((clock.epoch() + wait) / 1_000) * 1_000).toUTCString()
+  } else if (retryAfter !== false) headers['retry-after'] = `${Math.ceil(wait / 1_000)}`
+  return problem(429, 'More calls arrived than the rate policy allows', headers)
+}

@@ -1,0 +1,86 @@
+import type { ApiCounts } from '../api/call-counts.ts'
+import type { StrictRatePolicy } from '../api/strict-rate.ts'
+import type { ApiFailure, Cut, IssuerFailure } from '../faults/failure.ts'
+import type { Latency } from '../faults/latency.ts'
+import type { ClientCredentials } from '../issuer/client-registration.ts'
+import type { IssuerCounts } from '../issuer/issuer.ts'
+import type { JournalEntry } from '../journal/entry.ts'
+import type { JournalFilter } from '../journal/journal.ts'
+import type { Realm } from '../realm.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+import type { SandboxState } from './state.ts'
+
+/** A snapshot of everything that the sandbox counts. */
+export interface SandboxCounts {
+  issuers: Record<Realm, IssuerCounts>
+  apis: Record<Realm, ApiCounts>
+}
+
+/**
+ * Makes the service misbehave, and says what reached it. Everything takes effect at once, for requests that
+ * arrive from then on. Where the issuer or the API may be left out, both are meant. A wrong argument is a `TypeError`.
+ */
+export interface SandboxControl {
+  /** Returns what reached the issuers and the APIs, and what became of it. */
+  counts(): SandboxCounts
+  /** Sets every count to zero. Calls in the windows of a rate policy still count for the policy. */
+  resetCounts(): void
+  /** Returns the sandbox as it is now: live tokens, windows of the rate policies, faults, counts. */
+  state(): SandboxState
+  /** Returns the requests that reached an issuer or an API, in order, with what was decided and why. */
+  journal(filter?: JournalFilter): JournalEntry[]
+  /** Returns what the client did wrong so far, with evidence from the journal and the fix. */
+  verdict(): Verdict
+  /** Forgets the journal, and what the verdict has found so far. */
+  clearJournal(): void
+
+  /** Returns the environment variables that point a program at this sandbox, with the newest client secrets. */
+  environment(): Record<string, string>
+
+  /** Ends the life of all tokens issued until now. */
+  expireTokens(issuer?: Realm): void
+  /** Revokes all tokens issued until now. */
+  revokeTokens(issuer?: Realm): void
+  /** Sets the lifetime of the tokens issued from now on, in milliseconds; 1 to 31_536_000_000, fractions allowed. */
+  setTokenLifetime(lifetime: number, issuer?: Realm): void
+
+  /**
+   * Makes a new client secret. The old one is refused from now on, unless `overlap` keeps it good until
+   * `dropOldSecrets`. Tokens that were issued live on.
+   *
+   * @returns the credentials with the new secret.
+   */
+  rotateSecret(issuer: Realm, options?: { overlap?: boolean }): ClientCredentials
+  /** Refuses every secret but the newest one. */
+  dropOldSecrets(issuer: Realm): void
+
+  /** Delays every token request by this many milliseconds, in addition to any other fault; 0 ends the delay. */
+  slowIssuer(issuer: Realm, ms: Latency): void
+  /** Responds to token requests with a failure. Replaces an earlier failure or kill. */
+  failIssuer(issuer: Realm, failure: IssuerFailure): void
+  /** Cuts the connection of token requests when they arrive, or in the middle of the response's body. Replaces an earlier failure or kill. */
+  killIssuer(issuer: Realm, span?: Cut): void
+  /** Sets the clock of an issuer forward by this many milliseconds, or back if negative: its `Date` header and the claims of its tokens. */
+  setIssuerClock(issuer: Realm, offset: number): void
+  /** Ends slowness, failure, kill and a wrong clock. */
+  restoreIssuer(issuer?: Realm): void
+
+  /** Delays every response of an API by this many milliseconds; 0 ends the delay. */
+  slowApi(api: Realm, ms: Latency): void
+  /** Responds to calls with a failure, whatever their token is. Replaces an earlier failure or kill. */
+  failApi(api: Realm, failure: ApiFailure): void
+  /** Cuts the connection of calls when they arrive, or in the middle of the response's body. Replaces an earlier failure or kill. */
+  killApi(api: Realm, span?: Cut): void
+  /** Sets the clock of an API forward by this many milliseconds, or back if negative: its `Date` header and its rate limit headers. */
+  setApiClock(api: Realm, offset: number): void
+  /** Sets the rate policy that an API enforces from now on, counting from zero; `null` ends it. */
+  setRatePolicy(api: Realm, policy: StrictRatePolicy | null): void
+  /** Ends slowness, failure, kill and a wrong clock. */
+  restoreApi(api?: Realm): void
+
+  /** Runs control functions at the times that the scenario gives. Replaces an earlier scenario. A wrong step is a `TypeError` at once. */
+  playScenario(scenario: Scenario): void
+  /** Ends a scenario. What it has changed stays changed. */
+  stopScenario(): void
+}
