@@ -1,40 +1,74 @@
 import { longestPromise } from './fleet-policy.ts'
+import { lease } from './ledger.ts'
 
-/** How many of the last answers count. */
+/** How many of the last responses count. */
 const remembered = 20
-/** The part of answers that may come later than was promised: those are reported, each with a message. */
-const late = 0.25
+/** How many responses are reported to the fleet with one message, at most. */
+const mostReported = 5
+/** How many responses of its own a process needs within `fresh` milliseconds to promise by them. */
+const enough = 10
+const fresh = 60_000
+/** The part of responses that may come later than was promised: each of them is reported with a message. */
+const mostLate = 0.45
 /** What a promise may cost: this part of the shortest span, by which units come free later than they could. */
-const worthwhile = 0.02
+const mostCost = 0.03
+/** A message for each call is worth as much as this part of the span. */
+const messageCost = 0.04
+
+interface AnswerTime {
+  readonly ms: number
+  readonly at: number
+}
 
 /** How long after their due times the units of a process were answered. */
 export class AnswerTimes {
-  #times: number[] = []
-  #next = 0
+  #last: AnswerTime[] = []
+  #unreported: number[] = []
 
-  add(ms: number): void {
-    this.#times[this.#next] = ms
-    this.#next = (this.#next + 1) % remembered
+  add(ms: number, at: number): void {
+    this.#last.push({ ms, at })
+    if (this.#last.length > remembered) this.#last.shift()
+    this.#unreported.push(Math.round(ms * 10) / 10)
+    if (this.#unreported.length > mostReported) this.#unreported.shift()
   }
 
-  /** In milliseconds; 0 while nothing is known. */
-  get mean(): number {
-    return meanOf(this.#times)
+  /** Returns the last times that Redis has not heard of yet. */
+  report(): readonly number[] {
+    return this.#unreported.splice(0)
+  }
+
+  /** Returns the mean in milliseconds, 0 while nothing is known. */
+  mean(now: number): number {
+    return meanOf(this.#freshAt(now))
   }
 
   /**
-   * Returns within how many milliseconds an answer can be promised, so that it need not be reported; `undefined` where
-   * answers take too different times for that.
+   * Returns within how many milliseconds an answer can be promised, so that it need not be reported; `lease` where
+   * answers take too different times for that; `undefined` for a process that makes too few calls to know.
    */
-  promise(shortestSpan: number): number | undefined {
-    const slowestFirst = this.#times.toSorted((one, other) => other - one)
-    const usual = slowestFirst[Math.floor(slowestFirst.length * late)]
-    if (usual === undefined) return undefined
-    const promise = usual * 1.05 + 2
-    const cost = meanOf(this.#times.map((time) => Math.max(0, promise - time)))
-    const isWorthwhile = cost <= shortestSpan * worthwhile
-    return isWorthwhile && promise < Math.min(longestPromise, shortestSpan / 2) ? promise : undefined
+  promise(now: number, shortestSpan: number): number | undefined {
+    const times = this.#freshAt(now)
+    return times.length < enough ? undefined : promiseOf(times, shortestSpan)
   }
+
+  #freshAt(now: number): readonly number[] {
+    return this.#last.flatMap(({ ms, at }) => (now - at < fresh ? [ms] : []))
+  }
+}
+
+/** Returns the promise that costs least, in time by which units come free later and in messages for late responses. */
+export function promiseOf(times: readonly number[], shortestSpan: number): number {
+  const slowestFirst = times.toSorted((one, other) => other - one)
+  const candidates = slowestFirst.slice(0, 1 + Math.floor(times.length * mostLate))
+  let best = { promise: lease, cost: Infinity }
+  for (const [isLater, time] of candidates.entries()) {
+    const promise = time * 1.01 + 1
+    const lost = meanOf(times.map((each) => Math.max(0, promise - each))) / shortestSpan
+    const cost = lost + (messageCost * isLater) / times.length
+    const isAllowed = promise < Math.min(longestPromise, shortestSpan / 2) && lost <= mostCost
+    if (isAllowed && cost < best.cost) best = { promise, cost }
+  }
+  return best.promise
 }
 
 function meanOf(times: readonly number[]): number {

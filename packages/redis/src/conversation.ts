@@ -30,7 +30,8 @@ export class Conversation<Message, Answer> {
   #round = 0
   #silentSince = Infinity
   #isSilent = false
-  #roundTrip = 0
+  #meanRoundTrip = 0
+  #lastRoundTrips: number[] = []
   #timers: Timer[] = []
 
   constructor(
@@ -54,14 +55,17 @@ export class Conversation<Message, Answer> {
     return this.#silentSince
   }
 
-  /** How long a message and its answer travel, on average, in milliseconds. */
+  /**
+   * How long a message and its answer travel, in milliseconds: the median of the last five, since a process or
+   * Redis may be busy for a moment; 0 before the first answer.
+   */
   get roundTrip(): number {
-    return this.#roundTrip
+    return this.#lastRoundTrips.length === 0 ? 0 : medianOf(this.#lastRoundTrips)
   }
 
   /** How long an answer may take: a Redis that is known to be far away may take longer. */
   get answerTimeout(): number {
-    return Math.max(this.#timeout, Math.min(2.5 * this.#roundTrip, 0.9 * hopeless))
+    return Math.max(this.#timeout, Math.min(2.5 * this.#meanRoundTrip, 0.9 * hopeless))
   }
 
   say(message: Message): void {
@@ -83,7 +87,8 @@ export class Conversation<Message, Answer> {
   #hear(round: number, answer: Answer, sentAt: number): void {
     if (round !== this.#round) return
     const took = this.#runtime.now() - sentAt
-    this.#roundTrip = this.#roundTrip === 0 ? took : this.#roundTrip * 0.8 + took * 0.2
+    this.#meanRoundTrip = this.#meanRoundTrip === 0 ? took : this.#meanRoundTrip * 0.8 + took * 0.2
+    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
     this.#silentSince = Infinity
     this.#isSilent = false
     this.#become('free')
@@ -136,4 +141,10 @@ export class Conversation<Message, Answer> {
   #later(ms: number, run: () => void): void {
     this.#timers.push(this.#runtime.after(ms, run, this.#isSilent))
   }
+}
+
+/** Of an even number of values the lower one in the middle. */
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.floor((sorted.length - 1) / 2)] as number
 }

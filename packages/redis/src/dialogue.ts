@@ -13,6 +13,9 @@ import { Speaker } from './speaker.ts'
 import type { UnitsAhead } from './units-ahead.ts'
 import type { UnitsInUse } from './units-in-use.ts'
 
+/** How much earlier than promised a response may come without a message of its own, in milliseconds. */
+const longestUseless = 1_000
+
 /** What a process hears of Redis. */
 export interface DialogueListener {
   /** Redis cannot be reached. */
@@ -81,7 +84,8 @@ export class Dialogue {
 
   /** Tells Redis of a response that came `late` milliseconds after it was promised, unless that is as promised. */
   tellResponse(late: number): void {
-    const isAsPromised = late <= 0 && -late < shortestSpan(this.#subjects.ledger.policy) / 32
+    const span = shortestSpan(this.#subjects.ledger.policy)
+    const isAsPromised = late <= 0 && -late < Math.min(span / 8, longestUseless)
     if (!isAsPromised) this.#news.addResponse(this.#runtime.now())
     this.plan()
   }
@@ -108,10 +112,15 @@ export class Dialogue {
     return Math.min(longestUntold, shortestSpan(this.#subjects.ledger.policy) / 4)
   }
 
+  /** What other processes promise holds for one that is as near to Redis: 0 says so. */
+  get #othersPromise(): number {
+    return this.#conversation.roundTrip < shortestSpan(this.#subjects.ledger.policy) / 8 ? 0 : lease
+  }
+
   #say(): void {
     const now = this.#runtime.now()
     const { demand, ledger, ahead, inUse, pause, membership } = this.#subjects
-    const promise = inUse.answerTimes.promise(shortestSpan(ledger.policy))
+    const promise = inUse.answerTimes.promise(now, shortestSpan(ledger.policy)) ?? this.#othersPromise
     this.#said = {
       policy: ledger.policy,
       ...membership.introduce(),
@@ -119,8 +128,9 @@ export class Dialogue {
       ...this.#contact.say(now),
       units: ledger.state(now),
       wanted: this.#contact.isAway ? 0 : demand.beyond(ahead.count),
-      promise: promise ?? lease,
-      lag: promise ?? inUse.answerTimes.mean,
+      promise,
+      lag: promise > 0 && promise < lease ? promise : inUse.answerTimes.mean(now),
+      times: inUse.answerTimes.report(),
     }
     this.#news.leave()
     this.#conversation.say(this.#said)
@@ -137,7 +147,7 @@ export class Dialogue {
     this.#hearPause(answer, said)
     const contact = this.#contact.hear(said)
     if (contact === 'found') this.#find()
-    const granted = ahead.add(answer, said, sentAt, this.#longestUntold)
+    const granted = ahead.add(answer, sentAt, this.#longestUntold)
     demand.queue(said.wanted > granted)
     if (contact === 'outdated') ahead.drop(Infinity)
     else if (granted > 0) ahead.offer()

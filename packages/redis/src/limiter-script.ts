@@ -4,6 +4,7 @@ import * as due from './script/due.ts'
 import * as epoch from './script/epoch.ts'
 import * as granting from './script/grant.ts'
 import * as known from './script/known.ts'
+import * as times from './script/times.ts'
 import * as turns from './script/turns.ts'
 import * as units from './script/units.ts'
 import * as write from './script/write.ts'
@@ -38,6 +39,7 @@ numberMember()
 waitForOthers()
 replaceStated()
 hearNews()
+learnTimes()
 
 local grants, wait, place, waits = serve()
 
@@ -71,6 +73,9 @@ const text = [
   units.addStated,
   units.replaceStated,
   epoch.hearNews,
+  times.shortest,
+  times.promiseOf,
+  times.learnTimes,
   due.answerOf,
   due.freeingsOf,
   due.allFreeings,
@@ -84,6 +89,9 @@ const text = [
   turns.waitFor,
   granting.findUnits,
   granting.grant,
+  granting.narrowest,
+  granting.dueIn,
+  granting.learnDelay,
   granting.serve,
   write.keptFor,
   write.writeState,

@@ -20,10 +20,12 @@ export interface Message extends ContactWord {
   readonly units: readonly (readonly Units[])[]
   /** How many more units it could use. */
   readonly wanted: number
-  /** How long after its due time a new unit is presumed to be answered. */
+  /** How long after its due time a new unit is presumed to be answered; 0 for as long as in other processes. */
   readonly promise: number
   /** How long after its due time a unit is answered on average, 0 if not known. */
   readonly lag: number
+  /** How long after their due times the last units were answered that Redis has not heard of. */
+  readonly times: readonly number[]
   /** For how long no process shall send, 0 for no pause. */
   readonly pause: number
   /** Whether the pause of all is lifted. */
@@ -42,6 +44,8 @@ export interface Answer {
   /** Before that no process gets a unit. */
   readonly soonest: number
   readonly pause: number
+  /** How long after its due time each of `grants` is presumed to be answered. */
+  readonly promise: number
   /** What Redis' clock says. */
   readonly now: number
 }
@@ -61,11 +65,12 @@ export function createExchange(client: RedisClient, prefix: string, baseUrl: str
 export function readAnswer(reply: unknown): Answer | 'stale' {
   const { stale, epoch, grants, ...times } = parse(reply)
   if (stale === true) return 'stale'
-  const { turn, member, wait, soonest, pause, now } = times as Record<string, number>
+  const { turn, member, wait, soonest, pause, promise, now } = times as Record<string, number>
+  // an empty list is an object to Redis
   const list = Array.isArray(grants) ? (grants as unknown[]) : []
   if (
     typeof epoch !== 'string' ||
-    ![turn, member, wait, soonest, pause, now].every(isAmount) ||
+    ![turn, member, wait, soonest, pause, promise, now].every(isAmount) ||
     !list.every(isGrant)
   )
     throw new Error('not an answer of the limiter')

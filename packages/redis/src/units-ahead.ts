@@ -1,6 +1,6 @@
 import { Grants } from './grants.ts'
 import { type Batch, type Ledger, lease } from './ledger.ts'
-import type { Answer, Message } from './protocol.ts'
+import type { Answer } from './protocol.ts'
 import type { Runtime, Timer } from './runtime.ts'
 
 /** What becomes of units that Redis granted ahead. */
@@ -39,7 +39,7 @@ export class UnitsAhead {
   }
 
   /** Adds what Redis granted in its answer to a message that left at `sentAt`; returns how many units that are. */
-  add({ grants }: Answer, { promise }: Message, sentAt: number, longestUntold: number): number {
+  add({ grants, promise }: Answer, sentAt: number, longestUntold: number): number {
     const now = this.#runtime.now()
     let granted = 0
     for (const [due, count] of grants) {

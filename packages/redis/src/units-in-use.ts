@@ -26,7 +26,8 @@ export class UnitsInUse {
   accounting: LimitedApi['accounting']
   readonly #owner: PermitOwner = {
     ended: (batch, answered) => {
-      this.answerTimes.add(this.#runtime.now() - batch.dueAt)
+      const now = this.#runtime.now()
+      this.answerTimes.add(now - batch.dueAt, now)
       this.#end(batch, answered)
     },
     unused: (batch) => this.#listener.unused(batch, 1),

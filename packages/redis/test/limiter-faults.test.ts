@@ -143,6 +143,7 @@ test(
       away: false,
       promise: 5_000,
       lag: 0,
+      times: [],
       pause: 0,
       resume: false,
     }

@@ -68,6 +68,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
       wanted: 0,
       promise: 5_000,
       lag: 0,
+      times: [],
       pause: 0,
       resume: false,
       ...said,

@@ -42,7 +42,7 @@ local function freeAt(unit, freeings)
       if missing <= 0 then break end
       missing, at = missing - freeing.units, freeing.at
     end
-    due = math.max(due, at + rounds * (limit.span + state.lag))
+    due = math.max(due, at + rounds * (limit.span + (state.delay or state.lag)))
   end
   return due
 end

@@ -17,18 +17,20 @@ local function beginEpoch(run)
   local pause = state and state.pause < now + 86400000 and state.pause or 0
   state = {
     epoch = me .. ':' .. message.number, born = now, run = run, turn = 0, hold = now + policy.grantLifetime, pause = pause,
-    silenceEnd = now, heard = 0, next = 0, round = 0, members = 0, lag = message.lag, take = 1, used = {},
+    silenceEnd = now, heard = 0, next = 0, round = 0, members = 0, lag = message.lag, take = 1, times = {},
+    promise = lease, served = 0, used = {},
   }
   stated = nil
   isNew = true
 end
 `
 
-/** Sees to it that the state is one that knows of all units, and counts the message. */
+/** Sees to it that the state is one that knows of all units, that time does not run back, and counts the message. */
 export const enterEpoch = `
 local function enterEpoch()
   local run = (not state or now - state.last > 20) and readRun() or state.run
   if isForgotten(run) then beginEpoch(run) end
+  now = math.max(now, state.last or 0)
   if state.run == '' then state.run = run end
   state.turn, state.last = state.turn + 1, now
 end
@@ -57,11 +59,10 @@ local function waitForOthers()
 end
 `
 
-/** Begins, prolongs or lifts the pause of all, and learns how long responses take. */
+/** Begins, prolongs or lifts the pause of all. */
 export const hearNews = `
 local function hearNews()
   if message.resume then state.pause = 0 end
   if message.pause > 0 then state.pause = math.max(state.pause, now + message.pause) end
-  if message.lag > 0 then state.lag = state.lag * 0.9 + message.lag * 0.1 end
 end
 `

@@ -22,7 +22,7 @@ export const grant = `
 local function grant(most, freeings)
   local grants, granted = findUnits(most, freeings)
   for _, each in ipairs(grants) do
-    local at = now + each[1] + message.promise
+    local at = now + each[1] + promise
     for _, limit in ipairs(limits) do
       add(limit, at, each[2])
       local entries = units[limit.key]
@@ -30,6 +30,46 @@ local function grant(most, freeings)
     end
   end
   return grants, granted
+end
+`
+
+/** Returns the limit that lets the fewest units pass in the long run. */
+export const narrowest = `
+local function narrowest()
+  local found
+  for _, limit in ipairs(limits) do
+    if not found or limit.span / limit.quota > found.span / found.quota then found = limit end
+  end
+  return found
+end
+`
+
+/** Returns when the n-th unit of grants is due. */
+export const dueIn = `
+local function dueIn(grants, unit)
+  for _, each in ipairs(grants) do
+    unit = unit - each[2]
+    if unit <= 0 then return now + each[1] end
+  end
+end
+`
+
+/** Learns, while processes wait, by how much a round of the narrowest limit takes longer than its span. */
+export const learnDelay = `
+local function learnDelay(grants, granted, all)
+  local limit, mark = narrowest(), state.mark
+  if not limit then return end
+  local before = state.served
+  state.served = before + granted
+  -- half a turn of all processes, in whole rounds: units of a round often come at once
+  local rounds = math.ceil(all / limit.quota / 2)
+  local unit = mark and mark.key == limit.key and mark.served + rounds * limit.quota - before or 0
+  if unit > granted then return end
+  local due = dueIn(grants, math.max(1, unit))
+  local delay = unit > 0 and (due - mark.due) / rounds - limit.span or 0
+  -- a longer one is a pause of the processes, not of the limit
+  if delay > 0 and delay < limit.span / 4 then state.delay = ((state.delay or state.lag) + delay) / 2 end
+  state.mark = { key = limit.key, due = due, served = before + math.max(1, unit) }
 end
 `
 
@@ -49,6 +89,7 @@ local function serve()
     grants, granted = grant(math.min(message.wanted, share), freeings)
   end
   if granted > 0 then
+    learnDelay(grants, granted, all)
     state.take = state.take * 0.9 + granted * 0.1
     state.round = math.max(state.round, math.floor(place))
     place = place + granted * cost()

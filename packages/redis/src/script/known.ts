@@ -15,9 +15,15 @@ local week = 604800000
 local lateness = 500
 -- How often a process that waits for the end of a pause looks whether it was lifted.
 local pauseLook = 2000
+-- How long a unit without a response is presumed to be under way where nothing better is known.
+local lease = 5000
+-- How many of the last response times are kept, and how many are needed.
+local timesKept, timesNeeded = 30, 15
 
 -- The state of the API; what this process stated last; what it states now, by limit; its number in the fleet.
 local state, stated, units, member
+-- How long after its due time a new unit is presumed to be answered.
+local promise
 -- Whether this message begins an epoch, and when a process was heard before it.
 local isNew, lastHeard
 `

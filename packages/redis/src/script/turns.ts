@@ -23,10 +23,8 @@ end
 /** Returns what a unit costs of a place: more for a process that holds its units for longer, far from Redis. */
 export const cost = `
 local function cost()
-  local shortest = math.huge
-  for _, limit in ipairs(limits) do shortest = math.min(shortest, limit.span) end
-  if shortest == math.huge then return 1 end
-  return math.max(1, 0.9 + message.lag / shortest)
+  local span = shortest()
+  return span and math.max(1, 0.75 + message.lag / span) or 1
 end
 `
 

@@ -59,6 +59,7 @@ export const answer = `
 local function answer(grants, wait)
   return cjson.encode({
     epoch = state.epoch, turn = state.turn, member = member, grants = grants, wait = wait, now = now,
+    promise = promise,
     soonest = math.max(0, dueOf(1, allFreeings(true)) - now), pause = math.max(0, state.pause - now),
   })
 end

@@ -1,4 +1,6 @@
-import type { FleetLimit } from '../../src/fleet-policy.ts'
+import { promiseOf } from '../../src/answer-times.ts'
+import { type FleetLimit, shortestSpan } from '../../src/fleet-policy.ts'
+import { lease } from '../../src/ledger.ts'
 import type { Message } from '../../src/protocol.ts'
 
 // What `limiter-script.ts` does, in TypeScript: function by function the same, with the same numbers. The differential test
@@ -7,6 +9,8 @@ import type { Message } from '../../src/protocol.ts'
 const slots = 100
 const lateness = 500
 const pauseLook = 2_000
+const timesKept = 30
+const timesNeeded = 15
 
 interface State {
   epoch: string
@@ -23,6 +27,11 @@ interface State {
   members: number
   lag: number
   take: number
+  times: number[]
+  promise: number
+  served: number
+  delay?: number | undefined
+  mark?: { readonly key: string; readonly due: number; readonly served: number }
   used: Map<string, { span: number; slots: Map<number, [units: number, latest: number]>; heard: number }>
 }
 
@@ -68,8 +77,9 @@ export class ReferenceRedis {
 class Turn {
   readonly #keys: ReferenceKeys
   readonly #message: Message
-  readonly #now: number
+  #now: number
   readonly #run: string
+  #promise = lease
   readonly #lastHeard: number
   readonly #isStale: boolean = false
   #isNew = false
@@ -94,6 +104,7 @@ class Turn {
     const message = this.#message
     if (this.#isForgotten()) this.#beginEpoch()
     const state = this.#state
+    this.#now = Math.max(this.#now, state.last)
     if (state.run === '') state.run = this.#run
     state.turn += 1
     state.last = this.#now
@@ -103,7 +114,7 @@ class Turn {
     this.#replaceUnits()
     if (message.resume) state.pause = 0
     if (message.pause > 0) state.pause = Math.max(state.pause, this.#now + message.pause)
-    if (message.lag > 0) state.lag = state.lag * 0.9 + message.lag * 0.1
+    this.#learnTimes()
     const { grants, wait, place, waits } = this.#serve()
     this.#write(wait, place, waits)
     const soonest = this.#dueOf(1, this.#allFreeings(true)) - this.#now
@@ -114,6 +125,7 @@ class Turn {
       grants,
       wait,
       now: this.#now,
+      promise: this.#promise,
       soonest: Math.max(0, soonest),
       pause: Math.max(0, state.pause - this.#now),
     }
@@ -149,6 +161,9 @@ class Turn {
       members: 0,
       lag,
       take: 1,
+      times: [],
+      promise: lease,
+      served: 0,
       used: new Map(),
     }
     this.#stated = undefined
@@ -164,6 +179,19 @@ class Turn {
     if (!away) state.heard = this.#now
     if (alone > 0 && this.#now - alone < state.silenceEnd)
       state.hold = Math.max(state.hold, state.silenceEnd + policy.reconnectTime)
+  }
+
+  // times
+
+  #learnTimes(): void {
+    const state = this.#state
+    const { times, promise, lag, policy } = this.#message
+    state.times = [...state.times, ...times].slice(-timesKept)
+    if (times.length > 0 && state.times.length >= timesNeeded)
+      state.promise = promiseOf(state.times, shortestSpan(policy))
+    this.#promise = promise > 0 ? promise : state.promise
+    const known = lag > 0 ? lag : this.#promise < lease ? this.#promise : 0
+    if (known > 0) state.lag = state.lag * 0.9 + known * 0.1
   }
 
   // units
@@ -246,7 +274,7 @@ class Turn {
   }
 
   #freeAt(unit: number, freeings: readonly Freeing[]): number {
-    const { hold, pause, lag } = this.#state
+    const { hold, pause, lag, delay = lag } = this.#state
     let due = Math.max(this.#now, hold, pause)
     for (const [index, limit] of this.#message.policy.limits.entries()) {
       const { free, list } = freeings[index] as Freeing
@@ -258,7 +286,7 @@ class Turn {
         missing -= freeing.units
         at = freeing.at
       }
-      due = Math.max(due, at + rounds * (limit.span + lag))
+      due = Math.max(due, at + rounds * (limit.span + delay))
     }
     return due
   }
@@ -279,7 +307,7 @@ class Turn {
   // turns and grants
 
   #grant(most: number, freeings: readonly Freeing[]): { grants: Entry[]; granted: number } {
-    const { policy, promise } = this.#message
+    const { policy } = this.#message
     const grants: Entry[] = []
     let granted = 0
     while (granted < most) {
@@ -293,7 +321,7 @@ class Turn {
     }
     for (const [delay, count] of grants)
       for (const limit of policy.limits) {
-        const at = this.#now + delay + promise
+        const at = this.#now + delay + this.#promise
         this.#add(limit, at, count)
         this.#units.get(limit.key)?.push([at, count])
       }
@@ -307,7 +335,7 @@ class Turn {
   get #cost(): number {
     const shortest = Math.min(...this.#message.policy.limits.map(({ span }) => span))
     if (shortest === Infinity) return 1
-    return Math.max(1, 0.9 + this.#message.lag / shortest)
+    return Math.max(1, 0.75 + this.#message.lag / shortest)
   }
 
   #placeOf(share: number): number {
@@ -352,6 +380,7 @@ class Turn {
       result = this.#grant(Math.min(wanted, share), freeings)
     const { grants, granted } = result
     if (granted > 0) {
+      this.#learnDelay(grants, granted, all)
       state.take = state.take * 0.9 + granted * 0.1
       state.round = Math.max(state.round, Math.floor(place))
       place += granted * this.#cost
@@ -360,6 +389,31 @@ class Turn {
     const waits = wanted > granted
     const wait = waits ? this.#waitFor(Math.ceil(ahead * Math.min(share, state.take)) + 1, all) : 0
     return { grants, wait, place, waits }
+  }
+
+  get #narrowest(): FleetLimit | undefined {
+    let found: FleetLimit | undefined
+    for (const limit of this.#message.policy.limits)
+      if (!found || limit.span / limit.quota > found.span / found.quota) found = limit
+    return found
+  }
+
+  #learnDelay(grants: readonly Entry[], granted: number, all: number): void {
+    const state = this.#state
+    const { mark, lag } = state
+    const limit = this.#narrowest
+    if (limit === undefined) return
+    const before = state.served
+    state.served += granted
+    const rounds = Math.ceil(all / limit.quota / 2)
+    const unit = mark?.key === limit.key ? mark.served + rounds * limit.quota - before : 0
+    if (unit > granted) return
+    let left = Math.max(1, unit)
+    const [delayOfGrant] = grants.find(([, count]) => (left -= count) <= 0) as Entry
+    const due = this.#now + delayOfGrant
+    const delay = mark && unit > 0 ? (due - mark.due) / rounds - limit.span : 0
+    if (delay > 0 && delay < limit.span / 4) state.delay = ((state.delay ?? lag) + delay) / 2
+    state.mark = { key: limit.key, due, served: before + Math.max(1, unit) }
   }
 
   // write

@@ -18,6 +18,8 @@ export interface SimulationOptions {
   readonly apiTime?: readonly [number, number]
   /** How long a message to Redis and its answer travel together; may differ by process. */
   readonly roundTrip?: (process: number) => number
+  /** By how much a timer or a response is late at most, on a machine that is busy; most are late by much less. */
+  readonly lateness?: number
   readonly fallbackShare?: number
   readonly timeout?: number
 }
@@ -155,7 +157,11 @@ export class SimulatedProcess {
 
   /** A process that stands still does what it missed when it goes on. */
   #later(ms: number, run: () => void): { cancel(): void } {
-    const { world } = this.#fleet
+    const {
+      world,
+      random,
+      options: { lateness = 0 },
+    } = this.#fleet
     const timer = { isCancelled: false, cancel: () => void (timer.isCancelled = true) }
     const fire = (): void => {
       if (timer.isCancelled || this.isDead) return
@@ -163,7 +169,7 @@ export class SimulatedProcess {
       if (rest > 0) world.after(rest, fire)
       else run()
     }
-    world.after(ms, fire)
+    world.after(ms + lateness * random() ** 4, fire)
     return timer
   }
 }

@@ -52,6 +52,31 @@ describe('waiting processes', () => {
     },
   )
 
+  test.each([
+    [50, 0, 0.95],
+    [200, 0, 0.95],
+    [1_000, 0, 0.95],
+    // timers and responses come up to 30 ms late, 6 on average
+    [50, 30, 0.93],
+    [200, 30, 0.93],
+    [1_000, 30, 0.93],
+  ])(
+    '%d with an API that takes 5 to 60 ms, on machines that are %d ms late: a call costs 1.5 messages at most',
+    { timeout },
+    async (size, lateness, rate) => {
+      const round = (size / second.quota) * 1_034
+      const fleet = await warmFleet({ size, limits: [second], apiTime: [5, 60], lateness }, 3_000 + round)
+      const time = 20_000 + 4 * round
+      await fleet.run(time)
+      const result = fleet.result(time)
+      expect(result, `seed ${seed}`).toMatchObject({ over: 0, idle: 0 })
+      expect(result.rate, `seed ${seed}`).toBeGreaterThan(rate)
+      expect(result.jain, `seed ${seed}`).toBeGreaterThan(0.97)
+      expect(result.messagesPerCall, `seed ${seed}`).toBeLessThan(1.5)
+      expect(result.longestGap, `seed ${seed}`).toBeLessThan(2 * Math.max(round, 1_500))
+    },
+  )
+
   test('with `spread` each call costs one message too', { timeout }, async () => {
     const fleet = await warmFleet({ size: 50, limits: [second], spread: true }, 5_000)
     await fleet.run(60_000)
@@ -135,6 +160,19 @@ describe('random faults', () => {
         expect(fleet.world.now - lastCallAt, `seed ${seed + run}`).toBeLessThan(170_000)
     }
   })
+
+  test(
+    'a clock that is set back by less than a second again and again: none is over',
+    { timeout },
+    async () => {
+      const fleet = new SimulatedFleet({ seed, size: 12, limits: [second], apiTime: [5, 60] })
+      for (let at = 10_000; at < 150_000; at += 1_500)
+        fleet.world.after(at, () => (fleet.clock -= fleet.random() * 950))
+      await fleet.run(160_000)
+      const { over, idle } = fleet.result(160_000)
+      expect({ over, idle }, `seed ${seed}`).toEqual({ over: 0, idle: 0 })
+    },
+  )
 
   test('the same seed is the same run', { timeout }, async () => {
     const histories = await Promise.all(
