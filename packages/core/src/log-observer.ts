@@ -1,4 +1,5 @@
 import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
+import { builtinModule } from './runtime/builtin-module.ts'
 
 /** What pino, winston, `console` and most loggers have. */
 export interface Logger {
@@ -34,19 +35,11 @@ export function logObserver(logger: Logger): Observer {
  * @see https://nodejs.org/api/util.html#utildebuglogsection-callback
  */
 export function nodeDebugObserver(): Observer | undefined {
-  const { process } = globalThis as { process?: DebugProcess }
   // Cloudflare Workers print for every section, whatever the environment says
-  if (!process?.env?.['NODE_DEBUG']) return undefined
-  const util = process?.getBuiltinModule?.('node:util') as
-    | { debuglog?: (section: string) => DebugLog }
-    | undefined
+  if (!globalThis.process?.env?.['NODE_DEBUG']) return undefined
+  const util = builtinModule('node:util') as { debuglog?: (section: string) => DebugLog } | undefined
   const log = util?.debuglog?.('tokenlane')
   return log?.enabled === true ? (event) => log('%s', describeEvent(event)) : undefined
-}
-
-interface DebugProcess {
-  readonly env?: Readonly<Record<string, string | undefined>>
-  getBuiltinModule?(id: string): unknown
 }
 
 interface DebugLog {

@@ -1,3 +1,5 @@
+import { builtinModule } from './runtime/builtin-module.ts'
+
 /** A channel of `node:diagnostics_channel`, as far as it is used here. */
 interface Channel {
   readonly hasSubscribers: boolean
@@ -18,7 +20,7 @@ interface DiagnosticsChannel {
  * `asyncStart` and `asyncEnd` when its outcome is there, `error` before them if it failed. All of them get the same
  * message object.
  *
- * Reaches `node:diagnostics_channel` without an import; does nothing where a runtime has none.
+ * Does nothing where a runtime has no `node:diagnostics_channel`.
  *
  * @see https://nodejs.org/api/diagnostics_channel.html#class-tracingchannel
  */
@@ -26,7 +28,8 @@ export class Tracing<Message extends object> {
   readonly #channels: Channels | undefined
 
   constructor(name: `tokenlane:${string}`) {
-    this.#channels = diagnosticsChannel()?.tracingChannel(name)
+    const channel = builtinModule('node:diagnostics_channel') as DiagnosticsChannel | undefined
+    this.#channels = channel?.tracingChannel(name)
   }
 
   /** Whether a message would be received. Make messages only then. */
@@ -63,10 +66,4 @@ export class Tracing<Message extends object> {
     channels.asyncStart.publish(message)
     channels.asyncEnd.publish(message)
   }
-}
-
-function diagnosticsChannel(): DiagnosticsChannel | undefined {
-  // bundlers for browsers and edge runtimes would stumble over an import
-  const { process } = globalThis as { process?: { getBuiltinModule?: (id: string) => unknown } }
-  return process?.getBuiltinModule?.('node:diagnostics_channel') as DiagnosticsChannel | undefined
 }

@@ -5,6 +5,7 @@ import { parseHttpDate } from '../time/http-date.ts'
 import { parseRetryAfter } from '../time/retry-after.ts'
 import { dispatcherMustKeepFloor } from '../tls/tls-dispatcher.ts'
 import { describeFault, unusedProxy } from './transport-fault.ts'
+import { uncached } from './uncached.ts'
 
 /** One request to an issuer: where it goes, what sends it, and what no message may quote. */
 export interface IssuerRequest {
@@ -70,7 +71,7 @@ export async function askServer(
       // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch](to, init) {
         asking?.(new URL(to))
-        return (fetch ?? globalThis.fetch)(to, { ...init, ...uncached() })
+        return uncached(fetch)(to, init)
       },
     })
     // a `fetch` that does not heed the signal must not hold up the calls that wait for the token
@@ -85,17 +86,6 @@ export async function askServer(
       cause,
       ...(definite && { definite }),
     })
-  }
-}
-
-/** What keeps a `fetch` from caching; nothing where a runtime knows no such option and throws, as old workers do. */
-function uncached(): object {
-  const option = { cache: 'no-store' }
-  try {
-    void new Request('https://issuer.example', option as RequestInit)
-    return option
-  } catch {
-    return {}
   }
 }
 

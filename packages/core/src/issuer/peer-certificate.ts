@@ -1,3 +1,5 @@
+import { builtinModule } from '../runtime/builtin-module.ts'
+
 /** What counts of `node:tls`. */
 interface Tls {
   connect(options: object): {
@@ -19,7 +21,7 @@ export async function peerCertificate({
   hostname,
   port,
 }: URL): Promise<{ from: Date; until: Date } | undefined> {
-  const tls = globalThis.process?.getBuiltinModule?.('node:tls') as Tls | undefined
+  const tls = builtinModule('node:tls') as Tls | undefined
   if (tls === undefined) return undefined
   const host = hostname.replace(/^\[|\]$/g, '')
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
-import { isRequestBound } from '../time/request-bound.ts'
+import { isRequestBound } from '../runtime/request-bound.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
 import { isBounded, mustHaveRoom } from './admission.ts'

@@ -1,4 +1,4 @@
-import { lookUntilThere, SignOfLife } from '../time/sign-of-life.ts'
+import { lookUntilThere, SignOfLife } from '../runtime/sign-of-life.ts'
 
 /** How often the queue looks for requests that have ended, at most, in milliseconds. */
 const sweepInterval = 250

@@ -1,5 +1,5 @@
 import type { Grant } from '../issuer/token-source.ts'
-import { outliveRequest } from '../time/request-bound.ts'
+import { outliveRequest } from '../runtime/request-bound.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { StoredToken } from './token-seal.ts'
 

@@ -1,6 +1,6 @@
 import { refusalMemory } from '../credentials/credential-rotation.ts'
 import type { Grant } from '../issuer/token-source.ts'
-import { outliveRequest } from '../time/request-bound.ts'
+import { outliveRequest } from '../runtime/request-bound.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { KeptEntry } from './kept-entry.ts'
 import { isRefusal, sharedPause } from './shared-failure.ts'

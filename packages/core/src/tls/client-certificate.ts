@@ -1,3 +1,4 @@
+import { builtinModule } from '../runtime/builtin-module.ts'
 import { environmentProxy } from './proxy.ts'
 
 /** What counts of `node:https`. */
@@ -56,5 +57,5 @@ async function toResponse(message: IncomingMessage): Promise<Response> {
 }
 
 function nodeHttps(): Https | undefined {
-  return globalThis.process?.getBuiltinModule?.('node:https') as Https | undefined
+  return builtinModule('node:https') as Https | undefined
 }

@@ -1,4 +1,5 @@
 import { TokenlaneError } from '../errors.ts'
+import { builtinModule } from '../runtime/builtin-module.ts'
 
 /** The lowest TLS version that secrets and tokens travel over. */
 const lowest = 'TLSv1.2'
@@ -19,8 +20,7 @@ export const refuseCall: RefuseTls = (reason) => {
  * @throws TokenlaneError `INSECURE_TRANSPORT`, with the fix.
  */
 export function processMustKeepFloor(refuse: RefuseTls = refuseCall): void {
-  // Node's module, at hand in runtimes that have it; nothing is imported
-  tls ??= globalThis.process?.getBuiltinModule?.('node:tls')
+  if (tls === undefined) tls = (builtinModule('node:tls') as Tls | undefined) ?? null
   const version: unknown = tls?.DEFAULT_MIN_VERSION
   if (isOld(version))
     refuse(
@@ -30,7 +30,12 @@ export function processMustKeepFloor(refuse: RefuseTls = refuseCall): void {
     )
 }
 
-let tls: { readonly DEFAULT_MIN_VERSION?: unknown } | undefined
+interface Tls {
+  readonly DEFAULT_MIN_VERSION?: unknown
+}
+
+/** Node's module; `null` where the runtime has none. */
+let tls: Tls | null | undefined
 
 /** What `tls.connect`, and what is built on it, reads to agree on a version. */
 interface TlsSettings {

@@ -1,6 +1,6 @@
 import type { TokenlaneError } from '../errors.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
-import { isRequestBound, requestKeeper } from '../time/request-bound.ts'
+import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
 import { AccessToken } from './access-token.ts'
 import { HeldToken, type TokenOptions } from './held-token.ts'
 import { renew, type Renewed, type Retry } from './renewal.ts'

@@ -1,6 +1,6 @@
 import { abortable } from '../time/abortable.ts'
 import { Delay } from '../time/delay.ts'
-import { isRequestBound } from '../time/request-bound.ts'
+import { isRequestBound } from '../runtime/request-bound.ts'
 import type { AccessToken } from './access-token.ts'
 import { WatchedFlight } from './watched-flight.ts'
 

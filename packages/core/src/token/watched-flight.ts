@@ -1,5 +1,5 @@
-import { outliveRequest } from '../time/request-bound.ts'
-import { lookUntilThere, SignOfLife } from '../time/sign-of-life.ts'
+import { outliveRequest } from '../runtime/request-bound.ts'
+import { lookUntilThere, SignOfLife } from '../runtime/sign-of-life.ts'
 import type { AccessToken } from './access-token.ts'
 
 /**

@@ -1,3 +1,5 @@
+import { builtinModule } from './builtin-module.ts'
+
 /** What edge runtimes have and other runtimes have not. */
 interface EdgeGlobals {
   /** Cloudflare Workers, of every compatibility date. */
@@ -28,12 +30,8 @@ const vercel: symbol = Symbol.for('@vercel/request-context')
  * where there is no such thing.
  */
 export function requestKeeper(): ((work: Promise<unknown>) => void) | undefined {
-  const { process, [vercel]: contexts } = globalThis as {
-    process?: { getBuiltinModule?: (id: string) => RequestContext | undefined }
-    [vercel]?: { get?(): RequestContext | undefined }
-  }
-  // bundlers for other runtimes would stumble over an import
-  const context = process?.getBuiltinModule?.('cloudflare:workers') ?? contexts?.get?.()
+  const { [vercel]: contexts } = globalThis as { [vercel]?: { get?(): RequestContext | undefined } }
+  const context = (builtinModule('cloudflare:workers') as RequestContext | undefined) ?? contexts?.get?.()
   return context?.waitUntil?.bind(context)
 }
 
