@@ -23,6 +23,7 @@ writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module"
 await using sandbox = await startSandbox({ records: 30 })
 writeFileSync(join(folder, 'ca.pem'), sandbox.ca)
 const { authUrl, apiUrl, credentials, control } = sandbox
+/** Of the server; npm has its own certificate authorities. */
 const { NODE_ENV: _, ...environment } = process.env
 const env = {
   ...environment,
@@ -36,7 +37,7 @@ const env = {
 
 await install()
 const next = join(folder, 'node_modules', 'next', 'dist', 'bin', 'next')
-await run(process.execPath, [next, 'build'])
+await run(process.execPath, [next, 'build'], { env })
 control.resetCounts()
 await inProduction()
 control.resetCounts()
@@ -44,9 +45,11 @@ await inDevelopment()
 
 /** The packages as they are published, and Next.js. */
 async function install(): Promise<void> {
-  await run('pnpm', ['run', 'build'], root)
+  await run('pnpm', ['run', 'build'], { cwd: root })
   for (const name of ['core', 'fetch'])
-    await run('pnpm', ['pack', '--pack-destination', folder], join(root, 'packages', name))
+    await run('pnpm', ['pack', '--pack-destination', folder], {
+      cwd: join(root, 'packages', name),
+    })
   const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
   const others = [
     `next@${version}`,
@@ -129,8 +132,12 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function run(command: string, args: readonly string[], cwd = folder): Promise<void> {
-  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] })
+async function run(
+  command: string,
+  args: readonly string[],
+  { cwd = folder, env: its = process.env }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<void> {
+  const child = spawn(command, args, { cwd, env: its, stdio: ['ignore', 'ignore', 'inherit'] })
   const [status] = (await once(child, 'exit')) as [number | null]
   assert.equal(status, 0, `${command} ${args.join(' ')}`)
 }
