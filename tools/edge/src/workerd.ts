@@ -10,7 +10,12 @@ import type { Sandbox } from '@tokenlane/sandbox'
 import { rolldown } from 'rolldown'
 
 /** The path of the binary; the package has no types. */
-const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string }
+const { default: workerd, version } = createRequire(import.meta.url)('workerd') as {
+  default: string
+  version: string
+}
+
+export const workerdVersion: string = version
 
 /** What a worker finds in its environment as `SANDBOX`. */
 export type Surroundings = Pick<

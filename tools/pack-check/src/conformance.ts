@@ -23,7 +23,10 @@ interface VitestReport {
 }
 
 /** Runs the conformance suite on a runtime. */
-export async function conformance(binary: string, { name, suite }: Runtime): Promise<ConformanceResult> {
+export async function conformance(
+  binary: string,
+  { name, clients, suite }: Runtime,
+): Promise<ConformanceResult> {
   const temp = mkdtempSync(join(tmpdir(), 'tokenlane-conformance-'))
   const file = join(temp, 'report.json')
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
@@ -34,7 +37,7 @@ export async function conformance(binary: string, { name, suite }: Runtime): Pro
     '--reporter=json',
     `--outputFile=${file}`,
     ...suite.after,
-    'test/conformance',
+    ...clients.map((client) => `packages/${client}/test/conformance`),
   ]
   const { output } = await run(binary, [...suite.before, vitest, ...args], {
     cwd: root,
@@ -70,7 +73,9 @@ function read(report: VitestReport, { name, suite }: Pick<Runtime, 'name' | 'sui
         (known) => known.clients.includes(client) && known.scenarios.test(fullName),
       )?.because,
     }))
-  const each = files.map(({ client, tests }) => `${client} ${tests.filter(isPassed).length}`)
+  const held = (client: string): number =>
+    ran.filter((test) => test.client === client && isPassed(test)).length
+  const each = [...new Set(ran.map(({ client }) => client))].map((client) => `${client} ${held(client)}`)
   return {
     count: `${ran.length - failed.length} of ${ran.length}${failed.length > 0 ? `: ${each.join(', ')}` : ''}`,
     differences: failed.flatMap(({ scenario, because }) =>

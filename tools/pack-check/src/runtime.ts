@@ -14,6 +14,8 @@ export interface Runtime {
   readonly binary: string
   /** What stands before the file to run. */
   readonly args: readonly string[]
+  /** The clients that it has. */
+  readonly clients: readonly string[]
   readonly suite: Suite
 }
 
@@ -35,6 +37,10 @@ interface Difference {
   readonly because: string
 }
 
+const everyClient = ['fetch', 'axios', 'got', 'ky', 'undici']
+// elsewhere undici is another one, or one that is never used
+const withoutUndici = everyClient.filter((name) => name !== 'undici')
+
 const { platform, arch } = process
 const isArm = arch === 'arm64'
 
@@ -43,6 +49,7 @@ const node = (version: string): Runtime => ({
   package: `node-${platform === 'win32' ? 'win' : platform}-${arch}@${version}`,
   binary: platform === 'win32' ? 'bin/node.exe' : 'bin/node',
   args: [],
+  clients: everyClient,
   suite: { before: [], after: [] },
 })
 
@@ -58,6 +65,7 @@ export const runtimes: readonly Runtime[] = [
     package: `@oven/bun-${platform === 'win32' ? 'windows' : platform}-${isArm ? 'aarch64' : 'x64'}@1.4.5`,
     binary: platform === 'win32' ? 'bin/bun.exe' : 'bin/bun',
     args: [],
+    clients: withoutUndici,
     suite: {
       before: ['--bun'],
       after: ['--pool=threads'],
@@ -70,6 +78,7 @@ export const runtimes: readonly Runtime[] = [
     package: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}@2.9.6`,
     binary: platform === 'win32' ? 'deno.exe' : 'deno',
     args: ['run', ...deno],
+    clients: withoutUndici,
     suite: {
       before: ['run', ...deno, '--unsafely-ignore-certificate-errors'],
       after: ['--pool=threads'],

@@ -4,12 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { conformance, type ConformanceResult } from './conformance.ts'
+import { edgeTable } from './edge-table.ts'
 import { root } from './packages.ts'
 import { makeProject, type Project } from './project.ts'
 import { must, run } from './run.ts'
 import { binaryOf, type Runtime, runtimes } from './runtime.ts'
-
-const clients = ['fetch', 'axios', 'got', 'ky', 'undici'] as const
 
 /** What one runtime did: per column of the table a word, and what was printed where that is no `works`. */
 interface Row {
@@ -21,7 +20,8 @@ interface Row {
 }
 
 const [part = ''] = process.argv.slice(2)
-const chosen = runtimes.filter(({ name }) => name.toLowerCase().includes(part.toLowerCase()))
+const isChosen = (name: string): boolean => name.toLowerCase().includes(part.toLowerCase())
+const chosen = runtimes.filter(({ name }) => isChosen(name))
 using project = await makeProject()
 
 const rows: Row[] = []
@@ -33,6 +33,8 @@ for (const runtime of chosen) {
   for (const text of row.trouble) console.error(text)
   if (row.trouble.length > 0) process.exitCode = 1
 }
+const edge = isChosen('workerd') ? await edgeTable(project) : ''
+console.log(edge)
 if (chosen.length === runtimes.length && !process.exitCode) {
   const page = join(root, 'docs', 'runtimes.md')
   writeFileSync(page, table())
@@ -42,6 +44,7 @@ if (chosen.length === runtimes.length && !process.exitCode) {
 async function rowOf(runtime: Runtime, { folder, packages }: Project): Promise<Row> {
   const binary = await binaryOf(runtime)
   const entries = packages.flatMap((item) => item.entries)
+  const { clients } = runtime
   const cells: Record<string, string> = {}
   const trouble: string[] = []
   for (const [system, extension] of [
@@ -54,10 +57,9 @@ async function rowOf(runtime: Runtime, { folder, packages }: Project): Promise<R
 
     const beside = ['with-sandbox.mjs', binary, ...runtime.args, `calls.${extension}`]
     const { output } = await run(process.execPath, beside, { cwd: folder })
-    const wanted = clients.filter((client) => client !== 'undici' || runtime.name.startsWith('Node'))
-    const worked = wanted.filter((client) => output.split('\n').includes(JSON.stringify({ client })))
+    const worked = clients.filter((client) => output.split('\n').includes(JSON.stringify({ client })))
     cells[`calls, ${system}`] = worked.length > 0 ? worked.join(', ') : 'none'
-    if (worked.length < wanted.length) trouble.push(output)
+    if (worked.length < clients.length) trouble.push(output)
   }
   const suite = await conformance(binary, runtime)
   cells['conformance suite'] = suite.count
@@ -84,6 +86,7 @@ sandbox too runs on that runtime.
 ${lines.join('\n')}
 
 ${rows.map(differencesOf).join('')}
+${edge}
 Written by \`pnpm runtimes\`.
 `
 }
