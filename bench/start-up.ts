@@ -1,8 +1,11 @@
 // What a process waits for before its first call: importing each package as it is published, and making a manager.
 import { spawnSync } from 'node:child_process'
 
+import type { ColdCallFigures, ColdCallOrder } from './children/cold-call.ts'
+import type { ServicePlace } from './children/http-service.ts'
 import type { StartUpFigures, StartUpOrder } from './children/start-up.ts'
 import { installBuilt } from './support/built.ts'
+import { startChild, tellOf } from './support/child.ts'
 import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
 import { printTable } from './support/table.ts'
 
@@ -38,6 +41,17 @@ const cases: Readonly<Record<string, Case>> = {
   'rate-limiter-flexible': { imports: ['rate-limiter-flexible'] },
 }
 
+/** What makes the first call of a process, by the file and the export of `peers/`. */
+const coldCalls: Readonly<Record<string, readonly [file: string, name: string]>> = {
+  'by hand: single flight': ['by-hand.ts', 'singleFlightByHand'],
+  '@tokenlane/core and @tokenlane/fetch': ['tokenlane.ts', 'tokenlane'],
+  '@badgateway/oauth2-client': ['badgateway.ts', 'badgateway'],
+  'google-auth-library': ['google-auth.ts', 'googleAuth'],
+  '@azure/msal-node': ['msal.ts', 'msal'],
+  'openid-client': ['openid-client.ts', 'openidClient'],
+  'simple-oauth2': ['simple-oauth2.ts', 'simpleOauth2Peer'],
+}
+
 const folder = installBuilt()
 const figures = await interleaved(Object.keys(cases), rounds, (name) => start(cases[name] as Case))
 const baseline = figures.get(base) ?? []
@@ -55,9 +69,35 @@ printTable(
   }),
 )
 
+const server = startChild('http-service.ts', { scheme: 'https' })
+const service = await tellOf<ServicePlace>(server)
+const cold = await interleaved(Object.keys(coldCalls), rounds, (name) => {
+  const [file = '', exported = ''] = coldCalls[name] ?? []
+  return outputOf<ColdCallFigures>('cold-call.ts', { file, name: exported, service } satisfies ColdCallOrder)
+})
+server.kill()
+const byHand = cold.get('by hand: single flight') ?? []
+printTable(
+  `The first call of a process over TLS: import, manager or client, token, call. Medians of ${rounds} rounds, half of them within; by hand is 1`,
+  [...cold].map(([name, each]) => {
+    const ratios = each.map(({ cpu }, round) => cpu / (byHand[round]?.cpu ?? Number.NaN))
+    return {
+      'first call with': name,
+      'CPU time': spreadText(spreadOf(ratios), 2),
+      'ms of CPU': spreadOf(each.map(({ cpu }) => cpu)).median.toFixed(1),
+      ms: spreadOf(each.map(({ time }) => time)).median.toFixed(1),
+    }
+  }),
+)
+
 function start({ before = [], imports }: Case): StartUpFigures {
-  const order = JSON.stringify({ before, imports } satisfies StartUpOrder)
-  const child = spawnSync(process.execPath, [`${folder}/start-up.ts`, order], { encoding: 'utf8' })
+  return outputOf('start-up.ts', { before, imports } satisfies StartUpOrder)
+}
+
+/** What a file of `children/` prints, run in the folder of the built packages. */
+function outputOf<T>(file: string, order: unknown): T {
+  const args = [`${folder}/children/${file}`, JSON.stringify(order)]
+  const child = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (child.status !== 0) throw new Error(`Cannot measure: ${child.stderr}`)
-  return JSON.parse(child.stdout) as StartUpFigures
+  return JSON.parse(child.stdout) as T
 }

@@ -1,5 +1,6 @@
 // One variant of one client in a process of its own, so that no other variant shapes its compiled code. Makes calls
 // whenever it is asked to.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import tls from 'node:tls'
 
 import { variantsOfAxios } from '../callers/axios.ts'
@@ -24,6 +25,8 @@ export interface CallerOrder {
 /** What a caller is asked for. */
 export type Task =
   | ({ readonly task: 'round' | 'weigh' } & Round)
+  /** Makes calls for `ms` milliseconds. */
+  | { readonly task: 'load'; readonly ms: number; readonly concurrency: number }
   /** Ends with the task `shares`. */
   | { readonly task: 'profile' | 'shares' }
 
@@ -63,11 +66,45 @@ async function measure(call: CallOnce, round: Round): Promise<Figure> {
   }
 }
 
+/** What as many calls as a process can carry looked like. */
+export interface Load {
+  /** How long each call took, in microseconds. */
+  readonly latencies: readonly number[]
+  /** How long the calls were made for, in milliseconds. */
+  readonly ms: number
+  /** For how long the event loop stood still at most, in milliseconds. */
+  readonly longestPause: number
+  /** Bytes of heap after it, when garbage is collected. */
+  readonly heap: number
+}
+
+async function carryLoad(call: CallOnce, ms: number, concurrency: number): Promise<Load> {
+  const latencies: number[] = []
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  const start = performance.now()
+  const caller = async (): Promise<void> => {
+    for (let now = start; now < start + ms;) {
+      await call()
+      const end = performance.now()
+      latencies.push(Math.round((end - now) * 1_000))
+      now = end
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, caller))
+  const took = performance.now() - start
+  delay.disable()
+  globalThis.gc?.()
+  const { heapUsed } = process.memoryUsage()
+  return { latencies, ms: took, longestPause: delay.max / 1e6, heap: heapUsed }
+}
+
 let endProfile: (() => Promise<unknown>) | undefined
 
 async function outcomeOf(task: Task, call: CallOnce): Promise<unknown> {
   if (task.task === 'round') return measure(call, task)
   if (task.task === 'weigh') return weigh(task.calls, () => makeCalls(call, task))
+  if (task.task === 'load') return carryLoad(call, task.ms, task.concurrency)
   if (task.task === 'shares') return endProfile?.()
   endProfile = await profileCpu()
   return {}

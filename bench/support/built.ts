@@ -9,7 +9,7 @@ const built = ['core', 'fetch', 'axios', 'got', 'ky']
 
 /**
  * Builds the packages and puts them into a folder of their own as a user has them, beside what else is measured, with
- * `start-up.ts`. The folder goes when this process ends.
+ * `children/` and `peers/`. The folder goes when this process ends.
  */
 export function installBuilt(): string {
   execSync('tsc -b tsconfig.build.json && node scripts/bundle.mjs', {
@@ -26,7 +26,9 @@ export function installBuilt(): string {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(bench, 'node_modules', name), join(modules, name), 'junction')
   }
-  cpSync(join(bench, 'children', 'start-up.ts'), join(folder, 'start-up.ts'))
+  for (const name of ['children', 'peers', 'support'])
+    cpSync(join(bench, name), join(folder, name), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
   return folder
 }
 

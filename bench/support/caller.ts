@@ -1,4 +1,4 @@
-import type { CallerOrder, Figure, Round, Task } from '../children/caller.ts'
+import type { CallerOrder, Figure, Load, Round, Task } from '../children/caller.ts'
 import { startChild, tellOf } from './child.ts'
 import type { ByFunction, Weight } from './profiler.ts'
 import type { VariantName } from './variants.ts'
@@ -8,6 +8,8 @@ export interface Caller {
   /** The variants that its client has. */
   readonly variants: readonly VariantName[]
   round(round: Round): Promise<Figure>
+  /** Makes as many calls as it can for `ms` milliseconds, so many at a time. */
+  load(ms: number, concurrency: number): Promise<Load>
   weigh(round: Round): Promise<Weight>
   /** Takes samples from now on. */
   profile(): Promise<void>
@@ -27,6 +29,7 @@ export async function startCaller(order: CallerOrder): Promise<Caller> {
   return {
     variants,
     round: (round) => ask({ task: 'round', ...round }),
+    load: (ms, concurrency) => ask({ task: 'load', ms, concurrency }),
     weigh: (round) => ask({ task: 'weigh', ...round }),
     profile: () => ask({ task: 'profile' }),
     shares: () => ask({ task: 'shares' }),

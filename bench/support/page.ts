@@ -16,6 +16,8 @@ const headings: Readonly<Record<string, string>> = {
   'start-up': 'Start-up',
   storms: 'Storms',
   'whole-call': 'Whole call',
+  load: 'Under load',
+  managers: 'Many managers',
 }
 
 /**
