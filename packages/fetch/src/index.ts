@@ -69,7 +69,7 @@ export function createFetch(
 
   const ownFetch = given !== undefined
   const route = (url: URL) => tokens.route(url)
-  const fetch: TokenlaneFetch = async (input, init) => {
+  const send: TokenlaneFetch = (input, init) => {
     const url = isRequest(input) ? input.url : String(input)
     const api = tokens.route(url)
     if (api === undefined) return base(input, init)
@@ -80,8 +80,15 @@ export function createFetch(
     if (call === undefined) return base(input, init)
     const dispatcher = init?.dispatcher
     dispatcherMustKeepFloor({ url: api.baseUrl, dispatcher, ownFetch })
-    // awaited, which takes two turns less than to return the promise
-    return await sendWithinApi(call, { api, route, fetch: withDispatcher(base, dispatcher) })
+    return sendWithinApi(call, { api, route, fetch: withDispatcher(base, dispatcher) })
+  }
+  const fetch: TokenlaneFetch = (input, init) => {
+    try {
+      // not in an async function: a promise more, and three turns of promises until it is settled
+      return send(input, init)
+    } catch (reason) {
+      return Promise.reject(reason)
+    }
   }
   // as that of the runtime's
   Object.defineProperty(fetch, 'length', { value: 1 })
