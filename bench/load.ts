@@ -13,7 +13,12 @@ const only = process.argv.find((arg) => arg.startsWith('--client='))?.slice('--c
 const turns = 4
 const turn = quick ? 500 : 2_500
 const concurrency = 50
-const variants = ['bare', 'wrapper by hand', 'Tokenlane', 'Tokenlane, policy'] as const satisfies VariantName[]
+const variants = [
+  'bare',
+  'wrapper by hand',
+  'Tokenlane',
+  'Tokenlane, policy',
+] as const satisfies VariantName[]
 
 const server = startChild('http-service.ts', { scheme: 'http' })
 const service = await tellOf<ServicePlace>(server)

@@ -37,8 +37,7 @@ printTable(`The API of a URL among many, with another URL each time; one API is 
 
 async function figuresOf(order: ManagersOrder): Promise<readonly (ManagersFigures | RoutesFigures)[]> {
   const figures: (ManagersFigures | RoutesFigures)[] = []
-  for (let round = 0; round < rounds; round += 1)
-    figures.push(await tellOf(startChild('managers.ts', order)))
+  for (let round = 0; round < rounds; round += 1) figures.push(await tellOf(startChild('managers.ts', order)))
   return figures
 }
 

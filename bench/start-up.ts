@@ -73,7 +73,8 @@ const server = startChild('http-service.ts', { scheme: 'https' })
 const service = await tellOf<ServicePlace>(server)
 const cold = await interleaved(Object.keys(coldCalls), rounds, (name) => {
   const [file = '', exported = ''] = coldCalls[name] ?? []
-  return outputOf<ColdCallFigures>('cold-call.ts', { file, name: exported, service } satisfies ColdCallOrder)
+  const order: ColdCallOrder = { file, name: exported, service }
+  return outputOf('cold-call.ts', order) as ColdCallFigures
 })
 server.kill()
 const byHand = cold.get('by hand: single flight') ?? []
@@ -91,13 +92,13 @@ printTable(
 )
 
 function start({ before = [], imports }: Case): StartUpFigures {
-  return outputOf('start-up.ts', { before, imports } satisfies StartUpOrder)
+  return outputOf('start-up.ts', { before, imports } satisfies StartUpOrder) as StartUpFigures
 }
 
 /** What a file of `children/` prints, run in the folder of the built packages. */
-function outputOf<T>(file: string, order: unknown): T {
+function outputOf(file: string, order: unknown): unknown {
   const args = [`${folder}/children/${file}`, JSON.stringify(order)]
   const child = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (child.status !== 0) throw new Error(`Cannot measure: ${child.stderr}`)
-  return JSON.parse(child.stdout) as T
+  return JSON.parse(child.stdout) as unknown
 }

@@ -12,9 +12,9 @@ const quick = process.argv.includes('--quick')
 const only = process.argv.find((arg) => arg.startsWith('--client='))?.slice('--client='.length)
 /** Each begins with new processes: two of the same variant differ by 1 %, for as long as they live. */
 const generations = quick ? 1 : 3
-const rounds = quick ? 31 : 41
+const rounds = 31
 const load = { calls: 100, concurrency: 50 }
-const warmUp = { calls: 4_000, concurrency: 50 }
+const warmUp = { calls: 3_000, concurrency: 50 }
 
 type Figures = ReadonlyMap<VariantName, readonly Figure[]>
 

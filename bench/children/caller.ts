@@ -3,16 +3,19 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import tls from 'node:tls'
 
-import { variantsOfAxios } from '../callers/axios.ts'
-import { variantsOfFetch } from '../callers/fetch.ts'
-import { variantsOfGot } from '../callers/got.ts'
-import { variantsOfKy } from '../callers/ky.ts'
 import type { ServicePlace } from './http-service.ts'
 import { cpuTime } from '../support/cpu.ts'
 import { profileCpu, weigh } from '../support/profiler.ts'
-import { type CallOnce, settingAt, type Variants, type VariantName } from '../support/variants.ts'
+import { takeOut, type TakenOut } from '../support/taken-out.ts'
+import type { CallOnce, Variants, VariantName } from '../support/variants.ts'
 
-const clients = { axios: variantsOfAxios, got: variantsOfGot, ky: variantsOfKy, fetch: variantsOfFetch }
+// imported when it is known what to take out of the packages
+const clients = {
+  axios: async () => (await import('../callers/axios.ts')).variantsOfAxios,
+  got: async () => (await import('../callers/got.ts')).variantsOfGot,
+  ky: async () => (await import('../callers/ky.ts')).variantsOfKy,
+  fetch: async () => (await import('../callers/fetch.ts')).variantsOfFetch,
+}
 
 export type Client = keyof typeof clients
 
@@ -20,6 +23,8 @@ export interface CallerOrder {
   readonly client: Client
   readonly variant: VariantName
   readonly service: ServicePlace
+  /** Left out of the packages. */
+  readonly without?: readonly TakenOut[]
 }
 
 /** What a caller is asked for. */
@@ -115,7 +120,10 @@ const order = await new Promise<CallerOrder>((resolve) => {
 })
 const { url, ca } = order.service
 if (ca !== undefined) tls.setDefaultCACertificates([ca])
-const variants: Variants = clients[order.client](await settingAt(url))
+if (order.without !== undefined) takeOut(order.without)
+const { settingAt } = await import('../support/variants.ts')
+const variantsOf = await clients[order.client]()
+const variants: Variants = variantsOf(await settingAt(url))
 const call = variants[order.variant]
 if (call !== undefined)
   process.on('message', (task) => {

@@ -46,7 +46,12 @@ async function measureManagers(count: number): Promise<ManagersFigures> {
   await Promise.all(managers.map((manager) => manager.close()))
   const closed = cpuTime() - closeStart
   managers = []
-  return { create: created / count, bytes: bytes / count, close: closed / count, left: (heap() - before) / count }
+  return {
+    create: created / count,
+    bytes: bytes / count,
+    close: closed / count,
+    left: (heap() - before) / count,
+  }
 }
 
 function measureRoutes(count: number, on: 'one origin' | 'origins of their own'): RoutesFigures {
@@ -60,7 +65,10 @@ function measureRoutes(count: number, on: 'one origin' | 'origins of their own')
   const manager = createTokenManager(options)
   const create = (cpuTime() - start) / 1_000
   // each another one than before: an adapter looks one URL up several times, and the last is remembered
-  const urls = Array.from({ length: 10_000 }, (_, index) => `${place((index * 7_919) % count)}records/${index}`)
+  const urls = Array.from(
+    { length: 10_000 },
+    (_, index) => `${place((index * 7_919) % count)}records/${index}`,
+  )
   const outside = urls.map((url) => url.replace('example.com', 'example.org'))
   return { create, found: lookUp(manager, urls), outside: lookUp(manager, outside) }
 }

@@ -8,16 +8,17 @@ const root = dirname(bench)
 const page = join(root, 'docs', 'benchmarks.md')
 
 const headings: Readonly<Record<string, string>> = {
+  account: 'Account of a whole call',
   fleet: 'Fleet',
   'hot-path': 'Hot path',
   observing: 'Observing',
+  load: 'Under load',
+  managers: 'Many managers',
   queue: 'Queue',
   rate: 'Rate policies',
   'start-up': 'Start-up',
   storms: 'Storms',
   'whole-call': 'Whole call',
-  load: 'Under load',
-  managers: 'Many managers',
 }
 
 /**
