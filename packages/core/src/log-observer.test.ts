@@ -19,6 +19,11 @@ const failed = {
 
 const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   [
+    'debug',
+    "https://api.example.com/: a call ended in 80 ms: status 401, sent 2 times (rejected): the API refuses new tokens of general, too; is it another issuer's?",
+    { ...call, status: 401, sends: 2, resends: ['rejected'] },
+  ],
+  [
     'info',
     'general: new token (ahead) in 5 ms, 1 call waited',
     { type: 'token.renewed', issuer, expiresAt, duration: 5.2, reason: 'ahead', joiners: 1 },

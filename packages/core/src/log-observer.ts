@@ -137,10 +137,21 @@ function lineOf<Type extends EventType>(event: EventOf<Type>): string {
   return line(event)
 }
 
-function finished({ api, client, status, code, sends, resends, duration }: EventOf<'call.finished'>): string {
+function finished({
+  api,
+  issuer,
+  client,
+  status,
+  code,
+  sends,
+  resends,
+  duration,
+}: EventOf<'call.finished'>): string {
   const outcome = status === undefined ? `failed (${code})` : `status ${status}`
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
-  return `${api}: a call${client === undefined ? '' : ` of ${client}`} ended in ${ms(duration)}: ${outcome}${times}`
+  const isForeign = status === 401 && resends.includes('rejected')
+  const guess = isForeign ? `: the API refuses new tokens of ${issuer}, too; is it another issuer's?` : ''
+  return `${api}: a call${client === undefined ? '' : ` of ${client}`} ended in ${ms(duration)}: ${outcome}${times}${guess}`
 }
 
 function limits(all: readonly NamedLimit[]): string {

@@ -122,6 +122,14 @@ test.each([
   expect(checkCall(facts({ call: { ...called, ...seen } })).map((found) => found.id)).toEqual([id])
 })
 
+test('an API that refuses the tokens of its issuer may be that of another issuer of the application', () => {
+  const call = { ...called, status: 401, challenge: 'invalid_token' }
+  const issuers = [issuer, { ...issuer, name: 'weblink' }]
+  const configuration = { ...facts({}).configuration!, issuers }
+  expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('should not be weblink')
+  expect(checkCall(facts({ call }))[0]?.fix).not.toContain('should not be')
+})
+
 test('a call with status 200 is fine', () => {
   expect(checkCall(facts({ call: { ...called, status: 200 } }))).toEqual([])
 })

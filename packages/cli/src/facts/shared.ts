@@ -37,7 +37,7 @@ async function look(
   trial: (step: Step) => Promise<void>,
   askServer: (() => Promise<SharedServer>) | undefined,
 ): Promise<SharedFacts> {
-  let failedAt = ''
+  let failedAt = 'starting the trial'
   const step: Step = async (name, act) => {
     failedAt = name
     return inTime(async () => act())

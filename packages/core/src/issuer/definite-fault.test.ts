@@ -29,6 +29,19 @@ test.each<[string, () => Response | Error]>([
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
+test('a port that fetch blocks is named at once', async () => {
+  const tokens = createTokenManager({
+    issuers: { general: { tokenEndpoint: 'https://auth.example.com:6000/token', credentials: client } },
+    apis: [],
+  })
+  await expect(tokens.getToken('general')).rejects.toMatchObject({
+    definite: true,
+    message: expect.stringContaining(
+      'could not be reached: `fetch` blocks port 6000 (WHATWG Fetch, "bad port"): is the URL right?',
+    ) as string,
+  })
+})
+
 test('auth URLs that were swapped are asked about, each with the path of the other issuer', async () => {
   const fetch = async (): Promise<Response> => new Response('', { status: 404 })
   const tokens = createTokenManager({

@@ -34,6 +34,13 @@ export async function describeFault(
   const innermost = innermostOf(error, secrets)
   const cause = bareCause(error, innermost, secrets)
   const { code } = innermost
+  if (code === undefined && isBlocked(error))
+    return {
+      reason: `could not be reached: \`fetch\` blocks port ${url.port || '443'} (WHATWG Fetch, "bad port"): is the URL right?`,
+      tlsTooOld: false,
+      definite: true,
+      cause,
+    }
   if (code === undefined) return { reason: 'could not be reached', tlsTooOld: false, definite: false, cause }
   if (tlsTooOld.test(code))
     return { reason: `offers no TLS 1.2 or later (${code})`, tlsTooOld: true, definite: true, cause }
@@ -91,6 +98,12 @@ function innermostOf(error: unknown, secrets: readonly string[]): Innermost {
     inner = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined)
   }
   return found
+}
+
+/** Whether `fetch` refused to connect to the port. Its error has no code. */
+function isBlocked(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
+  return cause?.message === 'bad port'
 }
 
 function placeOf(error: object, secrets: readonly string[]): Pick<Innermost, 'place'> {
