@@ -20,7 +20,10 @@ export interface CallOptions {
 }
 
 const none: CallOptions = {}
-const names = ['priority', 'resend']
+const names: readonly string[] = Object.keys({ priority: 0, resend: 0 } satisfies Record<
+  keyof CallOptions,
+  0
+>)
 
 /**
  * Returns the options of one call, as they came through the client.
