@@ -7,26 +7,29 @@ import type { Controller } from './handler.ts'
 export class CallController implements Controller {
   /** Of the attempt under way. */
   #attempt: Controller | undefined
-  readonly #wait = new AbortController()
+  #wait: AbortController | undefined
   readonly #onAbort: (reason: unknown) => void
   #isPaused = false
+  #isAborted = false
+  #reason: unknown = null
 
   /** @param onAbort runs for a call that is aborted while undici has no attempt of it. */
   constructor(onAbort: (reason: unknown) => void) {
     this.#onAbort = onAbort
   }
 
-  /** Ends the waits of the call. */
-  get signal(): AbortSignal {
+  /** Returns the signal that ends the waits of the call. */
+  waitSignal(): AbortSignal {
+    this.#wait ??= new AbortController()
     return this.#wait.signal
   }
 
   get aborted(): boolean {
-    return this.#wait.signal.aborted
+    return this.#isAborted
   }
 
   get reason(): unknown {
-    return this.aborted ? this.#wait.signal.reason : null
+    return this.#reason
   }
 
   get paused(): boolean {
@@ -51,7 +54,7 @@ export class CallController implements Controller {
 
   begin(attempt: Controller): void {
     this.#attempt = attempt
-    if (this.aborted) attempt.abort(this.reason)
+    if (this.#isAborted) attempt.abort(this.#reason)
     else if (this.#isPaused) attempt.pause()
   }
 
@@ -61,11 +64,12 @@ export class CallController implements Controller {
   }
 
   abort(reason?: unknown): void {
-    if (this.aborted) return
-    const attempt = this.#attempt
-    this.#wait.abort(reason ?? requestAborted())
-    if (attempt === undefined) this.#onAbort(this.reason)
-    else attempt.abort(reason)
+    if (this.#isAborted) return
+    this.#isAborted = true
+    this.#reason = reason ?? requestAborted()
+    if (this.#attempt) return this.#attempt.abort(reason)
+    this.#wait?.abort(this.#reason)
+    this.#onAbort(this.#reason)
   }
 
   pause(): void {

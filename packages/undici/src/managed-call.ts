@@ -56,6 +56,7 @@ export class ManagedCall implements Handler {
     try {
       // at once, so that the caller can abort while it waits
       handler.onRequestStart?.(this.#controller, this.#context)
+      if (this.#isOver) return
       const { priority, resend } = checkCallOptions(this.#tokenlane)
       mustBeSecure(api.baseUrl)
       const asked: AdmitOptions = {
@@ -64,12 +65,14 @@ export class ManagedCall implements Handler {
         priority,
         resend,
         sentBefore,
-        signal: this.#controller.signal,
         get replayable() {
           return isReplayable(body) || wasEmpty(body)
         },
+        waitSignal: () => this.#controller.waitSignal(),
       }
-      this.#send(await api.admit(asked))
+      const admitted = api.admit(asked)
+      // at once where nothing is to be waited for
+      this.#send(admitted instanceof Promise ? await admitted : admitted)
     } catch (error) {
       this.#fail(error)
     }
@@ -84,8 +87,8 @@ export class ManagedCall implements Handler {
   }
 
   #send(pass: Pass): void {
+    if (this.#isOver) return pass.release(this.#controller.reason)
     this.#pass = pass
-    this.#controller.signal.throwIfAborted()
     const headers = withToken(this.#options.headers, pass.authorization)
     pass.sent()
     this.#call.dispatch({ ...this.#options, headers }, this)

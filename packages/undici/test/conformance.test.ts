@@ -3,7 +3,6 @@ import * as undici from 'undici-8'
 import { describe } from 'vitest'
 
 import { undiciDriver } from './drivers.ts'
-import { globalFetch } from './global-fetch.ts'
 
 const limits = {
   redirects: {
@@ -22,8 +21,4 @@ describe('undici 8, stream', () => {
 
 describe('undici 8, pipeline', () => {
   conformance(undiciDriver(undici, 'pipeline', limits))
-})
-
-describe('global fetch', () => {
-  conformance(globalFetch)
 })

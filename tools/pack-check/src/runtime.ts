@@ -55,6 +55,9 @@ const node = (version: string): Runtime => ({
 
 const deno = ['--allow-all', '--node-modules-dir=manual']
 
+/** Bun has another module of that name, and Deno another `fetch`: neither asks undici's global dispatcher. */
+const notUndici = '--exclude=packages/undici/**'
+
 /** Every runtime that is supported. */
 export const runtimes: readonly Runtime[] = [
   node('22.23.3'),
@@ -68,7 +71,7 @@ export const runtimes: readonly Runtime[] = [
     clients: withoutUndici,
     suite: {
       before: ['--bun'],
-      after: ['--pool=threads'],
+      after: ['--pool=threads', notUndici],
       // Bun takes no further authority at run time
       env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
     },
@@ -81,7 +84,7 @@ export const runtimes: readonly Runtime[] = [
     clients: withoutUndici,
     suite: {
       before: ['run', ...deno, '--unsafely-ignore-certificate-errors'],
-      after: ['--pool=threads'],
+      after: ['--pool=threads', notUndici],
       differs: [
         {
           clients: ['axios'],
