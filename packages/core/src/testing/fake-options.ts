@@ -1,4 +1,4 @@
-import { mustBeText, refuse, shape } from '../options/check.ts'
+import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
 import { list, object, optional, type Reader } from '../options/reader.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
 import { readResend } from '../manager/check-apis.ts'
@@ -28,21 +28,42 @@ const readBaseUrl: Reader<string> = (value, path) => {
   return url.href
 }
 
+/** Reads one URL, or that of the environment where there is one for each. */
+function readPlace(environment: unknown): Reader<string> {
+  return (value, path) => {
+    if (typeof value !== 'object') return readBaseUrl(value, path)
+    mustBeObject(value, path)
+    if (typeof environment === 'string' && Object.hasOwn(value, environment))
+      return readBaseUrl(value[environment], `${path}.${environment}`)
+    const given = environment === undefined ? 'missing' : 'another name'
+    return refuse(
+      'environment',
+      given,
+      `one of ${Object.keys(value).join(', ')}, since \`${path}\` is given by environment`,
+    )
+  }
+}
+
 const readName: Reader<string> = (value, path) => mustBeText(value, path, 'the name of an issuer')
 
-const readApi = object<CheckedFakeApi>({
-  baseUrl: readBaseUrl,
-  issuer: optional(readName, 'test'),
-  ratePolicy: optional(checkRatePolicy),
-  resend: optional(readResend, true),
-})
+const readApi = (environment: unknown): Reader<CheckedFakeApi> =>
+  object<CheckedFakeApi>({
+    baseUrl: readPlace(environment),
+    issuer: optional(readName, 'test'),
+    ratePolicy: optional(checkRatePolicy),
+    resend: optional(readResend, true),
+  })
 
 /** @throws TokenlaneError `INVALID_OPTIONS`, naming all options that are wrong. */
-export const readFake: Reader<CheckedFake> = object<CheckedFake>({
-  apis: list(
-    (value, path) => readApi(typeof value === 'string' ? { baseUrl: value } : value, path),
-    'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend }',
-  ),
-  issuers: optional(list(readName, 'an array of names'), []),
-  token: optional((value, path) => mustBeText(value, path, 'text')),
-} satisfies Record<keyof FakeTokensOptions, Reader<unknown>>)
+export const readFake: Reader<CheckedFake> = (options, optionsPath) => {
+  const api = readApi((options as { environment?: unknown } | undefined)?.environment)
+  return object<CheckedFake & { readonly environment: unknown }>({
+    environment: optional((value, path) => mustBeText(value, path, 'a name, such as testing or production')),
+    apis: list(
+      (value, path) => api(typeof value === 'string' ? { baseUrl: value } : value, path),
+      'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend }',
+    ),
+    issuers: optional(list(readName, 'an array of names'), []),
+    token: optional((value, path) => mustBeText(value, path, 'text')),
+  } satisfies Record<keyof FakeTokensOptions, Reader<unknown>>)(options, optionsPath)
+}

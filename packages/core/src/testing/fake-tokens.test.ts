@@ -39,6 +39,13 @@ test('an API is named by its base URL alone, and the token by its text', async (
   expect(String(await tokens.getToken('test'))).toBe('[redacted]')
 })
 
+test('the `apis` of a manager will do, also with a URL for each environment', () => {
+  const apis = [{ baseUrl: { testing: base, production: weblink }, issuer: 'general' }]
+  expect(fakeTokens({ apis, environment: 'testing' }).route(base)?.baseUrl).toBe(base)
+  expect(() => fakeTokens({ apis })).toThrow('`environment` is missing; allowed: one of testing, production')
+  expect(() => fakeTokens({ apis, environment: 'test' })).toThrow('`environment` is another name')
+})
+
 test('calls and sends are counted for each API, a call that is sent twice as one', async () => {
   const tokens = fakeTokens({ apis: [base, weblink] })
   await call(tokens, base, [401])

@@ -4,6 +4,7 @@ import { type Hold, QueueHold } from './hold.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
 import type { Observer } from '../events.ts'
 import { Observers } from '../manager/observers.ts'
+import type { PerEnvironment } from '../options/environment.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
 import { refusingTo } from '../options/faults.ts'
 import type { TokenFailure } from './fake-token.ts'
@@ -11,8 +12,11 @@ import type { TokenManager } from '../token-manager.ts'
 
 /** An API of a fake manager. */
 export interface FakeApiOptions<Issuer extends string = string> {
-  /** Origin and path prefix; `http:` is allowed, since the token is worth nothing. */
-  readonly baseUrl: string
+  /**
+   * Origin and path prefix, one for all environments or one for each; `http:` is allowed, since the token is worth
+   * nothing.
+   */
+  readonly baseUrl: PerEnvironment
   /**
    * The issuer whose tokens it takes.
    *
@@ -36,6 +40,8 @@ export interface FakeApiOptions<Issuer extends string = string> {
 export interface FakeTokensOptions<Issuer extends string = string> {
   /** The APIs that get tokens: base URLs, or the `apis` of `createTokenManager`. */
   readonly apis: readonly (string | FakeApiOptions<Issuer>)[]
+  /** Which environment the test is in, where a `baseUrl` is given by environment. */
+  readonly environment?: string | undefined
   /**
    * Issuers that no API names, for `getToken`.
    *
