@@ -2,91 +2,125 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { drawChart } from '@tokenlane/charts'
 
+import { barChart, type Bar } from './bar-chart.ts'
+import { numberIn, tablesOf, type PageTable } from './tables.ts'
+
 const docs = new URL('../../docs/', import.meta.url)
-const text = readFileSync(new URL('benchmarks.md', docs), 'utf8')
+const page = readFileSync(new URL('benchmarks.md', docs), 'utf8')
 
-/** The rows of the first table below a heading, as cells by the name of their row. */
-function rowsOf(heading: string): Map<string, string[]> {
-  const section = text.slice(text.indexOf(`\n## ${heading}\n`) + 1).split('\n## ')[0] ?? ''
-  const rows = Array.from(section.matchAll(/^\|(.+)\|$/gm), ([, row = '']) =>
-    row.split('|').map((cell) => cell.trim()),
-  )
-  return new Map(rows.map(([name = '', ...cells]) => [name, cells]))
+/** The cell of a row, by the text in its first column. */
+function cell(table: PageTable | undefined, name: string, column: string): string | undefined {
+  return table?.rows.find((row) => Object.values(row)[0] === name)?.[column]
 }
 
-const storms = rowsOf('Storms')
-const rates = rowsOf('Rate policies')
-const number = (cell: string | undefined): number =>
-  Number(/[\d,]+/.exec(cell ?? '')?.[0].replaceAll(',', ''))
-
-/** The cell of every peer in a column of the storms, its first or second number. */
-function storm(column: number, part: 0 | 1): { who: string; value: number }[] {
-  const names = [
-    'Tokenlane',
-    'by hand: a cache',
-    'by hand: single flight',
-    'google-auth-library',
-    '@azure/msal-node',
-  ]
-  return names.map((who) => ({ who, value: number(storms.get(who)?.[column]?.split('/')[part]) }))
+/** A bar for each row, with the first number of its cell, or the number behind the slash. */
+function barsOf(
+  table: PageTable | undefined,
+  names: readonly string[],
+  column: string,
+  behind = false,
+): Bar[] {
+  return names.map((who) => {
+    const text = cell(table, who, column)
+    return { who, value: numberIn(behind ? text?.split('/')[1] : text) }
+  })
 }
 
-const limited = [
-  { who: 'Tokenlane', value: number(rates.get('100/1 s')?.[2]) },
+const [storms] = tablesOf(page, 'Storms')
+const [ours, peers] = tablesOf(page, 'Rate policies')
+const stormPeers = [
+  'Tokenlane',
+  'by hand: a cache',
+  'by hand: single flight',
+  'google-auth-library',
+  '@azure/msal-node',
+]
+const rates = (column: string): Bar[] => [
+  { who: 'Tokenlane', value: numberIn(cell(ours, '100/1 s', column)) },
   ...['p-queue', 'p-throttle'].map((who) => ({
     who,
-    value: number(rates.get(`100/1 s, ${who} strict`)?.[2]),
+    value: numberIn(cell(peers, `100/1 s, ${who} strict`, column)),
   })),
 ]
-
-function bars(title: string, values: { who: string; value: number }[]): object {
-  for (const { who, value } of values)
-    if (Number.isNaN(value)) throw new Error(`${title}: no figure for ${who}`)
-  const encoding = {
-    y: {
-      field: 'who',
-      type: 'nominal',
-      sort: null,
-      title: null,
-      axis: { labelLimit: 500, minExtent: 160, ticks: false },
-    },
-    x: { field: 'value', type: 'quantitative', title: null, axis: null },
-  }
-  return {
-    title,
-    width: 420,
-    height: { step: 24 },
-    data: { values },
-    layer: [
-      {
-        mark: { type: 'bar', height: 14 },
-        encoding: {
-          ...encoding,
-          color: {
-            condition: { test: "datum.who === 'Tokenlane'", value: '#009e73' },
-            value: '#999999',
-          },
-        },
-      },
-      {
-        mark: { type: 'text', align: 'left', dx: 6 },
-        encoding: { ...encoding, text: { field: 'value', type: 'quantitative', format: ',' } },
-      },
-    ],
-  }
-}
-
-const spec = {
-  vconcat: [
-    bars('Token requests for 10,000 first calls', storm(0, 0)),
-    bars('Calls lost of 1,000 in flight when the token is revoked', storm(2, 1)),
-    bars('429s at 100 calls a second for 10 s (Tokenlane: 60 s)', limited),
+await draw(
+  'peers',
+  'Token requests, lost calls and 429s of Tokenlane and of other ways, measured in one run',
+  [
+    barChart('Token requests for 10,000 first calls', barsOf(storms, stormPeers, '10,000 first calls')),
+    barChart(
+      'Calls lost of 1,000 in flight when the token is revoked',
+      barsOf(storms, stormPeers, '1,000 in flight when revoked', true),
+    ),
+    barChart('429s at 100 calls a second for 10 s (Tokenlane: 60 s)', rates('answered 429')),
   ],
-}
-writeFileSync(
-  new URL('images/peers.svg', docs),
-  await drawChart(
-    spec as never,
-    'Token requests, lost calls and 429s of Tokenlane and of other ways, measured in one run',
+)
+await draw('bench-rate', 'The most calls that the server counted in any second, with a limit of 100', [
+  barChart('Most calls in any second, of 100 that are allowed', rates('most in any window')),
+])
+
+const [hotPath] = tablesOf(page, 'Hot path')
+await draw(
+  'bench-hot-path',
+  'Nanoseconds to authorize one call with a live token, of Tokenlane and its peers',
+  [
+    barChart(
+      'Nanoseconds of CPU to authorize a call with a live token (logarithmic)',
+      barsOf(
+        hotPath,
+        [
+          'Tokenlane: route and token',
+          'by hand: a cache',
+          'by hand: single flight',
+          '@badgateway/oauth2-client',
+          'google-auth-library',
+          '@azure/core-rest-pipeline',
+          '@azure/msal-node',
+        ],
+        'ns of CPU',
+      ),
+      { logarithmic: true },
+    ),
+  ],
+)
+
+const [queue] = tablesOf(page, 'Queue')
+const queues = ['p-queue', 'Tokenlane', 'p-throttle', 'p-queue, 10 priorities', 'Tokenlane, 10 priorities']
+await draw('bench-queue', 'Time and heap of 100,000 waiting calls, relative to p-queue', [
+  barChart('Time to add and drain a call, p-queue = 1', barsOf(queue, queues, 'add + drain'), {
+    format: '.2f',
+  }),
+  barChart('Heap of a waiting call, p-queue = 1', barsOf(queue, queues, 'heap'), { format: '.2f' }),
+])
+
+await draw(
+  'bench-whole-call',
+  'CPU time of a whole call through each client, relative to the bare client',
+  tablesOf(page, 'Whole call').map((table) =>
+    barChart(
+      `${table.title}: CPU time of a call, bare = 1`,
+      barsOf(
+        table,
+        ['bare', 'wrapper by hand', 'Tokenlane', 'wrapper, p-queue', 'Tokenlane, policy'],
+        'CPU, quiet rounds',
+      ),
+      { format: '.2f' },
+    ),
   ),
 )
+
+const [fleet] = tablesOf(page, 'Fleet')
+const fleets = (fleet?.rows ?? []).filter((row) => row['of what the guarantee allows'] !== '')
+await draw('bench-fleet', 'The rate that eight processes reach together on one budget in Redis', [
+  barChart(
+    'Rate of eight processes together, of what the guarantee allows',
+    fleets.map((row) => ({
+      who: `Tokenlane, ${Object.values(row)[0]}`,
+      value: numberIn(row['of what the guarantee allows']),
+    })),
+    { format: '.3f' },
+  ),
+])
+
+async function draw(name: string, label: string, charts: readonly object[]): Promise<void> {
+  writeFileSync(new URL(`images/${name}.svg`, docs), await drawChart({ vconcat: charts } as never, label))
+}

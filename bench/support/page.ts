@@ -21,6 +21,22 @@ const headings: Readonly<Record<string, string>> = {
   'whole-call': 'Whole call',
 }
 
+/** Charts that `charts.ts` draws, each with what it shows for readers who cannot see it. */
+const charts: Readonly<Record<string, readonly [image: string, alternative: string]>> = {
+  fleet: [
+    'bench-fleet',
+    'Bar chart: the rate of eight processes on one budget, of what the guarantee allows',
+  ],
+  'hot-path': ['bench-hot-path', 'Bar chart: nanoseconds to authorize a call, of Tokenlane and its peers'],
+  queue: ['bench-queue', 'Bar charts: time and heap of a waiting call, relative to p-queue'],
+  rate: ['bench-rate', 'Bar chart: the most calls in any second, where 100 are allowed'],
+  storms: ['peers', 'Bar charts: token requests, lost calls and 429s of Tokenlane and of other ways'],
+  'whole-call': [
+    'bench-whole-call',
+    'Bar charts: CPU time of a call of each client, relative to the bare client',
+  ],
+}
+
 /**
  * Writes what the benches printed into `docs/benchmarks.md`. The sections of other benches stay as they are, each with
  * the day and the load of its own run.
@@ -28,11 +44,16 @@ const headings: Readonly<Record<string, string>> = {
 export function writePage(outputs: ReadonlyMap<string, string>, args: readonly string[]): void {
   const sections = knownSections()
   for (const [name, text] of outputs)
-    sections.set(headings[name] ?? name, `${occasion(args)}\n\n${text.trim()}\n`)
+    sections.set(headings[name] ?? name, [occasion(args), ...chartOf(name), text.trim(), ''].join('\n\n'))
   const inOrder = [...sections].toSorted(([a], [b]) => a.localeCompare(b, 'en'))
   const body = inOrder.map(([heading, text]) => `## ${heading}\n\n${text}`).join('\n')
   writeFileSync(page, `${head()}\n${body}`)
   execSync(`oxfmt ${JSON.stringify(page)}`, { cwd: root })
+}
+
+function chartOf(name: string): string[] {
+  const [image, alternative] = charts[name] ?? []
+  return image === undefined ? [] : [`![${alternative}](images/${image}.svg)`]
 }
 
 /** By heading. */
