@@ -131,7 +131,7 @@ function agentOf(url: string, { agent }: NeedleOptions): Agent {
   return url.startsWith('https:') ? https.globalAgent : http.globalAgent
 }
 
-/** Returns the agent, for one call: it hides the token of the request, which needle shows to nobody. */
+/** Returns the agent, for one call: it hides the token of the request, which needle does not show. */
 function noting(agent: Agent): Agent {
   hideAgent(agent)
   const addRequest = (request: ClientRequest, ...options: readonly unknown[]): void => {

@@ -30,6 +30,7 @@ const settings: Readonly<Record<string, Settings>> = {
 const common = { target: 'es2022', strict: true, noEmit: true, types: ['node'], skipLibCheck: true }
 
 const program = `import { createTokenManager, generalIssuer } from '@tokenlane/core'
+import { fakeTokens } from '@tokenlane/core/testing'
 
 const credentials = { clientId: 'app', clientSecret: 'secret' }
 const tokens = createTokenManager({
@@ -37,6 +38,7 @@ const tokens = createTokenManager({
   apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }],
 })
 export const token: Promise<{ value: string }> = tokens.getToken('general')
+export const { calls } = fakeTokens({ apis: ['https://api.example.com/'] }).counts()
 `
 
 function run(...args: readonly string[]): Promise<string> {

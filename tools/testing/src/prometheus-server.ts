@@ -56,7 +56,7 @@ export async function startPrometheus(target: string): Promise<PrometheusServer>
   )
   const start: { failure?: string } = {}
   child.once('error', () => {
-    start.failure = 'there is none: `npm test` installs one, or put `prometheus` on the PATH'
+    start.failure = 'not installed: `npm test` installs one, or put `prometheus` on the PATH'
   })
   child.once('exit', (code) => (start.failure ??= `it ended with ${code}`))
   // a test run that is cut short leaves no server behind

@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts'
 /** Where `scripts/system-packages.ts` puts a server if it may not install one for the whole machine. */
 export const ownRedis: string = fileURLToPath(new URL('../../../node_modules/.redis/', import.meta.url))
 
-/** How to start a Redis server on this machine, `undefined` if there is none. */
+/** How to start a Redis server on this machine, `undefined` without one. */
 export function findRedisServer(): { command: string; env: Record<string, string> } | undefined {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter))
     for (const name of ['redis-server', 'valkey-server'])
@@ -41,7 +41,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   const server = findRedisServer()
   if (server === undefined)
     throw new Error(
-      'These tests need a Redis server, and there is none: `npm test` installs one, or put `redis-server` or `valkey-server` on the PATH',
+      'These tests need a Redis server, and none is installed: `npm test` installs one, or put `redis-server` or `valkey-server` on the PATH',
     )
   const folder = mkdtempSync(join(tmpdir(), 'redis-'))
   const port = await freePort()
