@@ -18,12 +18,15 @@ export interface BadNetwork extends AsyncDisposable {
   become(weather: Partial<Weather>): void
   /** Cuts all connections; what is under way is lost. */
   cut(): void
+  /** Makes all connections half open: they swallow everything and never close. New ones work. */
+  swallow(): void
 }
 
 export const goodWeather: Weather = { delay: [0, 0], cuts: 0, hole: 'nothing' }
 
 export async function startBadNetwork(port: number, start: Partial<Weather> = {}): Promise<BadNetwork> {
   const sockets = new Set<Socket>()
+  const halfOpen = new WeakSet<Socket>()
   let weather: Weather = { ...goodWeather, ...start }
   let changed = Promise.withResolvers<void>()
 
@@ -39,6 +42,7 @@ export async function startBadNetwork(port: number, start: Partial<Weather> = {}
     const deliver = async (chunk: Buffer, earlier: typeof before): Promise<void> => {
       // all travel at once, and none overtakes another
       await Promise.all([arrival(swallowed), earlier])
+      if (halfOpen.has(from)) return
       if (Math.random() < weather.cuts) from.destroy()
       else if (to.writable) to.write(chunk)
     }
@@ -72,6 +76,9 @@ export async function startBadNetwork(port: number, start: Partial<Weather> = {}
       changed = Promise.withResolvers()
     },
     cut,
+    swallow() {
+      for (const socket of sockets) halfOpen.add(socket)
+    },
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close')
       server.close()

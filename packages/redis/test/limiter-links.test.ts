@@ -1,0 +1,96 @@
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { expect, test, vi } from 'vitest'
+import { type RedisClient, redisLimiter } from '../src/index.ts'
+import { clientKinds } from './clients.ts'
+import { startBadNetwork } from './support/bad-network.ts'
+import { connectCluster } from './support/cluster-of-one.ts'
+import { startClusterOfThree } from './support/cluster-of-three.ts'
+import { pass, RateFleet } from './support/rate-fleet.ts'
+import { useRedis } from './support/use-redis.ts'
+
+// Links and topologies that change under a fleet, with real servers, and an API that counts strictly.
+
+const timeout = 60_000
+const limit = { quota: 20, window: 500 }
+const redis = useRedis()
+
+interface Shared {
+  readonly prefix: string
+  readonly client: (index: number) => RedisClient
+  readonly fallbackShare?: number
+}
+
+function startFleet({ prefix, client, fallbackShare = 1 / 8 }: Shared): RateFleet {
+  return new RateFleet({
+    size: 8,
+    limits: [limit],
+    depth: 3,
+    apiTime: () => 5 + 30 * Math.random(),
+    limiter: (index) => redisLimiter({ client: client(index), prefix, fallbackShare, reconnectTime: 1_000 }),
+  })
+}
+
+const count = (fleet: RateFleet, type: string): number =>
+  fleet.events.filter((event) => event.type === type).length
+
+/** Every process makes calls again, none was lost, and none was over. */
+async function expectAllIsWell(fleet: RateFleet): Promise<void> {
+  const from = performance.now()
+  await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }), timeout)
+  expect({ over: fleet.result().over, lost: fleet.lost }).toEqual({ over: 0, lost: 0 })
+}
+
+/** A client that closes a connection on which nothing comes for a second. */
+async function connectWatchful(kind: (typeof clientKinds)[number], url: string) {
+  if (kind === 'ioredis') {
+    const client = new Redis(url, { socketTimeout: 1_000, retryStrategy: () => 50 }).on('error', () => {})
+    return Object.assign(client, { destroy: () => client.disconnect() })
+  }
+  const socket = { socketTimeout: 1_000, reconnectStrategy: 50 }
+  const client = createClient({ url, pingInterval: 300, socket }).on('error', () => {})
+  await client.connect()
+  return client
+}
+
+test.concurrent.each(clientKinds)(
+  'connections of %s that are half open: the clients notice, the processes come back, none is over, none is lost',
+  { timeout },
+  async (kind) => {
+    await using network = await startBadNetwork(redis.server.port)
+    const far = await Promise.all([0, 1].map(() => connectWatchful(kind, network.url)))
+    {
+      await using fleet = startFleet({
+        prefix: `half-open-${kind}`,
+        client: (index) => far[index] ?? redis.client,
+        // processes that are cut off alone would add their shares
+        fallbackShare: 0,
+      })
+      await pass(2_000)
+      network.swallow()
+      await vi.waitFor(() => expect(count(fleet, 'limiter.failed')).toBe(2), timeout)
+      await vi.waitFor(() => expect(count(fleet, 'limiter.recovered')).toBe(2), timeout)
+      await expectAllIsWell(fleet)
+    }
+    for (const client of far) client.destroy()
+  },
+)
+
+test.concurrent.each(clientKinds)(
+  'a slot of a Cluster is moved under a fleet of %s, with its keys on two servers for a while: none is over, none is lost',
+  { timeout },
+  async (kind) => {
+    await using cluster = await startClusterOfThree()
+    const [server] = cluster.servers
+    const client = await connectCluster(kind, server as (typeof cluster.servers)[0])
+    {
+      await using fleet = startFleet({ prefix: 'moved', client: () => client })
+      await pass(2_000)
+      await cluster.moveSlot('moved:limiter:{https://api.example.com/}:state', 200)
+      await pass(1_000)
+      await expectAllIsWell(fleet)
+      expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed'))
+    }
+    client.destroy()
+  },
+)
