@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { createClient } from 'redis'
+import { createClient, createSentinel } from 'redis'
 import { expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
 import { clientKinds } from './clients.ts'
@@ -7,6 +7,7 @@ import { startBadNetwork } from './support/bad-network.ts'
 import { connectCluster } from './support/cluster-of-one.ts'
 import { startClusterOfThree } from './support/cluster-of-three.ts'
 import { pass, RateFleet } from './support/rate-fleet.ts'
+import { masterName, startSentinel } from './support/sentinel.ts'
 import { useRedis } from './support/use-redis.ts'
 
 // Links and topologies that change under a fleet, with real servers, and an API that counts strictly.
@@ -84,12 +85,50 @@ test.concurrent.each(clientKinds)(
     const [server] = cluster.servers
     const client = await connectCluster(kind, server as (typeof cluster.servers)[0])
     {
-      await using fleet = startFleet({ prefix: 'moved', client: () => client })
+      await using fleet = startFleet({ prefix: 'moved', client: () => client, fallbackShare: 0 })
       await pass(2_000)
       await cluster.moveSlot('moved:limiter:{https://api.example.com/}:state', 200)
       await pass(1_000)
       await expectAllIsWell(fleet)
       expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed'))
+    }
+    client.destroy()
+  },
+)
+
+async function connectBySentinel(kind: (typeof clientKinds)[number], port: number) {
+  if (kind === 'ioredis') {
+    const client = new Redis({ sentinels: [{ host: '127.0.0.1', port }], name: masterName })
+    client.on('error', () => {})
+    return Object.assign(client, { destroy: () => client.disconnect() })
+  }
+  const client = createSentinel({
+    name: masterName,
+    sentinelRootNodes: [{ host: '127.0.0.1', port }],
+    scanInterval: 200,
+  }).on('error', () => {})
+  await client.connect()
+  return client
+}
+
+test.concurrent.each(clientKinds)(
+  'a Sentinel failover that loses the writes of a second under a fleet of %s: none is over, none is lost',
+  { timeout },
+  async (kind) => {
+    await using sentinel = await startSentinel()
+    const client = await connectBySentinel(kind, sentinel.port)
+    {
+      await using fleet = startFleet({ prefix: 'sentinel', client: () => client })
+      await pass(2_000)
+      sentinel.cutReplica()
+      await pass(1_000)
+      await sentinel.master.kill()
+      await vi.waitFor(() => expect(count(fleet, 'limiter.failed')).toBeGreaterThan(0), timeout)
+      await vi.waitFor(
+        () => expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed')),
+        timeout,
+      )
+      await expectAllIsWell(fleet)
     }
     client.destroy()
   },

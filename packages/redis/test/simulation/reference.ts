@@ -335,7 +335,7 @@ class Turn {
   get #cost(): number {
     const shortest = Math.min(...this.#message.policy.limits.map(({ span }) => span))
     if (shortest === Infinity) return 1
-    return Math.max(1, 0.75 + this.#message.lag / shortest)
+    return Math.max(1, 0.75 + (1.5 * this.#message.lag) / shortest)
   }
 
   #placeOf(share: number): number {
