@@ -130,6 +130,6 @@ test.concurrent.each(clientKinds)(
       )
       await expectAllIsWell(fleet)
     }
-    client.destroy()
+    await client.destroy()
   },
 )
