@@ -1,0 +1,219 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { openScriptedApi, rejection, type ScriptedApi } from '@tokenlane/conformance'
+import type { TokenManager } from '@tokenlane/core'
+import { openService } from '@tokenlane/testing'
+import * as undici7 from 'undici'
+import * as undici8 from 'undici-8'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import { tokensInterceptor } from '../src/index.ts'
+
+const { createManager } = await openService()
+// their types do not fit each other
+const versions = [
+  { version: 7, undici: undici7 },
+  { version: 8, undici: undici8 as unknown as typeof undici7 },
+]
+
+let api: ScriptedApi
+let tokens: TokenManager
+let answers: Record<string, Parameters<typeof openScriptedApi>[0]>
+
+beforeEach(async () => {
+  answers = {}
+  api = await openScriptedApi((request, number) => {
+    const [path = ''] = request.url.split('?')
+    return answers[path]?.(request, number) ?? { status: 200, body: 'ok' }
+  })
+  tokens = createManager({ apis: [{ baseUrl: `${api.url}api/`, issuer: 'weblink' }] })
+})
+afterEach(() => Promise.all([api.close(), tokens.close()]))
+
+const seen = (): (readonly [string, boolean])[] =>
+  api.requests.map(({ url, headers }) => [url, headers.authorization !== undefined])
+
+describe.each(versions)('undici $version', ({ undici }) => {
+  const { Agent, interceptors, request } = undici
+  const withTokens = (): undici7.Dispatcher => new Agent().compose(tokensInterceptor(tokens))
+
+  test('leaves the options of the caller as they are, and takes no later change of them', async () => {
+    const headers = { 'x-one': '1' }
+    const options = { dispatcher: withTokens(), headers, method: 'POST' as const, body: 'text' }
+    const call = request(`${api.url}api/a`, options)
+    headers['x-one'] = '2'
+    await (await call).body.dump()
+    expect(options).toMatchObject({ headers: { 'x-one': '2' } })
+    expect(JSON.stringify(headers)).toBe('{"x-one":"2"}')
+    expect(api.requests[0]!.headers).toMatchObject({
+      'x-one': '1',
+      authorization: expect.stringMatching(/^Bearer /),
+    })
+  })
+
+  test.each<[string, (value: string) => unknown]>([
+    ['names and values in turn', (value) => ['Authorization', value]],
+    ['pairs', (value) => new Map([['authorization', value]])],
+    ['an object', (value) => ({ AUTHORIZATION: value })],
+    ['Headers', (value) => new Headers({ authorization: value })],
+  ])('takes headers as %s, with the token or the own Authorization of the caller', async (_, make) => {
+    const dispatcher = withTokens()
+    const headers = make('Bearer mine') as Record<string, string>
+    await (await request(`${api.url}api/a`, { dispatcher, headers })).body.dump()
+    expect(api.requests[0]!.headers.authorization).toBe('Bearer mine')
+
+    const others = (
+      headers instanceof Headers ? new Headers({ 'x-a': 'b' }) : new Map([['x-a', 'b']])
+    ) as never
+    await (await request(`${api.url}api/a`, { dispatcher, headers: others })).body.dump()
+    expect(api.requests[1]!.headers).toMatchObject({ 'x-a': 'b', authorization: expect.any(String) })
+  })
+
+  test("sends undici's own FormData again after a 401", async () => {
+    answers['/api/form'] = (_, number) => (number === 1 ? rejection : { status: 200 })
+    const body = new undici.FormData()
+    body.set('a', 'b')
+    const options = { dispatcher: withTokens(), method: 'POST' as const, body }
+    const { statusCode } = await request(`${api.url}api/form`, options)
+    expect([statusCode, api.requests.length]).toEqual([200, 2])
+    expect(api.requests[1]!.body.toString()).toContain('name="a"')
+  })
+
+  test.each([
+    ['/api/../outside', '/outside', false],
+    ['/outside/../api/a', '/api/a', true],
+    ['/outside/%2e%2e/api/a?b=/../c', '/api/a?b=/../c', true],
+    ['/outside\\..\\api/a', '/api/a', true],
+    ['//evil.example/api/', '//evil.example/api/', false],
+    ['/api/a?b=../c', '/api/a?b=../c', true],
+  ])('sends the path %s as it was read: %s, with the token: %s', async (path, sent, hasToken) => {
+    const origin = new URL(api.url).origin
+    await (await withTokens().request({ origin, path, method: 'GET' })).body.dump()
+    // what belongs to no API is as the caller wrote it
+    expect(seen()).toEqual([[hasToken ? sent : path, hasToken]])
+  })
+
+  test('lets go of the pass of a call that is aborted in the tick in which it begins', async () => {
+    await tokens.getToken('weblink')
+    const controller = new AbortController()
+    const call = request(`${api.url}api/a`, { dispatcher: withTokens(), signal: controller.signal })
+    controller.abort()
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' })
+    await tokens.close()
+  })
+
+  test('an upgrade and a tunnel carry no token', async () => {
+    const lines: string[] = []
+    const server = createServer()
+    for (const event of ['upgrade', 'connect'])
+      server.on(event, ({ headers, method }, socket) => {
+        lines.push(`${method} ${headers.authorization}`)
+        socket.end(
+          `HTTP/1.1 ${event === 'upgrade' ? '101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: a' : '200 OK'}\r\n\r\n`,
+        )
+      })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const manager = createManager({ apis: [{ baseUrl: `${origin}/`, issuer: 'weblink' }] })
+    const dispatcher = new Agent().compose(tokensInterceptor(manager))
+    const { socket } = await undici.upgrade(`${origin}/a`, { dispatcher, protocol: 'a' })
+    const tunnel = await undici.connect(`${origin}/b`, { dispatcher })
+    socket.destroy()
+    tunnel.socket.destroy()
+    server.close()
+    await manager.close()
+    expect(lines).toEqual(['GET undefined', 'CONNECT undefined'])
+  })
+
+  test('the order of the README: dns, cache, tokens, redirect, retry', async () => {
+    answers['/api/moved'] = () => ({ status: 302, headers: { location: '/api/shaky' } })
+    let failures = 1
+    answers['/api/shaky'] = () => ({ status: failures-- > 0 ? 503 : 200, body: 'steady' })
+    answers['/api/kept'] = () => ({ status: 200, headers: { 'cache-control': 'max-age=60' }, body: 'kept' })
+    const { cache, dns, redirect, retry } = interceptors
+    const dispatcher = new Agent().compose(
+      dns(),
+      cache(),
+      tokensInterceptor(tokens),
+      redirect({ maxRedirections: 5 }),
+      retry({ maxRetries: 2, minTimeout: 1 }),
+    )
+    const { statusCode, body } = await request(`${api.url}api/moved`, { dispatcher })
+    expect([statusCode, await body.text()]).toEqual([200, 'steady'])
+    expect(seen().every(([, hasToken]) => hasToken)).toBe(true)
+    expect(api.requests.map(({ url }) => url)).toEqual([
+      '/api/moved',
+      '/api/shaky',
+      '/api/moved',
+      '/api/shaky',
+    ])
+
+    // the cache sees that there is a token, and that the response is not `public`
+    for (const _ of [1, 2]) await (await request(`${api.url}api/kept`, { dispatcher })).body.dump()
+    expect(api.requests.filter(({ url }) => url === '/api/kept')).toHaveLength(2)
+  })
+
+  test('a redirect out of the API, back into it, or into it from outside carries no token', async () => {
+    answers['/api/out'] = () => ({ status: 307, headers: { location: '/outside' } })
+    answers['/outside'] = () => ({ status: 307, headers: { location: '/api/in' } })
+    const { redirect } = interceptors
+    const dispatcher = new Agent().compose(tokensInterceptor(tokens), redirect({ maxRedirections: 5 }))
+    for (const path of ['api/out', 'outside'])
+      await (await request(api.url + path, { dispatcher })).body.dump()
+    expect(seen()).toEqual([
+      ['/api/out', true],
+      ['/outside', false],
+      ['/api/in', false],
+      ['/outside', false],
+      ['/api/in', false],
+    ])
+  })
+
+  test('a redirect that the caller follows by hand, once its body is read, is a call of its own', async () => {
+    answers['/outside'] = () => ({ status: 307, headers: { location: '/api/in' }, body: 'there' })
+    const dispatcher = withTokens()
+    await (await request(`${api.url}outside`, { dispatcher })).body.text()
+    await new Promise((resolve) => setImmediate(resolve))
+    await (await request(`${api.url}api/in`, { dispatcher })).body.dump()
+    expect(seen().at(-1)).toEqual(['/api/in', true])
+  })
+
+  test('a MockAgent sees the token, and each attempt', async () => {
+    const mock = new undici.MockAgent()
+    mock.disableNetConnect()
+    const pool = mock.get('https://api.example.com')
+    const sent: string[] = []
+    const answer = (status: number) => (call: { headers?: unknown }) => {
+      sent.push((call.headers as { authorization: string }).authorization)
+      return { statusCode: status, data: String(status) }
+    }
+    for (const status of [401, 200])
+      pool.intercept({ path: '/records', method: 'POST' }).reply(answer(status) as never)
+    const manager = createManager({ apis: [{ baseUrl: 'https://api.example.com/', issuer: 'weblink' }] })
+    const dispatcher = mock.compose(tokensInterceptor(manager))
+    const options = { dispatcher, method: 'POST' as const, body: 'text' }
+    const { statusCode } = await request('https://api.example.com/records', options)
+    expect(statusCode).toBe(200)
+    expect(new Set(sent).size).toBe(2)
+    await manager.close()
+  })
+
+  test('a response that is not read does not fill the memory', async () => {
+    const size = 50_000_000
+    answers['/api/long'] = () => ({ status: 200, body: 'x'.repeat(size) })
+    const { body } = await request(`${api.url}api/long`, { dispatcher: withTokens() })
+    await vi.waitFor(() => expect(body.readableLength).toBeGreaterThan(0))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(body.readableLength).toBeLessThan(size / 10)
+    let length = 0
+    for await (const chunk of body) length += (chunk as Buffer).length
+    expect(length).toBe(size)
+  })
+})
+
+test('what is not a token manager is refused at once', () => {
+  expect(() => tokensInterceptor({} as never)).toThrow('`tokens` is wrong')
+})
