@@ -8,7 +8,7 @@ const head = {
     name: 'Tokenlane',
     text: 'The right OAuth 2.0 token on every call',
     tagline:
-      'In the HTTP client that you already have: axios, got, ky or fetch. At the rate that each API allows.',
+      'In the HTTP client that you already have: axios, got, ky, undici or fetch. At the rate that each API allows.',
     image: { src: '/icon.svg', alt: '' },
     actions: [
       { theme: 'brand', text: 'Start', link: '/guide/bootstrap' },
