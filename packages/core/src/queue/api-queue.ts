@@ -7,12 +7,11 @@ import type { CurrentToken } from '../token/renewing-token.ts'
 import { isBounded, mustHaveRoom } from './admission.ts'
 import { checkPriority } from './call-options.ts'
 import { Delivery, HeldByRequests } from './held-by-requests.ts'
-import type { RateLimiterFactory } from './limiter-factory.ts'
 import { queueTimer } from './queue-timer.ts'
 import { type EnterOptions, QueuedCall, QueuedCalls, type Turn } from './queued-calls.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
-import { type NotYet, Turns } from './turns.ts'
+import { type NotYet, type QueueOptions, Turns } from './turns.ts'
 import { WaitingTime } from './waiting-time.ts'
 
 /** The queue in a snapshot. */
@@ -43,20 +42,15 @@ export class ApiQueue {
   #renewing: Renewal | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(
-    api: string,
-    policy: CheckedPolicy,
-    token: CurrentToken,
-    emit: Emit,
-    shared: RateLimiterFactory | undefined,
-  ) {
+  constructor(options: QueueOptions) {
+    const { api, policy, token, emit } = options
     this.#api = api
     this.#policy = policy
     this.#token = token
     this.#emit = emit
     this.#held = isRequestBound() ? new HeldByRequests() : undefined
     this.#calls = new QueuedCalls(api, (call) => this.#gaveUp(call))
-    this.#turns = new Turns(api, policy, token, emit, shared, () => this.serve())
+    this.#turns = new Turns(options, () => this.serve())
   }
 
   /** Returns a turn for a call that need not wait, `undefined` where it must. */

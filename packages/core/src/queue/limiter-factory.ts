@@ -40,26 +40,35 @@ export interface RateLimiterFactory {
   server?: () => Promise<SharedServer>
 }
 
+/** Which limiter an API has, for which policy, and where its failures are reported. */
+export interface LimiterChoice {
+  /** The `baseUrl` of the API. */
+  readonly api: string
+  readonly policy: CheckedPolicy
+  readonly emit: Emit
+  /** `undefined`: the limits are kept in this process's memory. */
+  readonly limiter: RateLimiterFactory | undefined
+}
+
 /**
- * Returns the limiter of an API: the one in this process's memory, or the one that `shared` creates.
+ * Returns the limiter of an API.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` if `shared` returns what cannot be a limiter.
+ * @param changes what the limiter calls when it allows more or less than before.
+ * @throws TokenlaneError `INVALID_OPTIONS` if the factory returns what cannot be a limiter.
  */
 export function limiterFor(
-  shared: RateLimiterFactory | undefined,
-  baseUrl: string,
-  { limits, spread, accounting, unansweredGrace }: CheckedPolicy,
-  emit: Emit,
+  { api, policy, emit, limiter: create }: LimiterChoice,
   changes: Pick<LimitedApi, 'unitsAvailable' | 'paused' | 'resumed'>,
 ): RateLimiter {
+  const { limits, spread, accounting, unansweredGrace } = policy
   const options = { limits, spread, accounting, unansweredGrace }
-  if (shared === undefined) return createRateLimiter(options)
-  const limiter: unknown = shared({
-    baseUrl,
+  if (create === undefined) return createRateLimiter(options)
+  const limiter: unknown = create({
+    baseUrl: api,
     ...options,
     ...changes,
-    failed: (reason) => emit?.({ type: 'limiter.failed', api: baseUrl, reason }),
-    recovered: () => emit?.({ type: 'limiter.recovered', api: baseUrl }),
+    failed: (reason) => emit?.({ type: 'limiter.failed', api, reason }),
+    recovered: () => emit?.({ type: 'limiter.recovered', api }),
   })
   mustBeObject(limiter, 'limiter()')
   for (const name of ['take', 'forecast'])

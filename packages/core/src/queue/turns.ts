@@ -1,11 +1,11 @@
-import type { CallWaits, Emit } from '../events.ts'
+import type { CallWaits } from '../events.ts'
 import { refuse } from '../options/check.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
 import type { Backlog } from './admission.ts'
 import { ApiPauses } from './api-pauses.ts'
-import { limiterFor, type RateLimiterFactory } from './limiter-factory.ts'
+import { limiterFor, type LimiterChoice } from './limiter-factory.ts'
 import { Progress } from './progress.ts'
 import type { Turn } from './queued-calls.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
@@ -15,6 +15,11 @@ import { ReportedLimits } from './reported-limits.ts'
 
 /** Why there is no turn yet: no live token, or try again in n milliseconds. */
 export type NotYet = 'token' | NotBefore
+
+/** What the queue of one API is made for. */
+export interface QueueOptions extends LimiterChoice {
+  readonly token: CurrentToken
+}
 
 /** Decides whether the next call of an API may go, by slots, pauses, a live token and the limits; not which call that is. */
 export class Turns {
@@ -27,17 +32,11 @@ export class Turns {
   #running = 0
 
   /** @param serve is called when there may be a turn again, though no call has left. */
-  constructor(
-    api: string,
-    policy: CheckedPolicy,
-    token: CurrentToken,
-    emit: Emit,
-    shared: RateLimiterFactory | undefined,
-    serve: () => void,
-  ) {
+  constructor(options: QueueOptions, serve: () => void) {
+    const { api, policy, token, emit } = options
     this.#policy = policy
     this.#token = token
-    this.#limiter = limiterFor(shared, api, policy, emit, {
+    this.#limiter = limiterFor(options, {
       unitsAvailable: serve,
       paused: (ms) => this.#pauses.pauseFor(ms),
       resumed: () => {

@@ -24,7 +24,7 @@ export class ProtectedApi implements Api {
     const { baseUrl, issuer, token, emit } = shared
     this.baseUrl = baseUrl
     this.issuer = issuer
-    const queue = ratePolicy && new ApiQueue(baseUrl, ratePolicy, token, emit, limiter)
+    const queue = ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter })
     this.#context = { ...shared, queue }
   }
 
