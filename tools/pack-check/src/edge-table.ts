@@ -28,10 +28,9 @@ the oldest that the package can be loaded with:
 | the request that asked the issuer has ended   | another call asks, a second later at most                                                             |
 | background renewal                            | goes on beyond the response by \`waitUntil\` of \`cloudflare:workers\` (\`nodejs_compat\`); without it, calls wait for the renewal at the end of the token's life |
 | rate policy, concurrency, priorities, pauses  | hold for all requests of one isolate; Cloudflare runs many isolates, which share no limit              |
-| a request that ends with a call in flight     | its slot and its unit come free after a second                                                        |
+| a request that ends with a call in flight     | its slot comes free after a second, and its unit like that of a call without a response |
 | a call or \`warmUp\` while modules are loaded | \`RUNTIME_UNSUPPORTED\`                                                                               |
-| \`close()\`                                   | waits for calls of its own request; a call of a request that has ended holds it up                     |
-| client certificates, \`fileCredentials\`      | refused, and not there: both need Node                                                                |
+| \`close()\`                                   | waits for the calls of its own request; across requests it was not tested, and a Worker has no end to call it at |
 | a compatibility date before 2022-10-31        | refused when the package is loaded                                                                    |
 
 workerd itself opened all connections, over TLS, and trusted the sandbox's certificate authority only.

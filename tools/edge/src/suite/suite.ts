@@ -21,7 +21,7 @@ export const scenarioNames: readonly string[] = groups.flatMap(({ subject, scena
 export const unplayed: readonly { readonly scenarios: RegExp; readonly because: string }[] = [
   {
     scenarios: /calls that are provoked/,
-    because: 'It opens servers of its own that speak no HTTP, which a Worker cannot do.',
+    because: 'The last one opens servers that speak no HTTP, which a Worker cannot do.',
   },
 ]
 
