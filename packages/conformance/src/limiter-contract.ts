@@ -92,15 +92,14 @@ export function limiterContract(driver: LimiterDriver): void {
 
     test('with `spread` attempts keep their distance', async () => {
       const line = open({ limits: [{ quota: 4, window }], spread: true })
-      const sent: number[] = []
+      // not from the first permit, which may be heard of late, and then seems nearer to the next
+      const start = performance.now()
       for (let count = 0; count < 4; count += 1) {
         const permit = await line.next()
-        sent.push(performance.now())
         permit.answered()
         line.ask()
       }
-      // a limiter that others share may be told late of the first, never early
-      expect(sent.at(-1)! - sent[0]!).toBeGreaterThanOrEqual((3 * window) / 4 - 5)
+      expect(performance.now() - start).toBeGreaterThanOrEqual((3 * window) / 4 - 1)
     })
 
     test('a server that counts anywhere between send and response never counts more than the quota', async () => {
