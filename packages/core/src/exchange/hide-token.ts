@@ -11,7 +11,7 @@ const asAgent = (): string => '[agent]'
 
 /** A request of `node:http` or `node:http2` on its way. */
 interface RequestUnderWay {
-  once(event: 'socket', listener: (socket: { readonly connecting?: boolean }) => void): unknown
+  on(event: 'socket', listener: (socket: { readonly connecting?: boolean }) => void): unknown
 }
 
 /**
@@ -22,7 +22,7 @@ export function hideToken(request: RequestUnderWay): void {
   printAsRequest(request)
   hide(request, 'headers')
   // a socket keeps what it cannot write before it is connected, and the agent leads from other calls to it
-  request.once('socket', (socket) => {
+  request.on('socket', (socket) => {
     if (socket.connecting === true) hide(socket, '_pendingData')
   })
 }
