@@ -36,6 +36,12 @@ export interface RedisServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
+// a test run that is cut short leaves no server behind
+const running = new Set<() => boolean>()
+process.on('exit', () => {
+  for (const kill of running) kill()
+})
+
 /** Starts a Redis server on a free port of 127.0.0.1. `settings` are further arguments of `redis-server`. */
 export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
   const server = findRedisServer()
@@ -52,9 +58,8 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
     return child
   }
   let child = await launch()
-  // a test run that is cut short leaves no server behind
   const killAtExit = (): boolean => child.kill('SIGKILL')
-  process.on('exit', killAtExit)
+  running.add(killAtExit)
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const exit = once(child, 'exit')
@@ -63,7 +68,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   }
   const close = async (): Promise<void> => {
     await kill()
-    process.off('exit', killAtExit)
+    running.delete(killAtExit)
     rmSync(folder, { recursive: true, force: true })
   }
   return {
