@@ -38,8 +38,8 @@ export class AnswerTimes {
   }
 
   /** Returns the mean in milliseconds, 0 while nothing is known. */
-  mean(now: number): number {
-    return meanOf(this.#freshAt(now))
+  get mean(): number {
+    return meanOf(this.#last.map(({ ms }) => ms))
   }
 
   /**

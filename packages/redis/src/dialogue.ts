@@ -129,7 +129,7 @@ export class Dialogue {
       units: ledger.state(now),
       wanted: this.#contact.isAway ? 0 : demand.beyond(ahead.count),
       promise,
-      lag: promise > 0 && promise < lease ? promise : inUse.answerTimes.mean(now),
+      lag: promise > 0 && promise < lease ? promise : inUse.answerTimes.mean,
       times: inUse.answerTimes.report(),
     }
     this.#news.leave()

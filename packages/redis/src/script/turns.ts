@@ -9,6 +9,14 @@ local function fewest()
 end
 `
 
+/** Returns what a unit costs of a place: more for a process that holds its units for longer, far from Redis. */
+export const cost = `
+local function cost()
+  local span = shortest()
+  return span and math.max(1, 0.75 + 1.5 * message.lag / span) or 1
+end
+`
+
 /** Returns the place of the process: places are counted in units served, and in one round the first come is first. */
 export const placeOf = `
 local function placeOf(share)
@@ -16,15 +24,7 @@ local function placeOf(share)
   if not (stated and stated.waiting) then
     place = math.max(state.round + 1 + state.turn % 1000000 / 1000000, place)
   end
-  return math.min(place, state.round + 2 + share)
-end
-`
-
-/** Returns what a unit costs of a place: more for a process that holds its units for longer, far from Redis. */
-export const cost = `
-local function cost()
-  local span = shortest()
-  return span and math.max(1, 0.75 + 1.5 * message.lag / span) or 1
+  return math.min(place, state.round + 1 + share + cost())
 end
 `
 

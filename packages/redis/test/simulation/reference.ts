@@ -343,7 +343,7 @@ class Turn {
     let place = stated?.place ?? 0
     if (!stated?.waiting)
       place = Math.max(this.#state.round + 1 + (this.#state.turn % 1_000_000) / 1_000_000, place)
-    return Math.min(place, this.#state.round + 2 + share)
+    return Math.min(place, this.#state.round + 1 + share + this.#cost)
   }
 
   #aheadOf(place: number): number {
