@@ -1,4 +1,4 @@
-import type { TokenManager } from '@tokenlane/core/adapter'
+import { TokenlaneError, type TokenManager } from '@tokenlane/core/adapter'
 
 import { dispatcherWith, type Dispatcher } from './dispatcher-proxy.ts'
 import type { Handler } from './handler.ts'
@@ -26,8 +26,15 @@ const installed = new WeakMap<Dispatcher, Installed>()
 export function addToGlobals(tokens: TokenManager): () => void {
   // the first look at any of fetch's classes makes the dispatcher
   void globalThis.Response
+  const first = globals[upTo7]
+  if (first === undefined)
+    throw new TokenlaneError(
+      'INVALID_OPTIONS',
+      'Cannot install tokens: the `fetch` of this runtime asks no global dispatcher of undici. Use `createFetch` of ' +
+        '@tokenlane/fetch',
+    )
   // without it, undici 8 would replace both when it is imported later
-  globals[from8] ??= globals[upTo7] && forUndici8(globals[upTo7])
+  globals[from8] ??= forUndici8(first)
   const entries = [upTo7, from8].map((place) => add(place, tokens))
   return () => {
     for (const { place, managed, entry } of entries) {

@@ -36,7 +36,7 @@ export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
  * sent as it is. Installing the same manager again changes nothing.
  *
  * @returns `uninstall`, which takes the tokens off again.
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and in a runtime without such a dispatcher.
  * @example
  * ```ts
  * const uninstall = installTokens(tokens)

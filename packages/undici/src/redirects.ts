@@ -11,6 +11,9 @@ interface Redirect {
   readonly target: string | undefined
   /** The API whose token goes along, `undefined` once a hop was outside of it. */
   readonly api: Api | undefined
+  /** Lets the manager close, which waits for the next hop. */
+  readonly letClose: (() => void) | undefined
+  isFollowed: boolean
 }
 
 /**
@@ -20,25 +23,24 @@ interface Redirect {
  */
 export class Redirects {
   readonly #now = new Set<Redirect>()
-  readonly #followed = new WeakSet<Redirect>()
 
   /** Returns the redirect that a request to this place follows. */
   take(url: URL): Redirect | undefined {
     for (const redirect of this.#now) {
       if (redirect.target !== undefined && redirect.target !== placeOf(url)) continue
       this.#now.delete(redirect)
-      this.#followed.add(redirect)
+      redirect.isFollowed = true
       return redirect
     }
     return undefined
   }
 
-  /** Expects the next hop until the turn of the event loop ends, then calls `over`. */
-  expect(redirect: Redirect, over: () => void = () => {}): void {
-    if (!this.#followed.has(redirect)) this.#now.add(redirect)
+  /** Expects the next hop until the turn of the event loop ends. */
+  expect(redirect: Redirect, { isLastTime = false } = {}): void {
+    if (!redirect.isFollowed) this.#now.add(redirect)
     setImmediate(() => {
       this.#now.delete(redirect)
-      over()
+      if (isLastTime || redirect.isFollowed) redirect.letClose?.()
     })
   }
 }
@@ -50,7 +52,6 @@ export class WatchedHandler implements Handler {
   readonly #url: URL
   readonly #api: Api | undefined
   #redirect: Redirect | undefined
-  #letClose: (() => void) | undefined
 
   /** @param api the API whose token the request has. */
   constructor(
@@ -82,8 +83,9 @@ export class WatchedHandler implements Handler {
 
   onResponseStart(controller: Controller, status: number, headers: ResponseHeaders, message?: string): void {
     if (status >= 300 && status < 400 && headers['location'] !== undefined) {
-      this.#redirect = { target: targetOf(headers['location'], this.#url), api: this.#api }
-      this.#letClose = this.#api?.keepOpen()
+      const api = this.#api
+      const target = targetOf(headers['location'], this.#url)
+      this.#redirect = { target, api, letClose: api?.keepOpen(), isFollowed: false }
       this.#redirects.expect(this.#redirect)
     }
     this.#handler.onResponseStart?.(controller, status, headers, message)
@@ -91,6 +93,8 @@ export class WatchedHandler implements Handler {
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
     this.#handler.onResponseData?.(controller, chunk)
+    // a client that follows a redirect reads it to its end, or not at all
+    if (controller.paused) this.#redirect?.letClose?.()
   }
 
   onResponseEnd(controller: Controller, trailers: ResponseHeaders): void {
@@ -112,7 +116,7 @@ export class WatchedHandler implements Handler {
   }
 
   #end(): void {
-    if (this.#redirect !== undefined) this.#redirects.expect(this.#redirect, this.#letClose)
+    if (this.#redirect !== undefined) this.#redirects.expect(this.#redirect, { isLastTime: true })
     this.#redirect = undefined
   }
 }

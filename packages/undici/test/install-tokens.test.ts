@@ -38,6 +38,25 @@ test('installing the same manager again changes nothing, and either uninstall en
   expect(authorized()).toEqual([false])
 })
 
+test.each(['follow', 'manual'] as const)(
+  'a long redirect whose body is not read keeps no manager open: %s',
+  async (redirect) => {
+    const moving = await openScriptedApi(({ url }) =>
+      url === '/moved'
+        ? { status: 302, headers: { location: '/there' }, body: 'x'.repeat(3_000_000) }
+        : { status: 200 },
+    )
+    const manager = createManager({ apis: [{ baseUrl: moving.url, issuer: 'weblink' }] })
+    const uninstall = installTokens(manager)
+    const response = await fetch(`${moving.url}moved`, { redirect })
+    expect(response.status).toBe(redirect === 'follow' ? 200 : 302)
+    await manager.close()
+    uninstall()
+    await response.body?.cancel()
+    await moving.close()
+  },
+)
+
 test('two managers serve their own APIs, in whichever order they go', async () => {
   const other = await openScriptedApi()
   const manager = createManager({ apis: [{ baseUrl: other.url, issuer: 'weblink' }] })
@@ -96,6 +115,18 @@ test('a MockAgent that is the global dispatcher sees the token', async () => {
   uninstall()
   setGlobalDispatcher(before)
   await manager.close()
+})
+
+test('a runtime whose fetch has no such dispatcher is refused at once', () => {
+  const place = Symbol.for('undici.globalDispatcher.1')
+  const globals = globalThis as unknown as Record<symbol, unknown>
+  const before = globals[place]
+  globals[place] = undefined
+  try {
+    expect(() => installTokens(tokens)).toThrow('Use `createFetch`')
+  } finally {
+    globals[place] = before
+  }
 })
 
 test('what is not a token manager is refused at once', () => {
