@@ -10,11 +10,12 @@ import { variantNames, type VariantName } from './support/variants.ts'
 
 const quick = process.argv.includes('--quick')
 const only = process.argv.find((arg) => arg.startsWith('--client='))?.slice('--client='.length)
-/** Each begins with new processes: two of the same variant differ by 1 %, for as long as they live. */
-const generations = quick ? 1 : 3
-const rounds = 31
+/** Each begins with new processes: two of the same variant may differ by 1 %, for as long as they live. */
+const generations = Number(process.argv.find((arg) => arg.startsWith('--generations='))?.slice(14) ?? 1)
+const rounds = quick ? 31 : 61
 const load = { calls: 100, concurrency: 50 }
-const warmUp = { calls: 3_000, concurrency: 50 }
+// V8 compiles 70 to 100 functions once more after about 11,000 calls
+const warmUp = { calls: quick ? 4_000 : 14_000, concurrency: 50 }
 
 type Figures = ReadonlyMap<VariantName, readonly Figure[]>
 
