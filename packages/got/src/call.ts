@@ -154,7 +154,7 @@ export class Call {
     const waitSignal = (): AbortSignal => (end ??= new AbortController()).signal
     const admitted =
       last === undefined
-        ? api.admit({ ...this.#asked(options, hop), waitSignal })
+        ? api.admitNow({ ...this.#asked(options, hop), waitSignal })
         : last.next({ signal: waitSignal() })
     if (admitted instanceof Promise) return this.#wait(options, hop, { name: 'waiting', end }, admitted)
     this.#state = { name: 'ready', pass: admitted }

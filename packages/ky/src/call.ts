@@ -41,7 +41,7 @@ export class Call {
     // after a timeout, ky makes the signal of the next attempt just before it sends: then `send` waits
     if (api === undefined || request.signal.aborted) return request
     this.#mustBeSecure(api)
-    const admitted = api.admit(this.#asks(request))
+    const admitted = api.admitNow(this.#asks(request))
     if (!(admitted instanceof Promise)) return this.#hold({ request, api, pass: admitted })
     return admitted.then((pass) => this.#hold({ request, api, pass }))
   }

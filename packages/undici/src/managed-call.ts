@@ -70,7 +70,7 @@ export class ManagedCall implements Handler {
         },
         waitSignal: () => this.#controller.waitSignal(),
       }
-      const admitted = api.admit(asked)
+      const admitted = api.admitNow(asked)
       // at once where nothing is to be waited for
       this.#send(admitted instanceof Promise ? await admitted : admitted)
     } catch (error) {

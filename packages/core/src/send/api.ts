@@ -121,15 +121,19 @@ export interface Api {
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
   /**
-   * Returns the right to send one attempt, for clients that make the attempts themselves: at once where nothing has to
-   * be waited for, which is usual, else a promise of it. Every failure is a rejection.
+   * Waits for the right to send one attempt, for clients that make the attempts themselves.
    *
    * The adapter releases every pass that it takes, whatever happens.
    *
    * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
    * reason if it aborts.
    */
-  admit(options?: AdmitOptions): Pass | Promise<Pass>
+  admit(options?: AdmitOptions): Promise<Pass>
+  /**
+   * Like `admit`, without a promise where nothing has to be waited for, which is usual: that saves a client 4 promises a
+   * call. Every failure is a rejection.
+   */
+  admitNow(options?: AdmitOptions): Pass | Promise<Pass>
   /**
    * Makes `close()` of the manager wait until the returned function is called. For clients that follow redirects by
    * further attempts with `sentBefore`: between two of them no pass is held.

@@ -34,7 +34,11 @@ export class ProtectedApi implements Api {
     return record.begin(() => sendCall(this.#context, attempt, options, record))
   }
 
-  admit(options: AdmitOptions = {}): Pass | Promise<Pass> {
+  async admit(options?: AdmitOptions): Promise<Pass> {
+    return this.admitNow(options)
+  }
+
+  admitNow(options: AdmitOptions = {}): Pass | Promise<Pass> {
     const record = this.#recordOf(options)
     if (record === undefined) return admitCall(this.#context, options)
     return record.begin(() => admitCall(this.#context, options, record))

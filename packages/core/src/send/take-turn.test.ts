@@ -144,17 +144,25 @@ test.each([
     const { tokens } = service()
     const beforeWait = vi.fn()
     const waitSignal = vi.fn(() => new AbortController().signal)
-    const first = apiOf(tokens).admit({ beforeWait, waitSignal })
+    const first = apiOf(tokens).admitNow({ beforeWait, waitSignal })
     expect(first).toBeInstanceOf(Promise)
     expect([beforeWait.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
     const pass = await first
     pass.release()
-    const second = apiOf(tokens).admit({ beforeWait, waitSignal })
+    const second = apiOf(tokens).admitNow({ beforeWait, waitSignal })
     expect(second).toMatchObject({ authorization: 'Bearer token-1' })
     expect([beforeWait.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
     if (!(second instanceof Promise)) second.release()
   },
 )
+
+test('`admit` is a promise, also of a pass that is there at once', async () => {
+  const { tokens } = fakeService()
+  await tokens.warmUp()
+  const admitted = apiOf(tokens).admit()
+  expect(admitted).toBeInstanceOf(Promise)
+  ;(await admitted).release()
+})
 
 test('`waitSignal` ends the wait for a token and in the queue, in the place of `signal`', async () => {
   for (const { tokens } of [fakeService(), limited()]) {
@@ -170,8 +178,8 @@ test('a call that cannot be admitted is a rejection, also where nothing was wait
   const { tokens } = fakeService()
   await tokens.warmUp()
   const gone = new Error('gone')
-  await expect(apiOf(tokens).admit({ signal: AbortSignal.abort(gone) })).rejects.toBe(gone)
-  await expect(apiOf(limited().tokens).admit({ priority: 0.5 })).rejects.toMatchObject({
+  await expect(apiOf(tokens).admitNow({ signal: AbortSignal.abort(gone) })).rejects.toBe(gone)
+  await expect(apiOf(limited().tokens).admitNow({ priority: 0.5 })).rejects.toMatchObject({
     code: 'INVALID_OPTIONS',
   })
   await tokens.close()

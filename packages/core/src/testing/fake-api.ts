@@ -67,6 +67,10 @@ export class FakeApi implements Api {
     return this.#counted(await this.#api.admit(options))
   }
 
+  admitNow(options?: AdmitOptions): Promise<Pass> {
+    return this.admit(options)
+  }
+
   keepOpen(): () => void {
     return this.#api.keepOpen()
   }
