@@ -36,7 +36,7 @@ export class Redirects {
   }
 
   /** Expects the next hop until the turn of the event loop ends. */
-  expect(redirect: Redirect, { isLastTime = false } = {}): void {
+  expect(redirect: Redirect, { isLastTime = false }: { isLastTime?: boolean } = {}): void {
     if (!redirect.isFollowed) this.#now.add(redirect)
     setImmediate(() => {
       this.#now.delete(redirect)
