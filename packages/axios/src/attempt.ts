@@ -1,4 +1,4 @@
-import { singleUseAgents, type Exchange } from '@tokenlane/core/adapter'
+import type { Exchange } from '@tokenlane/core/adapter'
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import { discard } from './discard.ts'
@@ -34,11 +34,6 @@ export class Attempt {
     // `concat` makes new headers; setting a field would change the caller's
     config.headers = given.headers.concat({ Authorization: authorization })
     config.beforeRedirect = this.#redirects.beforeRedirect
-    const agents = singleUseAgents()
-    if (agents !== undefined) {
-      config.httpAgent ??= agents.http
-      config.httpsAgent ??= agents.https
-    }
     // fetch shows no redirect before it follows it
     if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
     this.config = config

@@ -19,7 +19,6 @@ export {
   type SentHeaders,
 } from './exchange/hide-token.ts'
 export { isReplayable } from './exchange/replayable.ts'
-export { singleUseAgents, type SingleUseAgents } from './runtime/single-use-agents.ts'
 export { agentMustKeepFloor } from './tls/tls-agent.ts'
 export { dispatcherMustKeepFloor, type FetchCall } from './tls/tls-dispatcher.ts'
 export { settingsMustKeepFloor, type RefuseTls } from './tls/tls-floor.ts'

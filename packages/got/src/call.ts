@@ -5,7 +5,6 @@ import {
   isReplayable,
   managerOf,
   markManaged,
-  singleUseAgents,
   type AdmitOptions,
   type Api,
   type Pass,
@@ -145,8 +144,6 @@ export class Call {
     if (api === undefined) return
 
     mustBeSecure(options)
-    const agents = singleUseAgents()
-    if (agents !== undefined) options.agent = { ...agents, ...options.agent } as NormalizedOptions['agent']
     // the stream that `createRetryStream` makes goes on after the end, and holds nothing
     if (this.#state.name === 'over') return this.#goOn(options, hop, api)
     this.#letClose ??= api.keepOpen()

@@ -87,10 +87,16 @@ export const runtimes: readonly Runtime[] = [
       after: ['--pool=threads', notUndici],
       differs: [
         {
-          clients: ['axios'],
-          scenarios: /is all that a call gains/,
+          clients: ['axios', 'got'],
+          scenarios: /in the queue ends the wait|QUEUE_TIMEOUT|ends a slow attempt|detaching takes/,
           because:
-            'Calls use each connection once there, and say so in the field `connection`: the `node:http` of Deno sends a request again that was aborted on a connection in use before, and its error never comes ([denoland/deno#36786](https://github.com/denoland/deno/issues/36786)); on a TLS connection that stays open a streamed body never ends.',
+            'The `node:http` of Deno sends a request once more that was aborted on a connection in use before, and its error does not come ([denoland/deno#36786](https://github.com/denoland/deno/issues/36786)); an agent with `keepAlive: false` avoids that.',
+        },
+        {
+          clients: ['axios'],
+          scenarios: /of type (Blob|FormData) is sent again/,
+          because:
+            'A `node:tls` socket of Deno never ends a write of no bytes, and what is written after it never leaves; `node:http` ends a streamed body of known length with one. An agent with `keepAlive: false` avoids that, too.',
         },
       ],
     },
