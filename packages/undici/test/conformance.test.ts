@@ -6,7 +6,7 @@ import { undiciDriver } from './drivers.ts'
 
 const limits = {
   redirects: {
-    reason: 'undici 8 follows no redirect of `pipeline`.',
+    reason: 'undici 8.4 and later follow no redirect of `pipeline`.',
     instead: 'The caller gets the redirect itself.',
   },
 }
