@@ -5,6 +5,7 @@ import { checkOptions } from './manager/check-options.ts'
 import type { TokenManagerOptions } from './manager/manager-options.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import { type ManagerStatus, Registration } from './manager/registration.ts'
+import { Routes } from './send/routes.ts'
 import { rememberManager } from './manager/known-managers.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { nodeDebugObserver } from './log-observer.ts'
@@ -125,12 +126,14 @@ export function createTokenManager<const Issuer extends string>(
   const debug = nodeDebugObserver()
   if (debug !== undefined) observers.add(debug)
   const guarded = store && new GuardedStore(store, observers.emit)
-  const registration = new Registration(checked, guarded, observers.emit)
+  const routes = new Routes(checked.apis)
+  const registration = new Registration(checked, guarded, observers.emit, routes)
   rememberManager(tokens, { options: checked, registration })
 
   const tenants = new Tenants(mostTenants, (id) => {
-    const own = tenantOptions(id, { ...options, tenants: undefined }, optionsOf)
-    return new Registration(own, guarded, observers.emitFor(id))
+    const own = tenantOptions(id, { ...options, tenants: undefined }, checked)
+    const sameApis = own.apis === checked.apis
+    return new Registration(own, guarded, observers.emitFor(id), sameApis ? routes : undefined)
   })
 
   const forTenant = (id: string): TokenManager<Issuer> => {

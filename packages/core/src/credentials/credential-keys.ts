@@ -4,7 +4,7 @@ import { isCryptoKey } from './read-credentials.ts'
 /** Makes a key of a client and its proof. The key is text that holds the secret: it must never be shown. */
 export class CredentialKeys {
   /** Numbers the keys that are objects, which have no text. */
-  readonly #numbers = new WeakMap<object, number>()
+  #numbers: WeakMap<object, number> | undefined
   #last = 0
 
   of(credentials: ClientCredentials): string {
@@ -14,6 +14,7 @@ export class CredentialKeys {
   }
 
   #numberOf(key: object): number {
+    this.#numbers ??= new WeakMap()
     const number = this.#numbers.get(key) ?? (this.#last += 1)
     this.#numbers.set(key, number)
     return number

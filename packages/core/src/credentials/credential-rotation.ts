@@ -46,7 +46,7 @@ export class CredentialRotation {
   readonly #options: RotationOptions
   readonly #expiry: SecretExpiry
   /** By client, on the monotonic clock. */
-  readonly #refusedUntil = new Map<string, number>()
+  #refusedUntil: Map<string, number> | undefined
   /** By list of clients that were refused, on the monotonic clock. */
   #listsRefusedUntil: readonly number[] = []
   readonly #keys = new CredentialKeys()
@@ -87,9 +87,9 @@ export class CredentialRotation {
       if (ask === 'rejected' && refusal === undefined) break
       const list = await this.#ask(ask, signal())
       if (this.#tooManyLists()) break
-      const refusedBefore = this.#refusedUntil.size
+      const refusedBefore = this.#refusedClients
       for (const credentials of list) {
-        if (this.#refusedUntil.has(this.#keys.of(credentials))) continue
+        if (this.#refusedUntil?.has(this.#keys.of(credentials)) === true) continue
         try {
           const answer = await request(credentials)
           this.#worked(credentials)
@@ -102,7 +102,7 @@ export class CredentialRotation {
           if (!isAboutClient(error)) throw error
         }
       }
-      if (this.#refusedUntil.size > refusedBefore)
+      if (this.#refusedClients > refusedBefore)
         this.#listsRefusedUntil = [...this.#listsRefusedUntil, performance.now() + refusalMemory]
     }
     throw refusal ?? this.#lastRefusal ?? unavailable(this.#options.issuer, 'the provider gave none')
@@ -124,10 +124,14 @@ export class CredentialRotation {
     return [...known.values()]
   }
 
+  get #refusedClients(): number {
+    return this.#refusedUntil?.size ?? 0
+  }
+
   #outcomeOf(client: ClientCredentials): KnownClient['outcome'] {
     const key = this.#keys.of(client)
     if (key === this.#working) return 'accepted'
-    return this.#refusedUntil.has(key) ? 'refused' : undefined
+    return this.#refusedUntil?.has(key) === true ? 'refused' : undefined
   }
 
   async #ask(
@@ -142,6 +146,8 @@ export class CredentialRotation {
   }
 
   #refused(credentials: ClientCredentials, error: TokenlaneError): void {
+    // made when it is needed, since a process may have many tenants
+    this.#refusedUntil ??= new Map()
     this.#refusedUntil.set(this.#keys.of(credentials), performance.now() + refusalSpan(error))
     this.#lastRefusal = error
   }
@@ -149,14 +155,14 @@ export class CredentialRotation {
   /** Forgets what was refused more than 30 s ago. */
   #tooManyLists(): boolean {
     const now = performance.now()
-    for (const [key, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(key)
+    for (const [key, until] of this.#refusedUntil ?? []) if (until <= now) this.#refusedUntil?.delete(key)
     this.#listsRefusedUntil = this.#listsRefusedUntil.filter((until) => until > now)
     return this.#listsRefusedUntil.length >= mostRefusedLists
   }
 
   #worked(credentials: ClientCredentials): void {
     const key = this.#keys.of(credentials)
-    this.#refusedUntil.delete(key)
+    this.#refusedUntil?.delete(key)
     this.#expiry.watch(credentials)
     const rotated = this.#working !== undefined && this.#working !== key
     this.#working = key

@@ -19,7 +19,7 @@ export class SecretExpiry {
   readonly #emit: Emit
   #watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
-  readonly #noticed = new Map<string, number>()
+  #noticed: Map<string, number> | undefined
 
   constructor(issuer: string, { lifetime, notices }: SecretLifetime, emit: Emit) {
     this.#issuer = issuer
@@ -44,7 +44,9 @@ export class SecretExpiry {
     const { clientId } = this.#watched
     // two secrets of a client that were issued at once end at once
     const secret = `${issuedAt.getTime()} ${clientId}`
-    if (threshold !== undefined && threshold < (this.#noticed.get(secret) ?? Number.POSITIVE_INFINITY)) {
+    if (threshold !== undefined && threshold < (this.#noticed?.get(secret) ?? Number.POSITIVE_INFINITY)) {
+      // made when it is needed, since a process may have many tenants
+      this.#noticed ??= new Map()
       this.#noticed.set(secret, threshold)
       this.#emit?.({ type: 'secret.expiring', issuer: this.#issuer, clientId, daysLeft, threshold })
     }

@@ -1,3 +1,4 @@
+import type { ClientCredentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
@@ -5,7 +6,7 @@ import { StepTimeout } from '../time/timers.ts'
 import { requestToken } from './token-request.ts'
 import { failure } from './issuer-request.ts'
 import type { TokenEndpoint } from './token-endpoint.ts'
-import type { ClientTokenSource } from './token-source.ts'
+import type { ClientTokenSource, Grant, Wait } from './token-source.ts'
 import { Tracing } from '../tracing.ts'
 
 /** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
@@ -31,22 +32,34 @@ const tracing = new Tracing<TokenRequestMessage>('tokenlane:token.request')
  * @param requestTimeout how long the request may take, in milliseconds.
  */
 export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): ClientTokenSource {
-  return {
-    async obtain(client, reason, wait) {
-      const timeout = new StepTimeout(() => Math.min(requestTimeout, Math.max(1, wait.timeLeft)))
-      const start = moment()
-      try {
-        const { token, lifetime } = await traced(endpoint, reason, () =>
-          requestToken(endpoint, client, timeout.signal()),
-        )
-        const expiry = Expiry.of(lifetime, start)
-        // a slow response with a short token, or one that was read after the machine slept
-        if (expiry.isOver()) throw tooLate(endpoint)
-        return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
-      } finally {
-        timeout.clear()
-      }
-    },
+  return new AskedIssuer(endpoint, requestTimeout)
+}
+
+/** A class, since a process may have many tenants, and closures take more memory. */
+class AskedIssuer implements ClientTokenSource {
+  readonly #endpoint: TokenEndpoint
+  readonly #requestTimeout: number
+
+  constructor(endpoint: TokenEndpoint, requestTimeout: number) {
+    this.#endpoint = endpoint
+    this.#requestTimeout = requestTimeout
+  }
+
+  async obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant> {
+    const endpoint = this.#endpoint
+    const timeout = new StepTimeout(() => Math.min(this.#requestTimeout, Math.max(1, wait.timeLeft)))
+    const start = moment()
+    try {
+      const { token, lifetime } = await traced(endpoint, reason, () =>
+        requestToken(endpoint, client, timeout.signal()),
+      )
+      const expiry = Expiry.of(lifetime, start)
+      // a slow response with a short token, or one that was read after the machine slept
+      if (expiry.isOver()) throw tooLate(endpoint)
+      return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
+    } finally {
+      timeout.clear()
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { CredentialRotation } from '../credentials/credential-rotation.ts'
+import type { RenewalReason } from '../events.ts'
 import { StepTimeout } from '../time/timers.ts'
-import type { ClientTokenSource, TokenSource } from './token-source.ts'
+import type { ClientTokenSource, Grant, TokenSource, Wait } from './token-source.ts'
 
 /**
  * Returns the source that knows which client to ask for: it asks `source` for one client of `credentials` after the
@@ -13,24 +14,38 @@ export function withCredentials(
   source: ClientTokenSource,
   timeout: number,
 ): TokenSource {
-  return {
-    async obtain(reason, wait) {
-      const look = new StepTimeout(() => Math.min(timeout, Math.max(1, wait.timeLeft)))
-      try {
-        return await credentials.use(
-          (client) => {
-            look.clear()
-            return source.obtain(client, reason, wait)
-          },
-          reason === 'startup' ? 'startup' : 'renewal',
-          () => look.signal(),
-        )
-      } finally {
-        look.clear()
-      }
-    },
-    async idle() {
-      await source.idle?.()
-    },
+  return new SourceWithCredentials(credentials, source, timeout)
+}
+
+/** A class, since a process may have many tenants, and closures take more memory. */
+class SourceWithCredentials implements TokenSource {
+  readonly #credentials: CredentialRotation
+  readonly #source: ClientTokenSource
+  readonly #timeout: number
+
+  constructor(credentials: CredentialRotation, source: ClientTokenSource, timeout: number) {
+    this.#credentials = credentials
+    this.#source = source
+    this.#timeout = timeout
+  }
+
+  async obtain(reason: RenewalReason, wait: Wait): Promise<Grant> {
+    const look = new StepTimeout(() => Math.min(this.#timeout, Math.max(1, wait.timeLeft)))
+    try {
+      return await this.#credentials.use(
+        (client) => {
+          look.clear()
+          return this.#source.obtain(client, reason, wait)
+        },
+        reason === 'startup' ? 'startup' : 'renewal',
+        () => look.signal(),
+      )
+    } finally {
+      look.clear()
+    }
+  }
+
+  async idle(): Promise<void> {
+    await this.#source.idle?.()
   }
 }

@@ -14,6 +14,7 @@ import { refuse, shape } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
 import { RejectionBackoff } from '../send/rejection-backoff.ts'
 import { Router } from '../send/router.ts'
+import { Routes } from '../send/routes.ts'
 
 /** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
 export interface ManagerStatus<Issuer extends string = string> {
@@ -34,10 +35,12 @@ export class Registration {
   readonly #missed: MissedRoutes
   readonly #emit: Emit
 
+  /** @param routes those of `apis`; tenants with the same APIs share them. */
   constructor(
     { issuers, apis, fetch, limiter }: CheckedOptions,
     store: GuardedStore | undefined,
     emit: Emit,
+    routes: Routes = new Routes(apis),
   ) {
     const managed = new Map<string, ManagedIssuer>()
     const askOptions = { fetch, asking: (url: URL) => this.#router.exclude(url), manager: emit?.manager }
@@ -61,6 +64,7 @@ export class Registration {
     this.#router = new Router(
       this.#apis,
       known.map(({ place }) => place),
+      routes,
     )
     this.#missed = new MissedRoutes(this.#apis, this.#router, emit)
     this.#emit = emit

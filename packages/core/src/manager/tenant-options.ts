@@ -11,6 +11,8 @@ const ownOptions: readonly string[] = Object.keys({ issuers: 0, apis: 0 } satisf
 /**
  * Returns the options of one tenant: the manager's, with what the tenant has of its own.
  *
+ * A tenant without APIs of its own has the very list of the manager, so that 10,000 tenants keep it once.
+ *
  * Every issuer needs credentials of the tenant's: those of the manager, or of another tenant, must never stand in.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming the tenant and all options that are wrong.
@@ -18,9 +20,9 @@ const ownOptions: readonly string[] = Object.keys({ issuers: 0, apis: 0 } satisf
 export function tenantOptions(
   id: string,
   options: TokenManagerOptions,
-  optionsOf: ((id: string) => unknown) | undefined,
+  manager: Pick<CheckedOptions, 'tenants' | 'apis' | 'issuers'>,
 ): CheckedOptions {
-  const given = optionsOf?.(id)
+  const given = manager.tenants?.(id)
   return refusingTo(`use tenant "${id}"`, () => {
     mustBeObject(given, `tenants("${id}")`, ownOptions)
     const checked = checkOptions({
@@ -28,7 +30,9 @@ export function tenantOptions(
       issuers: ownIssuers(options.issuers, given['issuers']),
       apis: (given['apis'] ?? options.apis) as TokenManagerOptions['apis'],
     })
-    return { ...checked, limiter: limiterOf(id, checked.limiter) }
+    const apis = given['apis'] === undefined ? manager.apis : checked.apis
+    const issuers = withSharedPlaces(checked.issuers, manager.issuers)
+    return { ...checked, apis, issuers, limiter: limiterOf(id, checked.limiter) }
   })
 }
 
@@ -43,6 +47,19 @@ function ownIssuers(issuers: TokenManagerOptions['issuers'], given: unknown): To
   return Object.fromEntries(
     names.map((name) => [name, { ...issuers[name], ...(given[name] as object) }]),
   ) as unknown as TokenManagerOptions['issuers']
+}
+
+/** A parsed URL takes 300 bytes: issuers that differ in their credentials alone have one. */
+function withSharedPlaces(
+  issuers: CheckedOptions['issuers'],
+  shared: CheckedOptions['issuers'],
+): CheckedOptions['issuers'] {
+  return new Map(
+    Array.from(issuers, ([name, issuer]) => {
+      const place = shared.get(name)?.place
+      return [name, place?.href === issuer.place.href ? { ...issuer, place } : issuer]
+    }),
+  )
 }
 
 function mustHaveCredentials(given: unknown, path: string): void {

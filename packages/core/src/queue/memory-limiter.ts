@@ -12,12 +12,11 @@ import { UnitHistory } from './unit-history.ts'
  * answered a full window before the last was sent, so no window of the server's, which counts each somewhere
  * between send and response, holds them all. Counted from the send this holds while all requests travel equally long.
  */
-export function createRateLimiter(
-  options: RateLimiterOptions,
-  clock: () => number = () => performance.now(),
-): RateLimiter {
+export function createRateLimiter(options: RateLimiterOptions, clock: () => number = monotonic): RateLimiter {
   return new MemoryLimiter(options, clock)
 }
+
+const monotonic = (): number => performance.now()
 
 class MemoryLimiter implements RateLimiter {
   readonly #history = new UnitHistory()

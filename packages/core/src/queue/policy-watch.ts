@@ -9,7 +9,8 @@ const mostReported = 16
 export class PolicyWatch {
   readonly #api: string
   readonly #emit: Emit
-  readonly #reported = new Set<string>()
+  /** Made for the first difference, since a process may have many queues. */
+  #reported: Set<string> | undefined
   #configured: readonly RateLimit[]
 
   constructor(api: string, configured: readonly RateLimit[], emit: Emit) {
@@ -21,16 +22,17 @@ export class PolicyWatch {
   /** Compares with another policy from now on. */
   set configured(limits: readonly RateLimit[]) {
     this.#configured = limits
-    this.#reported.clear()
+    this.#reported = undefined
   }
 
   /** Returns whether the headers name a policy at all. */
   readPolicy(response: ResponseHead): boolean {
-    if (!this.#emit?.isObserved || this.#reported.size >= mostReported) return false
+    if (!this.#emit?.isObserved || (this.#reported?.size ?? 0) >= mostReported) return false
     const seen = readPolicy(response)
     const unknown = seen.filter((limit) => !this.#configured.some((other) => isSame(limit, other)))
     const difference = unknown.map(({ quota, window }) => `${quota}/${window}`).join()
-    if (unknown.length > 0 && !this.#reported.has(difference)) {
+    if (unknown.length > 0 && this.#reported?.has(difference) !== true) {
+      this.#reported ??= new Set()
       this.#reported.add(difference)
       this.#emit({ type: 'policy.differs', api: this.#api, configured: this.#configured, seen })
     }

@@ -26,7 +26,8 @@ export class QueuedCalls {
   readonly #api: string
   readonly #gaveUp: (call: QueuedCall) => void
   readonly #calls = new WaitingCalls<QueuedCall>()
-  readonly #aborts = new SharedAbort<QueuedCall>((call, reason) => this.giveUp(call, reason))
+  /** Made for the first signal, since a process may have many queues. */
+  #aborts: SharedAbort<QueuedCall> | undefined
 
   /** @param gaveUp is called after a call has left that gave up. */
   constructor(api: string, gaveUp: (call: QueuedCall) => void) {
@@ -46,7 +47,7 @@ export class QueuedCalls {
   /** Adds a call that waits for `maxWait` milliseconds at most. */
   add(call: QueuedCall, maxWait: number | undefined): void {
     this.#calls.add(call)
-    if (call.signal) this.#aborts.watch(call.signal, call)
+    if (call.signal) this.#watch(call.signal, call)
     if (maxWait !== undefined) this.#limit(call, maxWait)
   }
 
@@ -88,6 +89,11 @@ export class QueuedCalls {
     call.timer = queueTimer(left, () => this.giveUp(call, waitedTooLong(this.#api, maxWait)))
   }
 
+  #watch(signal: AbortSignal, call: QueuedCall): void {
+    this.#aborts ??= new SharedAbort((each, reason) => this.giveUp(each, reason))
+    this.#aborts.watch(signal, call)
+  }
+
   #end(call: QueuedCall, reason: unknown): void {
     this.#forget(call)
     call.reject(reason)
@@ -96,7 +102,7 @@ export class QueuedCalls {
 
   #forget(call: QueuedCall): void {
     clearTimeout(call.timer)
-    if (call.signal) this.#aborts.forget(call.signal, call)
+    if (call.signal) this.#aborts?.forget(call.signal, call)
   }
 }
 

@@ -26,7 +26,9 @@ export class UnitHistory {
     this.#underWay -= 1
     const last = this.#settledAt.at(-1)
     // one without a response is settled later than the ones after it
-    if (last === undefined || last <= at) this.#settledAt.push(at)
+    // `push` would make room for 16 more, which an API with few calls never needs
+    if (last === undefined) this.#settledAt = [at]
+    else if (last <= at) this.#settledAt.push(at)
     else this.#settledAt.splice(this.#firstUsed(at, 0), 0, at)
   }
 

@@ -20,12 +20,22 @@ export class ProtectedApi implements Api {
   readonly issuer: string
   readonly #context: CallContext
 
-  constructor({ ratePolicy, limiter, ...shared }: ProtectedApiOptions) {
-    const { baseUrl, issuer, token, emit } = shared
+  constructor({
+    baseUrl,
+    issuer,
+    token,
+    rejections,
+    resend,
+    callsUnderWay,
+    emit,
+    ...own
+  }: ProtectedApiOptions) {
+    const { ratePolicy, limiter } = own
     this.baseUrl = baseUrl
     this.issuer = issuer
     const queue = ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter })
-    this.#context = { ...shared, queue }
+    // each by its name: a spread takes twice the memory
+    this.#context = { baseUrl, issuer, token, rejections, resend, callsUnderWay, emit, queue }
   }
 
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {

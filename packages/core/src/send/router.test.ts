@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Router } from './router.ts'
+import { Routes } from './routes.ts'
 
 const whole = { baseUrl: 'https://api.example.com/' }
 const nested = { baseUrl: 'https://api.example.com/v2/orders' }
@@ -112,3 +113,12 @@ function naive(text: string): object | undefined {
     return origin === base.origin && (isBelow || pathname === base.pathname)
   })
 }
+
+test('routers that share their routes exclude token endpoints each for itself', () => {
+  const apis = [{ baseUrl: 'https://api.example.com/' }]
+  const routes = new Routes(apis)
+  const endpoint = new URL('https://api.example.com/token')
+  const [one, other] = [new Router(apis, [endpoint], routes), new Router(apis, [], routes)]
+  expect(one.match(endpoint)).toBeUndefined()
+  expect(other.match(endpoint)).toBe(apis[0])
+})
