@@ -94,7 +94,7 @@ async function toolchain() {
   if (!pnpmFits(own)) missing.push(packageManager)
   if (missing.length === 0) return own
 
-  const what = `fetching ${missing.join(' and ')} from npm, once`
+  const what = `preparing ${missing.join(' and ')} from npm`
   const printed = await quietly(what, own, 'npm', [
     'exec',
     '--yes',

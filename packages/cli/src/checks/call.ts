@@ -70,7 +70,7 @@ function unauthorized(
     return finding('call-wrong-issuer', 'error', url, {
       seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just given.`,
       why: `The API does not take the tokens of the issuer "${issuer}".`,
-      fix: `Check that API and issuer are of one environment${others.length === 0 ? '' : `, and that \`issuer\` of this API should not be ${others.join(' or ')}`}.`,
+      fix: `Check that API and issuer are of one environment${others.length === 0 ? '' : `. If they are, set \`issuer\` of this API to ${others.map((other) => `"${other}"`).join(' or ')}`}.`,
     })
   return finding('call-unauthorized', 'error', url, {
     seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,
