@@ -12,6 +12,7 @@ import { Attempt } from './attempt.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
 import { waitSignal } from './wait-signal.ts'
+import { isWholeBodyNeeded, withWholeBody } from './whole-body.ts'
 
 type Adapters = InternalAxiosRequestConfig['adapter']
 
@@ -42,7 +43,8 @@ function isSame(a: Adapters, b: Adapters): boolean {
 }
 
 function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter {
-  const managed: AxiosAdapter = async (config) => {
+  const managed: AxiosAdapter = async (given) => {
+    const config = isWholeBodyNeeded ? await withWholeBody(given) : given
     const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
     const target = targetOf(config)
     const url = hasOwnCredentials(config) ? undefined : urlOf(target, config)
