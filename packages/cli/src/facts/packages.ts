@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs'
-import { findPackageJSON } from 'node:module'
+// Bun has no `findPackageJSON`, and refuses an import of what a module does not export
+import nodeModule from 'node:module'
 
 /** A package of the suite that the application has installed. */
 export interface PackageFacts {
@@ -9,7 +10,9 @@ export interface PackageFacts {
   readonly core: string
 }
 
-const names = ['core', 'fetch', 'axios', 'got', 'ky', 'redis', 'otel'].map((name) => `@tokenlane/${name}`)
+const names = ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'otel'].map(
+  (name) => `@tokenlane/${name}`,
+)
 
 /** Returns the packages of the suite that a file of the application finds. */
 export function lookAtPackages(file: string): PackageFacts[] {
@@ -24,7 +27,7 @@ export function lookAtPackages(file: string): PackageFacts[] {
 
 function manifestOf(name: string, from: string): string | undefined {
   try {
-    const path = findPackageJSON(name, from)
+    const path = nodeModule.findPackageJSON(name, from)
     return path === undefined ? undefined : realpathSync(path)
   } catch {
     return undefined
