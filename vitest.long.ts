@@ -1,10 +1,11 @@
-// Tests that take their time: faults of a fleet on real Redis servers, and calls in workerd. `pnpm unit` leaves them out.
+// Tests that take their time, with real Redis servers, a real Prometheus, workerd and the command. `pnpm unit` leaves them
+// out.
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-line.ts'],
-    projects: ['packages/redis', 'tools/edge'].map((root) => ({
+    projects: ['packages/redis', 'packages/cli', 'packages/otel', 'tools/edge'].map((root) => ({
       root,
       test: {
         name: root,
