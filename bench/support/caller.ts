@@ -8,7 +8,7 @@ export interface Caller {
   /** The variants that its client has. */
   readonly variants: readonly VariantName[]
   round(round: Round): Promise<Figure>
-  /** Makes as many calls as it can for `ms` milliseconds, so many at a time. */
+  /** Makes as many calls as it can for `ms` milliseconds, at most `concurrency` at a time. */
   load(ms: number, concurrency: number): Promise<Load>
   weigh(round: Round): Promise<Weight>
   /** Takes samples from now on. */

@@ -96,7 +96,7 @@ export const runtimes: readonly Runtime[] = [
           clients: ['axios'],
           scenarios: /of type FormData is sent again/,
           because:
-            'A `node:tls` socket of Deno never ends a write of no bytes, and `node:http` ends a streamed body of known length with one. So the adapter writes Blobs and forms at once. A form arrives with the same fields, in an encoding of another length than that of axios.',
+            'On Deno, an empty write to a `node:tls` socket never completes, and `node:http` ends a streamed body of known length with an empty write. So the adapter writes Blobs and forms at once. A form arrives with the same fields, in an encoding of another length than that of axios.',
         },
       ],
     },

@@ -12,7 +12,7 @@ export interface Facts {
   readonly now: Date
   /** The variables that change how Node connects. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Options that were refused: then there is no configuration, and nothing of the network was looked at. */
+  /** Options that were refused. The manager could not be created, so the network was not looked at. */
   readonly refused: readonly TokenlaneError[]
   readonly configuration: ManagerConfiguration | undefined
   readonly status: ManagerStatus | undefined

@@ -25,7 +25,7 @@ const authority = await generate([{ name: 'commonName', value: 'Test authority' 
 /** Certificate of the authority that signs what `certificate` makes. */
 export const testAuthority = authority.cert
 
-/** Makes a certificate for loopback or another host, which is valid from yesterday for so many days. */
+/** Makes a certificate for loopback or another host, which is valid from yesterday for `days` days. */
 export async function certificate({ days = 90, host = 'localhost' } = {}): Promise<ServerOptions> {
   const until = new Date(Date.now() + days * day)
   const { cert, private: key } = await generate([{ name: 'commonName', value: host }], {

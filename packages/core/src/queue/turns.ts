@@ -13,7 +13,7 @@ import type { NotBefore, RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import { ReportedLimits } from './reported-limits.ts'
 
-/** Why there is no turn yet: no live token, or try again in n milliseconds. */
+/** What a call waits for before it gets a turn: a live token, or n milliseconds. */
 export type NotYet = 'token' | NotBefore
 
 /** What the queue of one API is made for. */
@@ -116,7 +116,7 @@ export class Turns {
     await this.#limiter.close?.()
   }
 
-  /** Returns what calls wait for if this is why there is no turn. */
+  /** Returns what calls wait for when a turn is refused for this reason. */
   causeOf(next: NotYet): keyof CallWaits {
     if (next === 'token') return 'token'
     if (this.#running >= this.#policy.concurrency) return 'slot'

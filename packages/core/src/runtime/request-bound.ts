@@ -27,7 +27,7 @@ const vercel: symbol = Symbol.for('@vercel/request-context')
 
 /**
  * Returns what keeps the present incoming request going until some work has ended, beyond its response; `undefined`
- * where there is no such thing.
+ * in a runtime that offers no way to do so.
  */
 export function requestKeeper(): ((work: Promise<unknown>) => void) | undefined {
   const { [vercel]: contexts } = globalThis as { [vercel]?: { get?(): RequestContext | undefined } }
