@@ -13,6 +13,8 @@ import {
 } from '@tokenlane/core/adapter'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
+import { formOf, type ResendableForm } from './form.ts'
+import { type Hop, hopTo, redact } from './hop.ts'
 import { ownError } from './own-error.ts'
 import { mustBeSecure } from './tls.ts'
 
@@ -22,36 +24,25 @@ const { errorMonitor } = process.getBuiltinModule('node:events')
 /**
  * Where a call stands. got runs `beforeRequest` before each attempt and before each redirect.
  *
- * | state   | it has                       | what leads out of it                                                    |
- * | ------- | ---------------------------- | ----------------------------------------------------------------------- |
- * | idle    | no pass                      | `beforeRequest` with a URL of an API: waiting                           |
- * | waiting | a wait that can be ended     | the pass comes: ready. There is none: idle                              |
- * | ready   | a pass                       | got hands headers to Node: handed                                       |
- * | handed  | a pass, headers with a token | Node makes the request, which has a copy of the headers: sent           |
- * | sent    | a pass                       | a response that asks for one more attempt: again                        |
- * | again   | a pass for one more attempt  | `beforeRequest` with a URL of the same API: waiting for the next pass   |
- * | over    | no pass                      | nothing                                                                 |
+ * | state   | it has                       | what leads out of it                                                       |
+ * | ------- | ---------------------------- | -------------------------------------------------------------------------- |
+ * | idle    | no pass                      | `beforeRequest` with a URL of an API: ready, or waiting where it has to    |
+ * | waiting | a wait that can be ended     | the pass comes: ready. The wait fails: idle                                |
+ * | ready   | a pass                       | got hands headers to Node: handed                                          |
+ * | handed  | a pass, headers with a token | Node makes the request, which has a copy of the headers: sent              |
+ * | sent    | a pass                       | a response that asks for one more attempt: again                           |
+ * | again   | a pass for one more attempt  | `beforeRequest` with a URL of the same API: waiting for the next pass      |
+ * | over    | no pass                      | nothing                                                                    |
  *
- * Any other `beforeRequest` leads to idle, and the end of the call to over. Both give the pass back.
+ * Any other `beforeRequest` leads to idle first, and the end of the call to over. Both give back what the state has.
  */
 type State =
   | { readonly name: 'idle' | 'over' }
   | { readonly name: 'waiting'; readonly end: AbortController | undefined }
   | { readonly name: 'ready' | 'sent' | 'again'; readonly pass: Pass }
-  | { readonly name: 'handed'; readonly pass: Pass; readonly headers: SentHeaders }
+  | { readonly name: 'handed'; readonly pass: Pass; readonly headers: SentHeaders; readonly hooks: Hooks }
 
-/** One attempt of a call, or one redirect of an attempt. */
-interface Hop {
-  /** got's count of retries, which is the same for all redirects of an attempt. */
-  readonly attempt: number
-  readonly href: string | undefined
-  /** The API whose token goes along. */
-  readonly api: Api | undefined
-  /** Whether a redirect has led out of the API: no later hop gets a token. */
-  readonly isOutside: boolean
-  readonly isRedirect: boolean
-  readonly hooks: Options['hooks']
-}
+type Hooks = Options['hooks']
 
 /**
  * One call of got, with all its attempts and redirects: each waits for a pass in a hook, and gives it back when
@@ -59,10 +50,7 @@ interface Hop {
  */
 export class Call {
   readonly #tokens: TokenManager
-  /** The caller's form. got sends it as a stream, of which each attempt needs a new one. */
-  readonly #form: FormData | undefined
-  /** Whether got names the content type of the form, which is another one for each stream. */
-  readonly #namesContentType: boolean
+  readonly #form: ResendableForm | undefined
   #state: State = { name: 'idle' }
   #hop: Hop | undefined
   /** The native request of the last attempt. */
@@ -71,10 +59,9 @@ export class Call {
   #letClose: (() => void) | undefined
 
   constructor(tokens: TokenManager, options: Options) {
-    const { hooks, body, headers } = options
+    const { hooks } = options
     this.#tokens = tokens
-    this.#form = body instanceof FormData ? body : undefined
-    this.#namesContentType = headers['content-type'] === undefined
+    this.#form = formOf(options)
     // last, so that it sees what the caller's hooks make of the request
     hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markManaged(this.#beforeRequest, tokens)]
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
@@ -83,11 +70,11 @@ export class Call {
   /** Notes that a native request was made, with the token or without. */
   sent(request: NodeJS.EventEmitter): void {
     if (this.#state.name !== 'handed') return
-    const { pass, headers } = this.#state
+    const { pass, headers, hooks } = this.#state
     this.#request = request
     const sent = { name: 'sent', pass } as const
     this.#state = sent
-    takeBack(headers)
+    redact(headers)
     hideToken(request)
     pass.sent()
 
@@ -102,7 +89,7 @@ export class Call {
       const isAgain = report(pass, response) === 'again'
       if (!isAgain || this.#state !== sent) return
       this.#state = { name: 'again', pass }
-      this.#addAfterResponse()
+      this.#addAfterResponse(hooks)
     })
     request.on('close', () => {
       forget()
@@ -124,7 +111,7 @@ export class Call {
   #leave(failure?: unknown): void {
     const state = this.#state
     if (state.name === 'waiting') state.end?.abort()
-    if (state.name === 'handed') takeBack(state.headers)
+    if (state.name === 'handed') redact(state.headers)
     if ('pass' in state) state.pass.release(failure)
     if (state.name !== 'over') this.#state = { name: 'idle' }
   }
@@ -135,7 +122,7 @@ export class Call {
     { retryCount }: Parameters<BeforeRequestHook>[1],
   ): void | Promise<void> => {
     const before = this.#hop
-    const hop = this.#hopTo(options, retryCount)
+    const hop = hopTo(this.#tokens, options, retryCount, before)
     this.#hop = hop
     const { api } = hop
     // a hook of the caller's may have changed the URL
@@ -158,28 +145,10 @@ export class Call {
     this.#addToken(options, hop, admitted)
   }
 
-  #hopTo({ url, headers, hooks }: NormalizedOptions, attempt: number): Hop {
-    const before = this.#hop
-    // what comes without a new attempt is a redirect
-    const isRedirect = attempt === before?.attempt
-    // before 16.1, got hands over the headers of its own options
-    if (headers['authorization'] === sentToken) delete headers['authorization']
-    const hasOwn = headers['authorization'] !== undefined
-    const found = hasOwn || url === undefined ? undefined : this.#tokens.route(url)
-    const isOutside = before?.isOutside === true || (isRedirect && found !== before.api)
-    const api = isOutside ? undefined : found
-    return { attempt, href: url?.href, api, isOutside, isRedirect, hooks }
-  }
-
   #asked({ context, isStream, body, method }: NormalizedOptions, { isRedirect }: Hop): AdmitOptions {
     const { priority, resend } = checkCallOptions(context['tokenlane'])
-    const replayable = !isStream && (this.#isForm(body) || isReplayable(body))
+    const replayable = !isStream && (this.#form?.isIn(body) === true || isReplayable(body))
     return { client: 'got', method, priority, resend, replayable, sentBefore: isRedirect }
-  }
-
-  /** Whether this is the stream of the form: a hook of the caller's may have put something else in its place. */
-  #isForm(body: unknown): boolean {
-    return this.#form !== undefined && body instanceof ReadableStream
   }
 
   async #wait(
@@ -215,7 +184,8 @@ export class Call {
       const isElsewhere = url.href !== href && this.#tokens.route(url.href) !== api
       if (!isElsewhere && headers['authorization'] === undefined) {
         headers['authorization'] = pass.authorization
-        if (this.#state.name === 'ready') this.#state = { name: 'handed', pass, headers }
+        if (this.#state.name === 'ready')
+          this.#state = { name: 'handed', pass, headers, hooks: options.hooks }
       }
       return given?.(url, native, callback)
     }
@@ -228,10 +198,7 @@ export class Call {
     const { limit = 0, calculateDelay } = ofCaller
     return retry({
       preserveHooks: true,
-      ...(this.#isForm(body) && {
-        body: this.#form,
-        ...(this.#namesContentType && { headers: { 'content-type': undefined } }),
-      }),
+      ...(this.#form?.isIn(body) === true && this.#form.again()),
       retry: {
         limit: limit + 1,
         calculateDelay: (failed) =>
@@ -241,8 +208,7 @@ export class Call {
   }
 
   /** Adds the hook only where it is needed, since got does expensive work around every one. */
-  #addAfterResponse(): void {
-    const { hooks } = this.#hop as Hop
+  #addAfterResponse(hooks: Hooks): void {
     const again: AfterResponseHook = (response, retry) => this.#afterResponse(response, retry)
     hooks.afterResponse = [markManaged(again, this.#tokens), ...this.#others(hooks.afterResponse)]
   }
@@ -255,13 +221,6 @@ export class Call {
 
 /** The failure of a request that got gives up without an error. */
 const givenUp = { name: 'AbortError' }
-
-/** Stands in the place of a token that was sent. A cache has to see that there was one. */
-const sentToken = '[redacted]'
-
-function takeBack(headers: SentHeaders): void {
-  headers['authorization'] = sentToken
-}
 
 function report(pass: Pass, { statusCode, headers }: PlainResponse): 'final' | 'again' {
   return pass.report({

@@ -1,0 +1,40 @@
+import type { Api, SentHeaders, TokenManager } from '@tokenlane/core/adapter'
+import type { NormalizedOptions } from 'got'
+
+/** One attempt of a call, or one redirect of an attempt. */
+export interface Hop {
+  /** got's count of retries, which is the same for all redirects of an attempt. */
+  readonly attempt: number
+  readonly href: string | undefined
+  /** The API whose token goes along. */
+  readonly api: Api | undefined
+  /** Whether a redirect has led out of the API: no later hop gets a token. */
+  readonly isOutside: boolean
+  readonly isRedirect: boolean
+}
+
+/** Returns the hop that got is about to make after `before`, and decides whether a token goes along. */
+export function hopTo(
+  tokens: TokenManager,
+  { url, headers }: NormalizedOptions,
+  attempt: number,
+  before: Hop | undefined,
+): Hop {
+  // what comes without a new attempt is a redirect
+  const isRedirect = attempt === before?.attempt
+  // before 16.1, got hands over the headers of its own options
+  if (headers['authorization'] === redacted) delete headers['authorization']
+  const hasOwn = headers['authorization'] !== undefined
+  const found = hasOwn || url === undefined ? undefined : tokens.route(url)
+  const isOutside = before?.isOutside === true || (isRedirect && found !== before.api)
+  const api = isOutside ? undefined : found
+  return { attempt, href: url?.href, api, isOutside, isRedirect }
+}
+
+/** Stands in the place of a token that was sent. A cache has to see that there was one. */
+const redacted = '[redacted]'
+
+/** Takes a token that was sent back from the headers. */
+export function redact(headers: SentHeaders): void {
+  headers['authorization'] = redacted
+}
