@@ -1,8 +1,7 @@
 import type { TokenStore } from '@tokenlane/core/fleet'
-import { createClient, RESP_TYPES } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { clientKinds, connectClient } from '../test/clients.ts'
-import { connectCluster, startClusterOfOne } from '../test/support/cluster-of-one.ts'
+import { connectClient, connectionsTo } from '../test/clients.ts'
+import { startClusterOfOne } from '../test/support/cluster-of-one.ts'
 import { redisTokenStore } from './redis-token-store.ts'
 import type { RedisClient } from './redis-client.ts'
 import { useRedis } from '../test/support/use-redis.ts'
@@ -10,18 +9,7 @@ import { useRedis } from '../test/support/use-redis.ts'
 const redis = useRedis(startClusterOfOne)
 beforeEach(() => redis.client.flushAll())
 
-const connections = {
-  ...Object.fromEntries(clientKinds.map((kind) => [kind, () => connectClient(kind, redis.server.url)])),
-  'a cluster of redis': () => connectCluster('redis', redis.server),
-  'a cluster of ioredis': () => connectCluster('ioredis', redis.server),
-  async 'redis set to give bytes'() {
-    const client = createClient({ url: redis.server.url })
-    await client.connect()
-    return Object.assign(client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }), {
-      destroy: () => client.destroy(),
-    })
-  },
-} as Record<string, () => Promise<RedisClient & { destroy(): void }>>
+const connections = connectionsTo(() => redis.server)
 
 describe.each(Object.keys(connections))('with %s', (connection) => {
   let client: RedisClient & { destroy(): void }

@@ -1,25 +1,14 @@
-import { createClient, RESP_TYPES } from 'redis'
+import { createClient } from 'redis'
 import { beforeEach, expect, test } from 'vitest'
-import { redisLimiter, redisTokenStore, type RedisClient } from '../src/index.ts'
-import { clientKinds, connectClient } from './clients.ts'
-import { connectCluster, startClusterOfOne } from './support/cluster-of-one.ts'
+import { redisLimiter, redisTokenStore } from '../src/index.ts'
+import { connectClient, connectionsTo } from './clients.ts'
+import { startClusterOfOne } from './support/cluster-of-one.ts'
 import { useRedis } from './support/use-redis.ts'
 
 const redis = useRedis(startClusterOfOne)
 beforeEach(() => redis.client.configSet({ maxmemory: '0', 'maxmemory-policy': 'noeviction' }))
 
-const connections = {
-  ...Object.fromEntries(clientKinds.map((kind) => [kind, () => connectClient(kind, redis.server.url)])),
-  'a cluster of redis': () => connectCluster('redis', redis.server),
-  'a cluster of ioredis': () => connectCluster('ioredis', redis.server),
-  async 'redis set to give bytes'() {
-    const client = createClient({ url: redis.server.url })
-    await client.connect()
-    return Object.assign(client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }), {
-      destroy: () => client.destroy(),
-    })
-  },
-} as Record<string, () => Promise<RedisClient & { destroy(): void }>>
+const connections = connectionsTo(() => redis.server)
 
 test.each(Object.entries(connections))(
   'store and limiter say version, clock and eviction policy of their server, with %s',
