@@ -5,7 +5,6 @@ import { checkOptions } from './manager/check-options.ts'
 import type { TokenManagerOptions } from './manager/manager-options.ts'
 import { GuardedStore } from './store/guarded-store.ts'
 import { type ManagerStatus, Registration } from './manager/registration.ts'
-import { Routes } from './send/routes.ts'
 import { rememberManager } from './manager/known-managers.ts'
 import { mustNotBeInBrowser } from './not-in-browser.ts'
 import { nodeDebugObserver } from './log-observer.ts'
@@ -15,6 +14,7 @@ import { processMustKeepFloor } from './tls/tls-floor.ts'
 import type { RatePolicy } from './queue/rate-policy.ts'
 import { mustBeText, refuse, shape } from './options/check.ts'
 import { refusingTo } from './options/faults.ts'
+import { sharedByTenants } from './manager/shared-by-tenants.ts'
 import { tenantOptions } from './manager/tenant-options.ts'
 import { Tenants } from './manager/tenants.ts'
 import { TokenlaneError } from './errors.ts'
@@ -80,8 +80,8 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    */
   setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
   /**
-   * Returns the manager of one tenant: the same APIs, with the tenant's own registration at every issuer. Its tokens,
-   * queues and limits are its own. What the `tenants` option returns for the tenant is read when the first call needs
+   * Returns the manager of one tenant: the same APIs, with the tenant's own registration at every issuer. Its tokens
+   * and queues are its own, and its limits as `tenantLimits` says. What the `tenants` option returns for the tenant is read when the first call needs
    * it, and again when the tenant was dropped because others were used more recently.
    *
    * @param id The name of the tenant, as the `tenants` option knows it. Choose it by the customer whose call it is, never by URL.
@@ -126,14 +126,15 @@ export function createTokenManager<const Issuer extends string>(
   const debug = nodeDebugObserver()
   if (debug !== undefined) observers.add(debug)
   const guarded = store && new GuardedStore(store, observers.emit)
-  const routes = new Routes(checked.apis)
-  const registration = new Registration(checked, guarded, observers.emit, routes)
+  const shared = sharedByTenants(checked, observers.emit)
+  const registration = new Registration(checked, guarded, observers.emit, shared)
   rememberManager(tokens, { options: checked, registration })
 
   const tenants = new Tenants(mostTenants, (id) => {
     const own = tenantOptions(id, { ...options, tenants: undefined }, checked)
-    const sameApis = own.apis === checked.apis
-    return new Registration(own, guarded, observers.emitFor(id), sameApis ? routes : undefined)
+    const emit = observers.emitFor(id)
+    const hasOwnApis = own.apis !== checked.apis
+    return new Registration(own, guarded, emit, hasOwnApis ? sharedByTenants(own, emit) : shared)
   })
 
   const forTenant = (id: string): TokenManager<Issuer> => {

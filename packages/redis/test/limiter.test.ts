@@ -18,12 +18,15 @@ interface Member {
   readonly tokens: TokenManager
   readonly events: TokenlaneEvent[]
   readonly sentAt: number[]
-  call(options?: { status?: number; signal?: AbortSignal }): Promise<number>
+  /** The tenants of the calls, in the order in which they were sent. */
+  readonly sentFor: (string | undefined)[]
+  call(options?: { status?: number; signal?: AbortSignal; tenant?: string }): Promise<number>
 }
 
 interface MemberOptions {
   readonly client?: RedisClient
   readonly timeout?: number
+  readonly hasTenants?: boolean
 }
 
 let fleets = 0
@@ -44,21 +47,22 @@ class Fleet implements AsyncDisposable {
   /** Adds a process, for all that Redis knows. */
   join(
     ratePolicy: RatePolicy,
-    { client = redis.client, timeout: patience = 5_000 }: MemberOptions = {},
+    { client = redis.client, timeout: patience = 5_000, hasTenants = false }: MemberOptions = {},
   ): Member {
     const events: TokenlaneEvent[] = []
     const sentAt: number[] = []
+    const sentFor: (string | undefined)[] = []
     const { prefix } = this
+    const credentials = { clientId: 'client', clientSecret: 'secret' }
     const tokens = createTokenManager({
-      issuers: {
-        general: {
-          tokenEndpoint: 'https://auth.example.com/token',
-          credentials: { clientId: 'client', clientSecret: 'secret' },
-        },
-      },
+      issuers: { general: { tokenEndpoint: 'https://auth.example.com/token', credentials } },
       apis: [{ baseUrl, issuer: 'general', ratePolicy }],
       fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
       observe: (event) => events.push(event),
+      ...(hasTenants && {
+        tenants: (clientId) => ({ issuers: { general: { credentials: { ...credentials, clientId } } } }),
+        tenantLimits: 'shared',
+      }),
       limiter: redisLimiter({ client, prefix, fallbackShare: 1 / 2, timeout: patience, reconnectTime }),
     })
     this.#managers.push(tokens)
@@ -66,12 +70,15 @@ class Fleet implements AsyncDisposable {
       tokens,
       events,
       sentAt,
-      async call({ status = 200, signal } = {}) {
+      sentFor,
+      async call({ status = 200, signal, tenant } = {}) {
         const attempt = async () => {
           sentAt.push(performance.now())
+          sentFor.push(tenant)
           return { status, result: status, discard() {} }
         }
-        return (await tokens.route(baseUrl)?.send(attempt, { signal, replayable: false })) ?? 0
+        const owner = tenant === undefined ? tokens : tokens.forTenant(tenant)
+        return (await owner.route(baseUrl)?.send(attempt, { signal, replayable: false })) ?? 0
       },
     }
   }
@@ -286,4 +293,27 @@ test('wrong options are reported at once', () => {
   expect(() => redisLimiter({ ...right, fallbackshare: 1 } as never)).toThrow(
     '`fallbackshare` is not an option; allowed: ',
   )
+})
+
+test.concurrent('tenants of all processes share one budget in turn', { timeout }, async () => {
+  await using fleet = new Fleet()
+  const limits = [{ quota: 20, window: 200 }]
+  const members = [fleet.join({ limits }, { hasTenants: true }), fleet.join({ limits }, { hasTenants: true })]
+  const names = Array.from({ length: 10 }, (_, index) => `tenant-${index}`)
+  await Promise.all(members.flatMap(({ tokens }) => names.map((name) => tokens.forTenant(name).warmUp())))
+  for (const { call } of members)
+    for (const tenant of names)
+      for (let made = 0; made < (tenant === 'tenant-0' ? 500 : 30); made += 1)
+        call({ tenant }).catch(() => {})
+  const all = (): (string | undefined)[] => members.flatMap(({ sentFor }) => sentFor)
+  await vi.waitFor(() => expect(all().length).toBeGreaterThanOrEqual(200), { timeout: 20_000, interval: 20 })
+  const before = all().length
+  await Promise.all(Array.from({ length: 5 }, async () => members[0]?.call({ tenant: 'late' })))
+  // five rounds of 11 tenants, and as many calls of the other process; what was granted before goes first
+  expect(all().length - before).toBeLessThanOrEqual(2 * 6 * 11 + 20)
+  const counts = names.map((name) => all().filter((each) => each === name).length)
+  const sum = counts.reduce((total, count) => total + count, 0)
+  const squares = counts.reduce((total, count) => total + count * count, 0)
+  expect(sum ** 2 / (counts.length * squares)).toBeGreaterThan(0.98)
+  expect(Math.min(...gaps(members, 20))).toBeGreaterThanOrEqual(200)
 })

@@ -1,6 +1,6 @@
 import { isRecord, own, refuse, shape } from '../options/check.ts'
 import { Environment } from '../options/environment.ts'
-import { count, object, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
+import { count, object, oneOf, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
@@ -41,6 +41,7 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
     tenants: optional(aFunction<(id: string) => unknown>('a function that returns the options of a tenant')),
     mostTenants: optional(count(1), 10_000),
+    tenantLimits: optional(oneOf('own', 'shared'), 'own'),
   })(options, 'options')
 }
 

@@ -86,6 +86,19 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    * @defaultValue 10_000
    */
   readonly mostTenants?: number | undefined
+  /**
+   * Whether each tenant has the rate limits of an API to itself (`'own'`), or all tenants and the manager share them
+   * (`'shared'`): for an API that counts the calls of the whole application. With `redisLimiter` of `@tokenlane/redis`
+   * the tenants of all processes share them.
+   *
+   * Shared, the tenants that wait send one call each in turn, so a tenant with 10,000 queued calls does not delay those
+   * of the others by more than one call a round. A pause that the API asks for holds for all, and its events name no
+   * tenant. A change of the limits by `setRatePolicy` holds for all. `concurrency`, `maxQueued`, `maxWait` and priorities
+   * stay each tenant's own. A tenant with `apis` of its own has limits of its own.
+   *
+   * @defaultValue 'own'
+   */
+  readonly tenantLimits?: 'own' | 'shared' | undefined
 }
 
 /** What a tenant has of its own. */
@@ -98,7 +111,7 @@ export interface TenantOptions<Issuer extends string = string> {
   /**
    * The APIs that its calls go to.
    *
-   * @defaultValue those of the manager, each with queue and limits of the tenant's own
+   * @defaultValue those of the manager, each with a queue of the tenant's own, and limits as `tenantLimits` says
    */
   readonly apis?: readonly ApiOptions<Issuer>[] | undefined
 }

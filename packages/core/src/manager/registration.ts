@@ -14,7 +14,7 @@ import { refuse, shape } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
 import { RejectionBackoff } from '../send/rejection-backoff.ts'
 import { Router } from '../send/router.ts'
-import { Routes } from '../send/routes.ts'
+import type { SharedByTenants } from './shared-by-tenants.ts'
 
 /** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
 export interface ManagerStatus<Issuer extends string = string> {
@@ -35,12 +35,12 @@ export class Registration {
   readonly #missed: MissedRoutes
   readonly #emit: Emit
 
-  /** @param routes those of `apis`; tenants with the same APIs share them. */
+  /** @param shared what tenants with the same APIs have in common. */
   constructor(
     { issuers, apis, fetch, limiter }: CheckedOptions,
     store: GuardedStore | undefined,
     emit: Emit,
-    routes: Routes = new Routes(apis),
+    { routes, limits }: SharedByTenants,
   ) {
     const managed = new Map<string, ManagedIssuer>()
     const askOptions = { fetch, asking: (url: URL) => this.#router.exclude(url), manager: emit?.manager }
@@ -57,6 +57,7 @@ export class Registration {
         callsUnderWay: this.#callsUnderWay,
         emit,
         limiter,
+        shared: limits?.get(api),
       })
     })
     // those that metadata names are known when they are asked

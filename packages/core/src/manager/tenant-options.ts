@@ -68,7 +68,7 @@ function mustHaveCredentials(given: unknown, path: string): void {
   if (own === undefined) refuse(`${path}.credentials`, shape(own), 'credentials of the tenant itself')
 }
 
-/** A shared limiter keeps one budget for each base URL: each tenant has its own, by its name. */
+/** A limiter keeps one budget for each base URL: limits of a tenant's own are kept under its name. */
 function limiterOf(id: string, limiter: CheckedOptions['limiter']): CheckedOptions['limiter'] {
   return limiter && ((api) => limiter({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
 }

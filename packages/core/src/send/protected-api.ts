@@ -3,6 +3,7 @@ import { CallRecord } from './call-record.ts'
 import { closedError } from '../errors.ts'
 import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
+import type { FairTurns } from '../queue/fair-turns.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { CheckedPolicy } from '../queue/rate-policy.ts'
 import { admitCall, sendCall } from './send-rule.ts'
@@ -12,6 +13,8 @@ export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
   /** `undefined`: calls wait for a token only. */
   readonly ratePolicy: CheckedPolicy | undefined
   readonly limiter?: RateLimiterFactory | undefined
+  /** The budget that tenants share; `undefined`: this API has one to itself. */
+  readonly shared?: FairTurns | undefined
 }
 
 /** One API of a manager: what its calls share, and what can be asked of it and set. */
@@ -30,10 +33,11 @@ export class ProtectedApi implements Api {
     emit,
     ...own
   }: ProtectedApiOptions) {
-    const { ratePolicy, limiter } = own
+    const { ratePolicy, limiter, shared } = own
     this.baseUrl = baseUrl
     this.issuer = issuer
-    const queue = ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter })
+    const queue =
+      ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter, shared })
     // each by its name: a spread takes twice the memory
     this.#context = { baseUrl, issuer, token, rejections, resend, callsUnderWay, emit, queue }
   }
