@@ -19,8 +19,8 @@ interface Seen {
 /**
  * Sends calls to an API that redirects them, within itself and to every place that looks like it.
  *
- * @returns the requests that had a token and should not have had one, and how many redirects led where; `kept` is how
- * many had their token and should have had it.
+ * @returns `astray`, the requests with a token that is not for them; `kept`, how many requests within the API had its
+ * token; `outside`, how many were sent because of a redirect out of the API.
  */
 export async function followRedirectsEverywhere(
   status: number,
@@ -86,10 +86,10 @@ export async function followRedirectsEverywhere(
       await send(`${home}/api/start?to=${encodeURIComponent(target)}`).catch(() => {})
       // the first is the call itself
       for (const request of seen.splice(1)) {
-        const stays = place === 'inside' && request.place === `home ${host} /api/end`
         if (place === 'outside') count.outside += 1
         if (request.authorization === undefined) continue
-        if (stays) count.kept += 1
+        const stays = place === 'inside' && request.place === `home ${host} /api/end`
+        if (stays && request.authorization === 'Bearer general.issuer.example') count.kept += 1
         else astray.push(request)
       }
     }
