@@ -20,7 +20,7 @@ const driver: Driver<Client> = {
       streamed: withTokens(client.streamed, tokens),
     },
   }),
-  async send(client, { url, method = 'GET', headers, body, signal, timeout, stream, tokenlane }) {
+  async send(client, { url, method = 'GET', headers, body, signal, timeout, stream, tokenlane, show }) {
     const verb = method.toLowerCase() as NeedleHttpVerbs
     const data = (body?.value ?? null) as object | null
     const options = {
@@ -32,6 +32,7 @@ const driver: Driver<Client> = {
       ...(timeout !== undefined && { response_timeout: timeout }),
       ...(tokenlane && { tokenlane }),
     }
+    show?.(options)
     const response = await client[stream === true ? 'streamed' : 'buffered'](verb, url, data, options)
     return {
       status: response.statusCode ?? 0,

@@ -1,6 +1,6 @@
 import { conformance, type Driver } from '@tokenlane/conformance'
 import type { TokenManager } from '@tokenlane/core'
-import { createFetch, FetchError, type $Fetch } from 'ofetch'
+import { createFetch, FetchError, type $Fetch, type FetchOptions } from 'ofetch'
 
 import { ofetchWithTokens } from './adapter.ts'
 
@@ -20,8 +20,11 @@ const driver: Driver<Client> = {
   name: 'ofetch',
   create: () => ({ ofetch: createFetch({ fetch: globalThis.fetch }), fetch: globalThis.fetch }),
   attach: ({ fetch }, tokens) => ({ client: { fetch, tokens, ofetch: ofetchWithTokens(tokens, fetch) } }),
-  async send({ ofetch }, { url, method = 'GET', headers, body, signal, retries = 0, stream, tokenlane }) {
-    const response = await ofetch.raw(url, {
+  async send(
+    { ofetch },
+    { url, method = 'GET', headers, body, signal, retries = 0, stream, tokenlane, show },
+  ) {
+    const options: FetchOptions = {
       method,
       retry: retries,
       responseType: stream === true ? 'stream' : 'text',
@@ -29,7 +32,10 @@ const driver: Driver<Client> = {
       ...(body && { body: body.value as NonNullable<RequestInit['body']>, duplex: 'half' as const }),
       ...(signal && { signal }),
       ...(tokenlane && { tokenlane }),
-    })
+      ...(show && { onRequest: show }),
+    }
+    show?.(options)
+    const response = await ofetch.raw(url, options)
     return {
       status: response.status,
       headers: response.headers,

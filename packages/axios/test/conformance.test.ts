@@ -1,5 +1,5 @@
 import { conformance, type Driver } from '@tokenlane/conformance'
-import axios, { AxiosError, isAxiosError, isCancel, type AxiosInstance } from 'axios'
+import axios, { AxiosError, isAxiosError, isCancel, type AxiosInstance, type AxiosRequestConfig } from 'axios'
 import axiosRetry from 'axios-retry'
 
 import { attachTokens } from '../src/index.ts'
@@ -12,8 +12,8 @@ const driver: Driver<AxiosInstance> = {
     return client
   },
   attach: (client, tokens) => ({ client, detach: attachTokens(client, tokens) }),
-  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane }) {
-    const response = await client.request<string | AsyncIterable<Uint8Array>>({
+  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane, show }) {
+    const config: AxiosRequestConfig = {
       url,
       method: method ?? 'GET',
       headers: { ...headers },
@@ -23,7 +23,15 @@ const driver: Driver<AxiosInstance> = {
       ...(timeout !== undefined && { timeout }),
       'axios-retry': { retries: retries ?? 0 },
       tokenlane,
+    }
+    const interceptor = client.interceptors.request.use((given) => {
+      show?.(given)
+      return given
     })
+    show?.(config)
+    const sent = client.request<string | AsyncIterable<Uint8Array>>(config)
+    client.interceptors.request.eject(interceptor)
+    const response = await sent
     const { status, data } = response
     return {
       status,

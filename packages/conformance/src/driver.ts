@@ -42,6 +42,11 @@ export interface ScenarioRequest {
   readonly stream?: boolean | undefined
   /** Tokenlane's options of this call, passed on as they are. */
   readonly tokenlane?: { readonly priority?: number } | undefined
+  /**
+   * Takes, before each send, everything that the caller hands to the client (options, headers, a request object), and
+   * everything that the client hands to its own request hooks or interceptors: searched for tokens.
+   */
+  readonly show?: ((given: unknown) => void) | undefined
 }
 
 /** A body, and what to call it. JSON is the client's to serialize; all else is given as it is. */

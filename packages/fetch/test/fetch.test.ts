@@ -25,9 +25,11 @@ const bytes = new TextEncoder().encode('héllo wörld')
 const sha256 = createHash('sha256').update(bytes).digest('hex')
 
 describe('the token', () => {
-  test('goes with a call to an API, whether string, URL or Request', async () => {
+  test('goes with a call to an API, whether string, URL or Request, and is not put onto the Request', async () => {
     const url = weblink('records?page=1')
-    for (const input of [url, new URL(url), new Request(url)]) expect((await fetch(input)).status).toBe(200)
+    const request = new Request(url)
+    for (const input of [url, new URL(url), request]) expect((await fetch(input)).status).toBe(200)
+    expect(request.headers.has('authorization')).toBe(false)
     expect(tokenRequests()).toBe(1)
   })
 

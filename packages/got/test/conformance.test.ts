@@ -18,7 +18,7 @@ const driver: Driver<Got> = {
   name: 'got',
   create: () => got.extend({ retry: { limit: 0 } }),
   attach: (client, tokens) => ({ client: client.extend(gotTokens(tokens)) }),
-  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane }) {
+  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane, show }) {
     const options: OptionsInit = {
       method: method ?? 'GET',
       ...(headers && { headers }),
@@ -29,7 +29,9 @@ const driver: Driver<Got> = {
         retry: { limit: retries, calculateDelay: ({ computedValue }) => Math.min(computedValue, 1) },
       }),
       ...(tokenlane && { context: { tokenlane } }),
+      ...(show && { hooks: { beforeRequest: [show], beforeRetry: [show], beforeRedirect: [show] } }),
     }
+    show?.(options)
     if (stream !== true) {
       const response = (await client(url, options)) as Response<string>
       return answerOf(response, response.body)

@@ -1,4 +1,5 @@
 import { conformance, type Driver } from '@tokenlane/conformance'
+import { answerOf } from '@tokenlane/testing/fetch-driver'
 import ky, { isHTTPError, isNetworkError, isTimeoutError, type KyInstance, type Options } from 'ky'
 
 import { kyTokens } from '../src/index.ts'
@@ -7,8 +8,8 @@ const driver: Driver<KyInstance> = {
   name: 'ky',
   create: () => ky.create({ retry: 0, timeout: false }),
   attach: (client, tokens) => ({ client: client.extend(kyTokens(tokens)) }),
-  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane }) {
-    const response = await client(url, {
+  async send(client, { url, method, headers, body, signal, timeout, retries, stream, tokenlane, show }) {
+    const options: Options = {
       method: method ?? 'GET',
       ...(headers && { headers }),
       ...(body?.kind === 'JSON'
@@ -18,13 +19,10 @@ const driver: Driver<KyInstance> = {
       ...(timeout !== undefined && { timeout }),
       ...(retries !== undefined && { retry: { limit: retries, delay: () => 0 } }),
       ...(tokenlane && { tokenlane }),
-    })
-    return {
-      status: response.status,
-      headers: response.headers,
-      ...(stream === true ? { text: '', stream: response.body! } : { text: await response.text() }),
-      native: response,
+      ...(show && { hooks: { beforeRequest: [show], beforeRetry: [show] } }),
     }
+    show?.(options)
+    return answerOf(await client(url, options), stream)
   },
   errors: {
     isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',

@@ -33,12 +33,15 @@ export function undiciDriver(
     name: `undici ${way}`,
     create: () => new undici.Agent(),
     attach: (dispatcher, tokens) => ({ client: dispatcher.compose(tokensInterceptor(tokens)) }),
-    send: (client, request) =>
-      ways[way]({
-        dispatcher: following(undici, client, request),
-        options: optionsOf(request),
+    send(client, request) {
+      const options = optionsOf(request)
+      request.show?.(options)
+      return ways[way]({
+        dispatcher: following(undici, showing(client, request), request),
+        options,
         isStream: request.stream === true,
-      }),
+      })
+    },
     errors: {
       // of a call that was aborted before, undici makes an error of its own
       isAbort: (error) => (error as Error).name === 'AbortError',
@@ -68,6 +71,15 @@ function following({ interceptors }: Undici, client: Dispatcher, { retries }: Sc
   if (retries === undefined) return client.compose(redirect)
   const retry = interceptors.retry({ maxRetries: retries, statusCodes: [503], minTimeout: 1 })
   return client.compose(redirect, retry)
+}
+
+/** A client with an interceptor of its users', next to ours: the others copy the options. */
+function showing(client: Dispatcher, { show }: ScenarioRequest): Dispatcher {
+  if (show === undefined) return client
+  return client.compose((dispatch) => (options, handler) => {
+    show(options)
+    return dispatch(options, handler)
+  })
 }
 
 function optionsOf({ url, method, headers, body, signal, timeout, tokenlane }: ScenarioRequest) {

@@ -1,5 +1,6 @@
 import type { Driver, Limit } from '@tokenlane/conformance'
 import type { TokenManager } from '@tokenlane/core'
+import { fetchErrors, fetchLimits, sendByFetch } from '@tokenlane/testing/fetch-driver'
 
 import { installTokens } from '../src/index.ts'
 
@@ -48,41 +49,10 @@ export const globalFetch: Driver<GlobalFetch> = {
   name: 'global fetch',
   create: () => new GlobalFetch(),
   attach: (client, tokens) => client.install(tokens),
-  async send(client, { url, method, headers, body, signal, stream, tokenlane }) {
-    const json = body?.kind === 'JSON'
-    const response = await client.fetch(url, {
-      method: method ?? 'GET',
-      headers: { ...(json && { 'content-type': 'application/json' }), ...headers },
-      ...(body && {
-        body: (json ? JSON.stringify(body.value) : body.value) as NonNullable<RequestInit['body']>,
-        duplex: 'half',
-      }),
-      ...(signal && { signal }),
-      ...(tokenlane && { tokenlane }),
-    })
-    return {
-      status: response.status,
-      headers: response.headers,
-      ...(stream === true ? { text: '', stream: response.body! } : { text: await response.text() }),
-      native: response,
-    }
-  },
-  errors: {
-    isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',
-    isTimeout: (error) => error instanceof DOMException && error.name === 'TimeoutError',
-    isNetwork: (error) => error instanceof TypeError && error.message === 'fetch failed',
-    statusOf: () => undefined,
-  },
+  send: (client, request) => sendByFetch((...call) => client.fetch(...call), request),
+  errors: fetchErrors,
   limits: {
-    timeout: {
-      reason: 'fetch has no timeout of its own.',
-      instead: 'The signal of `AbortSignal.timeout()` ends the call wherever it is, and counts all waiting.',
-    },
-    retries: { reason: 'fetch never sends again.', instead: "A 503 is the caller's after 1 send." },
-    httpErrors: {
-      reason: 'fetch makes no error of a status.',
-      instead: 'The caller gets the response with its status.',
-    },
+    ...fetchLimits,
     callOptions: {
       reason: '`fetch` hands no option of a call down to its dispatcher.',
       instead: 'They are without effect.',

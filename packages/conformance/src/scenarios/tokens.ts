@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
 import type { SeenRequest } from '../scripted-api.ts'
+import { pathsTo, shownOf } from '../secrets.ts'
 import { oneByOne, type Stage } from '../stage.ts'
 import type { TestClient } from '../test-client.ts'
 
@@ -105,6 +106,31 @@ export const tokens: ScenarioGroup = {
           ['/token', undefined],
           ['/', 'Bearer own'],
         ])
+      },
+    },
+    {
+      name: 'is on nothing that the caller or a request hook of the client was given, before a send and after the call',
+      async run(stage) {
+        const { tokens: manager, client } = stage.open()
+        const given: unknown[] = []
+        const shown: string[] = []
+        const show = (what: unknown): void => {
+          given.push(what)
+          shown.push(shownOf(what))
+        }
+        const request = { url: 'records', headers: { 'x-some-field': 'some value' }, show }
+        const before = (await manager.getToken('weblink')).value
+        expect(await client.status(request)).toBe(200)
+        await stage.revoke(manager)
+        expect(await client.status(request)).toBe(200)
+        const after = (await manager.getToken('weblink')).value
+        expect(stage.tokenRequests()).toBe(1)
+
+        expect(shown.join()).toContain('x-some-field')
+        for (const token of [before, after]) {
+          expect(shown.filter((text) => text.includes(token))).toEqual([])
+          expect(given.flatMap((what) => pathsTo(token, what))).toEqual([])
+        }
       },
     },
     {

@@ -1,0 +1,55 @@
+import type { Answer, Driver, ScenarioRequest } from '@tokenlane/conformance'
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+/** Sends the call of a scenario with a `fetch`, of whatever kind. */
+export async function sendByFetch(
+  fetch: Fetch,
+  { url, method, headers, body, signal, stream, tokenlane, show }: ScenarioRequest,
+): Promise<Answer> {
+  const json = body?.kind === 'JSON'
+  const init = {
+    method: method ?? 'GET',
+    headers: { ...(json && { 'content-type': 'application/json' }), ...headers },
+    ...(body && {
+      body: (json ? JSON.stringify(body.value) : body.value) as NonNullable<RequestInit['body']>,
+      duplex: 'half' as const,
+    }),
+    ...(signal && { signal }),
+    ...(tokenlane && { tokenlane }),
+  }
+  show?.(init)
+  return answerOf(await fetch(url, init), stream)
+}
+
+/** Returns the response of a `fetch`, or of a client that gives its caller one, as the scenarios read it. */
+export async function answerOf(response: Response, stream: boolean | undefined): Promise<Answer> {
+  return {
+    status: response.status,
+    headers: response.headers,
+    ...(stream === true ? { text: '', stream: response.body! } : { text: await response.text() }),
+    native: response,
+  }
+}
+
+/** How the errors of the runtime's own `fetch` are told apart. */
+export const fetchErrors: Driver<unknown>['errors'] = {
+  isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',
+  isTimeout: (error) => error instanceof DOMException && error.name === 'TimeoutError',
+  // Bun begins with the code
+  isNetwork: (error) => error instanceof TypeError && /^(?:fetch failed$|ECONN)/.test(error.message),
+  statusOf: () => undefined,
+}
+
+/** What no `fetch` can do. */
+export const fetchLimits = {
+  timeout: {
+    reason: 'fetch has no timeout of its own.',
+    instead: 'The signal of `AbortSignal.timeout()` ends the call wherever it is, and counts all waiting.',
+  },
+  retries: { reason: 'fetch never sends again.', instead: "A 503 is the caller's after 1 send." },
+  httpErrors: {
+    reason: 'fetch makes no error of a status.',
+    instead: 'The caller gets the response with its status.',
+  },
+} as const satisfies Driver<unknown>['limits']
