@@ -22,7 +22,8 @@ export function scrub(outcome: unknown, sent: Config, given: Config): void {
     else if (held.config?.headers === withToken) held.config.headers = given.headers
     scrubRequest(held.request)
     hide(held, 'request')
-    if (given.responseType === 'stream') for (const name of ['req', 'socket', 'client']) hide(held.data, name)
+    if (given.responseType !== 'stream') stopTimer(held.request)
+    else for (const name of ['req', 'socket', 'client']) hide(held.data, name)
   }
 }
 
@@ -39,6 +40,15 @@ function scrubRequest(request: unknown): void {
   forgetToken(native)
   // its own headers are those options
   if (redirects !== native) printAsRequest(redirects)
+}
+
+/**
+ * Stops the timer of a request of `node:http2`, which axios leaves to the end of the stream and ignores once the call is
+ * over: Node keeps timers of one length in a list, which leads to the requests of other calls.
+ */
+function stopTimer(request: unknown): void {
+  if (typeof request !== 'object' || request === null || !('sentHeaders' in request)) return
+  ;(request as { setTimeout?(ms: number): unknown }).setTimeout?.(0)
 }
 
 function hide(holder: unknown, name: string): void {

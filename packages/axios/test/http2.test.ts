@@ -125,3 +125,33 @@ describe.each(silentEnds)(
     })
   },
 )
+
+describe.each([
+  ['a response', respond(200)],
+  ['the error of a status', respond(500)],
+  ['the error of an abort', (): void => {}],
+])('%s, beside a call under way with the same `timeout`', (_, end) => {
+  test.each([
+    // Node keeps all timers of one length in one list
+    ['on another connection, does not lead to its token', {}],
+    ['on the same connection, leads to its token at most until that call is over', undefined],
+  ])('%s', async (_where, http2Options) => {
+    await using manager = createManager({ apis: [{ baseUrl: baseURL, issuer: 'weblink' }] })
+    const other = axios.create({ baseURL, httpVersion: 2, http2Options, timeout: 60_000 })
+    attachTokens(other, manager)
+    const { value } = await manager.getToken('weblink')
+    const controller = new AbortController()
+    const arrived = new Promise<void>((resolve) => (answer = () => resolve()))
+    const underWay = other.get('records', { signal: controller.signal }).catch(() => 'over')
+    await arrived
+    answer = end
+    const outcome: unknown = await client
+      .get('records', { timeout: 60_000, signal: AbortSignal.timeout(100) })
+      .catch((error: unknown) => error)
+    const before = pathsTo(value, outcome)
+    controller.abort()
+    expect(await underWay).toBe('over')
+    if (http2Options !== undefined) expect(before).toEqual([])
+    expect(pathsTo(value, outcome)).toEqual([])
+  })
+})
