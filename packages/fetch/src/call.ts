@@ -83,7 +83,7 @@ export class Call implements OutgoingCall {
     return (this.#init as TokenlaneRequestInit).dispatcher
   }
 
-  beforeWait(): void {
+  validate(): void {
     const { signal: _, ...init } = this.#init
     // a request listens to its signal until it is collected
     mustBeRequest(this.#url, this.signal === undefined ? this.#init : init)

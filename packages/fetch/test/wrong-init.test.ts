@@ -70,6 +70,19 @@ describe.each(Object.entries(wrong))('%s that is wrong is the TypeError of fetch
     await limited.close()
   })
 
+  test('at once and without a unit, where the API has a rate policy and the call need not wait', async () => {
+    const { weblinkUrl } = sandbox
+    const ratePolicy = { limits: [{ quota: 1, window: 60_000 }] }
+    const limited = createManager({ apis: [{ baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy }] })
+    await limited.warmUp()
+    const send = createFetch(limited)
+    expect(await failure(send)).toEqual(await failure(globalThis.fetch))
+    expect(limited.status().apis[0]).toMatchObject({ quotaUsed: 0, running: 0 })
+    expect((await send(weblink('records'))).status).toBe(200)
+    expect(calls()).toBe(1)
+    await limited.close()
+  })
+
   test('where the token is live', async () => {
     await tokens.getToken('weblink')
     expect(await failure(fetch)).toEqual(await failure(globalThis.fetch))

@@ -59,10 +59,11 @@ export interface AdmitOptions {
    */
   readonly sentBefore?: boolean | undefined
   /**
-   * Runs before the call waits for a token or in the queue, and where its signal has aborted; what it throws ends the
-   * call. Here an adapter refuses a request that its client would refuse, which otherwise is found after the wait.
+   * Throws the client's own error for a request that the client would refuse to send. Runs before the call waits for a
+   * token or in the queue, and where its signal has aborted: what it throws ends the call. Runs again after an attempt
+   * that failed: if it throws the same error, nothing was sent, and the call gives its unit of the rate policy back.
    */
-  beforeWait?(): void
+  validate?(): void
   /**
    * Returns the signal that ends the wait, in the place of `signal`. Called only where the call waits: for an adapter that
    * would have to make a signal for it.

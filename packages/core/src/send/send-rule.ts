@@ -147,6 +147,10 @@ class AttemptPass implements Pass {
 
   release(failure?: unknown): void {
     if (this.#isOver) return
+    if (this.#isSent && failure !== undefined && isRefusal(failure, this.#options)) {
+      this.#isSent = false
+      this.#record?.unsent()
+    }
     this.#leave()
     this.#record?.finish(failure)
   }
@@ -205,6 +209,16 @@ function unlessAborted<T extends Pass>(pass: T, signal: AbortSignal | null | und
   if (signal?.aborted !== true) return pass
   pass.release(signal.reason)
   throw signal.reason as Error
+}
+
+/** Whether the client refused the request itself, before it sent anything. */
+function isRefusal(failure: unknown, options: AdmitOptions): boolean {
+  try {
+    options.validate?.()
+    return false
+  } catch (refusal) {
+    return String(refusal) === String(failure)
+  }
 }
 
 async function discard(exchange: Exchange<unknown>): Promise<void> {

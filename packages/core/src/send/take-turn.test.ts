@@ -142,16 +142,16 @@ test.each([
   'with %s, a pass that need not be waited for is there at once, and no hook of the wait runs',
   async (_, service) => {
     const { tokens } = service()
-    const beforeWait = vi.fn()
+    const validate = vi.fn()
     const waitSignal = vi.fn(() => new AbortController().signal)
-    const first = apiOf(tokens).admitNow({ beforeWait, waitSignal })
+    const first = apiOf(tokens).admitNow({ validate, waitSignal })
     expect(first).toBeInstanceOf(Promise)
-    expect([beforeWait.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
+    expect([validate.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
     const pass = await first
     pass.release()
-    const second = apiOf(tokens).admitNow({ beforeWait, waitSignal })
+    const second = apiOf(tokens).admitNow({ validate, waitSignal })
     expect(second).toMatchObject({ authorization: 'Bearer token-1' })
-    expect([beforeWait.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
+    expect([validate.mock.calls.length, waitSignal.mock.calls.length]).toEqual([1, 1])
     if (!(second instanceof Promise)) second.release()
   },
 )

@@ -32,7 +32,7 @@ export function enter(
   // counted first: an observer of what follows may close the manager
   api.callsUnderWay.entered()
   const isUnderWay = wasSent || options.sentBefore === true
-  if (options.signal?.aborted === true && !isUnderWay) options.beforeWait?.()
+  if (options.signal?.aborted === true && !isUnderWay) options.validate?.()
   options.signal?.throwIfAborted()
   if (api.callsUnderWay.closed && !isUnderWay) throw closedError(api.baseUrl)
   return takeTurn(api, options, isUnderWay, record)
@@ -54,7 +54,7 @@ function takeTurn(
   const { priority = 0 } = options
   const now = queue === undefined ? token.live() : queue.enterNow(priority)
   if (now !== undefined) return now
-  if (!isUnderWay) options.beforeWait?.()
+  if (!isUnderWay) options.validate?.()
   const signal = options.waitSignal?.() ?? options.signal ?? undefined
   if (queue === undefined) {
     const waiting = token.wait(signal)
