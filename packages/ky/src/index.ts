@@ -49,7 +49,7 @@ function mustBeKy2(state: object): void {
   if (state instanceof Request)
     throw new TokenlaneError(
       'INVALID_OPTIONS',
-      'Cannot send call: this version of ky has no `init` hooks; @tokenlane/ky needs ky 2.0 or later',
+      'Cannot send call: this version of ky has no `init` hooks; @tokenlane/ky needs ky 2.0 or later (`npm install ky@2`), which runs on Node 22 or later',
     )
 }
 

@@ -1,7 +1,7 @@
 import { type Options } from 'ky'
 import { describe, expect, test, vi } from 'vitest'
 
-import { weblink, calls, tokens, client, bytes, lane, answering, holding } from './support.ts'
+import { weblink, calls, admitted, tokens, client, bytes, lane, answering, holding } from './support.ts'
 
 describe('a call', () => {
   test('gives its turn back when the headers are there', async () => {
@@ -34,6 +34,18 @@ describe('a call', () => {
     }
     await Promise.all(sent)
     expect(order).toEqual([undefined, 7, 0, -1])
+  })
+
+  test('that ky refuses takes no turn', async () => {
+    await tokens.warmUp()
+    for (const wrong of [
+      { method: 'TRACE' },
+      { method: 'a b' },
+      { headers: { a: 'b\nc' } },
+      { body: 'of a GET' },
+    ])
+      await expect((async () => client(weblink('records'), wrong))()).rejects.toThrow(TypeError)
+    expect([admitted(), lane().running]).toEqual([0, 0])
   })
 
   test('with wrong options is refused', async () => {
