@@ -148,10 +148,9 @@ describe.each([
     const outcome: unknown = await client
       .get('records', { timeout: 60_000, signal: AbortSignal.timeout(100) })
       .catch((error: unknown) => error)
-    const before = pathsTo(value, outcome)
+    const before = 'http2Options' in elsewhere ? pathsTo(value, outcome) : []
     controller.abort()
     expect(await underWay).toBe('over')
-    if ('http2Options' in elsewhere) expect(before).toEqual([])
-    expect(pathsTo(value, outcome)).toEqual([])
+    expect([before, pathsTo(value, outcome)]).toEqual([[], []])
   })
 })
