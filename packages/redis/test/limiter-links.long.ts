@@ -78,7 +78,7 @@ test.concurrent.each(clientKinds)(
 )
 
 test.concurrent.each(clientKinds)(
-  'a slot of a Cluster is moved under a fleet of %s, with its keys on two servers for a while: none is over, none is lost',
+  'a slot of a Cluster is moved under a fleet of %s, and for a second its scripts are refused with TRYAGAIN: none is over, none is lost',
   { timeout },
   async (kind) => {
     await using cluster = await startClusterOfThree()
@@ -87,8 +87,8 @@ test.concurrent.each(clientKinds)(
     {
       await using fleet = startFleet({ prefix: 'moved', client: () => client, fallbackShare: 0 })
       await pass(2_000)
-      await cluster.moveSlot('moved:limiter:{https://api.example.com/}:state', 200)
-      await pass(1_000)
+      await cluster.moveSlot('moved:limiter:{https://api.example.com/}:state', 1_000)
+      expect(await cluster.refusals('TRYAGAIN')).toBeGreaterThan(0)
       await expectAllIsWell(fleet)
       expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed'))
     }
