@@ -1,9 +1,8 @@
 // The programs that the tests start and that npm does not have, from Debian's packages, where this machine has none
 // and allows it. Says first what is installed and why; TOKENLANE_NO_SYSTEM_PACKAGES=1 installs nothing on the machine.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
 import { findRedisServer, ownRedis } from '../tools/testing/src/redis-server.ts'
+import { unpackServer } from './unpack-server.ts'
 
 interface Program {
   readonly debianPackage: string
@@ -53,7 +52,8 @@ export async function installSystemPackages(): Promise<void> {
     console.log('TOKENLANE_NO_SYSTEM_PACKAGES=1 prevents that.')
     await install(names)
   }
-  if (findRedisServer() === undefined) unpackRedis()
+  // without root: from the machine's present package lists
+  if (findRedisServer() === undefined) unpackServer('redis', ownRedis)
 }
 
 const isRoot = process.getuid?.() === 0
@@ -76,17 +76,4 @@ async function install(names: readonly string[]): Promise<void> {
     ? spawn('sh', shell.slice(1), { stdio: 'ignore' })
     : spawn('sudo', ['-n', ...shell], { stdio: 'ignore' })
   await new Promise((resolve) => installation.once('exit', resolve))
-}
-
-/** Without root: Redis and what it needs, from the machine's present package lists, into node_modules. */
-function unpackRedis(): void {
-  rmSync(ownRedis, { recursive: true, force: true })
-  mkdirSync(ownRedis, { recursive: true })
-  const packages = mkdtempSync(join(ownRedis, 'packages-'))
-  const download = ['download', 'redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1']
-  if (spawnSync('apt-get', download, { cwd: packages, stdio: 'ignore' }).status !== 0) return
-  for (const file of readdirSync(packages))
-    if (!runs('dpkg-deb', '-x', join(packages, file), ownRedis)) return
-  // Debian ships one binary under several names
-  symlinkSync('redis-check-rdb', join(ownRedis, 'usr/bin/redis-server'))
 }

@@ -22,7 +22,7 @@ export interface RedisTokenStoreOptions {
 }
 
 /**
- * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey: one token request per issuer and lifetime, however many
+ * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey 8 or later: one token request per issuer and lifetime, however many
  * processes there are.
  *
  * Redis sees neither a token nor a secret: what it keeps is encrypted with a key that only a holder of the client

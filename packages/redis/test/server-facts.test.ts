@@ -8,6 +8,11 @@ import { useRedis } from './support/use-redis.ts'
 const redis = useRedis(startClusterOfOne)
 beforeEach(() => redis.client.configSet({ maxmemory: '0', 'maxmemory-policy': 'noeviction' }))
 
+const serverName =
+  process.env['TOKENLANE_TEST_SERVER'] === 'valkey'
+    ? /^Valkey \d+\.\d+\.\d+$/
+    : /^(?:Redis|Valkey) \d+\.\d+\.\d+$/
+
 const connections = connectionsTo(() => redis.server)
 
 test.each(Object.entries(connections))(
@@ -17,7 +22,7 @@ test.each(Object.entries(connections))(
     const seen = await redisTokenStore({ client }).server?.()
     expect(seen).toMatchObject({
       id: expect.stringMatching(/^[0-9a-f]{40}$/) as string,
-      name: expect.stringMatching(/^(?:Redis|Valkey) \d+\.\d+\.\d+$/) as string,
+      name: expect.stringMatching(serverName) as string,
       evictionPolicy: 'noeviction',
     })
     expect(seen?.refused).toBeUndefined()

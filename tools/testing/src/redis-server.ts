@@ -11,14 +11,34 @@ import { freePort } from './free-port.ts'
 /** Where `scripts/system-packages.ts` puts a server if it may not install one for the whole machine. */
 export const ownRedis: string = fileURLToPath(new URL('../../../node_modules/.redis/', import.meta.url))
 
-/** How to start a Redis server on this machine, `undefined` without one. */
-export function findRedisServer(): { command: string; env: Record<string, string> } | undefined {
+/** Where `scripts/valkey.ts` puts a Valkey server. */
+export const ownValkey: string = fileURLToPath(new URL('../../../node_modules/.valkey/', import.meta.url))
+
+/** How to start a server. */
+export interface ServerProgram {
+  readonly command: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Returns the server of the tests on this machine, `undefined` without one: Redis, or what TOKENLANE_TEST_SERVER names. */
+export function findRedisServer(): ServerProgram | undefined {
+  if (process.env['TOKENLANE_TEST_SERVER'] === 'valkey') return findValkeyServer()
+  return findServer(['redis-server', 'valkey-server'], ownRedis)
+}
+
+/** Returns the Valkey server on this machine, `undefined` without one. */
+export function findValkeyServer(): ServerProgram | undefined {
+  return findServer(['valkey-server'], ownValkey)
+}
+
+/** Looks on the `PATH`, then in a folder of the project. */
+function findServer(names: readonly string[], own: string): ServerProgram | undefined {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter))
-    for (const name of ['redis-server', 'valkey-server'])
+    for (const name of names)
       if (isExecutable(join(folder, name))) return { command: join(folder, name), env: {} }
-  const command = join(ownRedis, 'usr/bin/redis-server')
+  const command = join(own, 'usr/bin', names[0] as string)
   if (!existsSync(command)) return undefined
-  return { command, env: { LD_LIBRARY_PATH: libraries().join(delimiter) } }
+  return { command, env: { LD_LIBRARY_PATH: librariesIn(own).join(delimiter) } }
 }
 
 /** A Redis server of its own: nothing is kept on disk but in a folder that goes with it. */
@@ -95,9 +115,9 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function libraries(): string[] {
+function librariesIn(folder: string): string[] {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch
-  return [`usr/lib/${machine}-linux-gnu`, `lib/${machine}-linux-gnu`].map((path) => join(ownRedis, path))
+  return [`usr/lib/${machine}-linux-gnu`, `lib/${machine}-linux-gnu`].map((path) => join(folder, path))
 }
 
 async function untilItListens(child: ChildProcess, port: number): Promise<void> {

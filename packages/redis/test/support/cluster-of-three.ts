@@ -10,7 +10,7 @@ export interface ClusterOfThree extends AsyncDisposable {
   /** Moves the slot of a key to another server, and stays for `ms` milliseconds with its keys on two servers. */
   moveSlot(key: string, ms: number): Promise<void>
   /** Returns how many commands the servers have refused with an error of this name. */
-  refusals(error: string): Promise<number>
+  refusals(name: string): Promise<number>
 }
 
 const allSlots = 16_384
@@ -54,12 +54,13 @@ export async function startClusterOfThree(): Promise<ClusterOfThree> {
       while ((await migrate(100)) > 0);
       for (const admin of [target, source]) await command(admin, 'SETSLOT', slot, 'NODE', String(targetId))
     },
-    async refusals(error) {
-      const infos = await Promise.all(admins.map((admin) => admin.info('errorstats')))
-      return infos.reduce(
-        (sum, info) => sum + Number(info.split(`errorstat_${error}:count=`)[1]?.split('\r')[0] ?? 0),
-        0,
-      )
+    async refusals(name) {
+      let count = 0
+      for (const admin of admins) {
+        const stats = await admin.info('errorstats')
+        count += Number(stats.split(`errorstat_${name}:count=`)[1]?.split('\r')[0] ?? 0)
+      }
+      return count
     },
     async [Symbol.asyncDispose]() {
       for (const admin of admins) admin.destroy()
