@@ -13,7 +13,7 @@ test('the example loses no call and requests no token needlessly', { timeout: 60
   for (const api of ['general', 'weblink'])
     for (const client of ['fetch', 'axios', 'got', 'ky'])
       expect(stdout).toMatch(new RegExp(`^${api}  ${client}( +[\\d,]+){5} +0$`, 'm'))
-  // startup, ahead and expired in any mixture, and one for the revocation
+  // startup, background and expired in any mixture, and one for the revocation
   expect(stdout).toMatch(/^general +\d +1 +\d +\d +[1-9] +0$/m)
   expect(stdout).toMatch(/^weblink +\d +1 +\d +\d +[1-9] +[1-4]$/m)
   expect(stdout).toContain('general: the new secret is in use')

@@ -84,7 +84,7 @@ export function report(outcome: Outcome): string {
     }),
   ])
   const requests = table([
-    ['issuer', 'tokens', 'startup', 'ahead', 'expired', 'rejected', 'failed tries'],
+    ['issuer', 'tokens', 'startup', 'background', 'expired', 'rejected', 'failed tries'],
     ...realms.map((realm) => {
       const { renewals, failures } = histories[realm]
       const because = (reason: string): number => renewals.filter((one) => one.reason === reason).length
@@ -92,7 +92,7 @@ export function report(outcome: Outcome): string {
         realm,
         renewals.length,
         because('startup'),
-        because('ahead'),
+        because('background'),
         because('expired'),
         because('rejected'),
         failures,
