@@ -20,6 +20,12 @@ test('a link to a file that is no page becomes its text', () => {
 
 test('a picture becomes one of the site', () => {
   expect(siteLinks('![a](../images/peers.svg)', 'docs/guide/batch.md')).toBe('![a](/images/peers.svg)')
+  expect(siteLinks('<source media="print" srcset="docs/images/trip.svg">', 'README.md')).toBe(
+    '<source media="print" srcset="/images/trip.svg">',
+  )
+  expect(siteLinks('<img src="docs/images/trip.svg" alt="a">', 'README.md')).toBe(
+    '<img src="/images/trip.svg" alt="a">',
+  )
   expect(() => siteLinks('![a](none.svg)', 'README.md')).toThrow('not in docs/images')
 })
 

@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { exampleOf, pageOf, root, textAt } from './pages.ts'
 
 const link = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
+const htmlImage = /(?<=<(?:img|source)\b[^>]*\b(?:src|srcset)=")[^"]+/g
 const fence = /^(`{3,}|~{3,})/
 
 /**
@@ -21,7 +22,8 @@ export function siteLinks(text: string, from: string): string {
       if (mark !== undefined && (fenced === undefined || line.trim() === fenced))
         fenced = fenced === undefined ? mark : undefined
       if (mark !== undefined || fenced !== undefined) return line
-      return line.replace(link, (whole, image: string, label: string, target: string) => {
+      const pictured = line.replace(htmlImage, (target) => imageOnSite(target, from))
+      return pictured.replace(link, (whole, image: string, label: string, target: string) => {
         if (/^(?:[a-z]+:|#)/i.test(target)) return whole
         if (image !== '') return `![${label}](${imageOnSite(target, from)})`
         const on = onSite(target, from)

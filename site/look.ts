@@ -1,42 +1,44 @@
-// Looks at the built site in Chromium: pages that scroll sideways, code that is cut, and what axe finds. pnpm -C site look [folder for pictures]
-import { createServer } from 'node:http'
-import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
+// Looks at the built site, and at the READMEs as a forge shows them, in Chromium: pages that scroll sideways, code that
+// is cut, and what axe finds. pnpm -C site look [folder for pictures] [word that the pages contain]
+import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { launch, type Page } from 'puppeteer-core'
+import { root } from './pages.ts'
+import { createPages } from './server.ts'
 
+const [pictures, word = ''] = process.argv.slice(2)
 const dist = fileURLToPath(new URL('dist', import.meta.url))
-const guide = globSync('guide/*.html', { cwd: dist }).map((path) => path.replace(/\.html$/, ''))
 const pages = [
-  'index',
-  ...guide,
-  'reference/index',
-  'reference/@tokenlane/core/index',
-  'reference/@tokenlane/core/interfaces/RatePolicy',
-  'benchmarks',
-  'verdict',
-]
+  'index.html',
+  ...globSync('guide/*.html', { cwd: dist }),
+  'reference/index.html',
+  'reference/@tokenlane/core/index.html',
+  'reference/@tokenlane/core/interfaces/RatePolicy.html',
+  'benchmarks.html',
+  'verdict.html',
+  ...globSync(['README.md', 'packages/*/README.md'], { cwd: root }).map((path) => `forge/${path}`),
+].filter((path) => path.includes(word))
 const widths = [390, 820, 1280, 1920]
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-}
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
-/** The first line of each code block that must be scrolled to be read. */
+/** What axe need not look at: the colours and the focus of a forge are not ours. */
+const forgesOwn = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable']
+const rulesFor = (path: string): string =>
+  JSON.stringify(
+    path.startsWith('forge/') ? Object.fromEntries(forgesOwn.map((rule) => [rule, { enabled: false }])) : {},
+  )
+/** The longest line of each code block that must be scrolled to be read. */
 const cutCode =
-  "Array.from(document.querySelectorAll('.vp-doc pre')).filter((pre) => pre.scrollWidth > pre.clientWidth).map((pre) => pre.innerText.split('\\n').toSorted((a, b) => b.length - a.length)[0])"
-const pictures = process.argv[2]
+  "Array.from(document.querySelectorAll('.vp-doc pre, .markdown-body pre')).filter((pre) => pre.scrollWidth > pre.clientWidth).map((pre) => pre.innerText.split('\\n').toSorted((a, b) => b.length - a.length)[0])"
+/** One sentence for what axe found. */
+const described =
+  'function described({ id, nodes }) { return `${id}: ${nodes.length} places, first ${nodes[0].html.slice(0, 140)} (${nodes[0].failureSummary.slice(0, 200)})` }'
+/** Where the last block of code ends that the first screen of the README is to hold, in pixels. */
+const firstScreen =
+  "Array.from(document.querySelectorAll('pre')).find((pre) => pre.innerText.startsWith('// after')).getBoundingClientRect().bottom + scrollY"
 
-const server = createServer((request, response) => {
-  const path = join(dist, decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname))
-  if (!existsSync(path)) return response.writeHead(404).end()
-  return response.setHeader('content-type', types[extname(path)] ?? 'text/plain').end(readFileSync(path))
-})
+const server = createPages()
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
@@ -65,23 +67,27 @@ process.exitCode = faults.length === 0 ? 0 : 1
 
 async function look(page: Page, path: string, scheme: string): Promise<string[]> {
   const found: string[] = []
-  await page.goto(`${origin}/${path}.html`, { waitUntil: 'networkidle0' })
+  await page.goto(`${origin}/${path}`, { waitUntil: 'networkidle0' })
   for (const width of widths) {
     await page.setViewport({ width, height: 900 })
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     if (Number(wide) > width) found.push(`${path}, ${scheme}: is ${String(wide)} px wide at ${width} px`)
     if (pictures !== undefined) {
       mkdirSync(pictures, { recursive: true })
-      const file = `${path.replaceAll('/', '-')}-${width}-${scheme}`
+      const file = `${path.replaceAll('/', '-').replace(/\.\w+$/, '')}-${width}-${scheme}`
       await page.screenshot({ path: `${pictures}/${file}.png`, fullPage: true })
     }
-    if (width === 1280 && path.startsWith('guide/'))
+    if (width === 1280 && /^(?:guide|forge)\//.test(path))
       for (const code of (await page.evaluate(cutCode)) as string[])
         found.push(`${path}, ${scheme}: code is cut at ${width} px: ${code}`)
+    if (width === 1280 && path === 'forge/README.md') {
+      const end = Number(await page.evaluate(firstScreen))
+      if (end > 800) found.push(`${path}: before and after end at ${end} px, below the first screen`)
+    }
     if (width !== 390 && width !== 1280) continue
-    await page.evaluate(axe)
+    await page.evaluate(`${axe};${described}`)
     const violations = (await page.evaluate(
-      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.length} places, first ${nodes[0].html.slice(0, 140)} (${nodes[0].failureSummary.slice(0, 200)})`))',
+      `axe.run({ rules: ${rulesFor(path)} }).then(({ violations }) => violations.map(described))`,
     )) as string[]
     for (const violation of violations) found.push(`${path}, ${scheme}, ${width} px: ${violation}`)
   }

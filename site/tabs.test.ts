@@ -7,9 +7,10 @@ test('blocks that follow each other become tabs, named by the comments in their 
   )
 })
 
-test('a block alone keeps its file name, and text between two blocks keeps them apart', () => {
+test('a block alone keeps its file name, and text or another language keeps two blocks apart', () => {
   for (const text of [
     '```ts\n// tokens.ts\none()\n```\n',
+    '```js\n// before\n1\n```\n\n```ts\n// after\n2\n```\n',
     '```ts\n// a\n1\n```\n\nand\n\n```ts\n// b\n2\n```\n',
   ])
     expect(withTabs(text)).toBe(text)

@@ -1,8 +1,9 @@
-// Code blocks that directly follow each other, such as one for each client, become tabs.
+// Code blocks of one language that directly follow each other, such as one for each client, become tabs.
 
 const block = /^```(\w+)\n(?:\/\/|#) ([^\n]+)\n([^]*?)^```\n/gm
 
 interface Block {
+  readonly language: string
   readonly start: number
   readonly end: number
   readonly tab: string
@@ -14,11 +15,11 @@ export function withTabs(text: string): string {
   for (const match of text.matchAll(block)) {
     const [whole, language = '', name = '', code = ''] = match
     const tab = `\`\`\`${language} [${name}]\n${code.replace(/^\n/, '')}\`\`\`\n`
-    const next = { start: match.index, end: match.index + whole.length, tab }
+    const next = { language, start: match.index, end: match.index + whole.length, tab }
     const group = groups.at(-1)
     const last = group?.at(-1)
-    if (group !== undefined && last !== undefined && text.slice(last.end, next.start) === '\n')
-      group.push(next)
+    const follows = last?.language === language && text.slice(last.end, next.start) === '\n'
+    if (follows) group?.push(next)
     else groups.push([next])
   }
   let tabbed = text

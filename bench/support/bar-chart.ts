@@ -14,6 +14,7 @@ interface Look {
 /**
  * Returns a chart of horizontal bars, in which those of Tokenlane stand out, each with its figure.
  *
+ * @param title Lines of at most 40 characters, so that the chart can be read on a phone.
  * @throws Error when a figure is missing: the table has changed.
  */
 export function barChart(
@@ -30,13 +31,14 @@ export function barChart(
       type: 'nominal',
       sort: null,
       title: null,
-      axis: { labelLimit: 500, minExtent: 160, ticks: false },
+      axis: { labelLimit: 500, minExtent: 212, ticks: false },
     },
     x: { field: 'value', type: 'quantitative', title: null, axis: null, ...scale },
   }
   return {
-    title,
-    width: 420,
+    title: { text: title.split('\n'), frame: 'bounds' },
+    // with the names beside them, still readable on a phone
+    width: 200,
     height: { step: 24 },
     data: { values },
     layer: [

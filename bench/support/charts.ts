@@ -48,14 +48,14 @@ await draw(
   [
     barChart('Token requests for 10,000 first calls', barsOf(storms, stormPeers, '10,000 first calls')),
     barChart(
-      'Calls lost of 1,000 in flight when the token is revoked',
+      'Calls lost of 1,000 in flight\nwhen the token is revoked',
       barsOf(storms, stormPeers, '1,000 in flight when revoked', true),
     ),
-    barChart('429s at 100 calls a second for 10 s (Tokenlane: 60 s)', rates('answered 429')),
+    barChart('429s at 100 calls a second\nfor 10 s (Tokenlane: 60 s)', rates('answered 429')),
   ],
 )
 await draw('bench-rate', 'The most calls that the server counted in any second, with a limit of 100', [
-  barChart('Most calls in any second, of 100 that are allowed', rates('most in any window')),
+  barChart('Most calls in any second, of 100 allowed', rates('most in any window')),
 ])
 
 const [hotPath] = tablesOf(page, 'Hot path')
@@ -64,7 +64,7 @@ await draw(
   'Nanoseconds to authorize one call with a live token, of Tokenlane and its peers',
   [
     barChart(
-      'Nanoseconds of CPU to authorize a call with a live token (logarithmic)',
+      'Nanoseconds of CPU to authorize a call\nwith a live token (logarithmic)',
       barsOf(
         hotPath,
         [
@@ -112,7 +112,7 @@ const [fleet] = tablesOf(page, 'Fleet')
 const fleets = (fleet?.rows ?? []).filter((row) => row['of what the guarantee allows'] !== '')
 await draw('bench-fleet', 'The rate that eight processes reach together on one budget in Redis', [
   barChart(
-    'Rate of eight processes together, of what the guarantee allows',
+    'Rate of eight processes together,\nof what the guarantee allows',
     fleets.map((row) => ({
       who: `Tokenlane, ${Object.values(row)[0]}`,
       value: numberIn(row['of what the guarantee allows']),

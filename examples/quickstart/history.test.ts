@@ -6,7 +6,13 @@ test.each([
   [1, '1 call waited'],
   [2, '2 calls waited'],
 ])('a token that %i calls waited for is reported with "%s"', (joiners, told) => {
-  const event = { issuer: 'general', expiresAt: new Date(), duration: 5.2, reason: 'background', joiners } as const
+  const event = {
+    issuer: 'general',
+    expiresAt: new Date(),
+    duration: 5.2,
+    reason: 'background',
+    joiners,
+  } as const
   expect(inWords({ type: 'token.renewed', ...event })?.text).toBe(
     `general: new token before the old one ended, in 5 ms, ${told}`,
   )

@@ -1,4 +1,4 @@
-// Takes the picture of the console page for the documentation: pnpm console:picture writes docs/images/console.png.
+// Takes the pictures of the console page for the documentation, docs/images/console*.png: pnpm console:picture
 import { fileURLToPath } from 'node:url'
 import { startSandbox } from '../src/index.ts'
 import { launchChromium, openPage } from './chromium.ts'
@@ -30,10 +30,20 @@ for (let second = 0; second < 50; second += 1) {
   if (second === 25) void requestToken(sandbox, 'general')
   await new Promise((resolve) => setTimeout(resolve, 1_000))
 }
-await page.setViewport({ width: 1280, height: 1480 })
-await page.screenshot({
-  path: fileURLToPath(new URL('../../../docs/images/console.png', import.meta.url)),
-})
+const pictures = [
+  { name: 'console', scheme: 'light', width: 1280, height: 900 },
+  { name: 'console-dark', scheme: 'dark', width: 1280, height: 900 },
+  { name: 'console-narrow', scheme: 'light', width: 390, height: 560 },
+  { name: 'console-narrow-dark', scheme: 'dark', width: 390, height: 560 },
+]
+for (const { name, scheme, width, height } of pictures) {
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+  await page.setViewport({ width, height })
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  await page.screenshot({
+    path: fileURLToPath(new URL(`../../../docs/images/${name}.png`, import.meta.url)),
+  })
+}
 program.isOver = true
 await Promise.all(calling)
 await browser.close()

@@ -9,7 +9,7 @@ export interface PrintedLine {
 export interface Screen {
   columns: number
   rows: number
-  /** How long the last screen is shown before the recording starts again, in milliseconds. */
+  /** How long the last screen is shown before the recording plays, in milliseconds. */
   pause: number
   /** What the recording shows, for readers who cannot see it. */
   label: string
@@ -23,12 +23,14 @@ const colours: Record<string, string> = { 31: '#ff9b93', 32: '#7fd88f', 33: '#f2
 
 /**
  * Returns a recording of a terminal as an animated SVG, into which the lines scroll at the times when they were printed. It
- * loads nothing and runs no script. Readers who asked for less motion, and programs that do not animate, get the last screen.
+ * loads nothing and runs no script. It begins with the last screen, then plays from the start. Readers who asked for less
+ * motion, and programs that do not animate, get the last screen.
  *
  * @param lines What was printed, in order; each at most as wide as the screen.
  */
 export function drawTerminal(lines: readonly PrintedLine[], { columns, rows, pause, label }: Screen): string {
-  const duration = (lines.at(-1)?.at ?? 0) + pause
+  const played = lines.at(-1)?.at ?? 0
+  const duration = played + pause
   const width = Math.ceil(columns * character + 2 * padding)
   const height = rows * line + 2 * padding
   // the newest line stands at the bottom
@@ -39,7 +41,7 @@ export function drawTerminal(lines: readonly PrintedLine[], { columns, rows, pau
     '<style>',
     'text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#e6e9ee;white-space:pre}',
     `.lines${offset(lines.length)}`,
-    `@media (prefers-reduced-motion:no-preference){.lines{animation:print ${duration}ms step-end infinite}}`,
+    `@media (prefers-reduced-motion:no-preference){.lines{animation:print ${duration}ms step-end ${-played}ms infinite}}`,
     `@keyframes print{0%${offset(0)}${steps.join('')}}`,
     '</style>',
     `<rect width="${width}" height="${height}" rx="8" fill="#14171c"/>`,

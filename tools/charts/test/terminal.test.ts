@@ -12,7 +12,7 @@ const drawn = drawTerminal(
 )
 
 test('each line scrolls to the bottom when it was printed, and the last screen stays for the pause', () => {
-  expect(drawn).toContain('animation:print 1000ms step-end infinite')
+  expect(drawn).toContain('animation:print 1000ms step-end -500ms infinite')
   expect(drawn).toContain(
     '0.000%{transform:translateY(18px)}25.000%{transform:translateY(0px)}50.000%{transform:translateY(-18px)}',
   )
