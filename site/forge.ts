@@ -5,7 +5,10 @@ import MarkdownIt from 'markdown-it'
 import { drawn } from './mermaid.ts'
 import { slugOf } from './slug.ts'
 
-const style = readFileSync(createRequire(import.meta.url).resolve('github-markdown-css'), 'utf8')
+const style = readFileSync(
+  createRequire(import.meta.url).resolve('github-markdown-css/github-markdown.css'),
+  'utf8',
+)
 const frame = `
   body { margin: 16px; background: light-dark(#fff, #0d1117) }
   :root { color-scheme: light dark }
