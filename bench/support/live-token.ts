@@ -7,6 +7,7 @@ import { knownServer } from '../../packages/core/src/issuer/server-metadata.ts'
 import { IssuerClock } from '../../packages/core/src/issuer/issuer-clock.ts'
 import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
+import { Routes } from '../../packages/core/src/send/routes.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
 
 /**
@@ -44,10 +45,11 @@ export async function openHotPath(
     emit: undefined,
   })
   await token.wait(undefined)
-  const router = new Router([
+  const apis = [
     { baseUrl: new URL('/', apiUrl).href, token },
     { baseUrl: 'https://weblink.example.com/api/', token },
-  ])
+  ]
+  const router = new Router(new Routes(apis), apis)
   return (url) => {
     const live = router.match(url)?.token.live()
     return live && AccessToken.authorization(live)

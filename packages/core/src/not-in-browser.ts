@@ -23,8 +23,11 @@ export function mustNotBeInBrowser(globals: Globals = globalThis): void {
   const userAgent = String(navigator?.userAgent)
   const isPage = typeof window !== 'undefined' && typeof document !== 'undefined'
   const isWorker = typeof worker !== 'undefined' && userAgent.startsWith('Mozilla/')
-  if (!isPage && !isWorker) return
-  throw new TokenlaneError(
+  if (isPage || isWorker) throw forbidden(userAgent)
+}
+
+function forbidden(userAgent: string): TokenlaneError {
+  return new TokenlaneError(
     'CLIENT_SIDE_FORBIDDEN',
     imitation.test(userAgent)
       ? 'Cannot create token manager: this is a test environment that imitates a browser; use the node environment ' +

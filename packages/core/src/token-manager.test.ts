@@ -532,6 +532,13 @@ test('close lets the calls under way end, also with a retry, and takes no new on
   await tokens.close()
 })
 
+test('an API that is first looked up after close takes no new calls', async () => {
+  const { tokens } = fakeService()
+  await tokens.close()
+  await expect(apiAt(tokens, api.baseUrl).admit()).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+  await tokens.close()
+})
+
 test('await using closes', async () => {
   const { tokens } = fakeService()
   {

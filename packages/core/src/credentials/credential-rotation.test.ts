@@ -231,6 +231,19 @@ test('a new secret has its own 365 days', async () => {
   expect(eventsOf('secret.expiring')).toHaveLength(1)
 })
 
+test('a secret without its date has no days left, before one with a date and after it', async () => {
+  let current: Credentials = client
+  const { tokens } = fakeService({ credentials: () => current })
+  const daysLeft: unknown[] = []
+  for (const secretIssuedAt of [undefined, new Date(now), undefined]) {
+    current = { ...client, secretIssuedAt }
+    await tokens.getToken('general')
+    daysLeft.push(tokens.status().issuers['general']?.daysLeft)
+    await pass(3_600_000)
+  }
+  expect(daysLeft).toEqual([undefined, 365, undefined])
+})
+
 test('a secret of 180 days gives notice 30 days before its end, by the options of its issuer', () => {
   const secretIssuedAt = new Date(now - 155 * day)
   const { tokens, eventsOf } = fakeService({

@@ -44,7 +44,8 @@ export interface KnownClient {
  */
 export class CredentialRotation {
   readonly #options: RotationOptions
-  readonly #expiry: SecretExpiry
+  /** From the first credentials on that say when they were issued. */
+  #expiry: SecretExpiry | undefined
   /** By client, on the monotonic clock. */
   #refusedUntil: Map<string, number> | undefined
   /** By list of clients that were refused, on the monotonic clock. */
@@ -55,14 +56,13 @@ export class CredentialRotation {
 
   constructor(options: RotationOptions) {
     this.#options = options
-    const { issuer, source, lifetime, emit } = options
-    this.#expiry = new SecretExpiry(issuer, lifetime, emit)
-    if (typeof source !== 'function') this.#expiry.watch([source].flat()[0])
+    const { source } = options
+    if (typeof source !== 'function') this.#watch([source].flat()[0])
   }
 
   /** Returns the days until the secret in use must be rotated; gives due notices on the way. */
   daysLeft(): number | undefined {
-    return this.#expiry.daysLeft()
+    return this.#expiry?.daysLeft()
   }
 
   /** Whether the credentials can be other ones than a moment ago, so that a refusal may be out of date. */
@@ -124,6 +124,13 @@ export class CredentialRotation {
     return [...known.values()]
   }
 
+  /** Follows the lifetime of these credentials from now on. */
+  #watch(credentials: ClientCredentials | undefined): void {
+    const { issuer, lifetime, emit } = this.#options
+    if (credentials?.secretIssuedAt !== undefined) this.#expiry ??= new SecretExpiry(issuer, lifetime, emit)
+    this.#expiry?.watch(credentials)
+  }
+
   get #refusedClients(): number {
     return this.#refusedUntil?.size ?? 0
   }
@@ -141,7 +148,7 @@ export class CredentialRotation {
     const { source } = this.#options
     if (typeof source !== 'function') return this.#inOrder([source].flat())
     const list = this.#inOrder(await askProvider(source, this.#options, reason, signal))
-    this.#expiry.watch(list[0])
+    this.#watch(list[0])
     return list
   }
 
@@ -163,7 +170,7 @@ export class CredentialRotation {
   #worked(credentials: ClientCredentials): void {
     const key = this.#keys.of(credentials)
     this.#refusedUntil?.delete(key)
-    this.#expiry.watch(credentials)
+    this.#watch(credentials)
     const rotated = this.#working !== undefined && this.#working !== key
     this.#working = key
     const { issuer, emit } = this.#options

@@ -2,6 +2,7 @@ import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import type { CheckedOptions } from './check-options.ts'
+import { ApisInUse } from './apis-in-use.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 import { closedError, reasonOf, TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
@@ -30,7 +31,7 @@ export interface ManagerStatus<Issuer extends string = string> {
 export class Registration {
   readonly #callsUnderWay = new CallsUnderWay()
   readonly #issuers: ReadonlyMap<string, ManagedIssuer>
-  readonly #apis: readonly ProtectedApi[]
+  readonly #apis: ApisInUse
   readonly #router: Router<ProtectedApi>
   readonly #missed: MissedRoutes
   readonly #emit: Emit
@@ -47,7 +48,7 @@ export class Registration {
     for (const [name, issuer] of issuers)
       managed.set(name, manageIssuer(name, issuer, askOptions, emit, store))
     this.#issuers = managed
-    this.#apis = apis.map((api) => {
+    this.#apis = new ApisInUse(apis, (api) => {
       const { token } = managed.get(api.issuer) as ManagedIssuer
       const rejections = new RejectionBackoff(token)
       return new ProtectedApi({
@@ -60,14 +61,16 @@ export class Registration {
         shared: limits?.get(api),
       })
     })
+    // a limiter of the application's is made, and checked, at start
+    if (limiter !== undefined) this.#apis.all()
     // those that metadata names are known when they are asked
     const known = Array.from(issuers.values()).filter(({ discover }) => discover === undefined)
     this.#router = new Router(
+      routes,
       this.#apis,
       known.map(({ place }) => place),
-      routes,
     )
-    this.#missed = new MissedRoutes(this.#apis, this.#router, emit)
+    this.#missed = new MissedRoutes(apis, this.#router, emit)
     this.#emit = emit
   }
 
@@ -104,7 +107,7 @@ export class Registration {
       issuers: Object.fromEntries(
         Array.from(this.#issuers, ([name, issuer]) => [name, issuerStatus(issuer)]),
       ),
-      apis: this.#apis.map((api) => api.status()),
+      apis: this.#apis.all().map((api) => api.status()),
     }
   }
 
@@ -128,17 +131,18 @@ export class Registration {
 
   async close(): Promise<void> {
     const underWay = this.#callsUnderWay.close()
-    for (const api of this.#apis) api.close()
+    for (const api of this.#apis.inUse()) api.close()
     await underWay
-    await Promise.all(this.#apis.map((api) => api.ended()))
+    await Promise.all(this.#apis.inUse().map((api) => api.ended()))
     await Promise.all(Array.from(this.#issuers.values(), ({ token }) => token.close()))
   }
 
   #apiAt(baseUrl: string | URL): ProtectedApi {
     const place = placeOf(baseUrl)
-    const api = this.#apis.find((each) => placeOf(each.baseUrl) === place)
+    const apis = this.#apis.all()
+    const api = apis.find((each) => placeOf(each.baseUrl) === place)
     if (api === undefined)
-      refuse('baseUrl', 'not an API of this manager', this.#apis.map((each) => each.baseUrl).join(', '))
+      refuse('baseUrl', 'not an API of this manager', apis.map((each) => each.baseUrl).join(', '))
     return api
   }
 }

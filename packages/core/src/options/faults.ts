@@ -20,16 +20,18 @@ export class Faults {
 
   /** Throws what was found: one error as it is, several as one error that lists them. */
   raise(): void {
-    const [first, ...others] = this.#errors
-    if (first === undefined) return
-    if (others.length === 0) throw first
-    const [start = ''] = preface.exec(first.message) ?? []
-    const lines = this.#errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
-    const code = others.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
-    throw new TokenlaneError(code, `${start}${lines.length} options are wrong:${lines.join('')}\n`, {
-      errors: this.#errors,
-    })
+    const [first] = this.#errors
+    if (first !== undefined) throw this.#errors.length === 1 ? first : listed(first, this.#errors)
   }
+}
+
+/** Returns one error that lists them all. */
+function listed(first: TokenlaneError, errors: readonly TokenlaneError[]): TokenlaneError {
+  const [start = ''] = preface.exec(first.message) ?? []
+  const lines = errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
+  const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
+  const message = `${start}${lines.length} options are wrong:${lines.join('')}\n`
+  return new TokenlaneError(code, message, { errors })
 }
 
 /** Checks options as at start, with an error that says what else could not be done. */

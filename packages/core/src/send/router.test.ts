@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { Router } from './router.ts'
+import { type Routed, Router } from './router.ts'
 import { Routes } from './routes.ts'
 
 const whole = { baseUrl: 'https://api.example.com/' }
 const nested = { baseUrl: 'https://api.example.com/v2/orders' }
 const weblink = { baseUrl: 'https://weblink.example.com/api/' }
-const router = new Router([whole, nested, weblink])
+const router = routerOf([whole, nested, weblink])
 
 test.each([
   ['https://api.example.com/', whole],
@@ -56,7 +56,7 @@ test.each([
 
 test.each(['a+b', 'a*b', 'a$', '(a)'])('a host with %s in it is that host only', (name) => {
   const odd = { baseUrl: `https://${name}.example.com/` }
-  const alone = new Router([odd])
+  const alone = routerOf([odd])
   expect(alone.match(odd.baseUrl)).toBe(odd)
   for (const other of ['aab', 'ab', 'b', 'a', 'aa']) {
     expect(alone.match(`https://${other}.example.com/`)).toBeUndefined()
@@ -65,7 +65,7 @@ test.each(['a+b', 'a*b', 'a$', '(a)'])('a host with %s in it is that host only',
 })
 
 test('a token endpoint gets no token, also where an API lies around it', () => {
-  const around = new Router([whole], [new URL('https://api.example.com/connect/token')])
+  const around = routerOf([whole], new URL('https://api.example.com/connect/token'))
   expect(around.match('https://api.example.com/connect/token')).toBeUndefined()
   expect(around.match('https://api.example.com/connect/token?x')).toBeUndefined()
   expect(around.match('https://api.example.com/connect/tokens')).toBe(whole)
@@ -89,7 +89,7 @@ test('10,000 APIs of one origin are told apart, the longest path first', () => {
     { baseUrl: `https://api.example.com/tenants/${id}` },
     { baseUrl: `https://api.example.com/tenants/${id}/reports/` },
   ]).flat()
-  const many = new Router([whole, ...apis])
+  const many = routerOf([whole, ...apis])
   for (const id of [0, 7, 70, 4_999]) {
     const [tenant, reports] = apis.slice(2 * id)
     expect(many.match(`https://api.example.com/tenants/${id}`)).toBe(tenant)
@@ -118,7 +118,11 @@ test('routers that share their routes exclude token endpoints each for itself', 
   const apis = [{ baseUrl: 'https://api.example.com/' }]
   const routes = new Routes(apis)
   const endpoint = new URL('https://api.example.com/token')
-  const [one, other] = [new Router(apis, [endpoint], routes), new Router(apis, [], routes)]
+  const [one, other] = [new Router(routes, apis, [endpoint]), new Router(routes, apis)]
   expect(one.match(endpoint)).toBeUndefined()
   expect(other.match(endpoint)).toBe(apis[0])
 })
+
+function routerOf<T extends Routed>(apis: readonly T[], ...tokenEndpoints: URL[]): Router<T> {
+  return new Router(new Routes(apis), apis, tokenEndpoints)
+}

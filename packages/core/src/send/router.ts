@@ -1,13 +1,18 @@
-import { type Routed, Routes } from './routes.ts'
+import type { Routed, Routes } from './routes.ts'
 
 export type { Routed } from './routes.ts'
+
+/** An array of APIs, or what makes each when it is first asked for. */
+interface ByPlace<T> {
+  at(place: number): T | undefined
+}
 
 /**
  * Finds the API that a URL belongs to. Any other URL is outside every API and gets no token, and so do the URLs at which
  * tokens are requested.
  */
 export class Router<T extends Routed> {
-  readonly #apis: readonly T[]
+  readonly #apis: ByPlace<T>
   readonly #routes: Routes
   /** Where tokens are requested, without a query. */
   #excluded: readonly string[] = []
@@ -18,7 +23,7 @@ export class Router<T extends Routed> {
   #lastMatch: T | undefined
 
   /** @param routes finds the place of a URL's API in `apis`. */
-  constructor(apis: readonly T[], tokenEndpoints: readonly URL[] = [], routes: Routes = new Routes(apis)) {
+  constructor(routes: Routes, apis: ByPlace<T>, tokenEndpoints: readonly URL[] = []) {
     this.#apis = apis
     this.#routes = routes
     for (const url of tokenEndpoints) this.exclude(url)
@@ -53,7 +58,7 @@ export class Router<T extends Routed> {
     // a token request that waited for a token would never end
     if (this.#excludesWithin && this.excludes(url)) return undefined
     const place = this.#routes.find(url)
-    return place === undefined ? undefined : this.#apis[place]
+    return place === undefined ? undefined : this.#apis.at(place)
   }
 }
 

@@ -12,6 +12,7 @@ import { placeOf, type ManagerStatus } from '../manager/registration.ts'
 import { MissedRoutes } from '../send/missed-routes.ts'
 import { refuse } from '../options/check.ts'
 import { Router } from '../send/router.ts'
+import { Routes } from '../send/routes.ts'
 
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
@@ -43,7 +44,7 @@ export class FakeRegistration {
         }),
     )
     this.#paced = new Set(this.#apis.filter((_, index) => apis[index]?.ratePolicy !== undefined))
-    this.#router = new Router(this.#apis)
+    this.#router = new Router(new Routes(apis), this.#apis)
     this.#missed = new MissedRoutes(this.#apis, this.#router, emit)
     this.#emit = emit
   }
