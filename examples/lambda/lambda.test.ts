@@ -1,6 +1,5 @@
-import tls from 'node:tls'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { startSandbox } from '@tokenlane/sandbox'
+import { openByEnvironment } from '@tokenlane/testing/example-service'
 
 const handlers = {
   fetch: () => import('./handler.ts'),
@@ -11,13 +10,7 @@ test.each(['fetch', 'undici'] as const)(
   'with %s, an instance that was frozen for longer than its token lives sends no dead token',
   async (client) => {
     vi.resetModules()
-    const sandbox = await startSandbox()
-    onTestFinished(() => sandbox.close())
-    tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
-    vi.stubEnv('AUTH_URL', sandbox.authUrl)
-    vi.stubEnv('API_URL', sandbox.apiUrl)
-    vi.stubEnv('GENERAL_CLIENT_ID', sandbox.credentials.general.clientId)
-    vi.stubEnv('GENERAL_CLIENT_SECRET', sandbox.credentials.general.clientSecret)
+    const sandbox = await openByEnvironment()
     const log = vi.spyOn(console, 'log').mockReturnValue()
     const { handler } = await handlers[client]()
     const event = { pathParameters: { id: 'INV-0000001' } }

@@ -1,22 +1,12 @@
-import tls from 'node:tls'
-
-import { startSandbox } from '@tokenlane/sandbox'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { openByEnvironment } from '@tokenlane/testing/example-service'
+import { expect, test, vi } from 'vitest'
 
 test('modules that are loaded again share one manager, and a build loads them without secrets', async () => {
   const { GET: ofBuild } = await import('./app/records/route.ts')
   expect(ofBuild).toBeTypeOf('function')
 
-  await using sandbox = await startSandbox()
-  tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
-  vi.stubEnv('AUTH_URL', sandbox.authUrl)
-  vi.stubEnv('API_URL', sandbox.apiUrl)
-  vi.stubEnv('GENERAL_CLIENT_ID', sandbox.credentials.general.clientId)
-  vi.stubEnv('GENERAL_CLIENT_SECRET', sandbox.credentials.general.clientSecret)
+  const sandbox = await openByEnvironment()
   vi.stubEnv('NEXT_RUNTIME', 'nodejs')
-  onTestFinished(() => {
-    vi.unstubAllEnvs()
-  })
 
   const { register } = await import('./instrumentation.ts')
   await register()

@@ -1,20 +1,9 @@
-import tls from 'node:tls'
-import { expect, onTestFinished, test } from 'vitest'
-import { createTokenManager, generalIssuer } from '@tokenlane/core'
-import { startSandbox } from '@tokenlane/sandbox'
+import { expect, test } from 'vitest'
+import { openGeneralApi } from '@tokenlane/testing/example-service'
 import { createRecordsClient } from './client.ts'
 
 test('a typed client sends tokens, and a body again after a 401', async () => {
-  const sandbox = await startSandbox()
-  onTestFinished(() => sandbox.close())
-  tls.setDefaultCACertificates([...tls.getCACertificates(), sandbox.ca])
-  const tokens = createTokenManager({
-    issuers: {
-      general: generalIssuer({ authUrl: sandbox.authUrl, credentials: sandbox.credentials.general }),
-    },
-    apis: [{ baseUrl: sandbox.apiUrl, issuer: 'general' }],
-  })
-  onTestFinished(() => tokens.close())
+  const { sandbox, tokens } = await openGeneralApi()
   const client = createRecordsClient(tokens, sandbox.apiUrl)
 
   const list = await client.GET('/records', { params: { query: { page: 1, size: 10 } } })

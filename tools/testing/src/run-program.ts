@@ -7,23 +7,22 @@ import { fileURLToPath } from 'node:url'
 import type { Sandbox } from '@tokenlane/sandbox'
 import { onTestFinished } from 'vitest'
 
+import { environmentOf } from './example-service.ts'
+
 /** Runs the program of an example, which calls the sandbox's general API; it ends with the test at the latest. */
 export function runProgram(
   main: URL,
-  { ca, authUrl, apiUrl, credentials }: Sandbox,
+  sandbox: Sandbox,
   args: readonly string[] = [],
 ): ChildProcessByStdio<null, Readable, Readable> {
   const folder = mkdtempSync(join(tmpdir(), 'example-'))
   const caFile = join(folder, 'ca.pem')
-  writeFileSync(caFile, ca)
+  writeFileSync(caFile, sandbox.ca)
   const program = spawn(process.execPath, [fileURLToPath(main), ...args], {
     env: {
       ...process.env,
       PORT: '0',
-      AUTH_URL: authUrl,
-      API_URL: apiUrl,
-      GENERAL_CLIENT_ID: credentials.general.clientId,
-      GENERAL_CLIENT_SECRET: credentials.general.clientSecret,
+      ...environmentOf(sandbox),
       NODE_EXTRA_CA_CERTS: caFile,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,27 @@
-import type { Sandbox } from '@tokenlane/sandbox'
-import { expect } from 'vitest'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { runProgram } from './run-program.ts'
+
+/** Registers the test of an example that is a server and prints its URL. */
+export function testServer(main: URL): void {
+  test(
+    'the server answers through an expiry and a refused secret, and ends in order',
+    { timeout: 60_000 },
+    async () => {
+      const sandbox = await startSandbox()
+      onTestFinished(() => sandbox.close())
+      const server = runProgram(main, sandbox)
+      const [url] = (await once(createInterface(server.stdout), 'line')) as [string]
+      await mustAnswerThroughTrouble(url, sandbox)
+      server.kill('SIGTERM')
+      expect(await once(server, 'exit')).toEqual([0, null])
+    },
+  )
+}
 
 /** What every example that is a server does, whatever its framework: with a live token, an expired one, and none. */
 export async function mustAnswerThroughTrouble(url: string, { control }: Sandbox): Promise<void> {
