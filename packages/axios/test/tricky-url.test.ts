@@ -1,14 +1,10 @@
-import { astray, guardingManager, recordingFetch, type Sent } from '@tokenlane/testing/guarded-apis'
-import { trickyUrl } from '@tokenlane/testing/tricky-url'
+import { guardingManager, recordingFetch, type Sent } from '@tokenlane/testing/guarded-apis'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
 import axios, { type AxiosInstance, type CreateAxiosDefaults, type InternalAxiosRequestConfig } from 'axios'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { attachTokens } from '../src/index.ts'
-
-// so many calls take their time on a busy machine
-const patience = { timeout: 120_000 }
-const runs = 25_000
 
 interface NodeOptions {
   readonly protocol: string
@@ -37,40 +33,38 @@ function recordingAxios(sent: Sent[], defaults: CreateAxiosDefaults = {}, asked?
   return instance
 }
 
-test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, patience, async () => {
-  const sent: Sent[] = []
-  const option = fc.record({
-    baseURL: fc.constantFrom('https://api.example.com/v2', 'https://weblink.example.com/api/', undefined),
-    allowAbsoluteUrls: fc.constantFrom(true, false, undefined),
-    adapter: fc.constantFrom('http', 'fetch'),
-    params: fc.constantFrom(undefined, { page: 2 }, { '../..': '@evil.example/' }),
-  })
-  // with defaults that the call does without, as an interceptor may say
-  const defaults = [{}, { baseURL: 'https://api.example.com/v2', allowAbsoluteUrls: false }]
-  const instances = defaults.map((given) => recordingAxios(sent, given))
-  let said = {}
-  for (const { interceptors } of instances) interceptors.request.use((config) => Object.assign(config, said))
-  const total = { token: 0, none: 0 }
-  await fc.assert(
-    fc.asyncProperty(fc.nat(1), trickyUrl, option, async (which, url, given) => {
-      sent.length = 0
-      const instance = instances[which] as AxiosInstance
-      said = given
-      // what axios does not take is not sent
-      await instance.get(url).catch(() => {})
-      expect(astray(sent).filter(({ authorization }) => !mayGoWithout(authorization, url, given))).toEqual([])
-      for (const { authorization } of sent) total[authorization === null ? 'none' : 'token'] += 1
+testTrickyCalls({
+  runs: 25_000,
+  how: fc.record({
+    which: fc.constantFrom(0, 1),
+    given: fc.record({
+      baseURL: fc.constantFrom('https://api.example.com/v2', 'https://weblink.example.com/api/', undefined),
+      allowAbsoluteUrls: fc.constantFrom(true, false, undefined),
+      adapter: fc.constantFrom('http', 'fetch'),
+      params: fc.constantFrom(undefined, { page: 2 }, { '../..': '@evil.example/' }),
     }),
-    { numRuns: runs },
-  )
-  expect(Math.min(...Object.values(total))).toBeGreaterThan(500)
+  }),
+  open(sent) {
+    let said = {}
+    // with defaults that the call does without, as an interceptor may say
+    const instances = [{}, { baseURL: 'https://api.example.com/v2', allowAbsoluteUrls: false }].map(
+      (defaults) => {
+        const instance = recordingAxios(sent, defaults)
+        instance.interceptors.request.use((config) => Object.assign(config, said))
+        return instance
+      },
+    )
+    return async (url, { which, given }) => {
+      said = given
+      return instances[which]?.get(url)
+    }
+  },
+  // where axios sends Basic credentials that were in the URL; where its adapters do not agree what the path is
+  mayGoWithout: ({ authorization }, url, { given: { params } }) =>
+    authorization === null
+      ? params !== undefined && /[\0-\x20]$/.test(url)
+      : authorization.startsWith('Basic '),
 })
-
-/** Where axios sends Basic credentials that were in the URL; where its adapters do not agree what the path is. */
-function mayGoWithout(authorization: string | null, url: string, { params }: { params: unknown }): boolean {
-  if (authorization === null) return params !== undefined && /[\0-\x20]$/.test(url)
-  return authorization.startsWith('Basic ')
-}
 
 test("a base URL that an interceptor takes off does not count, though it is the instance's", async () => {
   const sent: Sent[] = []

@@ -1,30 +1,20 @@
-import { astray, guardingManager, recordingFetch, type Sent } from '@tokenlane/testing/guarded-apis'
-import { trickyUrl } from '@tokenlane/testing/tricky-url'
+import { guardingManager, recordingFetch, type Sent } from '@tokenlane/testing/guarded-apis'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { createFetch } from '../src/index.ts'
 
-// so many calls take their time on a busy machine
-const patience = { timeout: 120_000 }
-const runs = 45_000
-
-test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, patience, async () => {
-  const sent: Sent[] = []
-  const fetch = createFetch(guardingManager(), { fetch: recordingFetch(sent) })
-  const total = { token: 0, none: 0 }
-  await fc.assert(
-    fc.asyncProperty(trickyUrl, fc.constantFrom('text', 'URL', 'Request'), async (text, kind) => {
-      sent.length = 0
+testTrickyCalls({
+  runs: 45_000,
+  how: fc.constantFrom('text', 'URL', 'Request'),
+  open(sent) {
+    const fetch = createFetch(guardingManager(), { fetch: recordingFetch(sent) })
+    return (text, kind) => {
       const url = kind === 'text' ? text : (URL.parse(text) ?? text)
-      // what `fetch` does not take is not sent
-      await (async () => fetch(kind === 'Request' ? new Request(url) : url))().catch(() => {})
-      expect(astray(sent)).toEqual([])
-      for (const { authorization } of sent) total[authorization === null ? 'none' : 'token'] += 1
-    }),
-    { numRuns: runs },
-  )
-  expect(Math.min(...Object.values(total))).toBeGreaterThan(500)
+      return fetch(kind === 'Request' ? new Request(url) : url)
+    }
+  },
 })
 
 test('a URL object that changes while the call waits changes nothing', async () => {

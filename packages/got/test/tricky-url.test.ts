@@ -1,14 +1,10 @@
-import { astray, guardingManager, type Sent } from '@tokenlane/testing/guarded-apis'
-import { trickyUrl } from '@tokenlane/testing/tricky-url'
+import { guardingManager, type Sent } from '@tokenlane/testing/guarded-apis'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
 import fc from 'fast-check'
 import got, { type Got } from 'got'
 import { expect, test } from 'vitest'
 
 import { gotTokens } from '../src/index.ts'
-
-// so many calls take their time on a busy machine
-const patience = { timeout: 120_000 }
-const runs = 15_000
 
 const prefix = fc.constantFrom('https://api.example.com/v2', 'https://weblink.example.com/api/', '')
 
@@ -37,22 +33,14 @@ function recordingGot(sent: Sent[]): Got {
   })
 }
 
-test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, patience, async () => {
-  const sent: Sent[] = []
-  const client = recordingGot(sent).extend(gotTokens(guardingManager()))
-  const total = { token: 0, none: 0 }
-  await fc.assert(
-    fc.asyncProperty(trickyUrl, prefix, fc.boolean(), async (text, prefixUrl, isUrl) => {
-      sent.length = 0
-      const url = isUrl && prefixUrl === '' ? (URL.parse(text) ?? text) : text
-      // what got does not take is not sent
-      await (async () => client(url, { prefixUrl }))().catch(() => {})
-      expect(astray(sent)).toEqual([])
-      for (const { authorization } of sent) total[authorization === null ? 'none' : 'token'] += 1
-    }),
-    { numRuns: runs },
-  )
-  expect(Math.min(...Object.values(total))).toBeGreaterThan(500)
+testTrickyCalls({
+  runs: 15_000,
+  how: fc.record({ prefixUrl: prefix, isUrl: fc.boolean() }),
+  open(sent) {
+    const client = recordingGot(sent).extend(gotTokens(guardingManager()))
+    return async (text, { prefixUrl, isUrl }) =>
+      client(isUrl && prefixUrl === '' ? (URL.parse(text) ?? text) : text, { prefixUrl })
+  },
 })
 
 test('a URL object that changes while the call waits changes nothing', async () => {

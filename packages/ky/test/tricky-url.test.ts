@@ -1,14 +1,10 @@
 import { astray, guardingManager, recordingFetch, type Sent } from '@tokenlane/testing/guarded-apis'
-import { trickyUrl } from '@tokenlane/testing/tricky-url'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
 import fc from 'fast-check'
 import ky, { type Hooks, type Options } from 'ky'
 import { expect, test } from 'vitest'
 
 import { kyTokens } from '../src/index.ts'
-
-// so many calls take their time on a busy machine
-const patience = { timeout: 120_000 }
-const runs = 20_000
 
 const options = fc.constantFrom<Options>(
   {},
@@ -18,21 +14,13 @@ const options = fc.constantFrom<Options>(
   { prefix: 'https://weblink.example.com/api/' },
 )
 
-test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, patience, async () => {
-  const sent: Sent[] = []
-  const client = ky.create({ retry: 0, fetch: recordingFetch(sent) }).extend(kyTokens(guardingManager()))
-  const total = { token: 0, none: 0 }
-  await fc.assert(
-    fc.asyncProperty(trickyUrl, options, async (url, given) => {
-      sent.length = 0
-      // what ky does not take is not sent
-      await (async () => client(url, given))().catch(() => {})
-      expect(astray(sent)).toEqual([])
-      for (const { authorization } of sent) total[authorization === null ? 'none' : 'token'] += 1
-    }),
-    { numRuns: runs },
-  )
-  expect(Math.min(...Object.values(total))).toBeGreaterThan(500)
+testTrickyCalls({
+  runs: 20_000,
+  how: options,
+  open(sent) {
+    const client = ky.create({ retry: 0, fetch: recordingFetch(sent) }).extend(kyTokens(guardingManager()))
+    return async (url, given) => client(url, given)
+  },
 })
 
 const elsewhere = (): Request => new Request('https://evil.example/')
