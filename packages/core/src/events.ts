@@ -70,6 +70,8 @@ type EventOfOne =
       readonly oauthError?: string
       /** What the transport failed with, such as `ECONNREFUSED`. */
       readonly transportCode?: string
+      /** The same in words, with the endpoint, and with the proxy where that failed: what the error's message says. */
+      readonly reason: string
       readonly retryIn: number
       readonly tokenStillValid: boolean
     }
@@ -79,6 +81,16 @@ type EventOfOne =
   | { readonly type: 'store.recovered' }
   /** An API refused the token in use with a 401; the token is dropped. Once per token, whatever the number of calls. */
   | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
+  /**
+   * An API refused the token of a renewal that its own 401 had forced: new tokens do not help. Once per forced renewal,
+   * and these get rarer, down to one a minute. `option` is the option that names the issuer, such as `apis[1].issuer`.
+   */
+  | {
+      readonly type: 'rejection.repeated'
+      readonly issuer: string
+      readonly api: string
+      readonly option: string
+    }
   /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in about `emptyIn`. */
   | {
       readonly type: 'call.queued'

@@ -14,6 +14,7 @@ const failed = {
   code: 'TOKEN_REQUEST_FAILED',
   endpoint: 'https://auth.example.com/token',
   status: 503,
+  reason: 'issuer "general" (https://auth.example.com/token) responded with status 503',
   retryIn: 1_250,
 } as const
 
@@ -31,18 +32,23 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
   [
     'warn',
-    'general: no new token from https://auth.example.com/token (TOKEN_REQUEST_FAILED, 503), next try in 1.3 s at the earliest; calls still use the old token',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; next try in 1.3 s at the earliest, calls still use the old token',
     { ...failed, tokenStillValid: true },
   ],
   [
     'error',
-    'general: no new token from https://auth.example.com/token (TOKEN_REQUEST_FAILED, 503), next try in 1.3 s at the earliest; calls fail',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; next try in 1.3 s at the earliest, until then calls wait or fail',
     { ...failed, tokenStillValid: false },
   ],
   [
     'warn',
     `${api}: the API refused the token of general, which is renewed`,
     { type: 'token.rejected', issuer, api },
+  ],
+  [
+    'error',
+    `${api}: the API refuses new tokens of general, too: is apis[0].issuer the issuer of this API, do \`scope\` and \`parameters\` of issuers.general ask for what the API wants, and may this client call it?`,
+    { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [
     'debug',

@@ -67,13 +67,19 @@ const lines: Lines = {
   'token.received': ['info', ({ issuer }) => `${issuer}: new token from the shared store`],
   'renewal.failed': [
     ({ tokenStillValid }) => (tokenStillValid ? 'warn' : 'error'),
-    ({ issuer, code, endpoint, status, oauthError, transportCode, retryIn, tokenStillValid }) =>
-      `${issuer}: no new token from ${endpoint} (${[code, status, oauthError, transportCode].filter(Boolean).join(', ')}), next try in ${ms(retryIn)} at the earliest; ` +
-      (tokenStillValid ? 'calls still use the old token' : 'calls fail'),
+    ({ issuer, code, reason, retryIn, tokenStillValid }) =>
+      `${issuer}: no new token (${code}): ${reason}; next try in ${ms(retryIn)} at the earliest, ` +
+      (tokenStillValid ? 'calls still use the old token' : 'until then calls wait or fail'),
   ],
   'token.rejected': [
     'warn',
     ({ issuer, api }) => `${api}: the API refused the token of ${issuer}, which is renewed`,
+  ],
+  'rejection.repeated': [
+    'error',
+    ({ issuer, api, option }) =>
+      `${api}: the API refuses new tokens of ${issuer}, too: is ${option} the issuer of this API, do \`scope\` and ` +
+      `\`parameters\` of issuers.${issuer} ask for what the API wants, and may this client call it?`,
   ],
   'call.queued': [
     'debug',

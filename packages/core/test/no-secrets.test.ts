@@ -61,6 +61,13 @@ test('no error, event, status, manager, API, pass or token shows a secret or a t
   expect(JSON.stringify(pass)).not.toContain(secret)
   pass?.release()
   expect(new Set(events.map(({ type }) => type))).toEqual(
-    new Set(['secret.expiring', 'renewal.failed', 'token.renewed', 'token.rejected', 'call.finished']),
+    new Set([
+      'secret.expiring',
+      'renewal.failed',
+      'token.renewed',
+      'token.rejected',
+      'rejection.repeated',
+      'call.finished',
+    ]),
   )
 })

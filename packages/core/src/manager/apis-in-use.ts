@@ -7,17 +7,17 @@ import type { CheckedApi } from './check-apis.ts'
  */
 export class ApisInUse {
   readonly #checked: readonly CheckedApi[]
-  readonly #build: (api: CheckedApi) => ProtectedApi
+  readonly #build: (api: CheckedApi, place: number) => ProtectedApi
   readonly #built: (ProtectedApi | undefined)[] = []
 
-  constructor(checked: readonly CheckedApi[], build: (api: CheckedApi) => ProtectedApi) {
+  constructor(checked: readonly CheckedApi[], build: (api: CheckedApi, place: number) => ProtectedApi) {
     this.#checked = checked
     this.#build = build
   }
 
   /** Returns the API at a place of the options. */
   at(place: number): ProtectedApi {
-    return (this.#built[place] ??= this.#build(this.#checked[place] as CheckedApi))
+    return (this.#built[place] ??= this.#build(this.#checked[place] as CheckedApi, place))
   }
 
   /** Returns all of them. */

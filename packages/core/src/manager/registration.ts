@@ -48,11 +48,12 @@ export class Registration {
     for (const [name, issuer] of issuers)
       managed.set(name, manageIssuer(name, issuer, askOptions, emit, store))
     this.#issuers = managed
-    this.#apis = new ApisInUse(apis, (api) => {
+    this.#apis = new ApisInUse(apis, (api, place) => {
       const { token } = managed.get(api.issuer) as ManagedIssuer
       const rejections = new RejectionBackoff(token)
       return new ProtectedApi({
         ...api,
+        place,
         token,
         rejections,
         callsUnderWay: this.#callsUnderWay,

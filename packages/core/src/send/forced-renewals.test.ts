@@ -23,6 +23,49 @@ test('an API that refuses everything costs a handful of token requests', async (
   expect(issuer.count).toBe(2)
 })
 
+test('an API that refuses new tokens too is reported: at once, and with each forced renewal', async () => {
+  const apis = [
+    { baseUrl: 'https://other.example.com/', issuer: 'general' },
+    { baseUrl: 'https://api.example.com/', issuer: 'general' },
+  ]
+  const { tokens, eventsOf } = fakeService({}, { apis })
+  const refuse = (): Promise<void> => apiOf(tokens).send(async () => answer(401, undefined))
+  await refuse()
+  const repeated = {
+    type: 'rejection.repeated',
+    issuer: 'general',
+    api: 'https://api.example.com/',
+    option: 'apis[1].issuer',
+  }
+  expect(eventsOf('rejection.repeated')).toEqual([repeated])
+  for (let second = 0; second < 600; second += 1) {
+    await refuse()
+    await vi.advanceTimersByTimeAsync(1_000)
+  }
+  expect(eventsOf('rejection.repeated')).toHaveLength(eventsOf('token.rejected').length)
+})
+
+test('an API that refuses a new token of a call that cannot be sent again is reported with the next call', async () => {
+  const { tokens, eventsOf } = fakeService()
+  const refuse = (): Promise<void> =>
+    apiOf(tokens).send(async () => answer(401, undefined), { replayable: false })
+  await refuse()
+  expect(eventsOf('rejection.repeated')).toEqual([])
+  await refuse()
+  expect(eventsOf('rejection.repeated')).toHaveLength(1)
+})
+
+test('an API that accepts the new token is not reported, also if it refuses it later', async () => {
+  const { tokens, eventsOf } = fakeService()
+  const send = (...statuses: number[]): Promise<void> =>
+    apiOf(tokens).send(async () => answer(statuses.shift() ?? 200, undefined))
+  await send(401, 200)
+  await vi.advanceTimersByTimeAsync(60_000)
+  await send(401, 200)
+  expect(eventsOf('token.rejected')).toHaveLength(2)
+  expect(eventsOf('rejection.repeated')).toEqual([])
+})
+
 test('renewals that a refusing API forces are spaced: from half a second to a minute apart', async () => {
   const { tokens, issuer } = fakeService()
   for (let second = 0; second < 600; second += 1) {

@@ -8,9 +8,14 @@ import type { RejectionBackoff } from './rejection-backoff.ts'
 export interface Refused {
   readonly baseUrl: string
   readonly issuer: string
+  /** The place of the API in the options. */
+  readonly place: number
   readonly token: CurrentToken
   /** Decides when a 401 forces a renewal. */
-  readonly rejections: Pick<RejectionBackoff, 'epoch' | 'untilRenewal' | 'renewed' | 'accepted'>
+  readonly rejections: Pick<
+    RejectionBackoff,
+    'epoch' | 'untilRenewal' | 'renewed' | 'accepted' | 'isRepeated'
+  >
   readonly emit: Emit
 }
 
@@ -22,6 +27,15 @@ export function dropRefused(
   rejections.renewed(refused)
   token.invalidate(refused)
   emit?.({ type: 'token.rejected', issuer, api: baseUrl })
+}
+
+/** Reports a refusal that is final, where it shows that new tokens do not help. */
+export function reportRepeated(
+  { baseUrl, issuer, place, rejections, emit }: Refused,
+  refused: AccessToken,
+): void {
+  if (!rejections.isRepeated(refused)) return
+  emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option: `apis[${place}].issuer` })
 }
 
 /**

@@ -27,6 +27,7 @@ export class ProtectedApi implements Api {
     baseUrl,
     issuer,
     token,
+    place,
     rejections,
     resend,
     callsUnderWay,
@@ -39,7 +40,7 @@ export class ProtectedApi implements Api {
     const queue =
       ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter, shared })
     // each by its name: a spread takes twice the memory
-    this.#context = { baseUrl, issuer, token, rejections, resend, callsUnderWay, emit, queue }
+    this.#context = { baseUrl, issuer, place, token, rejections, resend, callsUnderWay, emit, queue }
   }
 
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {

@@ -44,6 +44,7 @@ export class RejectionBackoff {
   #successor: AccessToken | undefined
   /** Whether this API accepted that one; no more once it refused it to the call that forced the renewal. */
   #hasHelped = false
+  #isReported = false
   /** The token that was refused and is used on, and since when. */
   #kept: AccessToken | undefined
   #keptSince = 0
@@ -87,8 +88,20 @@ export class RejectionBackoff {
     this.#dropped = dropped
     this.#successor = undefined
     this.#hasHelped = false
+    this.#isReported = false
     this.#renewedAt = performance.now()
     this.#renewAgainAt = this.#renewedAt + Math.max(shortest, spacingAfter(this.#inRow))
+  }
+
+  /**
+   * Returns whether a refused token is the one that the last forced renewal brought, which the API has not accepted:
+   * `true` once for each renewal, and never for an API that also refuses good tokens.
+   */
+  isRepeated(refused: AccessToken): boolean {
+    if (this.#inRow === 0 || this.#successor !== refused || this.#hasHelped || this.#isReported) return false
+    if (this.#isDoubted(performance.now())) return false
+    this.#isReported = true
+    return true
   }
 
   /**

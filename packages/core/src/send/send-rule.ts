@@ -4,7 +4,7 @@ import { AccessToken } from '../token/access-token.ts'
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions, Verdict } from './api.ts'
 import { refusesToken } from './bearer-challenge.ts'
 import type { CallRecord } from './call-record.ts'
-import { dropRefused, dropWhenDue } from './forced-renewals.ts'
+import { dropRefused, dropWhenDue, reportRepeated } from './forced-renewals.ts'
 import { mayResend, Resends } from './resends.ts'
 import { type CallContext, enter, leaveUnsent } from './take-turn.ts'
 
@@ -168,7 +168,10 @@ class AttemptPass implements Pass {
     if (!refusesToken(wwwAuthenticate)) return 'final'
     if (!token.isCurrent(this.#token)) return this.#resend('replaced')
     const wait = rejections.untilRenewal(this.#token, this.#wasRenewed)
-    if (wait === undefined) return 'final'
+    if (wait === undefined) {
+      reportRepeated(this.#api, this.#token)
+      return 'final'
+    }
     if (wait === 0) {
       dropRefused(this.#api, this.#token)
       this.#wasRenewed = true

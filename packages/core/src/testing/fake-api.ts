@@ -11,6 +11,7 @@ import { ProtectedApi } from '../send/protected-api.ts'
 export interface FakeApiSettings {
   readonly baseUrl: string
   readonly issuer: string
+  readonly place: number
   readonly ratePolicy: CheckedPolicy
   readonly resend: boolean | readonly string[]
   readonly token: FakeToken
@@ -50,6 +51,7 @@ export class FakeApi implements Api {
         untilRenewal: (_, wasRenewed) => (wasRenewed ? undefined : 0),
         renewed() {},
         accepted() {},
+        isRepeated: () => true,
       },
     })
   }

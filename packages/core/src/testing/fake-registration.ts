@@ -34,9 +34,10 @@ export class FakeRegistration {
     )
     this.#tokens = new Map(tokens)
     this.#apis = apis.map(
-      (api) =>
+      (api, place) =>
         new FakeApi({
           ...api,
+          place,
           ratePolicy: api.ratePolicy ?? none,
           token: this.tokenOf(api.issuer),
           callsUnderWay: this.#callsUnderWay,

@@ -46,6 +46,7 @@ export class FakeToken implements CurrentToken {
       issuer: this.#issuer,
       code,
       endpoint: 'fakeTokens',
+      reason: '`failOnce` asked for this',
       retryIn: 0,
       tokenStillValid: false,
     })

@@ -1,4 +1,4 @@
-import type { TokenlaneError } from '../errors.ts'
+import { reasonOf, type TokenlaneError } from '../errors.ts'
 import type { Emit, RenewalReason } from '../events.ts'
 import type { Grant } from '../issuer/token-source.ts'
 
@@ -41,6 +41,7 @@ export function reportFailure(
     ...(status !== undefined && { status }),
     ...(oauthError !== undefined && { oauthError }),
     ...(transportCode !== undefined && { transportCode }),
+    reason: reasonOf(error).replace(/^Cannot obtain token: /, ''),
     retryIn,
     tokenStillValid,
   })

@@ -191,12 +191,23 @@ test('an issuer that hangs delays no call of another', async () => {
   await expect(hanging).resolves.toMatchObject({ code: 'TOKEN_REQUEST_TIMEOUT', issuer: 'general' })
 })
 
+const place = 'issuer "general" (https://auth.example.com/public/security/v1/token)'
+
 test.each<[string, () => Response | Error, object]>([
-  ['status', () => unavailable(), { code: 'TOKEN_REQUEST_FAILED', status: 503 }],
+  [
+    'status',
+    () => unavailable(),
+    { code: 'TOKEN_REQUEST_FAILED', status: 503, reason: `${place} responded with status 503` },
+  ],
   [
     'error of the issuer',
     () => refusal(),
-    { code: 'TOKEN_REQUEST_REFUSED', status: 401, oauthError: 'invalid_client' },
+    {
+      code: 'TOKEN_REQUEST_REFUSED',
+      status: 401,
+      oauthError: 'invalid_client',
+      reason: expect.stringMatching(/invalid_client/) as string,
+    },
   ],
   [
     'transport code',
@@ -204,7 +215,11 @@ test.each<[string, () => Response | Error, object]>([
       new TypeError('fetch failed', {
         cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
       }),
-    { code: 'TOKEN_REQUEST_FAILED', transportCode: 'ECONNREFUSED' },
+    {
+      code: 'TOKEN_REQUEST_FAILED',
+      transportCode: 'ECONNREFUSED',
+      reason: `${place} could not be reached (ECONNREFUSED)`,
+    },
   ],
 ])('a failed renewal says why: the %s and the endpoint', async (_what, answer, expected) => {
   const { tokens, issuer, eventsOf } = fakeService({ maxWait: 1 })
