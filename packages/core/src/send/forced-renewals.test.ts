@@ -92,6 +92,26 @@ test('a token that was renewed and accepted may be revoked at once: its call wai
   expect(issuer.count).toBe(3)
 })
 
+test('a call that gives up while it waits for a renewal that is put off holds nothing more', async () => {
+  const ratePolicy = { limits: [], concurrency: 1 }
+  const { tokens, eventsOf } = fakeService(
+    {},
+    { apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }] },
+  )
+  // for clients that make the attempts themselves: a renewal that brings an accepted token, and one more 401 at once
+  await apiOf(tokens).send(async (token) => answer(token === 'Bearer token-1' ? 401 : 200, undefined))
+  const pass = await apiOf(tokens).admit()
+  expect(pass.report({ status: 401 })).toBe('again')
+  const controller = new AbortController()
+  const next = pass.next({ signal: controller.signal })
+  await vi.advanceTimersByTimeAsync(100)
+  controller.abort(new Error('given up'))
+  await expect(next).rejects.toThrow('given up')
+  expect(tokens.status().apis[0]).toMatchObject({ running: 0, queued: 0 })
+  expect(eventsOf('call.finished').at(-1)).toMatchObject({ code: 'Error', sends: 1 })
+  await tokens.close()
+})
+
 test('one endpoint that always answers 401, beside good ones, costs one token request and no further token', async () => {
   const { tokens, issuer } = fakeService()
   for (let call = 0; call < 1_000; call += 1) {

@@ -190,8 +190,14 @@ class AttemptPass implements Pass {
 
   /** Waits for a renewal that is not due yet. */
   async #renewal(signal: AbortSignal | undefined): Promise<void> {
-    const dropping = dropWhenDue(this.#api, this.#token, this.#renewalIn, signal)
-    this.#wasRenewed = await (this.#record?.timeToken(dropping) ?? dropping)
+    try {
+      const dropping = dropWhenDue(this.#api, this.#token, this.#renewalIn, signal)
+      this.#wasRenewed = await (this.#record?.timeToken(dropping) ?? dropping)
+    } catch (reason) {
+      // the client has nothing left to release: the next pass was to take the place of this one
+      this.release(reason)
+      throw reason
+    }
   }
 
   #leave(): void {
