@@ -107,7 +107,7 @@ test('a Request that has been used is the TypeError of fetch, at once', async ()
 })
 
 test('a call that waits leaves no listener on its signal before it is sent', async () => {
-  sandbox.control.slowIssuer('weblink', 60_000)
+  sandbox.control.slowIssuer('weblink', 100)
   const controller = new AbortController()
   const call = fetch(weblink('records'), { signal: controller.signal })
   // the wait's own

@@ -35,23 +35,23 @@ test('options that got refuses are refused by got', async () => {
   expect(await failure(client('records', { nothing: 1 } as never))).toBeInstanceOf(RequestError)
 })
 
-test('pages are calls of their own, also with the options of the last one', async () => {
-  const pages = (next: (response: Response) => object) =>
-    client.paginate.all<string>('records', {
-      responseType: 'json',
-      pagination: {
-        transform: (response) => {
-          sandbox.control.revokeTokens('weblink')
-          return [response.url]
-        },
-        paginate: ({ response }) => next(response),
-        requestLimit: 3,
+test.each<[string, (response: Response) => object]>([
+  ['new options', () => ({ searchParams: { page: 2 } })],
+  ['the options of the last one', (response) => response.request.options],
+])('pages are calls of their own, with %s', async (_, next) => {
+  const pages = client.paginate.all<string>('records', {
+    responseType: 'json',
+    pagination: {
+      transform: (response) => {
+        sandbox.control.revokeTokens('weblink')
+        return [response.url]
       },
-    })
-  expect(await pages(() => ({ searchParams: { page: 2 } }))).toHaveLength(3)
+      paginate: ({ response }) => next(response),
+      requestLimit: 3,
+    },
+  })
+  expect(await pages).toHaveLength(3)
   expect([calls(), tokenRequests()]).toEqual([5, 3])
-  expect(await pages((response) => response.request.options)).toHaveLength(3)
-  expect(calls()).toBe(11)
 })
 
 test('hooks that fail leave nothing behind', async () => {

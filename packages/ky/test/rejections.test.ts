@@ -51,37 +51,40 @@ describe('a 401', () => {
     ['Buffer', () => Buffer.from(bytes)],
     ['Blob', () => new Blob([bytes])],
   ]
-  test.each(bodies)('re-sends a body of type %s as it was', async (_, body) => {
-    for (const inRequest of [false, true])
-      for (const retry of [0, 2]) {
-        await revoke(tokens)
-        const options = { method: 'PATCH', body: body(), headers: { 'X-Request-Id': '7' } }
-        const response = await (inRequest
-          ? client(new Request(weblink('echo'), options), { retry })
-          : client(weblink('echo'), { ...options, retry }))
-        const echo = await response.json<{ headers: Record<string, string> }>()
-        expect(echo).toMatchObject({ method: 'PATCH', sha256, length: bytes.length })
-        expect(echo.headers).toMatchObject({ 'x-request-id': '7', 'content-length': `${bytes.length}` })
-        expect(calls()).toBe(2)
-      }
+  describe.each(bodies)('re-sends a body of type %s as it was', (_, body) => {
+    test.each([
+      [false, 0],
+      [false, 2],
+      [true, 0],
+      [true, 2],
+    ])('in a Request: %s, with a retry limit of %i', async (inRequest, retry) => {
+      await revoke(tokens)
+      const options = { method: 'PATCH', body: body(), headers: { 'X-Request-Id': '7' } }
+      const response = await (inRequest
+        ? client(new Request(weblink('echo'), options), { retry })
+        : client(weblink('echo'), { ...options, retry }))
+      const echo = await response.json<{ headers: Record<string, string> }>()
+      expect(echo).toMatchObject({ method: 'PATCH', sha256, length: bytes.length })
+      expect(echo.headers).toMatchObject({ 'x-request-id': '7', 'content-length': `${bytes.length}` })
+      expect(calls()).toBe(2)
+    })
   })
 
-  test('re-sends objects and forms', async () => {
-    const multipart = new FormData()
-    multipart.set('a', new Blob([bytes]), 'a.txt')
-    const cases: [Options, object][] = [
-      [{ json: { a: 1 } }, { length: 7, contentType: 'application/json' }],
-      [
-        { body: new URLSearchParams({ a: 'b c' }) },
-        { length: 5, contentType: 'application/x-www-form-urlencoded;charset=UTF-8' },
-      ],
-      [{ body: multipart }, { contentType: expect.stringContaining('multipart/form-data') }],
-    ]
-    for (const [options, expected] of cases) {
-      await revoke(tokens)
-      expect(await client.post(weblink('echo'), options).json()).toMatchObject(expected)
-      expect(calls()).toBe(2)
-    }
+  const multipart = new FormData()
+  multipart.set('a', new Blob([bytes]), 'a.txt')
+  const bodiesOfOptions: [string, Options, object][] = [
+    ['an object', { json: { a: 1 } }, { length: 7, contentType: 'application/json' }],
+    [
+      'URLSearchParams',
+      { body: new URLSearchParams({ a: 'b c' }) },
+      { length: 5, contentType: 'application/x-www-form-urlencoded;charset=UTF-8' },
+    ],
+    ['a form', { body: multipart }, { contentType: expect.stringContaining('multipart/form-data') }],
+  ]
+  test.each(bodiesOfOptions)('re-sends %s', async (_, options, expected) => {
+    await revoke(tokens)
+    expect(await client.post(weblink('echo'), options).json()).toMatchObject(expected)
+    expect(calls()).toBe(2)
   })
 
   test.each([
