@@ -32,14 +32,15 @@ export class SandboxStage<Client> implements Stage {
     sandbox.control.resetCounts()
   }
 
-  open({ ratePolicy, apis = [], observe, tokensCome }: OpenOptions = {}): {
+  open({ ratePolicy, apis = [], observe, maxWait, tokensCome }: OpenOptions = {}): {
     tokens: TokenManager
     client: TestClient
   } {
     const { apiUrl, weblinkUrl } = this.sandbox
+    const { general, weblink } = issuersOf(this.sandbox)
     const tokens = this.keep(
       createTokenManager({
-        issuers: issuersOf(this.sandbox),
+        issuers: { general, weblink: { ...weblink, maxWait } },
         apis: [
           { baseUrl: apiUrl, issuer: 'general' },
           { baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy },

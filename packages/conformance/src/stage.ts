@@ -14,6 +14,8 @@ export interface OpenOptions {
   /** Further APIs, by default of the weblink issuer. */
   readonly apis?: readonly (Omit<ApiOptions, 'issuer'> & { readonly issuer?: IssuerName })[]
   readonly observe?: TokenManagerOptions['observe']
+  /** How long a call may wait for a token of the weblink issuer, in milliseconds. */
+  readonly maxWait?: number
   /** Until then the issuer's answers are on their way. */
   readonly tokensCome?: Promise<void>
 }

@@ -95,7 +95,8 @@ export const rejections: ScenarioGroup = {
       name: 'to every other of 100 calls costs a handful of token requests',
       async run(stage) {
         const api = await stage.scripted((_, number) => (number % 2 === 0 ? rejection : { status: 200 }))
-        const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        // a call waits for a renewal that is due within `maxWait`, and after each one the next is due in a second
+        const { client } = stage.open({ apis: [{ baseUrl: api.url }], maxWait: 900 })
         const statuses = new Set<number>()
         for (let page = 0; page < 100; page += 1)
           statuses.add(await client.status({ url: `${api.url}${page}` }))
