@@ -175,7 +175,9 @@ describe('with a global dispatcher that allows TLS 1.0', () => {
   test('a token request is refused', async () => {
     const { urls } = servers
     const message = await refusedBy(managerWith(undefined, urls['TLSv1.3']).getToken('general'))
-    expect(message).toContain(`issuer "general" (${new URL('token', urls['TLSv1.3']).href}) is not asked`)
+    expect(message).toContain(
+      `issuer "general" (${new URL('token', urls['TLSv1.3']).href}) was sent no request`,
+    )
     expect(message).toContain("`the global dispatcher` has `minVersion: 'TLSv1'`")
   })
 

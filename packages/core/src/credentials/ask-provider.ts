@@ -18,7 +18,7 @@ interface AskedFor {
 /**
  * Returns the clients that a provider gives, in its order.
  *
- * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, which quotes nothing of what the provider gave or threw.
+ * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, which quotes nothing of what the provider returned or threw.
  */
 export async function askProvider(
   provider: CredentialsProvider<ClientCredentials>,
@@ -34,14 +34,15 @@ export async function askProvider(
     throw unavailable(issuer, signal.aborted ? 'the provider did not respond in time' : why(error))
   }
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (list.length === 0) throw unavailable(issuer, 'the provider gave an empty array')
+  if (list.length === 0)
+    throw unavailable(issuer, 'the provider returned an empty array; allowed: one client or more')
   return list.map((client) => {
     const read = readCredentials(client, method)
     if ('credentials' in read) return read.credentials
     const { key, given: found, allowed } = read.fault
     const whole = client === undefined ? 'nothing' : found
     const what = key === undefined ? whole : `a \`${key}\` that is ${found}`
-    throw unavailable(issuer, `the provider gave ${what}; allowed: ${allowed}`)
+    throw unavailable(issuer, `the provider returned ${what}; allowed: ${allowed}`)
   })
 }
 
@@ -52,7 +53,6 @@ const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,
 function why(error: unknown): string {
   if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
   const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && codeForm.test(code)
-    ? `the provider failed (${code})`
-    : 'the provider failed'
+  const known = typeof code === 'string' && codeForm.test(code) ? ` (${code})` : ''
+  return `the provider failed${known}; log the error in the provider, since its text may hold a secret and is not shown`
 }

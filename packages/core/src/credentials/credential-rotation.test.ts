@@ -166,8 +166,8 @@ test.each<[string, () => unknown, string]>([
     'the provider failed (ENOENT)',
   ],
   ['rejects', () => Promise.reject(new Error('secret-1')), 'the provider failed'],
-  ['gives nothing', () => undefined, 'the provider gave nothing'],
-  ['gives an empty list', () => [], 'the provider gave an empty array'],
+  ['gives nothing', () => undefined, 'the provider returned nothing'],
+  ['gives an empty list', () => [], 'the provider returned an empty array'],
   ['gives no secret', () => ({ clientId: 'a' }), '`clientSecret` that is missing'],
   ['never responds', () => new Promise(() => {}), 'did not respond in time'],
 ])('a provider that %s is CREDENTIALS_UNAVAILABLE, and quotes nothing', async (_what, provider, reason) => {

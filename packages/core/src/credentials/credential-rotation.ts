@@ -105,7 +105,11 @@ export class CredentialRotation {
       if (this.#refusedClients > refusedBefore)
         this.#listsRefusedUntil = [...this.#listsRefusedUntil, performance.now() + refusalMemory]
     }
-    throw refusal ?? this.#lastRefusal ?? unavailable(this.#options.issuer, 'the provider gave none')
+    throw (
+      refusal ??
+      this.#lastRefusal ??
+      unavailable(this.#options.issuer, 'the provider returned none that may be tried now')
+    )
   }
 
   /**

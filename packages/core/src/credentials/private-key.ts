@@ -33,7 +33,9 @@ export async function importPrivateKey({
   if (isCryptoKey(privateKey)) {
     const key = privateKey as CryptoKey
     if (key.type !== 'private' || !key.usages.includes('sign'))
-      throw new Error('the private key is a CryptoKey that may not sign')
+      throw new Error(
+        'the private key is a CryptoKey that cannot sign: it needs the type private and the usage sign',
+      )
     return key
   }
   for (const candidate of algorithm ? [algorithm] : candidatesOf(privateKey))

@@ -32,9 +32,9 @@ test('everything that is wrong with an issuer is reported at once, by option pat
     /^INVALID_OPTIONS Cannot create token manager: 7 options are wrong:\n- `issuers\.partner\.scopes` is not an option/,
   )
   for (const option of [
-    '`issuers.partner.tokenEndpoint` is given beside `issuer`',
+    '`issuers.partner.tokenEndpoint` is given together with `issuer`',
     '`issuers.partner.clientAuthentication` is not a known method; allowed: client_secret_post, client_secret_basic',
-    '`issuers.partner.parameters.grant_type` is a field of its own',
+    '`issuers.partner.parameters.grant_type` is a field that Tokenlane sets',
     '`issuers.partner.parameters.audience` is empty',
     '`issuers.partner.credentials.clientSecret` is empty',
     '`issuers.partner.secretLifetime` is 0',
@@ -114,11 +114,11 @@ test.each<[string, object, string]>([
 test.each([
   [
     { issuer: 'https://auth.example.com' },
-    '`issuers.partner.issuer` is an option of `oauthIssuer`; allowed: oauthIssuer({ issuer, … }), or `tokenEndpoint`',
+    '`issuers.partner.issuer` is an option that only `oauthIssuer` takes; allowed: oauthIssuer({ issuer, … }), or `tokenEndpoint`',
   ],
   [
     { tokenEndpoint, clientAuthentication: 'client_secret_basic' },
-    '`issuers.partner.clientAuthentication` is client_secret_basic, a method of `oauthIssuer`; allowed: it in oauthIssuer({ … }), or client_secret_post',
+    '`issuers.partner.clientAuthentication` is client_secret_basic, which only `oauthIssuer` takes; allowed: client_secret_post, or an oauthIssuer({ … })',
   ],
 ])('a plain object with %o is refused with the way out', (options, reason) => {
   expect(refused({ ...options, credentials })).toContain(reason)
@@ -137,5 +137,7 @@ test('a client certificate cannot be shown by a fetch of the application', () =>
     credentials: { clientId: 'a', certificate, privateKey: pem },
   })
   expect(refused(issuer)).toBe('accepted')
-  expect(refused(issuer, { fetch: globalThis.fetch })).toContain('whose certificate `fetch` cannot show')
+  expect(refused(issuer, { fetch: globalThis.fetch })).toContain(
+    'whose certificate the option `fetch` cannot present',
+  )
 })

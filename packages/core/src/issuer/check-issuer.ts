@@ -125,7 +125,11 @@ function readMethod({ methods }: IssuerProtocol, ownFetch: boolean): Reader<Clie
     if (name === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
     const found = methods.find(({ method }) => method === name)
     if (found === undefined)
-      refuse(path, `${name}, a method of \`oauthIssuer\``, 'it in oauthIssuer({ … }), or client_secret_post')
+      refuse(
+        path,
+        `${name}, which only \`oauthIssuer\` takes`,
+        'client_secret_post, or an oauthIssuer({ … })',
+      )
     const obstacle = found.obstacle?.(ownFetch)
     return obstacle === undefined ? found : refuse(path, ...obstacle)
   }

@@ -40,9 +40,12 @@ export const clientCertificate: ClientAuthentication = {
   fetchOf: (client) => certificateFetch(client as CertificateCredentials),
   obstacle(ownFetch) {
     if (ownFetch)
-      return ['tls_client_auth, whose certificate `fetch` cannot show', 'it without the option `fetch`']
+      return [
+        'tls_client_auth, whose certificate the option `fetch` cannot present',
+        'tls_client_auth without `fetch`',
+      ]
     return canSendCertificate()
       ? undefined
-      : ['tls_client_auth, which needs `node:https`', 'another method in this runtime']
+      : ['tls_client_auth, which needs `node:https`, and this runtime has none', 'another method']
   },
 }

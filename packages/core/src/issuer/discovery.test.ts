@@ -60,7 +60,7 @@ test.each<[string, () => Response, string, string]>([
     'HTML',
     () => new Response('<p>leaked</p>'),
     'TOKEN_RESPONSE_INVALID',
-    'not that of an authorization server',
+    'does not describe an authorization server',
   ],
   [
     'no token endpoint',

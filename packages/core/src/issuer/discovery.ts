@@ -60,9 +60,14 @@ class DiscoveredServer implements ServerMetadata {
     for (const url of [endpoint, aliases?.token_endpoint])
       if (url !== undefined && !this.#isSecure(url)) throw this.#insecure(request)
     if (endpoint === undefined)
-      throw failure(request, 'TOKEN_RESPONSE_INVALID', 'has metadata without a token endpoint', {
-        definite: true,
-      })
+      throw failure(
+        request,
+        'TOKEN_RESPONSE_INVALID',
+        'publishes metadata without a token endpoint: name it by `tokenEndpoint` in the place of `issuer`',
+        {
+          definite: true,
+        },
+      )
     return metadata
   }
 
@@ -92,7 +97,7 @@ class DiscoveredServer implements ServerMetadata {
     } catch {
       // not JSON
     }
-    return 'has metadata that is not that of an authorization server (RFC 8414 §3.2)'
+    return 'publishes metadata that does not describe an authorization server (RFC 8414 §3.2)'
   }
 
   /** Whether secrets may travel to this URL: `https:`, or `http:` to the host for which the options allow that. */
@@ -107,7 +112,7 @@ class DiscoveredServer implements ServerMetadata {
     return failure(
       request,
       'INSECURE_TRANSPORT',
-      'names a token endpoint in its metadata that is not an https: URL',
+      'publishes a token endpoint that is not an https: URL: name an https: one by `tokenEndpoint` in the place of `issuer`',
       {
         definite: true,
       },

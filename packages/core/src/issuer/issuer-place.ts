@@ -53,10 +53,14 @@ export function describePlace(
   const { tokenEndpoint, issuer } = given
   if (issuer === undefined) return { tokenEndpoint: at(undefined), issuer: optional(at(discover)) }
   const alone: Reader<undefined> = (_, option) =>
-    tokenEndpoint === undefined ? undefined : refuse(option, 'given beside `issuer`', 'one of the two')
+    tokenEndpoint === undefined ? undefined : refuse(option, 'given together with `issuer`', 'one of the two')
   const published: Reader<IssuerPlace> = (value, option) =>
     discover === undefined
-      ? refuse(option, 'an option of `oauthIssuer`', 'oauthIssuer({ issuer, … }), or `tokenEndpoint`')
+      ? refuse(
+          option,
+          'an option that only `oauthIssuer` takes',
+          'oauthIssuer({ issuer, … }), or `tokenEndpoint`',
+        )
       : at(discover)(value, option)
   return { tokenEndpoint: alone, issuer: published }
 }

@@ -60,7 +60,7 @@ export async function askServer(
     url: url.href,
     ownFetch,
     refuse(reason) {
-      throw failure(request, 'INSECURE_TRANSPORT', `is not asked: ${reason}`, { definite: true })
+      throw failure(request, 'INSECURE_TRANSPORT', `was sent no request: ${reason}`, { definite: true })
     },
   })
   try {

@@ -28,7 +28,11 @@ export const readParameters: Reader<readonly FormField[]> = (value, path) => {
 
 function readParameter(name: string, given: unknown, path: string): FormField[] {
   if (reserved.has(name))
-    refuse(path, 'a field of its own', name === 'scope' ? 'the option `scope`' : 'other fields')
+    refuse(
+      path,
+      'a field that Tokenlane sets',
+      name === 'scope' ? 'the option `scope` for it' : `any field but ${[...reserved].join(', ')}`,
+    )
   const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
   return texts.map((text): FormField => [name, mustBeText(text, path, 'text or an array of texts')])
 }

@@ -169,7 +169,7 @@ test.each<[string, Record<string, string>, string, string]>([
 
 test('what is not a file where a field should be is reported by the code of the file system', () => {
   mkdirSync(join(folder, 'clientId'), { recursive: true })
-  expect(failure(folder)).toContain(`${join(folder, 'clientId')}: EISDIR`)
+  expect(failure(folder)).toContain(`the file ${join(folder, 'clientId')} cannot be read (EISDIR)`)
 })
 
 test('what is missing or wrong at start-up is refused by createTokenManager', () => {

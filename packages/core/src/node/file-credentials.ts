@@ -53,6 +53,6 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
   } catch (error) {
-    throw unreadable(`${path}: ${codeOf(error)}`)
+    throw unreadable(`${path} cannot be read (${codeOf(error)})`)
   }
 }

@@ -7,11 +7,11 @@ export function readText(path: string): string | undefined {
     return readFileSync(path, 'utf8').trim()
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw unreadable(`${path}: ${codeOf(error)}`)
+    throw unreadable(`the file ${path} cannot be read (${codeOf(error)})`)
   }
 }
 
 /** Returns the file system's code, such as EACCES. */
 export function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'cannot be read'
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error'
 }

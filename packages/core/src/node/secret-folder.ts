@@ -55,6 +55,6 @@ function ifThere(look: () => string, path: string): string | undefined {
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT' || code === 'EINVAL') return undefined
-    throw unreadable(`${path}: ${code}`)
+    throw unreadable(`the folder ${path} cannot be read (${code})`)
   }
 }

@@ -33,7 +33,7 @@ export function mustHaveRoom(
   if (tooMany > 0 && !couldGo(tooMany, backlog))
     throw new TokenlaneError(
       'QUEUE_FULL',
-      `Cannot queue call: ${maxQueued} calls wait for ${api} already (\`maxQueued\`)`,
+      `Cannot queue call to ${api}: ${maxQueued} calls are queued already, which \`maxQueued\` of its rate policy allows at most`,
     )
   if (maxWait === undefined) return
   if (backlog.limiter.forecast(place, 0, backlog.pausedUntil) > maxWait) throw waitedTooLong(api, maxWait)
@@ -43,7 +43,7 @@ export function mustHaveRoom(
 export function waitedTooLong(api: string, maxWait: number): TokenlaneError {
   return new TokenlaneError(
     'QUEUE_TIMEOUT',
-    `Cannot send call: it waits longer than ${maxWait} ms for ${api} (\`maxWait\`)`,
+    `Cannot send call to ${api}: it would be queued for longer than the ${maxWait} ms that \`maxWait\` of its rate policy allows`,
   )
 }
 

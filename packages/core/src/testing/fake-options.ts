@@ -24,7 +24,7 @@ const readBaseUrl: Reader<string> = (value, path) => {
   if (url === null) refuse(path, typeof value === 'string' ? 'not a URL' : shape(value), allowed)
   const { protocol, username, password, search, hash } = url
   if (!/^https?:$/.test(protocol) || username + password + search + hash !== '')
-    refuse(path, 'another URL', allowed)
+    refuse(path, 'a URL of another form', allowed)
   return url.href
 }
 
