@@ -1,3 +1,5 @@
+import type { ManagerStatus } from '@tokenlane/core'
+
 import { limits } from './policy.ts'
 import type { SecretWatch } from './secret-watch.ts'
 import type { Service } from './service.ts'
@@ -9,6 +11,8 @@ export interface Result {
   readonly events: Tally
   /** Calls that were lost although no fault explains it. */
   readonly unexplained: readonly string[]
+  /** The APIs of a manager that did not close although every call had ended. */
+  readonly notClosed: readonly ManagerStatus['apis'][number][]
   readonly faults: ReadonlyMap<string, number>
   /** Bytes. */
   readonly heap: { readonly start: number; readonly end: number }
@@ -27,7 +31,7 @@ const mustNot = new Set([
 ])
 
 /** Says in words what happened that must not. */
-export function brokenBy({ account, secrets, unexplained, handles, found }: Result): string[] {
+export function brokenBy({ account, secrets, unexplained, notClosed, handles, found }: Result): string[] {
   const { journal, maxima, trap, verdict } = found
   const broken = [...journal.broken]
   const must = (holds: boolean, words: string): void => void (holds || broken.push(words))
@@ -42,6 +46,8 @@ export function brokenBy({ account, secrets, unexplained, handles, found }: Resu
   must(trap.astray === 0, `tokens at another origin: ${trap.astray}`)
   for (const { rule, count } of verdict) must(!mustNot.has(rule), `the verdict: ${rule}, ${count} times`)
   for (const kind of new Set(secrets.found)) must(false, `a secret in a printed error: ${kind}`)
+  for (const { baseUrl, running = 0, queued = 0 } of notClosed)
+    must(false, `the manager did not close: ${running} calls running and ${queued} queued at ${baseUrl}`)
   for (const call of unexplained) must(false, `lost without a fault that explains it: ${call}`)
   for (const [name, count] of handles.after.entries())
     must(
