@@ -75,9 +75,13 @@ export class Registration {
     this.#emit = emit
   }
 
-  /** Whether no call is under way and no token is being renewed. */
+  /** Whether no call is under way, no token is being renewed, and a new registration would send as many calls. */
   get isIdle(): boolean {
-    return this.#callsUnderWay.isIdle && Array.from(this.#issuers.values()).every(({ token }) => token.isIdle)
+    return (
+      this.#callsUnderWay.isIdle &&
+      Array.from(this.#issuers.values()).every(({ token }) => token.isIdle) &&
+      this.#apis.inUse().every((api) => api.isUnspent)
+    )
   }
 
   /** @throws TokenlaneError `INVALID_OPTIONS` for any other name. */

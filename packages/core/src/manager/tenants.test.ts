@@ -134,6 +134,55 @@ test('a tenant with a call under way, or a token request, is not dropped', async
   expect(built.filter((id) => id === 'calling')).toHaveLength(1)
 })
 
+const quota2: TokenManagerOptions<'general'>['apis'] = [
+  {
+    baseUrl: 'https://api.example.com/',
+    issuer: 'general',
+    ratePolicy: { limits: [{ quota: 2, window: 60_000 }] },
+  },
+]
+
+test('a tenant with limits of its own is not dropped while a unit of them is used: its quota would begin anew', async () => {
+  const { tokens, built } = managerOfTenants({ mostTenants: 1, apis: quota2 })
+  const acme = tokens.forTenant('acme')
+  await Promise.all([send(acme), send(acme)])
+  await vi.advanceTimersByTimeAsync(30_000)
+  await send(tokens.forTenant('other'))
+  let sent = false
+  const third = send(acme)?.then(() => (sent = true))
+  await vi.advanceTimersByTimeAsync(29_000)
+  expect(sent).toBe(false)
+  await vi.advanceTimersByTimeAsync(1_100)
+  await third
+  expect(built).toEqual(['acme', 'other'])
+  await vi.advanceTimersByTimeAsync(61_000)
+  await send(tokens.forTenant('other'))
+  await send(tokens.forTenant('new'))
+  await send(acme)
+  expect(built).toEqual(['acme', 'other', 'new', 'acme'])
+})
+
+test('a tenant whose API is paused is not dropped: the API would get calls in its pause', async () => {
+  const { tokens, built } = managerOfTenants({ mostTenants: 1, apis: quota2 })
+  const acme = tokens.forTenant('acme')
+  const refused = { status: 429, retryAfter: '120', result: 'refused', discard() {} }
+  await acme.route(url)?.send(async () => refused, { replayable: false })
+  await vi.advanceTimersByTimeAsync(90_000)
+  await send(tokens.forTenant('other'))
+  expect(acme.status().apis[0]).toHaveProperty('pausedUntil')
+  expect(built).toEqual(['acme', 'other'])
+})
+
+test('with shared limits a tenant is dropped whatever the others use', async () => {
+  const { tokens, built } = managerOfTenants({ mostTenants: 1, apis: quota2, tenantLimits: 'shared' })
+  await send(tokens.forTenant('acme'))
+  await vi.advanceTimersByTimeAsync(11_000)
+  await send(tokens.forTenant('other'))
+  await vi.advanceTimersByTimeAsync(61_000)
+  await send(tokens.forTenant('acme'))
+  expect(built).toEqual(['acme', 'other', 'acme'])
+})
+
 test('close() waits for the calls of every tenant, and ends them all', async () => {
   const { tokens } = managerOfTenants()
   const acme = tokens.forTenant('acme')

@@ -12,10 +12,13 @@ export class ApiBudget implements Budget {
   readonly #limiter: RateLimiter
   readonly #pauses: ApiPauses
   readonly #reported: ReportedLimits
+  /** Whether a limiter of the application's keeps the units, such as one on Redis. */
+  readonly #isKeptElsewhere: boolean
 
   /** @param serve is called when calls may go again, though none has ended. */
   constructor(options: LimiterChoice, serve: () => void) {
     const { api, policy, emit } = options
+    this.#isKeptElsewhere = options.limiter !== undefined
     this.#limiter = limiterFor(options, {
       unitsAvailable: serve,
       paused: (ms) => this.#pauses.pauseFor(ms),
@@ -30,6 +33,11 @@ export class ApiBudget implements Budget {
 
   get pausedUntil(): number {
     return this.#pauses.until
+  }
+
+  get isUnspent(): boolean {
+    const isUsed = !this.#isKeptElsewhere && (this.#limiter.used?.() ?? 0) > 0
+    return !isUsed && this.#pauses.until <= performance.now()
   }
 
   get nextOrder(): number {

@@ -144,6 +144,11 @@ export class ApiQueue {
     return this.#waitingTime.read()
   }
 
+  /** As `Budget.isUnspent`. */
+  get isUnspent(): boolean {
+    return this.#turns.isUnspent
+  }
+
   status(): QueueStatus {
     const queued = this.#calls.size
     return {

@@ -14,6 +14,8 @@ export interface Budget {
   readonly pausedUntil: number
   /** The order of the call that goes next. */
   readonly nextOrder: number
+  /** Whether a new budget in its place would allow as many calls now. */
+  readonly isUnspent: boolean
   /** Returns for how many milliseconds no call may go, 0 if one may; `Infinity` until the budget serves the queue. */
   pausedFor(now: number): number
   /** As `RateLimiter.take`. */

@@ -178,6 +178,11 @@ class TenantShare implements Budget {
     return this.#budget.pausedUntil
   }
 
+  /** The other shares, and the manager's, keep it. */
+  get isUnspent(): boolean {
+    return true
+  }
+
   get nextOrder(): number {
     return this.#budget.nextOrder
   }

@@ -119,6 +119,11 @@ export class Turns {
     }
   }
 
+  /** As `Budget.isUnspent`. */
+  get isUnspent(): boolean {
+    return this.#budget.isUnspent
+  }
+
   status(): { running: number; quotaUsed?: number; pausedUntil?: string } {
     const pause = this.#budget.pausedUntil - performance.now()
     const quotaUsed = this.#budget.used()

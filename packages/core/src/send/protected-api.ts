@@ -69,6 +69,11 @@ export class ProtectedApi implements Api {
     }
   }
 
+  /** Whether a new one would send as many calls: no unit of a limit is used, and there is no pause. */
+  get isUnspent(): boolean {
+    return this.#context.queue?.isUnspent ?? true
+  }
+
   status(): ApiStatus {
     return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#context.queue?.status() }
   }
