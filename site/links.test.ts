@@ -7,6 +7,10 @@ test('a link to a text becomes one to its page, with its anchor', () => {
   expect(siteLinks('[`a`](docs/guide)', 'README.md')).toBe('[`a`](/guide/index.md)')
 })
 
+test('a link may go over the end of a line', () => {
+  expect(siteLinks('[a\nb](packages/core)', 'README.md')).toBe('[a\nb](/packages/core.md)')
+})
+
 test('a link to the code of an example becomes one to its heading', () => {
   expect(siteLinks('[a](examples/quickstart/bootstrap.ts)', 'README.md')).toBe(
     '[a](/examples/quickstart.md#bootstrap-ts)',
@@ -37,6 +41,10 @@ test('a link to a file that does not exist is an error that names it', () => {
 })
 
 test('code, anchors and links to elsewhere stay as they are', () => {
-  for (const text of ['```md\n[a](none.md)\n```', '[a](#b)', '[a](https://example.com/a)'])
+  for (const text of [
+    '```md\n[a](none.md)\n<img src="none.svg">\n```',
+    '[a](#b)',
+    '[a](https://example.com/a)',
+  ])
     expect(siteLinks(text, 'README.md')).toBe(text)
 })

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { exampleOf, pageOf, root, textAt } from './pages.ts'
 
-const link = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
-const htmlImage = /(?<=<(?:img|source)\b[^>]*\b(?:src|srcset)=")[^"]+/g
-const fence = /^(`{3,}|~{3,})/
+const fence = /^(?<mark>`{3,}|~{3,})[^\n]*\n[^]*?^\k<mark>$/
+const htmlImage = /(?<=<(?:img|source)\b[^>]*\b(?:src|srcset)=")(?<source>[^"]+)/
+const link = /(?<image>!?)\[(?<label>(?:[^[\]]|\[[^\]]*\])*)\]\((?<target>[^()\s]+)\)/
+const found = new RegExp(`${fence.source}|${htmlImage.source}|${link.source}`, 'gm')
 
 /**
  * Returns the text with its relative links as the site has them. A link to a file that is not a page becomes its text.
@@ -14,23 +15,15 @@ const fence = /^(`{3,}|~{3,})/
  * @throws Error for a link to a file that does not exist.
  */
 export function siteLinks(text: string, from: string): string {
-  let fenced: string | undefined
-  return text
-    .split('\n')
-    .map((line) => {
-      const [mark] = fence.exec(line) ?? []
-      if (mark !== undefined && (fenced === undefined || line.trim() === fenced))
-        fenced = fenced === undefined ? mark : undefined
-      if (mark !== undefined || fenced !== undefined) return line
-      const pictured = line.replace(htmlImage, (target) => imageOnSite(target, from))
-      return pictured.replace(link, (whole, image: string, label: string, target: string) => {
-        if (/^(?:[a-z]+:|#)/i.test(target)) return whole
-        if (image !== '') return `![${label}](${imageOnSite(target, from)})`
-        const on = onSite(target, from)
-        return on === undefined ? label : `[${label}](${on})`
-      })
-    })
-    .join('\n')
+  return text.replace(found, (whole: string, ...rest: unknown[]) => {
+    const { mark, source, image, label, target } = rest.at(-1) as Partial<Record<string, string>>
+    if (mark !== undefined) return whole
+    if (source !== undefined) return imageOnSite(source, from)
+    if (target === undefined || /^(?:[a-z]+:|#)/i.test(target)) return whole
+    if (image !== '') return `![${label}](${imageOnSite(target, from)})`
+    const on = onSite(target, from)
+    return on === undefined ? (label ?? '') : `[${label}](${on})`
+  })
 }
 
 /** Pictures lie in docs/images, and on the site in /images. */

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest'
 
 const folder = new URL('.', import.meta.url)
 const guide = new URL('../../docs/guide/', import.meta.url)
-const files = readdirSync(folder).filter((name) => /^records\b.*\.ts$/.test(name))
+/** Files that the guide links to instead of showing them. */
+const linked = ['records.jest.ts', 'records.node.ts']
+const files = readdirSync(folder).filter((name) => /^records\b.*\.ts$/.test(name) && !linked.includes(name))
+const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8')
 
 /** The blocks of the guide that name a file of this folder, by its name. */
 const blocks = new Map<string, string>()
@@ -15,10 +18,14 @@ for (const page of ['test-your-app.md', 'test-tools.md']) {
     blocks.set(name, code)
 }
 
-test('the guide shows every file that begins with `records`, and no other', () => {
+test('the guide shows every file that begins with `records` and is not linked, and no other', () => {
   expect([...blocks.keys()].toSorted()).toEqual(files.toSorted())
 })
 
 test.each(files)('what the guide shows as %s is the file', (name) => {
-  expect(blocks.get(name)).toBe(readFileSync(new URL(name, folder), 'utf8'))
+  expect(blocks.get(name)).toBe(read(name))
+})
+
+test('the file for Jest is that for Vitest with another import', () => {
+  expect(read('records.jest.ts')).toBe(read('records.test.ts').replace("'vitest'", "'@jest/globals'"))
 })
