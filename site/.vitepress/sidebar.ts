@@ -10,10 +10,10 @@ export function sidebar(): Item[] {
   return [
     { text: 'Tokenlane', link: '/' },
     { text: 'Guide', link: '/guide/', items: contents('guide/index.md', 'guide') },
-    { text: 'Packages', items: contents('index.md', 'packages') },
+    { text: 'Packages', items: packages() },
     { text: 'Examples', link: '/examples/', items: contents('examples/index.md', 'examples') },
     { text: 'API reference', link: '/reference/', items: contents('reference/index.md', 'reference') },
-    { text: 'Facts', items: tables() },
+    { text: 'Project', items: tables() },
   ]
 }
 
@@ -26,14 +26,25 @@ function contents(page: string, folder: string): Item[] {
   })).filter(({ link }) => link.startsWith(`/${folder}/`))
 }
 
+/** The packages that the README links to, in its order, by their names. */
+function packages(): Item[] {
+  const links = read('index.md').matchAll(/\]\((\/packages\/[^)#]+)\.md\)/g)
+  const unique = new Set(Array.from(links, ([, link = '']) => link))
+  return Array.from(unique, (link) => ({ text: headingOf(`.${link}.md`), link }))
+}
+
 /** The pages beside the guide, by their headings. */
 function tables(): Item[] {
   return readdirSync(generated)
     .filter((name) => name.endsWith('.md') && name !== 'index.md')
     .map((name) => ({
-      text: /^# (.+)$/m.exec(read(name))?.[1] ?? name,
+      text: headingOf(name),
       link: `/${name.replace(/\.md$/, '')}`,
     }))
+}
+
+function headingOf(page: string): string {
+  return /^# (.+)$/m.exec(read(page))?.[1] ?? page
 }
 
 function read(page: string): string {
