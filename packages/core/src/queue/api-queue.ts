@@ -59,7 +59,7 @@ export class ApiQueue {
     if (this.#held !== undefined) this.#takeBack(this.#held)
     const turn = this.#calls.size === 0 ? this.#turns.take(0) : undefined
     if (!isTurn(turn)) return undefined
-    this.#held?.add(turn)
+    if (this.#held !== undefined) this.#hold(this.#held, turn)
     if (this.#emit?.isObserved)
       this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
     return turn
@@ -203,9 +203,9 @@ export class ApiQueue {
     if (this.#renewing !== undefined) return
     const renewal: Renewal = { isRenewal: true }
     this.#renewing = renewal
-    this.#held?.add(renewal)
     let token: AccessToken | undefined
     try {
+      this.#held?.add(renewal)
       token = await this.#token.wait(undefined)
     } catch (error) {
       // one outcome for all: each by itself would ask the credentials provider anew
@@ -231,6 +231,16 @@ export class ApiQueue {
     if (this.#calls.size === 0) this.#turns.noneWaits()
     // the queue may be empty now
     this.serve()
+  }
+
+  /** Notes that the present request holds a turn. Gives the turn back if there is no request, which is an error. */
+  #hold(held: HeldByRequests<QueuedCall | Turn | Renewal>, turn: Turn): void {
+    try {
+      held.add(turn)
+    } catch (error) {
+      this.#turns.leave(turn, false)
+      throw error
+    }
   }
 
   /** Takes back what calls held whose incoming request the runtime has ended. */

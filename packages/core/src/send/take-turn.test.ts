@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { fakeTime } from '../../test/fake-time.ts'
 import { answer, apiOf } from '../../test/one-api.ts'
 import { fakeService, refusal } from '../../test/fake-issuer.ts'
@@ -183,4 +183,21 @@ test('a call that cannot be admitted is a rejection, also where nothing was wait
     code: 'INVALID_OPTIONS',
   })
   await tokens.close()
+})
+
+test('a call that the runtime refuses, as between two events of a Worker, holds no slot', async () => {
+  vi.stubGlobal('WebSocketPair', {})
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { tokens } = limited()
+  const warmedUp = tokens.warmUp()
+  await vi.advanceTimersByTimeAsync(100)
+  await warmedUp
+  const refuse = vi.spyOn(globalThis, 'setInterval').mockImplementation(() => {
+    throw new Error('Disallowed operation called within global scope')
+  })
+  const call = apiOf(tokens).send(async () => answer(200, 'ok'))
+  await expect(call).rejects.toMatchObject({ code: 'RUNTIME_UNSUPPORTED' })
+  refuse.mockRestore()
+  expect(tokens.status().apis[0]).toMatchObject({ running: 0, queued: 0 })
+  await expect(apiOf(tokens).send(async () => answer(200, 'ok'))).resolves.toBe('ok')
 })
