@@ -1,7 +1,7 @@
 /** What a call does: the sandbox has an endpoint for each. */
 export type Kind = 'read' | 'write' | 'stream' | 'redirect' | 'redirect-write' | 'redirect-out'
 
-export const clientNames = ['axios', 'got', 'ky', 'fetch'] as const
+export const clientNames = ['axios', 'got', 'ky', 'fetch', 'undici'] as const
 
 export type ClientName = (typeof clientNames)[number]
 

@@ -6,9 +6,11 @@ import type { TokenManager } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
+import { tokensInterceptor } from '@tokenlane/undici'
 import axios from 'axios'
 import got from 'got'
 import ky from 'ky'
+import { Agent as UndiciAgent, interceptors, request as undiciRequest } from 'undici'
 
 import type { ClientName } from './call.ts'
 
@@ -26,14 +28,22 @@ export type Send = (request: Request) => Promise<number>
 const text = JSON.stringify({ amount: 7, note: 'x'.repeat(2_000) })
 const headers = { 'content-type': 'application/json' }
 
-/** The four clients, as applications make them, but without retries of their own: each send counts. */
-export function createClients(tokens: TokenManager): { send: Record<ClientName, Send>; close(): void } {
+/** All clients, as applications make them, but without retries of their own: each send counts. */
+export function createClients(tokens: TokenManager): {
+  send: Record<ClientName, Send>
+  close(): Promise<void>
+} {
   const agent = new Agent({ keepAlive: true })
 
   const axiosClient = axios.create({ httpsAgent: agent })
   attachTokens(axiosClient, tokens)
   const gotClient = got.extend({ retry: { limit: 0 }, agent: { https: agent } }, gotTokens(tokens))
   const kyClient = ky.create({ retry: 0, timeout: false }).extend(kyTokens(tokens))
+  const undiciAgent = new UndiciAgent()
+  const dispatcher = undiciAgent.compose(
+    tokensInterceptor(tokens),
+    interceptors.redirect({ maxRedirections: 20 }),
+  )
   const managedFetch = createFetch(tokens)
 
   return {
@@ -66,8 +76,23 @@ export function createClients(tokens: TokenManager): { send: Record<ClientName, 
         await response.arrayBuffer()
         return response.status
       },
+      async undici(request) {
+        const { url, method, signal } = request
+        const body = nodeBody(request)
+        const response = await undiciRequest(url, {
+          dispatcher,
+          method,
+          ...(body !== undefined && { headers, body }),
+          ...(signal && { signal }),
+        })
+        await response.body.arrayBuffer()
+        return response.statusCode
+      },
     },
-    close: () => agent.destroy(),
+    async close() {
+      agent.destroy()
+      await undiciAgent.destroy()
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-// All four clients against a service whose network, issuers and APIs fail at random: `pnpm soak:faults [seconds] [seed]`.
+// All clients against a service whose network, issuers and APIs fail at random: `pnpm soak:faults [seconds] [seed]`.
 // Ends with status 1 if something happened that must not.
 import { Random } from '@tokenlane/testing/random'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -90,7 +90,7 @@ const closed = await Promise.race([
   sleep(longestClose, false, { ref: false }),
 ])
 const { apis: left } = tokens.status()
-clients.close()
+await clients.close()
 const found = await service.ask('findings')
 await service.ask('close')
 await service.gone
