@@ -57,20 +57,20 @@ function cellOf({ findings }: Verdict): string {
 function text(): string {
   const headings = names.map((name) => scenes[name]?.heading ?? '')
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
-  return `# What the verdict says of other clients
+  return `# What the verdict says about other clients
 
 Written by \`pnpm verdict\` on Node ${process.versions.node}. Each client makes its calls to the sandbox's weblink API, in a process of its
 own, through [a few lines](../bench/peers) that follow its documentation. The sandbox
 [grades it](../packages/sandbox#verdict): a rule, and how often it was broken. ✓ means that nothing was wrong.
 
-${line(['', ...headings])}${line(['---', ...headings.map(() => '---')])}${rows.map((row) => line(row)).join('')}
+${line(['client', ...headings])}${line(['---', ...headings.map(() => '---')])}${rows.map((row) => line(row)).join('')}
 - A token request takes 50 milliseconds, one in a hundred more than 200.
-- Counts are of one run, and vary with the machine; what happens once or twice may not happen in the next one.
-- Tokens of 4 seconds are short: a client that renews minutes before the end renews at every call there, and not with
-  tokens of an hour.
-- Only Tokenlane knows a rate policy by itself. The others need a second library for it, and a retry.
-- A call that a client gave up before it reached the API is not seen there: the outage costs clients more than this table
-  shows. [The benchmarks](benchmarks.md) count these calls too.
+- Counts are those of one run, and vary with the machine. What happened once or twice may not happen in the next run.
+- Tokens of 4 seconds are short: a client that renews minutes before expiry renews them at every call. With tokens of an hour
+  it does not.
+- Only Tokenlane has rate policies built in. The others need a second library for that, and a retry.
+- The sandbox does not see a call that a client gave up before it reached the API: the outage costs clients more than
+  this table shows. [The benchmarks](benchmarks.md) count these calls too.
 
 ${versions()}
 `

@@ -32,11 +32,11 @@ function withTable(text: string, name: string, table: string): string {
 function metricsTable(): string {
   const lines = Object.entries<Instrument>(instruments).map(
     ([name, { kind, unit, attributes, description, lookAtIt }]) =>
-      `| \`${name}\` | ${kind} | \`${unit}\` | ${attributes.map((attribute) => `\`${attribute}\``).join(', ')} | ${description} | ${lookAtIt} |`,
+      `| \`${name}\`<br>${kind} in \`${unit}\`<br>${attributes.map((attribute) => `\`${attribute}\``).join('<br>')} | ${description} | ${lookAtIt} |`,
   )
   return [
-    '| metric | type | unit | attributes | what it is | look at it when |',
-    '| --- | --- | --- | --- | --- | --- |',
+    '| metric, type and unit, attributes | what it is | look at it when |',
+    '| --- | --- | --- |',
     ...lines,
   ].join('\n')
 }

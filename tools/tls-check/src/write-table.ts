@@ -58,26 +58,26 @@ function text(): string {
   const names = [...new Set(probes.flatMap(({ usual }) => usual.rows.map(({ client }) => client)))]
   return `# TLS versions
 
-What becomes of calls with tokens to servers that speak one TLS version each, on Node ${nodes.join(', ')}. A code is that
-of the innermost cause. Around it stands the client's own error.
+What happens to calls with tokens at servers that support one TLS version each, on Node ${nodes.join(', ')}. The code is
+that of the innermost cause; the client's own error wraps it.
 
 | client | ${tlsVersions.map((version) => version.replace(/^TLSv(\d)$/, 'TLSv$1.0').replace('TLSv', 'TLS ')).join(' | ')} | a process that allows TLS 1.0 |
 | --- | --- | --- | --- | --- | --- |
 ${names.map((client) => `| ${client} | ${cells(client).join(' | ')} |`).join('\n')}
 
 The last column is a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
-manager was created. Nothing is sent with a token there, whichever version the server speaks. Without tokens, every
-call of this table works in such a process at all four versions.
+manager was created. Nothing is sent with a token there, whatever version the server supports. Without tokens,
+every call of this table works in such a process at all four versions.
 
 ## What is refused, and what to do
 
 | seen | when | what to do |
 | --- | --- | --- |
 | \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, also by \`--tls-min-v1.0\` or \`--tls-min-v1.1\` in \`NODE_OPTIONS\` | \`createTokenManager\`, and every token request and call | Remove the flag. Give the agent of the one server that needs an older version a \`minVersion\` of its own. |
-| an agent, a dispatcher or a client option with \`minVersion\`, \`maxVersion\`, \`secureProtocol\` or \`secureContext\` for TLS 1.0 or 1.1 | the call, before a token is asked for | Leave that setting out, or set \`minVersion: 'TLSv1.2'\`. |
+| an agent, a dispatcher or a client option with \`minVersion\`, \`maxVersion\`, \`secureProtocol\` or \`secureContext\` for TLS 1.0 or 1.1 | the call, before a token is requested | Leave that setting out, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` or in undici's global dispatcher | the call that would use it, a token request too | The same. Give older servers an agent of their own. |
 
-The error is \`INSECURE_TRANSPORT\`, and names the option. [Security](../SECURITY.md#tls) lists what cannot be looked into.
+The error is \`INSECURE_TRANSPORT\`, and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
 Written by \`pnpm tls-table\`.
 `
