@@ -78,6 +78,25 @@ test('a pause counts for maxWait, and so does the wait that the limits add to it
   await Promise.all([first, second])
 })
 
+test('a refused call is not sent again after a pause beyond maxWait: its caller gets the 429 at once', async () => {
+  const { api, tokens, eventsOf } = limitedApi({ limits: [], maxWait: 2_000 })
+  await tokens.warmUp()
+  const statuses = [429, 200]
+  const send = (retryAfter: string): Promise<number> =>
+    api.send(async () => {
+      const status = statuses.shift() ?? 200
+      return { status, retryAfter, result: status, discard() {} }
+    })
+  await expect(send('3')).resolves.toBe(429)
+  expect(eventsOf('api.paused')).toMatchObject([{ for: 3_000 }])
+  expect(tokens.status().apis[0]).toMatchObject(idle)
+  await pass(3_000)
+  statuses.unshift(429)
+  const again = send('2')
+  await pass(2_000)
+  await expect(again).resolves.toBe(200)
+})
+
 test('with `maxQueued: 0` the first calls may wait for their token', async () => {
   const { call } = limitedApi({ limits: [{ quota: 2, window: 1_000 }], maxQueued: 0 })
   const calls = Promise.all([call(), call()])

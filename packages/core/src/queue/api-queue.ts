@@ -144,6 +144,11 @@ export class ApiQueue {
     return this.#waitingTime.read()
   }
 
+  /** Whether the API is paused for longer than a call may wait. */
+  get isPausedTooLong(): boolean {
+    return this.#turns.isPausedTooLong
+  }
+
   /** As `Budget.isUnspent`. */
   get isUnspent(): boolean {
     return this.#turns.isUnspent

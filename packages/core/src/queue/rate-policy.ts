@@ -72,7 +72,8 @@ export interface RatePolicy {
   readonly maxQueued?: number | undefined
   /**
    * How long a call may wait in the queue, in milliseconds, above 0. After that it is refused with
-   * `QUEUE_TIMEOUT`, and at once where the limits alone make it wait longer.
+   * `QUEUE_TIMEOUT`, and at once where the limits alone make it wait longer. A call that the API has refused is not sent
+   * again after a pause of more than this.
    *
    * @defaultValue no limit
    */

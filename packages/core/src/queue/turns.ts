@@ -119,6 +119,12 @@ export class Turns {
     }
   }
 
+  /** Whether the API is paused for longer than a call may wait. */
+  get isPausedTooLong(): boolean {
+    const { maxWait } = this.#policy
+    return maxWait !== undefined && this.#budget.pausedUntil - performance.now() > maxWait
+  }
+
   /** As `Budget.isUnspent`. */
   get isUnspent(): boolean {
     return this.#budget.isUnspent

@@ -182,6 +182,8 @@ class AttemptPass implements Pass {
 
   #resend(reason: ResendReason): Verdict {
     if (!mayResend(this.#options, this.#api.resend)) return 'final'
+    // a late response would not help the caller
+    if (this.#api.queue?.isPausedTooLong === true) return 'final'
     this.#resends ??= new Resends()
     if (!this.#resends.add(reason)) return 'final'
     this.#record?.resends.push(reason)
