@@ -37,7 +37,7 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     apis: readApis(isRecord(issuers) ? issuers : {}, environment),
     store: optional(readStore),
     limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
-    observe: readObservers,
+    observe: optional(readObservers, []),
     fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
     tenants: optional(aFunction<(id: string) => unknown>('a function that returns the options of a tenant')),
     mostTenants: optional(count(1), 10_000),
@@ -84,7 +84,7 @@ const readStore: Reader<TokenStore> = (value, path) => {
 
 const readObservers: Reader<readonly Observer[]> = (value, path) => {
   const read = aFunction<Observer>('a function or an array of functions')
-  const observers: readonly unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value]
+  const observers: readonly unknown[] = Array.isArray(value) ? value : [value]
   return observers.map((observer) => read(observer, path))
 }
 

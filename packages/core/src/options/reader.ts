@@ -17,8 +17,14 @@ import { Faults } from './faults.ts'
  */
 export type Reader<T> = (value: unknown, path: string) => T
 
+/** An option that may be left out: what it is read as then, without a call. Most options are left out. */
+export interface Optional<T> {
+  readonly read: Reader<T>
+  readonly missing: T
+}
+
 /** How the options of an object are read: a reader for each. */
-export type Description<T> = { readonly [Name in keyof T]-?: Reader<T[Name]> }
+export type Description<T> = { readonly [Name in keyof T]-?: Reader<T[Name]> | Optional<T[Name]> }
 
 /**
  * What `Options` are read as: every option with its default in place, those of `As` as another type. So the compiler
@@ -31,7 +37,7 @@ export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unkn
 /** Reads an object with these options and no others. One error names everything that is wrong with them. */
 export function object<T extends object>(description: Description<T>): Reader<T> {
   const names = Object.keys(description)
-  const readers = description as Readonly<Record<string, Reader<unknown>>>
+  const readers = description as Readonly<Record<string, Reader<unknown> | Optional<unknown>>>
   return (value, path) => {
     mustBeObject(value, path)
     const faults = new Faults()
@@ -39,7 +45,11 @@ export function object<T extends object>(description: Description<T>): Reader<T>
       if (!names.includes(key)) faults.collect(() => refuseUnknown(key, path, names))
     const read: Record<string, unknown> = {}
     for (const name of names) {
-      read[name] = faults.collect(() => readers[name]?.(own(value, name), pathOf(path, name)))
+      const reader = readers[name] as Reader<unknown> | Optional<unknown>
+      const given = own(value, name)
+      if (typeof reader === 'function') read[name] = faults.collect(() => reader(given, pathOf(path, name)))
+      else if (given === undefined) read[name] = reader.missing
+      else read[name] = faults.collect(() => reader.read(given, pathOf(path, name)))
     }
     faults.raise()
     return read as T
@@ -47,10 +57,10 @@ export function object<T extends object>(description: Description<T>): Reader<T>
 }
 
 /** Reads an option that may be left out. */
-export function optional<T>(reader: Reader<T>): Reader<T | undefined>
-export function optional<T, Default>(reader: Reader<T>, missing: Default): Reader<T | Default>
-export function optional<T>(reader: Reader<T>, missing?: T): Reader<T | undefined> {
-  return (value, path) => (value === undefined ? missing : reader(value, path))
+export function optional<T>(read: Reader<T>): Optional<T | undefined>
+export function optional<T, Default>(read: Reader<T>, missing: Default): Optional<T | Default>
+export function optional<T>(read: Reader<T>, missing?: T): Optional<T | undefined> {
+  return { read, missing }
 }
 
 /** Reads an array, each item by the same reader. */

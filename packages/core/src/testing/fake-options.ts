@@ -1,5 +1,5 @@
 import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
-import { list, object, optional, type Reader } from '../options/reader.ts'
+import { type Description, list, object, optional, type Reader } from '../options/reader.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
 import { readResend } from '../manager/check-apis.ts'
 import type { FakeTokensOptions } from './fake-tokens.ts'
@@ -65,5 +65,5 @@ export const readFake: Reader<CheckedFake> = (options, optionsPath) => {
     ),
     issuers: optional(list(readName, 'an array of names'), []),
     token: optional((value, path) => mustBeText(value, path, 'text')),
-  } satisfies Record<keyof FakeTokensOptions, Reader<unknown>>)(options, optionsPath)
+  } satisfies Description<Required<FakeTokensOptions>>)(options, optionsPath)
 }
