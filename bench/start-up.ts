@@ -6,7 +6,8 @@ import type { ServicePlace } from './children/http-service.ts'
 import type { StartUpFigures, StartUpOrder } from './children/start-up.ts'
 import { installBuilt } from './support/built.ts'
 import { startChild, tellOf } from './support/child.ts'
-import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
+import { type CoreForm, installCoreForm } from './support/core-form.ts'
+import { interleaved, type Spread, spreadOf, spreadText } from './support/rounds.ts'
 import { printTable } from './support/table.ts'
 
 const quick = process.argv.includes('--quick')
@@ -52,19 +53,73 @@ const coldCalls: Readonly<Record<string, readonly [file: string, name: string]>>
   'simple-oauth2': ['simple-oauth2.ts', 'simpleOauth2Peer'],
 }
 
+/** What core would not load at its import if it loaded it when it is first needed, by what needs it. */
+const neededLater = {
+  'call with a rate policy': {
+    'queue/api-queue.ts': 'export class ApiQueue {}',
+    'queue/fair-turns.ts': 'export class FairTurns {}',
+  },
+  'token request': {
+    'issuer/ask-issuer.ts': 'export function askIssuer() {}',
+    'issuer/client-authentication.ts': 'export const secretInForm = {}; export function secretsOf() {}',
+    'issuer/issuer-request.ts': 'export function failure() {}',
+    'issuer/oauth-issuer.ts': 'export function oauthIssuer() {}',
+  },
+  'look into a shared store': {
+    'store/share-with-fleet.ts': 'export function shareWithFleet() {}',
+    'store/guarded-store.ts': 'export class GuardedStore {}',
+  },
+} satisfies Readonly<Record<string, CoreForm['leftOut']>>
+
+/** Core without one property at a time. */
+const forms: Readonly<Record<string, CoreForm>> = {
+  'all of them': {},
+  ...Object.fromEntries(
+    Object.entries(neededLater).map(([need, leftOut]) => [
+      `the first ${need} waits for no file`,
+      { leftOut },
+    ]),
+  ),
+  'nothing ever waits for a file': {
+    leftOut: Object.assign({}, ...Object.values(neededLater)) as Record<string, string>,
+  },
+  'p-queue is a package, which is updated without Tokenlane': { holds: ['p-queue'] },
+  'oauth4webapi is a package, which is updated without Tokenlane': { holds: ['oauth4webapi'] },
+}
+
 const folder = installBuilt()
+const formNames = Object.keys(forms).map((_, place) => `core-form-${place}`)
+for (const [place, wanted] of Object.values(forms).entries())
+  await installCoreForm(folder, formNames[place] as string, wanted)
 const figures = await interleaved(Object.keys(cases), rounds, (name) => start(cases[name] as Case))
 const baseline = figures.get(base) ?? []
 printTable(
   `Import and first manager in a new process, CPU time: medians of ${rounds} rounds, half of them within; p-queue and oauth4webapi are 1`,
   [...figures].map(([name, each]) => {
-    const ratios = each.map(({ imported }, round) => imported / (baseline[round]?.imported ?? Number.NaN))
     const made = each.flatMap(({ made: ms }) => ms ?? [])
     return {
       import: name,
-      'CPU time': spreadText(spreadOf(ratios), 2),
-      ms: spreadOf(each.map(({ imported }) => imported)).median.toFixed(1),
+      'CPU time': spreadText(spreadOf(ratios(imported(each), imported(baseline))), 2),
+      ms: spreadOf(imported(each)).median.toFixed(1),
       'ms to `createTokenManager`': made.length > 0 ? spreadOf(made).median.toFixed(2) : '',
+    }
+  }),
+)
+
+const inForms = await interleaved([base, ...formNames], rounds, (name) =>
+  start(cases[name] ?? { imports: [name] }),
+)
+const ratioOf = (name: string): Spread =>
+  spreadOf(ratios(imported(inForms.get(name) ?? []), imported(inForms.get(base) ?? [])))
+const [whole = ''] = formNames
+printTable(
+  `What the import of core costs without one property at a time: medians of ${rounds} rounds, half of them within; p-queue and oauth4webapi are 1`,
+  Object.keys(forms).map((property, place) => {
+    const name = formNames[place] as string
+    return {
+      property,
+      'CPU time': spreadText(ratioOf(name), 2),
+      'the property costs': name === whole ? '' : (ratioOf(whole).median - ratioOf(name).median).toFixed(2),
     }
   }),
 )
@@ -81,11 +136,10 @@ const byHand = cold.get('by hand: single flight') ?? []
 printTable(
   `The first call of a process over TLS: import, manager or client, token, call. Medians of ${rounds} rounds, half of them within; by hand is 1`,
   [...cold].map(([name, each]) => {
-    const ratios = each.map(({ cpu }, round) => cpu / (byHand[round]?.cpu ?? Number.NaN))
     return {
       'first call with': name,
-      'CPU time': spreadText(spreadOf(ratios), 2),
-      'ms of CPU': spreadOf(each.map(({ cpu }) => cpu)).median.toFixed(1),
+      'CPU time': spreadText(spreadOf(ratios(cpuOf(each), cpuOf(byHand))), 2),
+      'ms of CPU': spreadOf(cpuOf(each)).median.toFixed(1),
       ms: spreadOf(each.map(({ time }) => time)).median.toFixed(1),
     }
   }),
@@ -93,6 +147,19 @@ printTable(
 
 function start({ before = [], imports }: Case): StartUpFigures {
   return outputOf('start-up.ts', { before, imports } satisfies StartUpOrder) as StartUpFigures
+}
+
+function imported(each: readonly StartUpFigures[]): number[] {
+  return each.map((figure) => figure.imported)
+}
+
+function cpuOf(each: readonly ColdCallFigures[]): number[] {
+  return each.map(({ cpu }) => cpu)
+}
+
+/** By round. */
+function ratios(each: readonly number[], ones: readonly number[]): number[] {
+  return each.map((figure, round) => figure / (ones[round] ?? Number.NaN))
 }
 
 /** What a file of `children/` prints, run in the folder of the built packages. */
