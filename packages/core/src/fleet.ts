@@ -5,6 +5,7 @@ export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
 export type { LimitedApi, RateLimiterFactory } from './queue/limiter-factory.ts'
 export { createRateLimiter } from './queue/memory-limiter.ts'
+export type { RemainingQuota } from './queue/rate-limit-headers.ts'
 export type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './queue/rate-limiter.ts'
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.

@@ -1,3 +1,4 @@
+import type { BudgetLevel } from './budget-level.ts'
 import { Contact } from './contact.ts'
 import { Conversation } from './conversation.ts'
 import type { Demand } from './demand.ts'
@@ -34,6 +35,7 @@ export interface Subjects {
   readonly inUse: UnitsInUse
   readonly pause: FleetPause
   readonly membership: Membership
+  readonly level: BudgetLevel
 }
 
 /** What this process and Redis say to each other: each message states everything, each answer is acted upon. */
@@ -119,7 +121,7 @@ export class Dialogue {
 
   #say(): void {
     const now = this.#runtime.now()
-    const { demand, ledger, ahead, inUse, pause, membership } = this.#subjects
+    const { demand, ledger, ahead, inUse, pause, membership, level } = this.#subjects
     const promise = inUse.answerTimes.promise(now, shortestSpan(ledger.policy)) ?? this.#othersPromise
     this.#said = {
       policy: ledger.policy,
@@ -131,6 +133,7 @@ export class Dialogue {
       promise,
       lag: promise > 0 && promise < lease ? promise : inUse.answerTimes.mean,
       times: inUse.answerTimes.report(),
+      reported: level.say(now),
     }
     this.#news.leave()
     this.#conversation.say(this.#said)
@@ -140,9 +143,10 @@ export class Dialogue {
     const said = this.#said
     if (answer === 'stale' || said === undefined) return this.#news.add()
     const now = this.#runtime.now()
-    const { demand, ahead, membership } = this.#subjects
+    const { demand, ahead, membership, level } = this.#subjects
     this.#news.arrive()
     membership.hear(answer, now)
+    level.hear(answer, now)
     demand.hear(answer, now, this.#conversation.roundTrip)
     this.#hearPause(answer, said)
     const contact = this.#contact.hear(said)

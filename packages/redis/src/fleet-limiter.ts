@@ -1,4 +1,11 @@
-import type { LimitedApi, NotBefore, Permit, RateLimiter, RateLimiterOptions } from '@tokenlane/core/fleet'
+import type {
+  LimitedApi,
+  NotBefore,
+  Permit,
+  RateLimiter,
+  RateLimiterOptions,
+  RemainingQuota,
+} from '@tokenlane/core/fleet'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { silenceBeforeFallback } from './fleet-policy.ts'
 import { type BudgetOptions, SharedBudget } from './shared-budget.ts'
@@ -45,6 +52,18 @@ export class FleetLimiter implements RateLimiter {
 
   noWaiters(): void {
     this.#budget.noWaiters()
+  }
+
+  used(): number | undefined {
+    return this.#isAlone ? undefined : this.#budget.used()
+  }
+
+  unitsLeft(): number | undefined {
+    return this.#isAlone ? undefined : this.#budget.unitsLeft()
+  }
+
+  reported(quota: RemainingQuota): void {
+    this.#budget.reported(quota)
   }
 
   pause(ms: number): void {

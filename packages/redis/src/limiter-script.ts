@@ -4,6 +4,7 @@ import * as due from './script/due.ts'
 import * as epoch from './script/epoch.ts'
 import * as granting from './script/grant.ts'
 import * as known from './script/known.ts'
+import * as remaining from './script/remaining.ts'
 import * as times from './script/times.ts'
 import * as turns from './script/turns.ts'
 import * as units from './script/units.ts'
@@ -27,7 +28,9 @@ import * as write from './script/write.ts'
 // | on hold          | not granted until `state.hold`             | a new epoch, a limit that is new, a process that    |
 // |                  |                                            | comes back after a silence of all                   |
 // | paused           | not granted until `state.pause`            | a process that says so; another one may lift it     |
-// | open             | granted to processes in turn               | the end of both                                     |
+// | used up          | not granted until `state.reset`, beyond    | a process whose response said that the API takes    |
+// |                  | `state.left`                               | less than the limits allow                          |
+// | open             | granted to processes in turn               | the end of all these                                |
 
 /** What happens to a message, from top to bottom. */
 const program = `
@@ -40,6 +43,7 @@ waitForOthers()
 replaceStated()
 hearNews()
 learnTimes()
+hearRemaining()
 
 local grants, wait, place, waits = serve()
 
@@ -72,24 +76,30 @@ const text = [
   units.removeStated,
   units.addStated,
   units.replaceStated,
-  epoch.hearNews,
   times.shortest,
+  epoch.hearNews,
   times.promiseOf,
   times.learnTimes,
   due.answerOf,
   due.freeingsOf,
   due.allFreeings,
+  granting.narrowest,
+  remaining.leftBeforeReset,
+  remaining.apart,
   due.freeAt,
   due.dueOf,
   due.roomBy,
   turns.fewest,
+  remaining.sentSince,
+  remaining.hearRemaining,
+  remaining.asksForReport,
+  remaining.spend,
   turns.cost,
   turns.placeOf,
   turns.aheadOf,
   turns.waitFor,
   granting.findUnits,
   granting.grant,
-  granting.narrowest,
   granting.dueIn,
   granting.learnDelay,
   granting.serve,
@@ -98,6 +108,7 @@ const text = [
   write.leaveLate,
   write.writeQueue,
   write.mendQueue,
+  write.levels,
   write.answer,
   program,
 ].join('')

@@ -26,6 +26,11 @@ export interface Message extends ContactWord {
   readonly lag: number
   /** How long after their due times the last units were answered that Redis has not heard of. */
   readonly times: readonly number[]
+  /**
+   * What a response said that the API still takes, and how long ago that was: units, milliseconds until the reset as of
+   * now, milliseconds. Empty where no response has said anything new.
+   */
+  readonly reported: readonly [] | readonly [remaining: number, resetIn: number, age: number]
   /** For how long no process shall send, 0 for no pause. */
   readonly pause: number
   /** Whether the pause of all is lifted. */
@@ -46,6 +51,12 @@ export interface Answer {
   readonly pause: number
   /** How long after its due time each of `grants` is presumed to be answered. */
   readonly promise: number
+  /** The part of the fullest limit that all processes have in use, 0 to 1. */
+  readonly used: number
+  /** How many units are free now, for all processes. */
+  readonly left: number
+  /** Whether the process shall report what the next response says that the API still takes. */
+  readonly asks: boolean
   /** What Redis' clock says. */
   readonly now: number
 }
@@ -63,18 +74,19 @@ export function createExchange(client: RedisClient, prefix: string, baseUrl: str
 
 /** @throws Error for what is not an answer. */
 export function readAnswer(reply: unknown): Answer | 'stale' {
-  const { stale, epoch, grants, ...times } = parse(reply)
+  const { stale, epoch, grants, asks, ...times } = parse(reply)
   if (stale === true) return 'stale'
-  const { turn, member, wait, soonest, pause, promise, now } = times as Record<string, number>
+  const { turn, member, wait, soonest, pause, promise, used, left, now } = times as Record<string, number>
   // an empty list is an object to Redis
   const list = Array.isArray(grants) ? (grants as unknown[]) : []
   if (
     typeof epoch !== 'string' ||
-    ![turn, member, wait, soonest, pause, promise, now].every(isAmount) ||
+    typeof asks !== 'boolean' ||
+    ![turn, member, wait, soonest, pause, promise, used, left, now].every(isAmount) ||
     !list.every(isGrant)
   )
     throw new Error('not an answer of the limiter')
-  return { epoch, grants: list as Answer['grants'], ...times } as Answer
+  return { epoch, grants: list as Answer['grants'], asks, ...times } as Answer
 }
 
 /** A client may be set to give bytes. */

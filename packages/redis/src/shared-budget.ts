@@ -1,7 +1,8 @@
-import type { LimitedApi, NotBefore, Permit, RateLimiterOptions } from '@tokenlane/core/fleet'
+import type { LimitedApi, NotBefore, Permit, RateLimiterOptions, RemainingQuota } from '@tokenlane/core/fleet'
+import { BudgetLevel } from './budget-level.ts'
 import { Demand } from './demand.ts'
 import { Dialogue, type DialogueListener } from './dialogue.ts'
-import { fleetPolicy, type FleetPolicy } from './fleet-policy.ts'
+import { fleetPolicy, type FleetPolicy, shortestSpan } from './fleet-policy.ts'
 import { FleetPause } from './fleet-pause.ts'
 import { type Batch, Ledger } from './ledger.ts'
 import { Membership } from './membership.ts'
@@ -41,6 +42,7 @@ export interface BudgetListener extends DialogueListener {
  * | `Ledger`       | all units that count in a window                                        |
  * | `FleetPause`   | the pause of this process, and that of all                              |
  * | `Membership`   | the name and number of the process, and what it heard last              |
+ * | `BudgetLevel`  | how full the budget is, as Redis and the API said                       |
  * | `Dialogue`     | what is said to Redis, and what follows from its answers, with:         |
  * | `Contact`      | whether Redis is reached: `together`, `away`, `returning`               |
  * | `News`         | what Redis must hear: none, can wait, urgent                            |
@@ -54,6 +56,7 @@ export class SharedBudget {
   readonly #ahead: UnitsAhead
   readonly #inUse: UnitsInUse
   readonly #pause = new FleetPause()
+  readonly #level = new BudgetLevel()
   readonly #dialogue: Dialogue
   /** Where this process stands among the others. */
   readonly membership: Membership
@@ -76,6 +79,7 @@ export class SharedBudget {
       inUse: this.#inUse,
       pause: this.#pause,
       membership: this.membership,
+      level: this.#level,
     }
     this.#dialogue = new Dialogue(subjects, exchange, timeout, runtime, listener)
   }
@@ -121,6 +125,20 @@ export class SharedBudget {
   pause(ms: number): void {
     this.#pause.begin(this.#runtime.now(), ms)
     this.#dialogue.tell()
+  }
+
+  /** Passes on what a response says that the API still takes. */
+  reported(quota: RemainingQuota): void {
+    const isNews = this.#level.report(quota, this.#runtime.now(), shortestSpan(this.policy))
+    if (isNews) this.#dialogue.tell()
+  }
+
+  used(): number | undefined {
+    return this.#level.used(this.#runtime.now(), shortestSpan(this.policy))
+  }
+
+  unitsLeft(): number | undefined {
+    return this.#level.left(this.#runtime.now(), shortestSpan(this.policy))
   }
 
   resume(): void {

@@ -144,6 +144,7 @@ test(
       promise: 5_000,
       lag: 0,
       times: [],
+      reported: [] as const,
       pause: 0,
       resume: false,
     }

@@ -69,6 +69,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
       promise: 5_000,
       lag: 0,
       times: [],
+      reported: [],
       pause: 0,
       resume: false,
       ...said,

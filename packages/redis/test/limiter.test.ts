@@ -20,7 +20,15 @@ interface Member {
   readonly sentAt: number[]
   /** The tenants of the calls, in the order in which they were sent. */
   readonly sentFor: (string | undefined)[]
-  call(options?: { status?: number; signal?: AbortSignal; tenant?: string }): Promise<number>
+  call(options?: CallOptions): Promise<number>
+}
+
+interface CallOptions {
+  readonly status?: number
+  readonly signal?: AbortSignal
+  readonly tenant?: string
+  /** The `RateLimit` header of the response. */
+  readonly rateLimit?: string
 }
 
 interface MemberOptions {
@@ -71,11 +79,12 @@ class Fleet implements AsyncDisposable {
       events,
       sentAt,
       sentFor,
-      async call({ status = 200, signal, tenant } = {}) {
+      async call({ status = 200, signal, tenant, rateLimit } = {}) {
         const attempt = async () => {
           sentAt.push(performance.now())
           sentFor.push(tenant)
-          return { status, result: status, discard() {} }
+          const header = (name: string) => (name === 'ratelimit' ? rateLimit : undefined)
+          return { status, result: status, discard() {}, header }
         }
         const owner = tenant === undefined ? tokens : tokens.forTenant(tenant)
         return (await owner.route(baseUrl)?.send(attempt, { signal, replayable: false })) ?? 0
@@ -317,3 +326,21 @@ test.concurrent('tenants of all processes share one budget in turn', { timeout }
   expect(sum ** 2 / (counts.length * squares)).toBeGreaterThan(0.98)
   expect(Math.min(...gaps(members, 20))).toBeGreaterThanOrEqual(200)
 })
+
+test.concurrent(
+  'that nothing remains, as the API says to one process, holds for all of them',
+  { timeout },
+  async () => {
+    await using fleet = new Fleet()
+    const limits = [{ quota: 20, window: 4_000 }]
+    const [first, second] = [fleet.join({ limits }), fleet.join({ limits })]
+    await first.call()
+    await second.call()
+    expect(second.tokens.status().apis[0]).toMatchObject({ quotaUsed: 0.1, quotaLeft: 18 })
+    await first.call({ rateLimit: '"default";r=0;t=2' })
+    const said = performance.now()
+    await vi.waitFor(() => expect(first.tokens.status().apis[0]).toMatchObject({ quotaLeft: 0 }), { timeout })
+    await second.call()
+    expect(performance.now() - said).toBeGreaterThan(1_800)
+  },
+)

@@ -77,6 +77,10 @@ export class ApiBudget implements Budget {
     return this.#limiter.used?.()
   }
 
+  unitsLeft(): number | undefined {
+    return this.#limiter.unitsLeft?.()
+  }
+
   resume(): void {
     this.#pauses.resume()
   }

@@ -91,6 +91,7 @@ export class ApiPauses {
     const { limits, longestPause } = this.#policy
     const longestWindow = limits.length === 0 ? longestPause : Math.max(...limits.map(({ window }) => window))
     const report = { ...quota, resetIn: Math.min(quota.resetIn, longestWindow, longestPause) }
+    this.#limiter.reported?.(report)
     const someRemain = this.#remaining.take(report, call.order, this.#sent, this.#limiter)
     if (someRemain && this.#reason === 'used-up') this.#until = Number.NEGATIVE_INFINITY
     this.#holdIfUsedUp()

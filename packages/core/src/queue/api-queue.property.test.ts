@@ -104,6 +104,9 @@ test('whatever the policy, the calls and the network: never over, in order, all 
         queued: 0,
         running: 0,
         quotaUsed: 0,
+        ...(ratePolicy.limits.length > 0 && {
+          quotaLeft: Math.min(...ratePolicy.limits.map(({ quota }) => quota)),
+        }),
       })
       for (const signal of signals) expect(getEventListeners(signal, 'abort')).toEqual([])
       expect(vi.getTimerCount()).toBe(0)

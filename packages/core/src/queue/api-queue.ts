@@ -19,6 +19,7 @@ export interface QueueStatus {
   readonly queued: number
   readonly running: number
   readonly quotaUsed?: number
+  readonly quotaLeft?: number
   readonly pausedUntil?: string
   readonly emptyAt?: string
 }

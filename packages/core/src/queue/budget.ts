@@ -30,6 +30,8 @@ export interface Budget {
   forecast(ahead: number, roundTrip: number, from?: number): number
   /** As `RateLimiter.used`; `undefined` where the limiter does not know. */
   used(): number | undefined
+  /** As `RateLimiter.unitsLeft`; `undefined` where the limiter does not know. */
+  unitsLeft(): number | undefined
   /** Lifts a pause that the API asked for. */
   resume(): void
   /** @throws TokenlaneError `INVALID_OPTIONS` if the limiter cannot keep another policy. */

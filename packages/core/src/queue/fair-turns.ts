@@ -218,6 +218,10 @@ class TenantShare implements Budget {
     return this.#budget.used()
   }
 
+  unitsLeft(): number | undefined {
+    return this.#budget.unitsLeft()
+  }
+
   resume(): void {
     this.#budget.resume()
     this.#turns.serveSoon()

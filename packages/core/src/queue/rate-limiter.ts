@@ -1,3 +1,4 @@
+import type { RemainingQuota } from './rate-limit-headers.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'
 
 /** One unit of every limit, taken for one attempt. */
@@ -32,13 +33,20 @@ export interface RateLimiter {
    * takes `roundTrip` milliseconds and no attempt goes before `from`. With a `roundTrip` of 0 it is a lower bound.
    */
   forecast(ahead: number, roundTrip: number, from?: number): number
-  /** Returns the share of the fullest limit that is in use, 0 to 1, for the status. */
-  used?(): number
+  /** Returns the share of the fullest limit that is in use, 0 to 1, for the status; `undefined` while it is not known. */
+  used?(): number | undefined
   /**
-   * Returns how many attempts the limits allow now. A limiter that does not know it has no such method; then what the
-   * API says remains counts only where its reset is later than the limiter's own next unit.
+   * Returns how many attempts the limits allow now, for the status and to compare with what the API says; `undefined`
+   * while it is not known. Then what the API says remains counts only where its reset is later than the limiter's own
+   * next unit.
    */
-  unitsLeft?(): number
+  unitsLeft?(): number | undefined
+  /**
+   * Takes what a response that just arrived says that the API still takes. A limiter that several processes share
+   * compares it with what all of them sent, and grants no more than that before the reset. Without this method it counts
+   * for the attempts of this process only.
+   */
+  reported?(quota: RemainingQuota): void
   /** The API said that its limit was passed: this process sends nothing for `ms`, and other processes should not. */
   pause?(ms: number): void
   /**

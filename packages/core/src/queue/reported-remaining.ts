@@ -30,7 +30,9 @@ export class ReportedRemaining {
     if (order < this.#reporter) return undefined
     this.#reporter = order
     const left = remaining - (sent - order)
-    const fewer = (limiter.unitsLeft?.() ?? Number.NEGATIVE_INFINITY) > left
+    // a shared limiter compares with what all processes sent
+    const known = limiter.reported === undefined ? limiter.unitsLeft?.() : undefined
+    const fewer = known !== undefined && known > left
     const later = resetIn > limiter.forecast(1, 0) + rounding
     this.#left = fewer || later ? left : Infinity
     this.#resetAt = performance.now() + resetIn

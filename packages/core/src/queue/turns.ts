@@ -130,12 +130,14 @@ export class Turns {
     return this.#budget.isUnspent
   }
 
-  status(): { running: number; quotaUsed?: number; pausedUntil?: string } {
+  status(): { running: number; quotaUsed?: number; quotaLeft?: number; pausedUntil?: string } {
     const pause = this.#budget.pausedUntil - performance.now()
     const quotaUsed = this.#budget.used()
+    const quotaLeft = this.#budget.unitsLeft()
     return {
       running: this.#running,
       ...(quotaUsed !== undefined && { quotaUsed: Math.min(1, finiteDuration(quotaUsed)) }),
+      ...(quotaLeft !== undefined && quotaLeft < Infinity && { quotaLeft: Math.max(0, quotaLeft) }),
       ...(pause > 0 && { pausedUntil: dateFromNow(pause) }),
     }
   }

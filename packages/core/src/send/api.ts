@@ -150,8 +150,13 @@ export interface ApiStatus {
   readonly queued?: number
   /** Calls under way, where the API has a rate policy. */
   readonly running?: number
-  /** Share of the fullest limit that this process has in use, 0 to 1, where the limiter knows it. */
+  /**
+   * Share of the fullest limit that is in use, 0 to 1, where the limiter knows it: by this process, or with a shared
+   * limiter by all processes, as it said last.
+   */
   readonly quotaUsed?: number
+  /** Calls that the limits allow now, where the limiter knows it: as `quotaUsed`, and less where the API itself says so. */
+  readonly quotaLeft?: number
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
   /**

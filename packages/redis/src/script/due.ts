@@ -34,6 +34,7 @@ end
 export const freeAt = `
 local function freeAt(unit, freeings)
   local due = math.max(now, state.hold, state.pause)
+  if unit > leftBeforeReset() then due = math.max(due, state.reset) end
   for index, limit in ipairs(limits) do
     local rounds = math.floor((unit - 1) / limit.quota)
     local missing = unit - rounds * limit.quota - freeings[index].free
@@ -51,8 +52,9 @@ end
 /** Returns when the n-th unit is free and, with pacing, far enough from the one before. */
 export const dueOf = `
 local function dueOf(unit, freeings)
-  local inTurn = math.max(now, state.hold, state.pause, state.next) + (unit - 1) * interval
-  return math.max(freeAt(unit, freeings), inTurn)
+  local from, left, inRow = math.max(now, state.hold, state.pause, state.next), leftBeforeReset(), unit
+  if unit > left then from, inRow = math.max(from, state.reset), unit - left end
+  return math.max(freeAt(unit, freeings), from + (inRow - 1) * apart(true))
 end
 `
 

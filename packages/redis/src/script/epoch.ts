@@ -18,7 +18,7 @@ local function beginEpoch(run)
   state = {
     epoch = me .. ':' .. message.number, born = now, run = run, turn = 0, hold = now + policy.grantLifetime, pause = pause,
     silenceEnd = now, heard = 0, next = 0, round = 0, members = 0, lag = message.lag, take = 1, times = {},
-    promise = lease, served = 0, used = {},
+    promise = lease, served = 0, left = 0, reset = 0, paced = 0, asked = 0, reported = 0, used = {},
   }
   stated = nil
   isNew = true
@@ -59,10 +59,13 @@ local function waitForOthers()
 end
 `
 
-/** Begins, prolongs or lifts the pause of all. */
+/** Begins, prolongs or lifts the pause of all; after it the fleet goes at an even pace, since the API takes less than the limits allow. */
 export const hearNews = `
 local function hearNews()
-  if message.resume then state.pause = 0 end
-  if message.pause > 0 then state.pause = math.max(state.pause, now + message.pause) end
+  if message.resume then state.pause, state.paced = 0, 0 end
+  if message.pause > 0 then
+    state.pause = math.max(state.pause, now + message.pause)
+    state.paced = math.max(state.paced, state.pause + (shortest() or 0))
+  end
 end
 `

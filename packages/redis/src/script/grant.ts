@@ -8,8 +8,11 @@ local function findUnits(most, freeings)
     local due = math.max(freeAt(granted + 1, freeings), state.next)
     if due > now + horizon then break end
     local count = 1
-    if interval > 0 then state.next = due + interval
-    else count = math.min(most, roomBy(due, freeings)) - granted end
+    if apart() > 0 then state.next = due + apart()
+    else
+      local left = due < state.reset and leftBeforeReset() or most
+      count = math.min(most, left, roomBy(due, freeings)) - granted
+    end
     grants[#grants + 1] = { due - now, count }
     granted = granted + count
   end
@@ -21,6 +24,7 @@ end
 export const grant = `
 local function grant(most, freeings)
   local grants, granted = findUnits(most, freeings)
+  spend(grants)
   for _, each in ipairs(grants) do
     local at = now + each[1] + promise
     for _, limit in ipairs(limits) do
@@ -67,8 +71,10 @@ local function learnDelay(grants, granted, all)
   if unit > granted then return end
   local due = dueIn(grants, math.max(1, unit))
   local delay = unit > 0 and (due - mark.due) / rounds - limit.span or 0
-  -- a longer one is a pause of the processes, not of the limit
-  if delay > 0 and delay < limit.span / 4 then state.delay = ((state.delay or state.lag) + delay) / 2 end
+  -- a longer one is a pause of the processes, not of the limit, unless the API says that nothing remains
+  local isPaced = now < state.paced
+  if not isPaced and state.delay and state.delay >= limit.span / 4 then state.delay = nil end
+  if delay > 0 and (isPaced or delay < limit.span / 4) then state.delay = ((state.delay or state.lag) + delay) / 2 end
   state.mark = { key = limit.key, due = due, served = before + math.max(1, unit) }
 end
 `
@@ -95,6 +101,7 @@ local function serve()
     place = place + granted * cost()
     ahead = isNew and 0 or aheadOf(place) - queued
   end
+  asks = asksForReport(granted)
   if message.wanted <= granted then return grants, 0, place, false end
   return grants, waitFor(math.ceil(ahead * math.min(share, state.take)) + 1, all), place, true
 end

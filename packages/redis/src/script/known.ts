@@ -15,6 +15,8 @@ local week = 604800000
 local lateness = 500
 -- How often a process that waits for the end of a pause looks whether it was lifted.
 local pauseLook = 2000
+-- The same where the API said that nothing remains until its reset.
+local resetLook = 30000
 -- How long a unit without a response is presumed to be under way where nothing better is known.
 local lease = 5000
 -- How many of the last response times are kept, and how many are needed.
@@ -24,6 +26,8 @@ local timesKept, timesNeeded = 30, 15
 local state, stated, units, member
 -- How long after its due time a new unit is presumed to be answered.
 local promise
+-- Whether the process shall report the next response.
+local asks = false
 -- Whether this message begins an epoch, and when a process was heard before it.
 local isNew, lastHeard
 `

@@ -40,6 +40,7 @@ local function waitFor(unit, others)
   local lead = horizon / 2
   local wait = math.max(due - lead, state.hold) - now
   if state.pause > now then wait = math.min(wait, math.max(pauseLook, others * 20)) end
+  if state.reset > now then wait = math.min(wait, math.max(resetLook, others * 2000)) end
   return math.max(wait, horizon / 4)
 end
 `

@@ -54,13 +54,28 @@ local function mendQueue()
 end
 `
 
+/** Returns the part of the fullest limit that is used, and how many units are free now. */
+export const levels = `
+local function levels(freeings)
+  local used, left = 0, math.min(leftBeforeReset(), 1000000000)
+  for index, limit in ipairs(limits) do
+    local free = math.max(0, freeings[index].free)
+    used, left = math.max(used, 1 - free / limit.quota), math.min(left, free)
+  end
+  if math.max(state.hold, state.pause) > now then left = 0 end
+  return used, left
+end
+`
+
 /** Returns the answer to the message. */
 export const answer = `
 local function answer(grants, wait)
+  local freeings = allFreeings(true)
+  local used, left = levels(freeings)
   return cjson.encode({
     epoch = state.epoch, turn = state.turn, member = member, grants = grants, wait = wait, now = now,
-    promise = promise,
-    soonest = math.max(0, dueOf(1, allFreeings(true)) - now), pause = math.max(0, state.pause - now),
+    promise = promise, used = used, left = left, asks = asks,
+    soonest = math.max(0, dueOf(1, freeings) - now), pause = math.max(0, state.pause - now),
   })
 end
 `

@@ -9,6 +9,7 @@ import type { Message } from '../../src/protocol.ts'
 const slots = 100
 const lateness = 500
 const pauseLook = 2_000
+const resetLook = 30_000
 const timesKept = 30
 const timesNeeded = 15
 
@@ -30,6 +31,11 @@ interface State {
   times: number[]
   promise: number
   served: number
+  left: number
+  reset: number
+  paced: number
+  asked: number
+  reported: number
   delay?: number | undefined
   mark?: { readonly key: string; readonly due: number; readonly served: number }
   used: Map<string, { span: number; slots: Map<number, [units: number, latest: number]>; heard: number }>
@@ -83,6 +89,7 @@ class Turn {
   readonly #lastHeard: number
   readonly #isStale: boolean = false
   #isNew = false
+  #asks = false
   #state: State
   #stated: Word | undefined
   #units = new Map<string, Entry[]>()
@@ -112,12 +119,17 @@ class Turn {
     const member = message.member === 0 ? (state.members += 1) : message.member
     this.#waitForOthers()
     this.#replaceUnits()
-    if (message.resume) state.pause = 0
-    if (message.pause > 0) state.pause = Math.max(state.pause, this.#now + message.pause)
+    if (message.resume) Object.assign(state, { pause: 0, paced: 0 })
+    if (message.pause > 0) {
+      state.pause = Math.max(state.pause, this.#now + message.pause)
+      state.paced = Math.max(state.paced, state.pause + this.#shortest)
+    }
     this.#learnTimes()
+    this.#hearRemaining()
     const { grants, wait, place, waits } = this.#serve()
     this.#write(wait, place, waits)
-    const soonest = this.#dueOf(1, this.#allFreeings(true)) - this.#now
+    const freeings = this.#allFreeings(true)
+    const soonest = this.#dueOf(1, freeings) - this.#now
     return {
       epoch: state.epoch,
       turn: state.turn,
@@ -126,6 +138,8 @@ class Turn {
       wait,
       now: this.#now,
       promise: this.#promise,
+      ...this.#levels(freeings),
+      asks: this.#asks,
       soonest: Math.max(0, soonest),
       pause: Math.max(0, state.pause - this.#now),
     }
@@ -164,6 +178,11 @@ class Turn {
       times: [],
       promise: lease,
       served: 0,
+      left: 0,
+      reset: 0,
+      paced: 0,
+      asked: 0,
+      reported: 0,
       used: new Map(),
     }
     this.#stated = undefined
@@ -268,14 +287,18 @@ class Turn {
   }
 
   #dueOf(unit: number, freeings: readonly Freeing[]): number {
-    const { hold, pause, next } = this.#state
-    const inTurn = Math.max(this.#now, hold, pause, next) + (unit - 1) * this.#message.policy.interval
-    return Math.max(this.#freeAt(unit, freeings), inTurn)
+    const { hold, pause, next, reset } = this.#state
+    const left = this.#leftBeforeReset
+    let from = Math.max(this.#now, hold, pause, next)
+    if (unit > left) from = Math.max(from, reset)
+    const inRow = unit > left ? unit - left : unit
+    return Math.max(this.#freeAt(unit, freeings), from + (inRow - 1) * this.#apart(true))
   }
 
   #freeAt(unit: number, freeings: readonly Freeing[]): number {
     const { hold, pause, lag, delay = lag } = this.#state
     let due = Math.max(this.#now, hold, pause)
+    if (unit > this.#leftBeforeReset) due = Math.max(due, this.#state.reset)
     for (const [index, limit] of this.#message.policy.limits.entries()) {
       const { free, list } = freeings[index] as Freeing
       const rounds = Math.floor((unit - 1) / limit.quota)
@@ -304,6 +327,79 @@ class Turn {
     return room
   }
 
+  // remaining
+
+  /** 0 without limits. */
+  get #shortest(): number {
+    const { limits } = this.#message.policy
+    return limits.length === 0 ? 0 : Math.min(...limits.map(({ span }) => span))
+  }
+
+  get #leftBeforeReset(): number {
+    return this.#state.reset > this.#now ? this.#state.left : Infinity
+  }
+
+  #apart(isExpected = false): number {
+    const { interval } = this.#message.policy
+    if (interval > 0 || this.#now >= this.#state.paced) return interval
+    const limit = this.#narrowest
+    if (limit === undefined) return 0
+    return (limit.span + (isExpected ? (this.#state.delay ?? 0) : 0)) / limit.quota
+  }
+
+  #asksForReport(granted: number): boolean {
+    const state = this.#state
+    if (granted === 0 || this.#shortest === 0) return false
+    if (this.#now < Math.max(state.asked, state.reported) + this.#shortest / 4) return false
+    state.asked = this.#now
+    return true
+  }
+
+  #sentSince(time: number): number {
+    const { promise, lag, times } = this.#state
+    const { limits, horizon, longestPromise } = this.#message.policy
+    const roundTrip = Math.max(promise < lease ? promise : lag, ...times)
+    const counts = limits.map((limit) => {
+      let count = 0
+      for (const [slot, [units, latest]] of this.#usedOf(limit)) {
+        const isPresumed = latest > this.#now + horizon + longestPromise
+        const answeredAt = ((slot - 1) * limit.span) / slots
+        if (answeredAt - (isPresumed ? lease : roundTrip) > time) count += units
+      }
+      return count
+    })
+    return Math.max(0, ...counts)
+  }
+
+  #hearRemaining(): void {
+    const state = this.#state
+    const { reported, resume } = this.#message
+    if (resume) state.reset = 0
+    if (reported.length === 0) return
+    const [remaining, resetIn, age] = reported
+    if (this.#now - age < state.reported || age > (this.#shortest || 60_000) / 40) return
+    state.reset = 0
+    state.reported = this.#now - age
+    const freeings = this.#allFreeings(false)
+    const left = remaining - this.#sentSince(this.#now - age)
+    const isFewer = left + 1 + this.#fewest / 40 < this.#roomBy(this.#now, freeings)
+    const isLater = this.#now + resetIn > this.#dueOf(1, freeings) + 1_000
+    if (isFewer || isLater) Object.assign(state, { left: Math.max(0, left), reset: this.#now + resetIn })
+    if (isFewer && left < 1) state.paced = state.reset + this.#shortest
+  }
+
+  #levels(freeings: readonly Freeing[]): { used: number; left: number } {
+    const { hold, pause } = this.#state
+    let used = 0
+    let left = Math.min(this.#leftBeforeReset, 1_000_000_000)
+    for (const [index, { quota }] of this.#message.policy.limits.entries()) {
+      const free = Math.max(0, freeings[index]?.free ?? 0)
+      used = Math.max(used, 1 - free / quota)
+      left = Math.min(left, free)
+    }
+    return { used, left: Math.max(hold, pause) > this.#now ? 0 : left }
+  }
+
   // turns and grants
 
   #grant(most: number, freeings: readonly Freeing[]): { grants: Entry[]; granted: number } {
@@ -314,11 +410,15 @@ class Turn {
       const due = Math.max(this.#freeAt(granted + 1, freeings), this.#state.next)
       if (due > this.#now + policy.horizon) break
       let count = 1
-      if (policy.interval > 0) this.#state.next = due + policy.interval
-      else count = Math.min(most, this.#roomBy(due, freeings)) - granted
+      if (this.#apart() > 0) this.#state.next = due + this.#apart()
+      else {
+        const left = due < this.#state.reset ? this.#leftBeforeReset : most
+        count = Math.min(most, left, this.#roomBy(due, freeings)) - granted
+      }
       grants.push([due - this.#now, count])
       granted += count
     }
+    for (const [delay, count] of grants) if (this.#now + delay < this.#state.reset) this.#state.left -= count
     for (const [delay, count] of grants)
       for (const limit of policy.limits) {
         const at = this.#now + delay + this.#promise
@@ -355,10 +455,11 @@ class Turn {
 
   #waitFor(unit: number, others: number): number {
     const { policy } = this.#message
-    const { hold, pause } = this.#state
+    const { hold, pause, reset } = this.#state
     const due = this.#dueOf(unit, this.#allFreeings(true))
     let wait = Math.max(due - policy.horizon / 2, hold) - this.#now
     if (pause > this.#now) wait = Math.min(wait, Math.max(pauseLook, others * 20))
+    if (reset > this.#now) wait = Math.min(wait, Math.max(resetLook, others * 2_000))
     return Math.max(wait, policy.horizon / 4)
   }
 
@@ -386,6 +487,7 @@ class Turn {
       place += granted * this.#cost
       ahead = this.#isNew ? 0 : this.#aheadOf(place) - queued
     }
+    this.#asks = this.#asksForReport(granted)
     const waits = wanted > granted
     const wait = waits ? this.#waitFor(Math.ceil(ahead * Math.min(share, state.take)) + 1, all) : 0
     return { grants, wait, place, waits }
@@ -412,7 +514,9 @@ class Turn {
     const [delayOfGrant] = grants.find(([, count]) => (left -= count) <= 0) as Entry
     const due = this.#now + delayOfGrant
     const delay = mark && unit > 0 ? (due - mark.due) / rounds - limit.span : 0
-    if (delay > 0 && delay < limit.span / 4) state.delay = ((state.delay ?? lag) + delay) / 2
+    const isPaced = this.#now < state.paced
+    if (!isPaced && state.delay !== undefined && state.delay >= limit.span / 4) state.delay = undefined
+    if (delay > 0 && (isPaced || delay < limit.span / 4)) state.delay = ((state.delay ?? lag) + delay) / 2
     state.mark = { key: limit.key, due, served: before + Math.max(1, unit) }
   }
 

@@ -4,6 +4,7 @@ import { type Message, readAnswer } from '../../src/protocol.ts'
 import type { Runtime } from '../../src/runtime.ts'
 import { emptyKeys, ReferenceRedis } from './reference.ts'
 import { seededRandom } from './seeded-random.ts'
+import { type Header, SimulatedServer, type SimulatedServerOptions } from './simulated-server.ts'
 import { World } from './world.ts'
 
 /** What is simulated; times in milliseconds. */
@@ -22,6 +23,8 @@ export interface SimulationOptions {
   readonly lateness?: number
   readonly fallbackShare?: number
   readonly timeout?: number
+  /** What the API keeps and says in its headers, if that is not the policy of the fleet. */
+  readonly server?: SimulatedServerOptions
 }
 
 /** What a simulated fleet did since a moment. */
@@ -144,10 +147,13 @@ export class SimulatedProcess {
     const time = least + random() * (most - least)
     // the server counts a call somewhere between its send and its response
     const there = random() * time
-    world.after(there, () => this.#fleet.arrive(this))
+    let header: Header | undefined
+    world.after(there, () => (header = this.#fleet.arrive(this)))
     world.after(time, () =>
       this.#later(0, () => {
         permit.answered()
+        if (header?.isRefused) this.limiter.pause(header.resetIn)
+        if (header) this.limiter.reported(header)
         permit.ended()
         this.#waiting += 1
         this.serve()
@@ -182,6 +188,7 @@ export class SimulatedFleet {
   readonly random: () => number
   readonly processes: SimulatedProcess[] = []
   readonly arrivals: number[] = []
+  readonly server: SimulatedServer | undefined
   messages = 0
   /** Redis stands still until then, and does then what it was asked meanwhile. */
   stillUntil = 0
@@ -194,6 +201,7 @@ export class SimulatedFleet {
   constructor(options: SimulationOptions) {
     this.options = options
     this.random = seededRandom(options.seed)
+    this.server = options.server && new SimulatedServer(options.server)
     for (let index = 0; index < options.size; index += 1) this.start(index)
   }
 
@@ -213,11 +221,13 @@ export class SimulatedFleet {
     this.world.after(this.random() * 100, () => process.serve())
   }
 
-  arrive(process: SimulatedProcess): void {
+  /** Counts a call, and returns what the API says in its response. */
+  arrive(process: SimulatedProcess): Header | undefined {
     this.arrivals.push(this.world.now)
     process.calls += 1
     process.longestGap = Math.max(process.longestGap, this.world.now - process.lastCallAt)
     process.lastCallAt = this.world.now
+    return this.server?.arrive(this.world.now)
   }
 
   /** Keys are lost on a server that runs on. */

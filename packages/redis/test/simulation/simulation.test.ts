@@ -77,6 +77,48 @@ describe('waiting processes', () => {
     },
   )
 
+  test.each([
+    [8, 'a sliding window', true],
+    [200, 'a sliding window', true],
+    [200, 'a fixed window', false],
+  ])(
+    '%d whose API keeps the policy in %s and says what remains: nothing slows down, a call costs 1.5 messages at most',
+    { timeout },
+    async (size, _, isSliding) => {
+      const server = { ...second, isSliding }
+      const fleet = await warmFleet({ size, limits: [second], server }, 12_000)
+      await fleet.run(40_000)
+      const result = fleet.result(40_000)
+      expect(result.rate, `seed ${seed}`).toBeGreaterThan(0.97)
+      expect(result.messagesPerCall, `seed ${seed}`).toBeLessThan(1.5)
+      expect(fleet.server?.refused, `seed ${seed}`).toBe(0)
+    },
+  )
+
+  test.each([
+    [8, 10, 1_000, true, 0.16, 2],
+    [50, 10, 1_000, false, 0.16, 5],
+    [8, 60, 60_000, false, 0.12, 3],
+    [50, 60, 60_000, false, 0.12, 5],
+  ])(
+    '%d whose API takes %d calls in %d ms, far fewer than the policy, and says so: the fleet keeps to it',
+    { timeout },
+    async (size, quota, window, isSliding, mostRefused, mostMessages) => {
+      const server = { quota, window, isSliding }
+      const limits = [{ quota: 25, window: window === 1_000 ? 1_000 : 10_000 }]
+      const fleet = await warmFleet({ size, limits, server }, 70_000)
+      const before = fleet.server?.refused ?? 0
+      await fleet.run(300_000)
+      const refused = (fleet.server?.refused ?? 0) - before
+      const { calls, messagesPerCall, idle } = fleet.result(300_000)
+      // without what it says: 0.59 of a second's calls, and 0.2 of a minute's
+      expect(refused / calls, `seed ${seed}`).toBeLessThan(mostRefused)
+      expect(calls - refused, `seed ${seed}`).toBeGreaterThan(0.65 * quota * (300_000 / window))
+      expect(messagesPerCall, `seed ${seed}`).toBeLessThan(mostMessages)
+      expect(idle, `seed ${seed}`).toBe(0)
+    },
+  )
+
   test('with `spread` each call costs one message too', { timeout }, async () => {
     const fleet = await warmFleet({ size: 50, limits: [second], spread: true }, 5_000)
     await fleet.run(60_000)
