@@ -14,6 +14,8 @@ interface Stage {
   readonly service: ServiceProcess
   readonly random: Random
   readonly credentials: Credentials
+  /** The newest secret at each issuer, since rotations overlap. */
+  readonly newest: Map<Realm, unknown>
   readonly realm: Realm
   /** How long the fault lasts, in milliseconds. */
   readonly span: number
@@ -38,11 +40,13 @@ function retryAfterOf({ random }: Stage): { retryAfter?: number | string } {
 }
 
 async function rotate(stage: Stage, overlap: boolean): Promise<void> {
-  const { realm, credentials, span } = stage
+  const { realm, credentials, newest, span } = stage
   const control = controlOf(stage)
   const next = await control('rotateSecret', realm, { overlap })
+  newest.set(realm, next)
   if (!overlap) await control('revokeTokens', realm)
   await sleep(span)
+  if (newest.get(realm) !== next) return
   credentials[realm] = next as Credentials[Realm]
   // the token may live longer than the secret that brought it
   if (overlap) await control('revokeTokens', realm)
@@ -139,6 +143,7 @@ export function playFaults(
   const counts = new Map<string, number>()
   const felt = new Map<string, number>()
   const going = new Set<Promise<unknown>>()
+  const newest = new Map<Realm, unknown>()
 
   const play = async (): Promise<void> => {
     while (performance.now() < until) {
@@ -148,7 +153,7 @@ export function playFaults(
       const span = random.whole(200, 4_000)
       counts.set(name, (counts.get(name) ?? 0) + 1)
       felt.set(name, Math.max(felt.get(name) ?? 0, performance.now() + span))
-      const fault = faults[name]!({ ...stage, realm, span }).finally(() => going.delete(fault))
+      const fault = faults[name]!({ ...stage, newest, realm, span }).finally(() => going.delete(fault))
       going.add(fault)
     }
     await Promise.all(going)
