@@ -1,5 +1,5 @@
 // Makes one file of each entry of a package's build, after `tsc -b`: loading forty takes three times as long.
-// Comments stay in the sources and the types, where people read them: a runtime only skips them, at each start.
+// Comments stay in the sources and the types, where people read them: a runtime would skip them again at each start.
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,7 @@ for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'o
   await bundle.write({
     dir: dist,
     ...form,
-    // what another entry shares with the main one lies in that, or everybody would load a second file for it
+    // what another entry shares with the main one goes into the main one: each application would load a second file for it
     codeSplitting: { groups: [{ name: 'index', test: /src[\\/]index\.ts$/ }] },
   })
   await bundle.close()

@@ -34,11 +34,11 @@ export interface NamedLimit {
 export type StoreFailure = 'error' | 'timeout' | 'unreadable'
 
 /**
- * Everything that an operator may want to see, told apart by `type`. Times are milliseconds. No event carries
- * a token, a secret or a full URL: an `api` is its `baseUrl`.
+ * What happened in a manager, for operators; `type` says which kind of event it is. Times are milliseconds. No event
+ * carries a token, a secret or a full URL: an `api` is its `baseUrl`.
  */
 export type TokenlaneEvent = EventOfOne & {
-  /** The tenant whose event it is, where a manager has tenants. */
+  /** The tenant to which this happened, where a manager has tenants. */
   readonly tenant?: string
 }
 
@@ -126,8 +126,8 @@ type EventOfOne =
       readonly duration: number
     }
   /**
-   * A URL has the origin of APIs, `apis` are their base URLs, but lies in none of them: its calls get no token. Once
-   * per path, for 100 paths at most. `path` is at most 200 characters of it.
+   * A URL is on the origin of APIs but outside each of them, so its calls get no token. `apis` are the base URLs of
+   * that origin, `path` is cut to 200 characters. Once per path, for 100 paths at most.
    */
   | {
       readonly type: 'route.missed'
@@ -136,8 +136,9 @@ type EventOfOne =
       readonly apis: readonly string[]
     }
   /**
-   * No call of the API goes out `for` so long, because a response with this `status` refused a call for the API's
-   * limit (`refused`) or said that nothing remains of it (`used-up`). Once per pause, and again if it gets longer.
+   * An API is paused: none of its calls goes out `for` this time. A response with this `status` refused a call for the
+   * API's limit (`refused`), or said that nothing remains of the limit (`used-up`). Once per pause, and again if it
+   * gets longer.
    */
   | {
       readonly type: 'api.paused'
@@ -165,14 +166,14 @@ type EventOfOne =
       readonly daysLeft: number
       readonly threshold: number
     }
-  /** The issuer took other credentials than the time before. */
+  /** The issuer accepted other credentials than the last time. */
   | { readonly type: 'credentials.rotated'; readonly issuer: string; readonly clientId: string }
 
-/** Receives events, synchronously and in order. Whatever it throws is ignored. */
+/** Receives events, synchronously and in order. An error that it throws is ignored. */
 export type Observer = (event: TokenlaneEvent) => void
 
 /**
  * Gives an event to every observer. `isObserved` says whether there are any: make an event that takes work, or that
- * comes with every call, only then. `manager` is whose events these are.
+ * comes with every call, only then. `manager` is the manager in which they happen.
  */
 export type Emit = (Observer & { readonly isObserved?: boolean; readonly manager?: object }) | undefined

@@ -73,7 +73,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    * the longest window until now. Calls that are queued beyond a lower `maxQueued` stay queued; a new `maxWait` counts
    * from when each call was queued.
    *
-   * @param baseUrl The `baseUrl` of one of the `apis` that was created with a rate policy, be it `{ limits: [] }`.
+   * @param baseUrl The `baseUrl` of one of the `apis` that was created with a rate policy, if only `{ limits: [] }`.
    * @param policy All of the policy: what is left out has its default.
    * @throws TokenlaneError `INVALID_OPTIONS` for a policy that would be refused at start, for any other URL, and for
    * a shared limiter that cannot change its policy.

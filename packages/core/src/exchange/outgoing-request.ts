@@ -4,16 +4,16 @@ import type { Referrer } from './referrer.ts'
 import type { FetchArguments, OutgoingCall } from './send-within-api.ts'
 import { withToken } from './header-fields.ts'
 
-/** What is known of a request beside itself. */
+/** What a `Request` does not say about its call. */
 export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal' | 'sentBefore'> {
-  /** What the body was made of, where that is known: then the body of the request is never looked at. */
+  /** What the body was made of, where the client knows it. Then the body of the request is not read for a copy. */
   readonly source?: unknown
 }
 
 /**
  * A call for which its client, or the caller, has made a `Request`.
  *
- * The request itself, which errors and hooks show, never has the token.
+ * That request never gets the token, because errors and hooks show it.
  */
 export class OutgoingRequest implements OutgoingCall {
   readonly replayable: boolean
@@ -25,9 +25,9 @@ export class OutgoingRequest implements OutgoingCall {
   readonly pass: SendOptions['pass']
   readonly #request: Request
   readonly #source: unknown
-  /** The source, if it is text: then no copy is made ahead. */
+  /** The source, if it is text: it can be sent again without a copy. */
   readonly #text: string | undefined
-  /** A request with a body: a copy ahead where it can be sent again, since sending uses it up. */
+  /** What is sent next of a request with a body; cloned before, if the call can be sent again, since sending uses it up. */
   #copy: Request | undefined
   #sent = false
 

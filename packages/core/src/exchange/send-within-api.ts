@@ -12,11 +12,11 @@ export interface OutgoingCall extends RedirectedCall, SendOptions {
   readonly replayable: boolean
   /** Whether redirects are to be followed, and not left to the caller. */
   readonly followsRedirects: boolean
-  /** Returns the next request of the call itself, with this token. */
+  /** Returns the next request to the URL of the call, with this token. */
   next(authorization: string): FetchArguments
   /**
-   * Prepares the request of a redirect. The function that comes back adds the token and leaves further redirects
-   * alone; without a token, the request follows them by itself.
+   * Prepares the request of a redirect, and returns a function that adds the token. With a token the request leaves
+   * further redirects to the caller; without one, `fetch` follows them.
    */
   hop(hop: Hop): Promise<(authorization?: string) => FetchArguments>
   /** Frees what was kept to be sent again. `failure` is why the call failed, if it did. */
@@ -35,7 +35,7 @@ const mostRedirects = 20
 
 /**
  * Sends a call to its API, and follows its redirects with the token for as long as they stay within that API. The
- * first one that leaves it is sent without the token, and everything after it is followed by `fetch` itself.
+ * first redirect that leaves the API is sent without the token, and `fetch` follows those after it.
  *
  * @throws what `fetch` and `api.send` throw.
  */

@@ -95,7 +95,7 @@ function describeSettings(
   protocol: IssuerProtocol,
   ownFetch: boolean,
 ): Description<IssuerSettings> {
-  // a wrong method is refused for itself
+  // a wrong method has an error of its own
   const method =
     clientAuthenticationMethods.find((one) => one === clientAuthentication) ?? 'client_secret_post'
   const longestNotice = isDays(secretLifetime) ? secretLifetime : 365

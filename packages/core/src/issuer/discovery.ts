@@ -87,7 +87,7 @@ class DiscoveredServer implements ServerMetadata {
     })
   }
 
-  /** Returns whose metadata it is: an attacker's, or that of another spelling of the issuer (RFC 8414 §3.3). */
+  /** Says which issuer the metadata describes: another server, or another spelling of this one (RFC 8414 §3.3). */
   #wrong(body: string): string {
     try {
       const { issuer } = JSON.parse(body) as { issuer?: unknown }

@@ -5,7 +5,7 @@ import type {
   CredentialsSource,
 } from '../credentials/credentials.ts'
 
-/** What every issuer is configured with, whatever proves its client. */
+/** The options of every issuer, however its client proves itself. */
 interface CommonSettings {
   /**
    * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the
@@ -46,7 +46,7 @@ interface CommonSettings {
   readonly allowInsecureLoopback?: boolean | undefined
 }
 
-/** What an issuer is configured with whose client proves itself with a secret. */
+/** The options of an issuer whose client proves itself with a secret. */
 export interface IssuerSettings extends CommonSettings {
   /** The registered client; each issuer has its own. */
   readonly credentials: CredentialsSource

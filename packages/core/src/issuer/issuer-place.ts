@@ -74,7 +74,7 @@ const readTokenPath: Reader<string> = (value, path) => {
 
 /** Appends the token path to the URL before it, in which no part of it may stand already. */
 function below(url: URL, option: string, tokenPath: unknown): IssuerPlace {
-  // a wrong path is refused for itself
+  // a wrong path has an error of its own
   const path = typeof tokenPath === 'string' && tokenPath.startsWith('/') ? tokenPath : '/'
   const base = url.pathname.replace(/\/+$/, '')
   const parts = Array.from(path.slice(1).matchAll(/\/|$/g), ({ index }) => path.slice(0, index + 1))

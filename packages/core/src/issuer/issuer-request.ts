@@ -74,7 +74,7 @@ export async function askServer(
         return uncached(fetch)(to, init)
       },
     })
-    // a `fetch` that does not heed the signal must not hold up the calls that wait for the token
+    // a `fetch` that ignores the signal must not delay the calls that wait for the token
     return await abortable(response.then(read), signal)
   } catch (error) {
     if (error instanceof ResponseTooLarge)

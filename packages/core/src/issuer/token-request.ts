@@ -36,7 +36,7 @@ export async function requestToken(
   }
 }
 
-/** Asks once, and once more where an assertion is refused whose times are not those of the issuer's clock (RFC 7523 §3). */
+/** Asks once, and once more if the issuer refused an assertion because its times do not fit its clock (RFC 7523 §3). */
 async function askInTime(asking: TokenRequest): Promise<IssuedToken> {
   const { authentication, clock } = asking.endpoint
   const response = await send(asking)

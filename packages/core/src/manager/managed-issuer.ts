@@ -24,7 +24,7 @@ export interface IssuerStatus {
 export interface ManagedIssuer {
   readonly token: RenewingToken
   readonly credentials: CredentialRotation
-  /** Asks the issuer itself, whatever other processes share. */
+  /** Asks the issuer, without a look at what other processes have stored. */
   readonly issuing: ClientTokenSource
   /** How long one token request may take, in milliseconds. */
   readonly requestTimeout: number

@@ -81,7 +81,7 @@ function settingsOf(dispatcher: Dispatcher | undefined, depth = 0): readonly unk
   const options = named('options')
   if (options !== undefined) {
     const { connect, tls } = (dispatcher[options] ?? {}) as { connect?: unknown; tls?: unknown }
-    // a function of the caller's connects as it likes
+    // the application's own function connects, with settings that cannot be seen
     return typeof connect === 'function' ? [] : [{ ...(tls as object), ...(connect as object) }]
   }
   return symbols
