@@ -46,7 +46,7 @@ export class Ledger {
   }
 
   /** Keeps other limits from now on; what is known of answered units counts in them. */
-  set policy(policy: FleetPolicy) {
+  setPolicy(policy: FleetPolicy): void {
     const longest = this.#longestKnown()
     this.#policy = policy
     this.#slots = policy.limits.map(() => new Map())
@@ -72,16 +72,18 @@ export class Ledger {
 
   /** Returns when Redis must hear that units are still open; `Infinity` without open units. */
   get tellAt(): number {
-    this.#batches = this.#batches.filter(({ open }) => open > 0)
     let earliest = Infinity
-    for (const { tellAt } of this.#batches) earliest = Math.min(earliest, tellAt)
+    for (const { open, tellAt } of this.#batches) if (open > 0) earliest = Math.min(earliest, tellAt)
     return earliest
   }
 
-  /** Returns all units by limit, as a message that leaves at `now` states them. */
+  /**
+   * Returns all units by limit, as a message that leaves at `now` states them. Units without a response whose time has come
+   * are presumed to be under way for another lease.
+   */
   state(now: number): Units[][] {
     this.#forget(now)
-    const open = this.#batches.filter((batch) => batch.open > 0)
+    const open = this.#batches
     for (const batch of open) {
       if (now < batch.tellAt && now < batch.presumedAt) continue
       batch.presumedAt = now + lease
@@ -106,8 +108,9 @@ export class Ledger {
     }
   }
 
-  /** Drops what is out of every window. */
+  /** Drops what is answered, and out of every window. */
   #forget(now: number): void {
+    this.#batches = this.#batches.filter(({ open }) => open > 0)
     for (const [index, { span }] of this.#policy.limits.entries())
       for (const [key, { latest }] of this.#slots[index] as Map<number, Slot>)
         if (latest + span <= now) this.#slots[index]?.delete(key)

@@ -148,7 +148,7 @@ export class SharedBudget {
   }
 
   setPolicy({ limits, spread, accounting }: RateLimiterOptions): void {
-    this.#ledger.policy = fleetPolicy(limits, spread, this.policy.reconnectTime)
+    this.#ledger.setPolicy(fleetPolicy(limits, spread, this.policy.reconnectTime))
     this.#inUse.accounting = accounting
     this.#demand.askAtOnce()
     this.#ahead.drop(Infinity)
