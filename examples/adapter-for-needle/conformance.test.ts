@@ -50,8 +50,11 @@ const driver: Driver<Client> = {
     statusOf: () => undefined,
   },
   limits: {
-    retries: { reason: 'needle has none.', instead: 'A 503 is the answer.' },
-    httpErrors: { reason: 'needle makes no error of a status.', instead: 'It is the answer.' },
+    retries: { reason: 'needle has none.', instead: "A 503 is the caller's after 1 send." },
+    httpErrors: {
+      reason: 'needle makes no error of a status.',
+      instead: 'The caller gets the response with its status.',
+    },
     detach: {
       reason: '`withTokens` makes a new function.',
       instead: 'The function that it was made of sends no token.',

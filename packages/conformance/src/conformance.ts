@@ -33,7 +33,7 @@ export function conformance<Client>(driver: Driver<Client>): void {
 
   beforeAll(async () => {
     sandbox = await startSandbox({ records: 30 })
-    // nothing else: on Deno every socket has a copy of all, and scenarios print answers with their sockets
+    // nothing else: on Deno every socket has a copy of all, and scenarios print responses with their sockets
     tls.setDefaultCACertificates([sandbox.ca])
   }, longest)
   afterAll(() => sandbox?.close())

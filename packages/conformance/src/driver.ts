@@ -11,7 +11,7 @@ export interface Driver<Client> {
   /** Gives a client the manager's tokens. Called again with the client that came out of it: attached twice. */
   attach(client: Client, tokens: TokenManager): Attached<Client>
   /** Sends one call and rejects with what the client rejects with, untouched. */
-  send(client: Client, request: ScenarioRequest): Promise<Answer>
+  send(client: Client, request: ScenarioRequest): Promise<ScenarioResponse>
   readonly errors: ClientErrors
   /** What the client cannot do. A scenario that needs it proves what happens instead. */
   readonly limits?: Partial<Record<Feature, Limit>> | undefined
@@ -25,7 +25,7 @@ export interface Attached<Client> {
   readonly detach?: (() => void) | undefined
 }
 
-/** One call, in the words of no client. */
+/** One call, described independently of any client. */
 export interface ScenarioRequest {
   /** Absolute, with its query. */
   readonly url: string
@@ -38,7 +38,7 @@ export interface ScenarioRequest {
   readonly timeout?: number | undefined
   /** How often the client itself sends again after a 503, without waiting for it. Default 0. */
   readonly retries?: number | undefined
-  /** Whether the answer's body is to be read from `Answer.stream`. Default `false`. */
+  /** Whether the response's body is to be read from `ScenarioResponse.stream`. Default `false`. */
   readonly stream?: boolean | undefined
   /** Tokenlane's options of this call, passed on as they are. */
   readonly tokenlane?: { readonly priority?: number } | undefined
@@ -65,8 +65,8 @@ export type RequestBody =
 
 export type BodyKind = RequestBody['kind']
 
-/** What came back, in the words of no client. */
-export interface Answer {
+/** The response to a call, described independently of any client. */
+export interface ScenarioResponse {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Headers
@@ -96,11 +96,11 @@ export type Feature =
   | 'timeout'
   /** Retries of its own. */
   | 'retries'
-  /** Errors for answers of status 400 and up. */
+  /** Errors for responses of status 400 and up. */
   | 'httpErrors'
   /** To take the tokens off again. */
   | 'detach'
-  /** To send a call again, after a 401, whose answer is a stream. */
+  /** To send a call again, after a 401, whose response is a stream. */
   | 'streamRetry'
   /** To follow redirects. */
   | 'redirects'
@@ -108,8 +108,8 @@ export type Feature =
   | 'redirectUnits'
   /** To carry options of Tokenlane for one call. */
   | 'callOptions'
-  /** Answers that do not hold the request that was sent. */
-  | 'cleanAnswers'
+  /** Responses that do not hold the request that was sent. */
+  | 'cleanResponses'
   | `body: ${BodyKind}`
 
 /** One sentence each, for the table. */

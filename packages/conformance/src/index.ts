@@ -1,7 +1,7 @@
 // For an adapter of your own.
 export { conformance, type ConformanceCell } from './conformance.ts'
 export type {
-  Answer,
+  ScenarioResponse,
   Attached,
   BodyKind,
   ClientErrors,
@@ -20,7 +20,7 @@ export {
   openScriptedApi,
   rejection,
   type Script,
-  type ScriptedAnswer,
+  type ScriptedResponse,
   type ScriptedApi,
   type SeenRequest,
 } from './scripted-api.ts'

@@ -8,10 +8,10 @@ export interface Loopback extends AsyncDisposable {
 }
 
 export async function listen(
-  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+  respond: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Loopback> {
   const server = createServer((request, response) => {
-    request.resume().on('end', () => answer(request, response))
+    request.resume().on('end', () => respond(request, response))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -10,9 +10,9 @@ export const token = 'token-that-nobody-may-see'
 /** A way to make a call fail. */
 export interface Provocation {
   readonly name: string
-  /** Code of our error; without one, the failure is the client's, or an answer. */
+  /** Code of our error; without one, the failure is the client's, or a response. */
   readonly code?: RegExp
-  /** The issuer's answer. */
+  /** The issuer's response. */
   readonly issuer?: (response: ServerResponse) => unknown
   /** The API's. */
   readonly api?: (response: ServerResponse, request: IncomingMessage) => unknown
@@ -31,7 +31,7 @@ const never = (): void => {}
 export const status =
   (code: number, headers = {}) =>
   (response: ServerResponse): unknown =>
-    response.writeHead(code, headers).end('an answer')
+    response.writeHead(code, headers).end('a response')
 const oneByOne = { limits: [{ quota: 1_000, window: 1_000 }], concurrency: 1 }
 /** Responds with the token. */
 export const issue = (response: ServerResponse): unknown =>
@@ -67,7 +67,7 @@ export const provocations: readonly Provocation[] = [
     issuer: (response) => response.destroy(),
   },
   {
-    name: 'an issuer that never answers',
+    name: 'an issuer that never responds',
     code: /^TOKEN_REQUEST_TIMEOUT$/,
     requestTimeout: 20,
     maxWait: 50,
@@ -109,15 +109,15 @@ export const provocations: readonly Provocation[] = [
   },
   ...[200, 400, 401, 403, 404, 500, 503].map((code) => ({ name: `status ${code}`, api: status(code) })),
   { name: 'a connection that breaks', api: (response) => response.destroy() },
-  { name: 'an answer that is not HTTP', api: (_, { socket }) => socket.end('SSH-2.0\r\n\r\n') },
+  { name: 'a response that is not HTTP', api: (_, { socket }) => socket.end('SSH-2.0\r\n\r\n') },
   {
-    name: 'an answer that ends early',
+    name: 'a response that ends early',
     api: (response) => {
       response.writeHead(200, { 'content-length': 100 }).write('the beginning', () => response.destroy())
     },
   },
   {
-    name: 'an answer that is packed, but is not',
+    name: 'a response that is packed, but is not',
     api: status(200, { 'content-encoding': 'gzip' }),
   },
   {

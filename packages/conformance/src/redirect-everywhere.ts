@@ -28,7 +28,7 @@ export async function followRedirectsEverywhere(
 ): Promise<{ readonly astray: readonly Seen[]; readonly kept: number; readonly outside: number }> {
   const seen: Seen[] = []
   let home = ''
-  const answer =
+  const redirecting =
     (name: string): Script =>
     ({ url, headers }) => {
       const { pathname, searchParams } = new URL(url, 'http://loopback')
@@ -36,8 +36,8 @@ export async function followRedirectsEverywhere(
       seen.push({ place: `${name} ${headers.host} ${pathname}`, authorization: headers.authorization })
       return to === null ? { status: 200 } : { status, headers: { location: to } }
     }
-  const server = await openScriptedApi(answer('home'))
-  const other = await openScriptedApi(answer('other'))
+  const server = await openScriptedApi(redirecting('home'))
+  const other = await openScriptedApi(redirecting('other'))
   const otherOrigin = new URL(other.url).origin
   home = new URL(server.url).origin
   const { host, port } = new URL(home)

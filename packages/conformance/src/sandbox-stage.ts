@@ -63,7 +63,7 @@ export class SandboxStage<Client> implements Stage {
       baseUrl: this.sandbox.weblinkUrl,
       tokens,
       keep: (outcome, kind) => {
-        const hidden = kind === 'answer' && this.#driver.limits?.cleanAnswers !== undefined
+        const hidden = kind === 'response' && this.#driver.limits?.cleanResponses !== undefined
         this.#kept.push(hidden ? serialized(outcome) : shownOf(outcome))
       },
     })
@@ -128,7 +128,7 @@ export class SandboxStage<Client> implements Stage {
     const kept = this.#kept
     this.#kept = []
     const leaks = kept.filter((shown) => this.#secrets.some((secret) => shown.includes(secret)))
-    expect(leaks.length, 'answers and errors that show a token or a secret').toBe(0)
+    expect(leaks.length, 'responses and errors that show a token or a secret').toBe(0)
   }
 
   /** Ends what the scenario opened. A failed one may have calls in flight, which an intact one must not. */

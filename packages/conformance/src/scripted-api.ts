@@ -13,7 +13,7 @@ export interface SeenRequest {
   readonly body: Buffer
 }
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   readonly status: number
   readonly headers?: Record<string, string>
   readonly body?: string
@@ -21,23 +21,23 @@ export interface ScriptedAnswer {
   readonly endless?: boolean
 }
 
-/** Answers the `number`-th request, from 1; `cut` ends its connection instead. */
+/** Responds to the `number`-th request, from 1; `cut` ends its connection instead. */
 export type Script = (
   request: SeenRequest,
   number: number,
-) => ScriptedAnswer | 'cut' | Promise<ScriptedAnswer>
+) => ScriptedResponse | 'cut' | Promise<ScriptedResponse>
 
-/** A plain HTTP server on loopback that shows what reached it and answers as a scenario says. */
+/** A plain HTTP server on loopback that shows what reached it and responds as a scenario says. */
 export interface ScriptedApi {
   /** Ends in `/`. */
   readonly url: string
   readonly requests: readonly SeenRequest[]
-  /** Answers that are neither sent whole nor let go of. */
+  /** Responses that are neither sent whole nor let go of. */
   unfinished(): number
   close(): Promise<void>
 }
 
-export const rejection: ScriptedAnswer = {
+export const rejection: ScriptedResponse = {
   status: 401,
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 }
@@ -48,11 +48,11 @@ export async function openScriptedApi(script: Script = () => ({ status: 200 })):
   const server = createServer((request, response) => {
     unfinished += 1
     response.once('close', () => (unfinished -= 1))
-    // a client that is gone gets no answer
-    answer(request, response).catch(() => response.destroy())
+    // a client that is gone gets no response
+    respond(request, response).catch(() => response.destroy())
   })
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers, rawHeaders } = request
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)

@@ -16,7 +16,7 @@ export interface OpenOptions {
   readonly observe?: TokenManagerOptions['observe']
   /** How long a call may wait for a token of the weblink issuer, in milliseconds. */
   readonly maxWait?: number
-  /** Until then the issuer's answers are on their way. */
+  /** Until then the issuer's responses are on their way. */
   readonly tokensCome?: Promise<void>
 }
 
@@ -50,6 +50,6 @@ export interface Stage {
   tokenRequests(): number
   /** Makes the token that a manager holds a revoked one, and starts the counts. */
   revoke(tokens: TokenManager): Promise<void>
-  /** No token and no secret shows in any answer and any error until now. */
+  /** No token and no secret shows in any response and any error until now. */
   mustShowNoSecret(): void
 }

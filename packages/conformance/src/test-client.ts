@@ -1,13 +1,13 @@
 import type { TokenlaneError, TokenManager } from '@tokenlane/core'
 import { expect } from 'vitest'
 
-import type { Answer, Driver, ScenarioRequest } from './driver.ts'
+import type { ScenarioResponse, Driver, ScenarioRequest } from './driver.ts'
 import { refusalIn } from './refusal.ts'
 
 /** A client in a scenario. A relative `url` is one of the weblink API. */
 export interface TestClient {
-  send(request: ScenarioRequest): Promise<Answer>
-  /** The status of the answer, also where the client makes an error of it. */
+  send(request: ScenarioRequest): Promise<ScenarioResponse>
+  /** The status of the response, also where the client makes an error of it. */
   status(request: ScenarioRequest): Promise<number>
   /** What the call rejects with; fails if it does not. */
   failure(request: ScenarioRequest): Promise<unknown>
@@ -22,8 +22,8 @@ export interface TestClientOptions<Client> {
   readonly baseUrl: string
   /** Without it the client is a bare one. */
   readonly tokens?: TokenManager
-  /** Is shown every answer and every error. */
-  readonly keep: (outcome: unknown, kind: 'answer' | 'error') => void
+  /** Is shown every response and every error. */
+  readonly keep: (outcome: unknown, kind: 'response' | 'error') => void
 }
 
 export function createTestClient<Client>(
@@ -32,13 +32,13 @@ export function createTestClient<Client>(
 ): TestClient {
   const { client, detach } = tokens === undefined ? { client: given } : driver.attach(given, tokens)
 
-  const send = async (request: ScenarioRequest): Promise<Answer> => {
+  const send = async (request: ScenarioRequest): Promise<ScenarioResponse> => {
     // such a call is the bare client's, and so is what it shows
     const ownAuthorization = request.headers?.['authorization'] !== undefined
     try {
-      const answer = await driver.send(client, { ...request, url: new URL(request.url, baseUrl).href })
-      if (!ownAuthorization) keep(answer.native, 'answer')
-      return answer
+      const response = await driver.send(client, { ...request, url: new URL(request.url, baseUrl).href })
+      if (!ownAuthorization) keep(response.native, 'response')
+      return response
     } catch (error) {
       if (!ownAuthorization) keep(error, 'error')
       throw error

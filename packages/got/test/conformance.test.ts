@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-import { conformance, type Answer, type Driver } from '@tokenlane/conformance'
+import { conformance, type ScenarioResponse, type Driver } from '@tokenlane/conformance'
 import got, {
   AbortError,
   HTTPError,
@@ -34,11 +34,11 @@ const driver: Driver<Got> = {
     show?.(options)
     if (stream !== true) {
       const response = (await client(url, options)) as Response<string>
-      return answerOf(response, response.body)
+      return responseOf(response, response.body)
     }
     const answer = client.stream(url, options)
     const [response] = (await once(answer, 'response')) as [PlainResponse]
-    return { ...answerOf(response, ''), stream: answer }
+    return { ...responseOf(response, ''), stream: answer }
   },
   errors: {
     isAbort: (error) => error instanceof AbortError,
@@ -67,7 +67,7 @@ const driver: Driver<Got> = {
   },
 }
 
-function answerOf(response: PlainResponse, text: string): Answer {
+function responseOf(response: PlainResponse, text: string): ScenarioResponse {
   const { statusCode, headers } = response
   return {
     status: statusCode,

@@ -1,5 +1,5 @@
 import { conformance, type Driver } from '@tokenlane/conformance'
-import { answerOf } from '@tokenlane/testing/fetch-driver'
+import { responseOf } from '@tokenlane/testing/fetch-driver'
 import ky, { isHTTPError, isNetworkError, isTimeoutError, type KyInstance, type Options } from 'ky'
 
 import { kyTokens } from '../src/index.ts'
@@ -22,7 +22,7 @@ const driver: Driver<KyInstance> = {
       ...(show && { hooks: { beforeRequest: [show], beforeRetry: [show] } }),
     }
     show?.(options)
-    return answerOf(await client(url, options), stream)
+    return responseOf(await client(url, options), stream)
   },
   errors: {
     isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',

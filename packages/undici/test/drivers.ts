@@ -1,6 +1,6 @@
 import { PassThrough, Readable, type Duplex } from 'node:stream'
 
-import type { Answer, Driver, Limit, RequestBody, ScenarioRequest } from '@tokenlane/conformance'
+import type { ScenarioResponse, Driver, Limit, RequestBody, ScenarioRequest } from '@tokenlane/conformance'
 import type { Dispatcher } from 'undici'
 
 import { tokensInterceptor } from '../src/index.ts'
@@ -100,13 +100,13 @@ function bodyOf(body: RequestBody | undefined): unknown {
   return body?.kind === 'JSON' ? JSON.stringify(body.value) : body?.value
 }
 
-const ways: Record<Way, (sent: Sent) => Promise<Answer>> = {
+const ways: Record<Way, (sent: Sent) => Promise<ScenarioResponse>> = {
   async request({ dispatcher, options, isStream }) {
     const response = await dispatcher.request(options)
     const { statusCode: status, headers, body } = response
     return isStream
-      ? { ...answerOf({ status, headers }, response), stream: body }
-      : { ...answerOf({ status, headers }, response), text: await body.text() }
+      ? { ...responseOf({ status, headers }, response), stream: body }
+      : { ...responseOf({ status, headers }, response), text: await body.text() }
   },
 
   async stream({ dispatcher, options, isStream }) {
@@ -118,7 +118,7 @@ const ways: Record<Way, (sent: Sent) => Promise<Answer>> = {
     })
     done.catch(head.reject)
     const { status, headers } = await head.promise
-    const answer = answerOf({ status, headers }, body)
+    const answer = responseOf({ status, headers }, body)
     if (isStream) return { ...answer, stream: body }
     const text = await textOf(body)
     await done
@@ -137,14 +137,14 @@ const ways: Record<Way, (sent: Sent) => Promise<Answer>> = {
     arrives.catch(() => {})
     feed(duplex, body)
     const { status, headers } = await arrives
-    const answer = answerOf({ status, headers }, duplex)
+    const answer = responseOf({ status, headers }, duplex)
     return isStream ? { ...answer, stream: duplex } : { ...answer, text: await textOf(duplex) }
   },
 }
 
-type Head = Pick<Answer, 'status'> & Pick<Dispatcher.ResponseData, 'headers'>
+type Head = Pick<ScenarioResponse, 'status'> & Pick<Dispatcher.ResponseData, 'headers'>
 
-function answerOf({ status, headers }: Head, native: unknown): Answer {
+function responseOf({ status, headers }: Head, native: unknown): ScenarioResponse {
   return { status, headers: new Headers(headers as Record<string, string>), text: '', native }
 }
 

@@ -1,4 +1,4 @@
-import type { Answer, Driver, ScenarioRequest } from '@tokenlane/conformance'
+import type { ScenarioResponse, Driver, ScenarioRequest } from '@tokenlane/conformance'
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
@@ -6,7 +6,7 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>
 export async function sendByFetch(
   fetch: Fetch,
   { url, method, headers, body, signal, stream, tokenlane, show }: ScenarioRequest,
-): Promise<Answer> {
+): Promise<ScenarioResponse> {
   const json = body?.kind === 'JSON'
   const init = {
     method: method ?? 'GET',
@@ -19,11 +19,11 @@ export async function sendByFetch(
     ...(tokenlane && { tokenlane }),
   }
   show?.(init)
-  return answerOf(await fetch(url, init), stream)
+  return responseOf(await fetch(url, init), stream)
 }
 
 /** Returns the response of a `fetch`, or of a client that gives its caller one, as the scenarios read it. */
-export async function answerOf(response: Response, stream: boolean | undefined): Promise<Answer> {
+export async function responseOf(response: Response, stream: boolean | undefined): Promise<ScenarioResponse> {
   return {
     status: response.status,
     headers: response.headers,

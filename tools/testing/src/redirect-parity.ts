@@ -1,4 +1,4 @@
-import { openScriptedApi, type ScriptedAnswer, type SeenRequest } from '@tokenlane/conformance'
+import { openScriptedApi, type ScriptedResponse, type SeenRequest } from '@tokenlane/conformance'
 import { createTokenManager, type TokenManager } from '@tokenlane/core'
 
 /** A call as `fetch` and ky take it. */
@@ -170,7 +170,7 @@ export interface Seen {
 }
 
 /** Redirects to where the query of the URL says. */
-function answer({ url }: SeenRequest): ScriptedAnswer {
+function answer({ url }: SeenRequest): ScriptedResponse {
   const { searchParams } = new URL(url, 'http://loopback')
   const to = searchParams.get('to')
   const policy = searchParams.get('policy')

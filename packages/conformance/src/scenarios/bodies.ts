@@ -99,8 +99,8 @@ async function echo(
     ...(isOurBytes(body) && { 'content-type': 'text/x-own' }),
     ...(token && { authorization: `Bearer ${token.value}` }),
   }
-  const { text: answer } = await client.send({ url: 'echo', method: 'PATCH', headers, body })
-  const { sha256: hash, ...rest } = JSON.parse(answer) as Echo
+  const response = await client.send({ url: 'echo', method: 'PATCH', headers, body })
+  const { sha256: hash, ...rest } = JSON.parse(response.text) as Echo
   if (body.kind !== 'FormData') return { sha256: hash!, ...rest }
   // made anew for each send
   return JSON.parse(JSON.stringify(rest).replaceAll(/boundary=[^"]*/g, 'boundary')) as Echo

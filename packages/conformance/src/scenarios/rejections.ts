@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
-import { rejection, type ScriptedAnswer } from '../scripted-api.ts'
+import { rejection, type ScriptedResponse } from '../scripted-api.ts'
 import { oneByOne, patiently } from '../stage.ts'
 
 const inFlight = 50
@@ -10,7 +10,7 @@ export const rejections: ScenarioGroup = {
   subject: 'A 401',
   scenarios: [
     {
-      name: 'is answered by one renewal and one more send',
+      name: 'costs one renewal and one more send',
       async run(stage) {
         const { tokens, client } = stage.open()
         await stage.revoke(tokens)
@@ -29,7 +29,7 @@ export const rejections: ScenarioGroup = {
     {
       name: 'of 50 calls in flight costs 1 renewal, and loses none',
       async run(stage) {
-        const allThere = Promise.withResolvers<ScriptedAnswer>()
+        const allThere = Promise.withResolvers<ScriptedResponse>()
         const api = await stage.scripted((_, number) => {
           if (number === inFlight) allThere.resolve(rejection)
           return number <= inFlight ? allThere.promise : { status: 200 }
@@ -44,7 +44,7 @@ export const rejections: ScenarioGroup = {
     {
       name: 'that straggles, of a token that was renewed since, picks up the newer one: no token request',
       async run(stage) {
-        const late = Promise.withResolvers<ScriptedAnswer>()
+        const late = Promise.withResolvers<ScriptedResponse>()
         const api = await stage.scripted(({ url }, number) => {
           if (number > 2) return { status: 200 }
           return url === '/late' ? late.promise : rejection

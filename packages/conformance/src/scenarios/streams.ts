@@ -9,7 +9,7 @@ const size = 1_000_000
 const long = 'x'.repeat(size)
 
 export const streams: ScenarioGroup = {
-  subject: 'A streamed answer',
+  subject: 'A streamed response',
   scenarios: [
     {
       name: 'arrives whole',
@@ -56,7 +56,7 @@ export const streams: ScenarioGroup = {
   ],
 }
 
-/** An API whose first answer is a 401 with a long body. */
+/** An API whose first response is a 401 with a long body. */
 async function openRejecting(
   stage: Stage,
   { endless = false } = {},

@@ -134,11 +134,11 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'shows in no answer and no error, nor does the secret, in print or as JSON',
+      name: 'shows in no response and no error, nor does the secret, in print or as JSON',
       needs: {
-        feature: 'cleanAnswers',
+        feature: 'cleanResponses',
         async instead(stage) {
-          // answers are only searched as JSON
+          // responses are only searched as JSON
           await collectOutcomes(stage.open().client)
           stage.mustShowNoSecret()
         },
@@ -196,8 +196,14 @@ async function fetchBy(client: TestClient, request: Request): Promise<Response> 
   const { url, method, headers, signal } = request
   const value = await request.text()
   const fields = Object.fromEntries(headers)
-  const answer = await client.send({ url, method, headers: fields, signal, body: { kind: 'string', value } })
-  return new Response(answer.text, answer)
+  const response = await client.send({
+    url,
+    method,
+    headers: fields,
+    signal,
+    body: { kind: 'string', value },
+  })
+  return new Response(response.text, response)
 }
 
 async function collectOutcomes(client: TestClient): Promise<void> {

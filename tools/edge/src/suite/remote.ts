@@ -1,4 +1,4 @@
-import type { ScriptedAnswer, SeenRequest } from '../../../../packages/conformance/src/scripted-api.ts'
+import type { ScriptedResponse, SeenRequest } from '../../../../packages/conformance/src/scripted-api.ts'
 
 /** A request to a scripted API, on its way to the worker. */
 export interface RemoteRequest extends Omit<SeenRequest, 'body'> {
@@ -10,7 +10,7 @@ export interface RemoteRequest extends Omit<SeenRequest, 'body'> {
 /** What the worker answers it with. */
 export interface RemoteAnswer {
   readonly number: number
-  readonly answer: ScriptedAnswer | 'cut'
+  readonly answer: ScriptedResponse | 'cut'
 }
 
 /** Asks the service of the stage, which runs in Node. */

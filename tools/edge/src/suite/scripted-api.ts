@@ -1,13 +1,13 @@
 // In the place of the suite's own module of this name, whose server a worker cannot have.
 import type {
   Script,
-  ScriptedAnswer,
+  ScriptedResponse,
   ScriptedApi,
   SeenRequest,
 } from '../../../../packages/conformance/src/scripted-api.ts'
 import { askStage, type RemoteRequest } from './remote.ts'
 
-export const rejection: ScriptedAnswer = {
+export const rejection: ScriptedResponse = {
   status: 401,
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 }

@@ -6,7 +6,7 @@ import type { Sandbox } from '@tokenlane/sandbox'
 
 import {
   openScriptedApi,
-  type ScriptedAnswer,
+  type ScriptedResponse,
   type ScriptedApi,
   type SeenRequest,
 } from '../../../../packages/conformance/src/scripted-api.ts'
@@ -96,7 +96,7 @@ class RemotelyScripted {
     await this.#api.close()
   }
 
-  #arrive(request: SeenRequest, number: number): Promise<ScriptedAnswer> {
+  #arrive(request: SeenRequest, number: number): Promise<ScriptedResponse> {
     const arrived = { ...request, body: request.body.toString('base64'), number }
     const asking = this.#asking.shift()
     if (asking === undefined) this.#arrived.push(arrived)
