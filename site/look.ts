@@ -1,11 +1,12 @@
 // Looks at the built site, and at the READMEs as a forge shows them, in Chromium: pages that scroll sideways, code that
-// is cut, and what axe finds. pnpm -C site look [folder for pictures] [word that the pages contain]
+// is cut, what axe finds, and searches that lead nowhere. pnpm -C site look [folder for pictures] [word that the pages contain]
 import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { launch, type Page } from 'puppeteer-core'
 import { root } from './pages.ts'
+import { lostSearches } from './searches.ts'
 import { createPages } from './server.ts'
 
 const [pictures, word = ''] = process.argv.slice(2)
@@ -57,6 +58,7 @@ try {
     ])
     for (const path of pages) faults.push(...(await look(page, path, scheme)))
   }
+  if (word === '') faults.push(...(await lostSearches(page, origin)))
 } finally {
   await browser.close()
   server.close()

@@ -1,0 +1,42 @@
+// What readers looked for and did not find: the search of the site must lead to it.
+import type { Page } from 'puppeteer-core'
+
+const queries: Readonly<Record<string, string>> = {
+  prometheus: 'guide/metrics',
+  opentelemetry: 'guide/metrics',
+  proxy: 'guide/proxy',
+  jest: 'guide/test-tools',
+  audience: 'guide/bootstrap',
+  basic: 'guide/bootstrap',
+  'next.js': 'guide/frequent-starts',
+  // the home page
+  'node 20': '',
+  'axios 1.13': 'packages/axios',
+  'self-signed': 'guide/troubleshoot',
+  lambda: 'guide/frequent-starts',
+  commonjs: 'guide/bootstrap',
+}
+/** The pages that the search lists, in its order. */
+const listed =
+  "Array.from(document.querySelectorAll('#localsearch-list a'), (link) => new URL(link.href).pathname.replace(/^\\/|\\.html$/g, ''))"
+
+/** Gives the whole query at once: typed letters would bring results of their own. */
+const typed = (query: string): string =>
+  `Object.assign(document.querySelector('#localsearch-input'), { value: ${JSON.stringify(query)} }).dispatchEvent(new Event('input'))`
+
+/** Returns one sentence for each query that does not lead to its page within the first five results. */
+export async function lostSearches(page: Page, origin: string): Promise<string[]> {
+  const lost: string[] = []
+  for (const [query, target] of Object.entries(queries)) {
+    await page.goto(`${origin}/index.html`, { waitUntil: 'networkidle0' })
+    // the site remembers the last query, and would list its results
+    await page.evaluate('sessionStorage.clear()')
+    await page.click('.DocSearch-Button')
+    await page.waitForSelector('#localsearch-input')
+    await page.evaluate(typed(query))
+    await page.waitForFunction(`${listed}.length > 0 || document.querySelector('.no-results') !== null`)
+    const found = (await page.evaluate(listed)) as string[]
+    if (!found.slice(0, 5).includes(target)) lost.push(`the search for ${query} does not find ${target}`)
+  }
+  return lost
+}
