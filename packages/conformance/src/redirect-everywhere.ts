@@ -2,7 +2,7 @@ import { createTokenManager, type TokenManager } from '@tokenlane/core'
 
 import { openScriptedApi, type Script } from './scripted-api.ts'
 
-/** Every status that anybody takes for a redirect. */
+/** Every status that some client takes for a redirect. */
 export const redirectStatuses: readonly number[] = [300, 301, 302, 303, 304, 305, 306, 307, 308, 399]
 
 const issuer = (name: string) => ({

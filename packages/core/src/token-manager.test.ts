@@ -41,7 +41,7 @@ test.each<[string, unknown, string, string]>([
   ['no issuers', { apis: [] }, 'issuers', 'is missing'],
   ['issuers without one', { issuers: {}, apis: [] }, 'issuers', 'is empty'],
   ['no apis', { issuers: { general } }, 'apis', 'is missing'],
-  ['an issuer that is no object', withIssuer('https://auth.example.com'), 'issuers.general', 'a string'],
+  ['an issuer that is not an object', withIssuer('https://auth.example.com'), 'issuers.general', 'a string'],
   [
     'an issuer without a URL',
     withIssuer({ credentials: client }),
@@ -222,8 +222,18 @@ test.each<[string, unknown, string, string]>([
     'apis[1].baseUrl',
     'apis[0].baseUrl',
   ],
-  ['an observer that is none', { issuers: { general }, apis: [], observe: 'log' }, 'observe', 'a function'],
-  ['a fetch that is none', { issuers: { general }, apis: [], fetch: {} }, 'fetch', 'a fetch function'],
+  [
+    'an observer that is not a function',
+    { issuers: { general }, apis: [], observe: 'log' },
+    'observe',
+    'a function',
+  ],
+  [
+    'a fetch that is not a function',
+    { issuers: { general }, apis: [], fetch: {} },
+    'fetch',
+    'a fetch function',
+  ],
   [
     'URLs by environment without one',
     withIssuer({ ...general, authUrl: { testing: authUrl } }),
@@ -237,7 +247,7 @@ test.each<[string, unknown, string, string]>([
     'testing',
   ],
   [
-    'an environment that is no name',
+    'an environment that is not a name',
     { environment: 1, issuers: { general }, apis: [] },
     'environment',
     'a name',

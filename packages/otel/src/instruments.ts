@@ -132,7 +132,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     attributes: ['tokenlane.api'],
     description: 'How long an API paused after it said that its limit was passed.',
     lookAtIt:
-      'Any pause: the configured policy is above what the API allows, or somebody else uses the quota.',
+      'Any pause: the configured policy is above what the API allows, or another process or application uses the quota.',
     buckets: waitSeconds,
   },
   'tokenlane.secret.days_left': {

@@ -191,7 +191,7 @@ function clientOfItsIssuer(
   return managed.client
 }
 
-/** `fetch` as somebody may build it from the client that the manager serves. */
+/** Returns what a `fetch` does that is built on the client that the manager serves. */
 async function fetchBy(client: TestClient, request: Request): Promise<Response> {
   const { url, method, headers, signal } = request
   const value = await request.text()

@@ -85,7 +85,7 @@ test('two refused secrets are one failure, however often calls ask while both ar
   expect(eventsOf('renewal.failed')).toHaveLength(1)
 })
 
-test('a failure of the provider\u2019s own dependencies is no refusal by the issuer', async () => {
+test('a failure of the provider\u2019s own dependencies is not a refusal by the issuer', async () => {
   const { tokens } = fakeService({
     credentials: () => raise(new TokenlaneError('TOKEN_REQUEST_REFUSED', 'secret-1')),
     maxWait: 1,
@@ -166,8 +166,8 @@ test.each<[string, () => unknown, string]>([
     'the provider failed (ENOENT)',
   ],
   ['rejects', () => Promise.reject(new Error('secret-1')), 'the provider failed'],
-  ['gives nothing', () => undefined, 'the provider returned nothing'],
-  ['gives an empty list', () => [], 'the provider returned an empty array'],
+  ['returns nothing', () => undefined, 'the provider returned nothing'],
+  ['returns an empty list', () => [], 'the provider returned an empty array'],
   ['gives no secret', () => ({ clientId: 'a' }), '`clientSecret` that is missing'],
   ['never responds', () => new Promise(() => {}), 'did not respond in time'],
 ])('a provider that %s is CREDENTIALS_UNAVAILABLE, and quotes nothing', async (_what, provider, reason) => {

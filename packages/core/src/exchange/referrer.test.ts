@@ -27,7 +27,7 @@ test.each<[Policy, string, string]>([
   expect(after(own, policy, 'unsafe-url').referrer).toBe(fromOwn)
 })
 
-test.each(['about:client', '', 'no URL'])('what is no URL of a page, "%s", stays as it is', (referrer) => {
+test.each(['about:client', '', 'no URL'])('what is not a URL of a page, "%s", stays as it is', (referrer) => {
   expect(after(referrer, 'no-referrer').referrer).toBe(referrer)
 })
 

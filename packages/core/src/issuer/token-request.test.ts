@@ -81,7 +81,7 @@ test.each([
 })
 
 test.each([null, 0, -5, 'abc', '', '-1', '1e3', '0x10', true, [], {}])(
-  'expires_in %j is no lifetime',
+  'expires_in %j is not a lifetime',
   async (given) => {
     expect((await failure(lasting(given))).code).toBe('TOKEN_RESPONSE_INVALID')
   },

@@ -136,7 +136,7 @@ test.each<[string, unknown, string]>([
     { ...current, clientSecret: 'secret-1\n' },
     '`clientSecret` is text with white',
   ],
-  ['a secret that is no text', { ...current, clientSecret: ['secret-1'] }, '`clientSecret` is an array'],
+  ['a secret that is not text', { ...current, clientSecret: ['secret-1'] }, '`clientSecret` is an array'],
   [
     'another spelling',
     { client_id: 'a', client_secret: 'secret-1' },

@@ -186,7 +186,7 @@ test('close refuses queued calls, and lets a call under way end with its retry',
   await closing
 })
 
-test('a priority that is no whole number is refused', async () => {
+test('a priority that is not a whole number is refused', async () => {
   const { call } = limitedApi({ limits: [] })
   await expect(call({ priority: Number.NaN })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
 })

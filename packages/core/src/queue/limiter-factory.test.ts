@@ -165,7 +165,7 @@ test('a limiter that fails and recovers makes events', () => {
   ])
 })
 
-test('a value that is no factory of limiters, and one that makes none, are refused at start-up', () => {
+test('a value that is not a factory, and a factory that makes no limiter, are refused at start-up', () => {
   const ratePolicy = { limits: [{ quota: 5, window: 1_000 }] }
   const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }]
   for (const limiter of [{}, 'redis', null, () => undefined, () => ({}), () => ({ take() {} })])

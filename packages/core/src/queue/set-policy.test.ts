@@ -8,7 +8,7 @@ import { createTokenManager, generalIssuer } from '../index.ts'
 fakeTime()
 
 test.each<[string, unknown, string]>([
-  ['a policy that is no object', 25, 'ratePolicy'],
+  ['a policy that is not an object', 25, 'ratePolicy'],
   ['no limits', {}, 'ratePolicy.limits'],
   ['an option that does not exist', { limits: [], rpm: 3 }, 'ratePolicy.rpm'],
   ['a quota of 0', { limits: [{ quota: 0, window: 1 }] }, 'ratePolicy.limits[0].quota'],

@@ -276,7 +276,7 @@ test('a call whose 401 is final does not wait: one that cannot be sent again, or
   await expect(impatient.call()).resolves.toBe('Bearer token-2')
 })
 
-test('what a call waited for its renewal is told as the wait for its token', async () => {
+test('what a call waited for its renewal is reported as the wait for its token', async () => {
   const { service, call } = await revokedTwice()
   await inTime(call())
   expect(service.eventsOf('call.finished').at(-1)).toMatchObject({

@@ -91,7 +91,7 @@ test('an API that has refused no good token for a minute is believed at once aga
   expect(mayRenew(backoff, current, false)).toBe(true)
 })
 
-/** Calls every 100 ms for 5 minutes with a token that is accepted, and revoked every so many milliseconds. */
+/** Calls every 100 ms for 5 minutes with a token that is accepted, and revoked every `ms` milliseconds. */
 function revokedEvery(ms: number): { lost: number; longestOutage: number; renewals: number } {
   const backoff = new RejectionBackoff(shared)
   let current = token()

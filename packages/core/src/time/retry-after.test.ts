@@ -23,7 +23,7 @@ test.each([
 })
 
 test.each([null, undefined, '', '-5', '1.5', '1e3', 'soon', '2026-11-21', 'Sat, 99 Foo 2026 12:00:30 GMT'])(
-  '%j is no Retry-After',
+  '%j is not a Retry-After',
   (value) => {
     expect(parseRetryAfter(value, now)).toBeUndefined()
   },

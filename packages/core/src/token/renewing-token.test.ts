@@ -54,7 +54,7 @@ test('a call waits for a renewal that began before it no longer than `maxWait`, 
 })
 
 test.each([2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE])(
-  'a `requestTimeout` of %d ms is no short one',
+  'a `requestTimeout` of %d ms is not cut short',
   async (ms) => {
     const { tokens, issuer } = fakeService({ requestTimeout: ms, maxWait: ms })
     issuer.respondOnceWith(() => issuer.after(minute))

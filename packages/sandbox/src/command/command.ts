@@ -124,7 +124,7 @@ function readScenario(file: string): Scenario {
 function writeEnvironment(file: string, variables: Record<string, string>): void {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   try {
-    // a file that is there already may be somebody's own
+    // a file that exists already may belong to someone else
     writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     throw new UnusableFile(`Cannot write --env-file: ${(error as Error).message}`)

@@ -8,8 +8,8 @@ export interface Asked {
   readonly ratePolicy?: RatePolicy
   /** Below the API. Without it the manager's status is asked for. */
   readonly path?: string
-  /** After so many milliseconds the call is aborted. */
+  /** Aborts the call after this time, in milliseconds. */
   readonly ms?: number
-  /** After so many milliseconds the worker responds, without waiting for its call. */
+  /** Responds after this time, in milliseconds, without waiting for the call. */
   readonly leaveAfter?: number
 }
