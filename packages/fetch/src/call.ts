@@ -79,10 +79,6 @@ export class Call implements OutgoingCall {
     return hasAuthorization(this.#fields)
   }
 
-  get dispatcher(): unknown {
-    return (this.#init as TokenlaneRequestInit).dispatcher
-  }
-
   validate(): void {
     const { signal: _, ...init } = this.#init
     // a request listens to its signal until it is collected
