@@ -27,8 +27,9 @@ async function chartOf({ title, unit, queries }: Panel): Promise<object> {
       for (const [seconds, value] of points)
         values.push({ time: seconds - start, value, line: filled(legend, labels) })
   return {
-    title,
-    width: 300,
+    // small enough to be read beside two others
+    title: { text: title.split(', '), fontSize: 12, frame: 'bounds' },
+    width: 200,
     height: 120,
     data: { values },
     mark: { type: 'line', strokeWidth: 2 },
@@ -45,6 +46,7 @@ async function chartOf({ title, unit, queries }: Panel): Promise<object> {
         title: null,
         axis: {
           format: formats[unit],
+          minExtent: 40,
           tickCount: 4,
           ...(unit === 's' && { labelExpr: "datum.label + ' s'" }),
         },
@@ -52,7 +54,7 @@ async function chartOf({ title, unit, queries }: Panel): Promise<object> {
       color: {
         field: 'line',
         type: 'nominal',
-        legend: { title: null, labelLimit: 500, columns: 1, symbolLimit: 4 },
+        legend: { title: null, labelLimit: 260, columns: 1, symbolLimit: 4 },
       },
     },
   }
