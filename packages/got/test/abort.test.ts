@@ -1,7 +1,17 @@
 import { AbortError, TimeoutError } from 'got'
 import { describe, expect, test, vi } from 'vitest'
 
-import { calls, client, controller, failure, line, occupy, sandbox, tokenRequests } from './service.ts'
+import {
+  calls,
+  client,
+  controller,
+  failApi,
+  failure,
+  line,
+  occupy,
+  sandbox,
+  tokenRequests,
+} from './service.ts'
 
 describe("an abort is got's own error", () => {
   test('before the call, with nothing sent', async () => {
@@ -28,6 +38,18 @@ describe("an abort is got's own error", () => {
     await vi.waitFor(() => expect(line()?.queued).toBe(1))
     controller.abort()
     expect([await flying, await waiting]).toEqual([expect.any(AbortError), expect.any(AbortError)])
+    expect(calls()).toBe(1)
+  })
+
+  test('while the API pauses after it refused the call, which leaves the queue at once', async () => {
+    failApi(429, 1, 60)
+    const { signal } = controller
+    const call = failure(client('records', { signal }))
+    await vi.waitFor(() => expect(line()).toHaveProperty('pausedUntil'))
+    await vi.waitFor(() => expect(line()?.queued).toBe(1))
+    controller.abort()
+    expect(await call).toBeInstanceOf(AbortError)
+    await vi.waitFor(() => expect(line()?.queued).toBe(0))
     expect(calls()).toBe(1)
   })
 

@@ -6,7 +6,7 @@ import { refusesToken } from './bearer-challenge.ts'
 import type { CallRecord } from './call-record.ts'
 import { dropRefused, dropWhenDue, reportRepeated } from './forced-renewals.ts'
 import { mayResend, Resends } from './resends.ts'
-import { type CallContext, enter, leaveUnsent } from './take-turn.ts'
+import { type CallContext, enter, leaveUnsent, waitSignalOf } from './take-turn.ts'
 
 /**
  * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews once and
@@ -137,8 +137,9 @@ class AttemptPass implements Pass {
   }
 
   async next({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Pass> {
-    const options = signal === undefined ? this.#options : { ...this.#options, signal }
-    if (this.#renewalIn > 0) await this.#renewal(options.signal ?? undefined)
+    const options =
+      signal === undefined ? this.#options : { ...this.#options, signal, waitSignal: () => signal }
+    if (this.#renewalIn > 0) await this.#renewal(waitSignalOf(options))
     const entering = admitCall(this.#api, options, this.#record, this)
     // queued first, or another call would take the slot
     this.#leave()

@@ -174,6 +174,35 @@ test('`waitSignal` ends the wait for a token and in the queue, in the place of `
   }
 })
 
+test('the signal of `next` ends the wait of a later attempt, also where the first wait had a `waitSignal`', async () => {
+  const { tokens } = limited()
+  await tokens.warmUp()
+  const first = new AbortController()
+  const pass = await apiOf(tokens).admit({ waitSignal: () => first.signal })
+  expect(pass.report({ status: 429, retryAfter: '60' })).toBe('again')
+  const second = new AbortController()
+  const next = pass.next({ signal: second.signal })
+  let outcome: unknown
+  next.catch((error: unknown) => (outcome = error))
+  await vi.advanceTimersByTimeAsync(10)
+  second.abort(new Error('second'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(outcome).toMatchObject({ message: 'second' })
+  expect(tokens.status().apis[0]).toMatchObject({ running: 0, queued: 0 })
+})
+
+test('`waitSignal` ends the wait for a renewal that is put off, too', async () => {
+  const { tokens } = fakeService()
+  await apiOf(tokens).send(async (token) => answer(token === 'Bearer token-1' ? 401 : 200, undefined))
+  const controller = new AbortController()
+  const pass = await apiOf(tokens).admit({ waitSignal: () => controller.signal })
+  expect(pass.report({ status: 401 })).toBe('again')
+  const next = pass.next()
+  controller.abort(new Error('given up'))
+  await expect(next).rejects.toThrow('given up')
+  expect(vi.getTimerCount()).toBe(0)
+})
+
 test('a call that cannot be admitted is a rejection, also where nothing was waited for', async () => {
   const { tokens } = fakeService()
   await tokens.warmUp()

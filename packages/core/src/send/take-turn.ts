@@ -44,6 +44,11 @@ export function leaveUnsent(api: CallContext, record: CallRecord | undefined, er
   record?.finish(error)
 }
 
+/** Returns the signal that ends a wait of the call. */
+export function waitSignalOf(options: AdmitOptions): AbortSignal | undefined {
+  return options.waitSignal?.() ?? options.signal ?? undefined
+}
+
 /** Returns slot, token and permit where the API has a rate policy; else the token alone. */
 function takeTurn(
   { queue, token }: CallContext,
@@ -55,7 +60,7 @@ function takeTurn(
   const now = queue === undefined ? token.live() : queue.enterNow(priority)
   if (now !== undefined) return now
   if (!isUnderWay) options.validate?.()
-  const signal = options.waitSignal?.() ?? options.signal ?? undefined
+  const signal = waitSignalOf(options)
   if (queue === undefined) {
     const waiting = token.wait(signal)
     return record ? record.timeToken(waiting) : waiting
