@@ -39,7 +39,9 @@ describe("with Node's own lowest version", () => {
   })
 
   test('TLS 1.2 and 1.3 work', () => {
-    for (const outcome of outcomes(probe, 'managed', modern)) expect(outcome).toMatch(/: works$/)
+    const allowed = outcomes(probe, 'managed', modern)
+    expect(allowed.length).toBeGreaterThan(20)
+    for (const outcome of allowed) expect(outcome).toMatch(/: works$/)
   })
 })
 
@@ -54,11 +56,14 @@ describe.each([
 
   test('every bare client speaks TLS 1.0 and 1.1', () => {
     expect(probe.floor).toBe('TLSv1')
-    for (const outcome of outcomes(probe, 'bare', [...old, ...modern])) expect(outcome).toMatch(/: works$/)
+    const bare = outcomes(probe, 'bare', [...old, ...modern])
+    expect(bare.length).toBeGreaterThan(20)
+    for (const outcome of bare) expect(outcome).toMatch(/: works$/)
   })
 
   test('nothing is sent with a token at any version', () => {
-    for (const outcome of outcomes(probe, 'managed', [...old, ...modern]))
-      expect(outcome).toMatch(/: INSECURE_TRANSPORT$/)
+    const refused = outcomes(probe, 'managed', [...old, ...modern])
+    expect(refused.length).toBeGreaterThan(20)
+    for (const outcome of refused) expect(outcome).toMatch(/: INSECURE_TRANSPORT$/)
   })
 })
