@@ -101,7 +101,10 @@ function describeSettings(
   const longestNotice = isDays(secretLifetime) ? secretLifetime : 365
   return {
     credentials: (value, path) => checkCredentials(value, path, method),
-    clientAuthentication: optional(readMethod(protocol, ownFetch), secretInForm),
+    clientAuthentication: optional(
+      (value, path) => authenticationOf(value, path, protocol, ownFetch),
+      secretInForm,
+    ),
     scope: optional((value, path) => mustBeText(value, path, 'a scope')),
     parameters: optional(readParameters, []),
     renewBefore: optional(duration()),
@@ -119,20 +122,19 @@ function describeSettings(
   }
 }
 
-function readMethod({ methods }: IssuerProtocol, ownFetch: boolean): Reader<ClientAuthentication> {
-  return (value, path) => {
-    const name = clientAuthenticationMethods.find((one) => one === value)
-    if (name === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
-    const found = methods.find(({ method }) => method === name)
-    if (found === undefined)
-      refuse(
-        path,
-        `${name}, which only \`oauthIssuer\` takes`,
-        'client_secret_post, or an oauthIssuer({ … })',
-      )
-    const obstacle = found.obstacle?.(ownFetch)
-    return obstacle === undefined ? found : refuse(path, ...obstacle)
-  }
+function authenticationOf(
+  value: unknown,
+  path: string,
+  { methods }: IssuerProtocol,
+  ownFetch: boolean,
+): ClientAuthentication {
+  const name = clientAuthenticationMethods.find((one) => one === value)
+  if (name === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
+  const found = methods.find(({ method }) => method === name)
+  if (found === undefined)
+    refuse(path, `${name}, which only \`oauthIssuer\` takes`, 'client_secret_post, or an oauthIssuer({ … })')
+  const obstacle = found.obstacle?.(ownFetch)
+  return obstacle === undefined ? found : refuse(path, ...obstacle)
 }
 
 function readDays(allowed: string, below = Number.POSITIVE_INFINITY): Reader<number> {

@@ -77,13 +77,13 @@ function below(url: URL, option: string, tokenPath: unknown): IssuerPlace {
   // a wrong path has an error of its own
   const path = typeof tokenPath === 'string' && tokenPath.startsWith('/') ? tokenPath : '/'
   const base = url.pathname.replace(/\/+$/, '')
-  const parts = Array.from(path.slice(1).matchAll(/\/|$/g), ({ index }) => path.slice(0, index + 1))
-  if (parts.some((part) => part !== '/' && base.endsWith(part)))
-    refuse(
-      option,
-      'a URL that already carries the token path or a part of it',
-      `the part before ${path}, which is appended`,
-    )
+  for (let end = path.length; end > 1; end = path.lastIndexOf('/', end - 1))
+    if (base.endsWith(path.slice(0, end)))
+      refuse(
+        option,
+        'a URL that already carries the token path or a part of it',
+        `the part before ${path}, which is appended`,
+      )
   const endpoint = new URL(url)
   endpoint.pathname = base + path
   return { place: endpoint, discover: undefined, option, tokenPath: path, mistake: mistakeOf(path) }

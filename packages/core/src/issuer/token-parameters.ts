@@ -20,7 +20,7 @@ export const readParameters: Reader<readonly FormField[]> = (value, path) => {
   mustBeObject(value, path)
   const faults = new Faults()
   const fields = Object.entries(value).map(([name, given]) =>
-    faults.collect(() => readParameter(name, given, `${path}.${name}`)),
+    faults.collect(readParameter, name, given, `${path}.${name}`),
   )
   faults.raise()
   return fields.flatMap((field) => field ?? [])

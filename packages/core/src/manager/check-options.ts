@@ -53,24 +53,25 @@ function readIssuers(
   const read = record((value, path) => checkIssuer(value, path, environment, ownFetch), allowed)
   return (value, path) => {
     const issuers = read(value, path)
-    mustHaveOwnOrigins(issuers, path)
+    mustHaveOwnOrigins(issuers.values())
     return issuers
   }
 }
 
 /** Refuses the service's two issuers on one origin: they are different servers, so one URL was copied by mistake. */
-function mustHaveOwnOrigins(issuers: ReadonlyMap<string, CheckedIssuer>, path: string): void {
-  const firstOf = new Map<string, [name: string, tokenPath: string]>()
-  for (const [name, { tokenPath, place }] of issuers) {
+function mustHaveOwnOrigins(issuers: Iterable<CheckedIssuer>): void {
+  const firstOn = new Map<string, CheckedIssuer>()
+  for (const issuer of issuers) {
+    const { tokenPath, place, option } = issuer
     if (tokenPath === undefined) continue
-    const [other, otherPath] = firstOf.get(place.origin) ?? [name, tokenPath]
-    if (tokenPath !== otherPath)
+    const first = firstOn.get(place.origin) ?? issuer
+    if (tokenPath !== first.tokenPath)
       refuse(
-        `${path}.${name}.authUrl`,
-        `on the same origin as \`${path}.${other}.authUrl\` (${place.origin})`,
+        option,
+        `on the same origin as \`${first.option}\` (${place.origin})`,
         'an origin for each of the two issuers',
       )
-    firstOf.set(place.origin, [other, otherPath])
+    firstOn.set(place.origin, first)
   }
 }
 

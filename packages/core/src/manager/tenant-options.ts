@@ -41,8 +41,8 @@ function ownIssuers(issuers: TokenManagerOptions['issuers'], given: unknown): To
   const names = Object.keys(issuers)
   const faults = new Faults()
   for (const name of Object.keys(given))
-    if (!names.includes(name)) faults.collect(() => refuseUnknown(name, 'issuers', names))
-  for (const name of names) faults.collect(() => mustHaveCredentials(given[name], `issuers.${name}`))
+    if (!names.includes(name)) faults.collect(refuseUnknown, name, 'issuers', names)
+  for (const name of names) faults.collect(mustHaveCredentials, given[name], `issuers.${name}`)
   faults.raise()
   return Object.fromEntries(
     names.map((name) => [name, { ...issuers[name], ...(given[name] as object) }]),

@@ -39,7 +39,7 @@ export function mustBeObject(
   if (keys === undefined) return
   const faults = new Faults()
   for (const key of Object.keys(value))
-    if (!keys.includes(key)) faults.collect(() => refuseUnknown(key, path, keys))
+    if (!keys.includes(key)) faults.collect(refuseUnknown, key, path, keys)
   faults.raise()
 }
 

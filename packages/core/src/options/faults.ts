@@ -7,10 +7,10 @@ const preface = /^Cannot [a-z ]+: /
 export class Faults {
   readonly #errors: TokenlaneError[] = []
 
-  /** Returns what `read` returns; `undefined` if it finds fault, which `raise` throws later. */
-  collect<T>(read: () => T): T | undefined {
+  /** Returns what `read` returns for these arguments; `undefined` if it finds fault, which `raise` throws later. */
+  collect<T, Args extends readonly unknown[]>(read: (...args: Args) => T, ...args: Args): T | undefined {
     try {
-      return read()
+      return read(...args)
     } catch (error) {
       if (!isTokenlaneError(error)) throw error
       this.#errors.push(...(error.errors ?? [error]))

@@ -42,14 +42,14 @@ export function object<T extends object>(description: Description<T>): Reader<T>
     mustBeObject(value, path)
     const faults = new Faults()
     for (const key of Object.keys(value))
-      if (!names.includes(key)) faults.collect(() => refuseUnknown(key, path, names))
+      if (!names.includes(key)) faults.collect(refuseUnknown, key, path, names)
     const read: Record<string, unknown> = {}
     for (const name of names) {
       const reader = readers[name] as Reader<unknown> | Optional<unknown>
       const given = own(value, name)
-      if (typeof reader === 'function') read[name] = faults.collect(() => reader(given, pathOf(path, name)))
+      if (typeof reader === 'function') read[name] = faults.collect(reader, given, pathOf(path, name))
       else if (given === undefined) read[name] = reader.missing
-      else read[name] = faults.collect(() => reader.read(given, pathOf(path, name)))
+      else read[name] = faults.collect(reader.read, given, pathOf(path, name))
     }
     faults.raise()
     return read as T
@@ -68,7 +68,7 @@ export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> 
   return (value, path) => {
     if (!Array.isArray(value)) refuse(path, shape(value), allowed)
     const faults = new Faults()
-    const read = value.map((given: unknown, index) => faults.collect(() => item(given, `${path}[${index}]`)))
+    const read = value.map((given: unknown, index) => faults.collect(item, given, `${path}[${index}]`))
     faults.raise()
     return read as T[]
   }
@@ -80,7 +80,7 @@ export function record<T>(item: Reader<T>, allowed: string): Reader<ReadonlyMap<
     mustBeObject(value, path)
     const faults = new Faults()
     const read = Object.entries(value).map(
-      ([name, given]) => [name, faults.collect(() => item(given, `${path}.${name}`))] as const,
+      ([name, given]) => [name, faults.collect(item, given, `${path}.${name}`)] as const,
     )
     if (read.length === 0) refuse(path, 'empty', allowed)
     faults.raise()
