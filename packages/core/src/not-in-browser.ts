@@ -19,11 +19,19 @@ const imitation = /\b(?:jsdom|HappyDOM)\//i
  * @throws TokenlaneError `CLIENT_SIDE_FORBIDDEN`.
  */
 export function mustNotBeInBrowser(globals: Globals = globalThis): void {
-  const { window, document, WorkerGlobalScope: worker, navigator } = globals
-  const userAgent = String(navigator?.userAgent)
-  const isPage = typeof window !== 'undefined' && typeof document !== 'undefined'
-  const isWorker = typeof worker !== 'undefined' && userAgent.startsWith('Mozilla/')
-  if (isPage || isWorker) throw forbidden(userAgent)
+  if (isPage(globals) || isBrowserWorker(globals)) throw forbidden(userAgentOf(globals))
+}
+
+function isPage({ window, document }: Globals): boolean {
+  return typeof window !== 'undefined' && typeof document !== 'undefined'
+}
+
+function isBrowserWorker(globals: Globals): boolean {
+  return typeof globals.WorkerGlobalScope !== 'undefined' && userAgentOf(globals).startsWith('Mozilla/')
+}
+
+function userAgentOf({ navigator }: Globals): string {
+  return String(navigator?.userAgent)
 }
 
 function forbidden(userAgent: string): TokenlaneError {

@@ -86,8 +86,9 @@ export function readCredentials(
     return { fault: { given: shape(value), allowed } }
   }
   const client: Record<string, unknown> = {}
-  for (const [key, check] of Object.entries<Check>(checks[proofOf(method)])) {
-    const fault = check(value[key])
+  const fields: Readonly<Record<string, Check>> = checks[proofOf(method)]
+  for (const key of Object.keys(fields)) {
+    const fault = fields[key]?.(value[key])
     if (fault !== undefined) return { fault: { key, ...fault } }
     if (value[key] !== undefined) client[key] = value[key]
   }

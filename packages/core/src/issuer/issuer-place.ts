@@ -1,6 +1,7 @@
 import { mustBeText, refuse } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { type Description, optional, type ReadAs, type Reader } from '../options/reader.ts'
+import { withoutLastSlash } from '../options/secure-url.ts'
 import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
 import type { IssuerProtocol } from './issuer-protocol.ts'
 
@@ -76,7 +77,7 @@ const readTokenPath: Reader<string> = (value, path) => {
 function below(url: URL, option: string, tokenPath: unknown): IssuerPlace {
   // a wrong path has an error of its own
   const path = typeof tokenPath === 'string' && tokenPath.startsWith('/') ? tokenPath : '/'
-  const base = url.pathname.replace(/\/+$/, '')
+  const base = withoutLastSlash(url.pathname)
   for (let end = path.length; end > 1; end = path.lastIndexOf('/', end - 1))
     if (base.endsWith(path.slice(0, end)))
       refuse(

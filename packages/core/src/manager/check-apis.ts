@@ -1,6 +1,7 @@
 import { mustBeText, own, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { didYouMean } from '../options/nearest.ts'
+import { withoutLastSlash } from '../options/secure-url.ts'
 import { list, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
 import type { ApiOptions } from './manager-options.ts'
@@ -26,7 +27,7 @@ export function readApis(
     return object<CheckedApi>({
       baseUrl(url, urlPath) {
         const { href } = environment.url(url, urlPath, isInsecure)
-        const place = href.replace(/\/+$/, '')
+        const place = withoutLastSlash(href)
         const other = places.get(place)
         if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API for each base URL')
         places.set(place, urlPath)

@@ -16,6 +16,7 @@ import { refusingTo } from '../options/faults.ts'
 import { RejectionBackoff } from '../send/rejection-backoff.ts'
 import { Router } from '../send/router.ts'
 import type { SharedByTenants } from './shared-by-tenants.ts'
+import { withoutLastSlash } from '../options/secure-url.ts'
 
 /** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
 export interface ManagerStatus<Issuer extends string = string> {
@@ -44,9 +45,13 @@ export class Registration {
     { routes, limits }: SharedByTenants,
   ) {
     const managed = new Map<string, ManagedIssuer>()
+    const tokenEndpoints: URL[] = []
     const askOptions = { fetch, asking: (url: URL) => this.#router.exclude(url), manager: emit?.manager }
-    for (const [name, issuer] of issuers)
+    for (const [name, issuer] of issuers) {
       managed.set(name, manageIssuer(name, issuer, askOptions, emit, store))
+      // those that metadata names are known when they are asked
+      if (issuer.discover === undefined) tokenEndpoints.push(issuer.place)
+    }
     this.#issuers = managed
     this.#apis = new ApisInUse(apis, (api, place) => {
       const { token } = managed.get(api.issuer) as ManagedIssuer
@@ -64,13 +69,7 @@ export class Registration {
     })
     // a limiter of the application's is made, and checked, at start
     if (limiter !== undefined) this.#apis.all()
-    // those that metadata names are known when they are asked
-    const known = Array.from(issuers.values()).filter(({ discover }) => discover === undefined)
-    this.#router = new Router(
-      routes,
-      this.#apis,
-      known.map(({ place }) => place),
-    )
+    this.#router = new Router(routes, this.#apis, tokenEndpoints)
     this.#missed = new MissedRoutes(apis, this.#router, emit)
     this.#emit = emit
   }
@@ -166,7 +165,8 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
 
 /** What a base URL stands for, with or without a slash at its end. */
 export function placeOf(baseUrl: string | URL): string | undefined {
-  return URL.parse(String(baseUrl))?.href.replace(/\/+$/, '')
+  const url = URL.parse(String(baseUrl))
+  return url === null ? undefined : withoutLastSlash(url.href)
 }
 
 function unknownIssuer(name: unknown, issuers: ReadonlyMap<string, unknown>): TokenlaneError {

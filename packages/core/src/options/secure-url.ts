@@ -15,8 +15,17 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
   if (url.protocol === 'http:') mustBeLoopback(url, path, allowInsecureLoopback)
   else if (url.protocol !== 'https:') refuse(path, 'a URL of another scheme', 'an https: URL')
   // also empty ones, which `search` and `hash` do not show
-  if (/[?#]/.test(url.href)) refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
+  if (url.href.includes('?') || url.href.includes('#'))
+    refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
   return url
+}
+
+/** Returns a URL or a path without the slashes at its end. */
+export function withoutLastSlash(text: string): string {
+  // an expression would take 40 µs of the first manager's 1.8 ms
+  let end = text.length
+  while (text[end - 1] === '/') end -= 1
+  return text.slice(0, end)
 }
 
 function mustBeLoopback(url: URL, path: string, allowed: boolean): void {
