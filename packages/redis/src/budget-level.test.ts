@@ -1,51 +1,51 @@
 import { expect, test } from 'vitest'
 import { BudgetLevel } from './budget-level.ts'
-import type { Answer } from './protocol.ts'
+import type { BudgetResponse } from './protocol.ts'
 
 const span = 1_000
 
-/** What Redis says of the budget; the rest of an answer is of no interest here. */
-const said = (answer: Partial<Answer>): Answer =>
-  ({ used: 0.2, left: 20, soonest: 0, asks: false, ...answer }) as Answer
+/** What Redis says of the budget; the rest of a response is of no interest here. */
+const said = (response: Partial<BudgetResponse>): BudgetResponse =>
+  ({ used: 0.2, left: 20, soonest: 0, asks: false, ...response }) as BudgetResponse
 
-test('what Redis said is known for a window, and not 1 ms longer', () => {
+test('what Redis responded is known for a window, and not 1 ms longer', () => {
   const level = new BudgetLevel()
   expect(level.used(0, span)).toBeUndefined()
-  level.hear(said({ used: 0.5, left: 12 }), 100)
+  level.update(said({ used: 0.5, left: 12 }), 100)
   expect([level.used(1_099, span), level.left(1_099, span)]).toEqual([0.5, 12])
   expect([level.used(1_100, span), level.left(1_100, span)]).toEqual([undefined, undefined])
 })
 
-test.each<[string, Partial<Answer> | undefined, number, number, boolean]>([
+test.each<[string, Partial<BudgetResponse> | undefined, number, number, boolean]>([
   ['half of what Redis knows', {}, 10, 500, false],
   ['less than half of it', {}, 9, 500, true],
   ['nothing, which Redis knows', { left: 0, soonest: 500 }, 0, 1_500, false],
   ['nothing, and for longer than Redis knows', { left: 0, soonest: 500 }, 0, 1_501, true],
   ['all, which Redis asked for', { asks: true }, 24, 500, true],
-  ['nothing, where Redis has said nothing', undefined, 0, 500, true],
-  ['something, where Redis has said nothing', undefined, 1, 500, false],
-])('that %s remains is worth a message: %s, %d, %d: %s', (_what, answer, remaining, resetIn, isNews) => {
+  ['nothing, where Redis has not responded', undefined, 0, 500, true],
+  ['something, where Redis has not responded', undefined, 1, 500, false],
+])('that %s remains is worth a request: %s, %d, %d: %s', (_what, response, remaining, resetIn, isNews) => {
   const level = new BudgetLevel()
-  if (answer !== undefined) level.hear(said(answer), 0)
-  expect(level.report({ remaining, resetIn }, 0, span)).toBe(isNews)
+  if (response !== undefined) level.update(said(response), 0)
+  expect(level.note({ remaining, resetIn }, 0, span)).toBe(isNews)
 })
 
-test('a report goes with each message until Redis has heard it, and then not again', () => {
+test('a report goes with each request until Redis has responded, and then not again', () => {
   const level = new BudgetLevel()
-  level.report({ remaining: 7.9, resetIn: 4_000 }, 100, span)
-  expect(level.say(150)).toEqual([7, 3_950, 50])
-  // no response to that message
-  expect(level.say(400)).toEqual([7, 3_700, 300])
-  level.hear(said({}), 410)
-  expect(level.say(500)).toEqual([])
+  level.note({ remaining: 7.9, resetIn: 4_000 }, 100, span)
+  expect(level.report(150)).toEqual([7, 3_950, 50])
+  // no response to that request
+  expect(level.report(400)).toEqual([7, 3_700, 300])
+  level.update(said({}), 410)
+  expect(level.report(500)).toEqual([])
 })
 
-test('a report that comes while a message is under way goes with the next one; one whose reset is over does not', () => {
+test('a report that comes while a request is under way goes with the next one; one whose reset is over does not', () => {
   const level = new BudgetLevel()
-  level.report({ remaining: 7, resetIn: 4_000 }, 0, span)
-  level.say(10)
-  level.report({ remaining: 6, resetIn: 1_000 }, 20, span)
-  level.hear(said({}), 30)
-  expect(level.say(1_019)).toEqual([6, 1, 999])
-  expect(level.say(1_020)).toEqual([])
+  level.note({ remaining: 7, resetIn: 4_000 }, 0, span)
+  level.report(10)
+  level.note({ remaining: 6, resetIn: 1_000 }, 20, span)
+  level.update(said({}), 30)
+  expect(level.report(1_019)).toEqual([6, 1, 999])
+  expect(level.report(1_020)).toEqual([])
 })

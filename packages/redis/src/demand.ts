@@ -1,9 +1,9 @@
-import type { Answer } from './protocol.ts'
+import type { BudgetResponse } from './protocol.ts'
 
 /** How many units the calls of this process could use, and when to ask Redis for them. */
 export class Demand {
   #wanted = 0
-  /** When the turn of this process comes, as Redis said last. */
+  /** When the turn of this process comes, by the last response of Redis. */
   #askAt = Number.NEGATIVE_INFINITY
   /** Before that no process gets a unit. */
   #soonestAt = Number.NEGATIVE_INFINITY
@@ -28,7 +28,7 @@ export class Demand {
   }
 
   /** Returns when to ask for more units, or to leave the queue; `Infinity` for never. */
-  speakAt(granted: number): number {
+  sendAt(granted: number): number {
     if (this.beyond(granted) > 0) return this.#askAt
     return this.#isQueued ? Number.NEGATIVE_INFINITY : Infinity
   }
@@ -39,18 +39,18 @@ export class Demand {
     return Math.max(now, this.#soonestAt, askAt)
   }
 
-  /** What Redis said of the turn of this process does not count any more. */
+  /** Forgets when the turn of this process comes. */
   askAtOnce(): void {
     this.#askAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Takes what Redis said; the question leaves earlier by what it travels. */
-  hear({ wait, soonest }: Answer, now: number, roundTrip: number): void {
+  /** Takes a response; the next request leaves earlier by what it travels. */
+  update({ wait, soonest }: BudgetResponse, now: number, roundTrip: number): void {
     this.#askAt = now + wait - Math.min(roundTrip, wait / 2)
     this.#soonestAt = now + soonest
   }
 
-  /** Redis has this process in its queue, or has not. */
+  /** Notes whether Redis has this process in its queue. */
   queue(isQueued: boolean): void {
     this.#isQueued = isQueued
   }

@@ -3,7 +3,7 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
   if (typeof code === 'string') return code
-  if (/^(?:no answer in|not an answer)/.test(error.message)) return error.message
+  if (/^(?:no response in|not a response)/.test(error.message)) return error.message
   // Redis begins with a word in capitals: OOM, READONLY, LOADING
   return /^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name
 }

@@ -16,7 +16,7 @@ export interface FleetLimiterOptions extends BudgetOptions {
 }
 
 /**
- * The limiter of one API in one process of a fleet: the shared budget while Redis answers, the process's own share
+ * The limiter of one API in one process of a fleet: the shared budget while Redis responds, the process's own share
  * while it does not.
  */
 export class FleetLimiter implements RateLimiter {

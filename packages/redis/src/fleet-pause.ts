@@ -3,8 +3,8 @@ const longestPause = 86_400_000
 /** A pause that ends by less before its time ended by itself, in milliseconds. */
 const moment = 50
 
-/** What a process says of a pause: for how long no process shall send, and whether the pause of all is lifted. */
-export interface PauseWord {
+/** What a process reports of a pause: for how long no process shall send, and whether the pause of all is lifted. */
+export interface PauseReport {
   readonly pause: number
   readonly resume: boolean
 }
@@ -13,7 +13,7 @@ export interface PauseWord {
 export class FleetPause {
   #until = Number.NEGATIVE_INFINITY
   #isLifted = false
-  /** Until when the fleet is paused, as Redis said last. */
+  /** Until when the fleet is paused, by the last response of Redis. */
   #fleetUntil = Number.NEGATIVE_INFINITY
 
   begin(now: number, ms: number): void {
@@ -27,13 +27,13 @@ export class FleetPause {
     this.#fleetUntil = Number.NEGATIVE_INFINITY
   }
 
-  say(now: number): PauseWord {
+  report(now: number): PauseReport {
     return { pause: Math.max(0, this.#until - now), resume: this.#isLifted }
   }
 
-  /** Returns `'lifted'` if another process lifted the pause since Redis was heard of last. */
-  hear(now: number, said: PauseWord, fleetPause: number): 'lifted' | undefined {
-    if (said.resume) this.#isLifted = false
+  /** Takes the response to a report; returns `'lifted'` if another process lifted the pause since the last one. */
+  update(now: number, reported: PauseReport, fleetPause: number): 'lifted' | undefined {
+    if (reported.resume) this.#isLifted = false
     const isEarly = now < this.#fleetUntil - moment
     this.#fleetUntil = fleetPause > 0 ? now + fleetPause : Number.NEGATIVE_INFINITY
     return isEarly && fleetPause === 0 && this.#until <= now ? 'lifted' : undefined

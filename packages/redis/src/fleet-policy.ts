@@ -9,8 +9,8 @@ const longestSpan = 60_000
 const beforeFallback = 0.25
 /** By default ioredis waits up to 5.2 s between attempts to connect, and redis up to 2.2 s. */
 export const defaultReconnectTime = 6_000
-/** How long a response may wait for other news, so that one message has both, in milliseconds. */
-export const longestUntold = 250
+/** How long a response may wait for other changes, so that one request reports both, in milliseconds. */
+export const longestUnreported = 250
 /** How far ahead Redis grants units, in milliseconds, at most. */
 const longestHorizon = 1_000
 
@@ -26,7 +26,7 @@ export interface FleetLimit {
   readonly span: number
 }
 
-/** A rate policy as each message carries it; times in milliseconds. */
+/** A rate policy as each request carries it; times in milliseconds. */
 export interface FleetPolicy {
   readonly limits: readonly FleetLimit[]
   /** Between one unit and the next with `spread`, else 0. */
@@ -55,7 +55,7 @@ export function fleetPolicy(
     interval: spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0,
     horizon,
     // what was granted ahead is still used, and may be reported late
-    grantLifetime: Math.min(longestSpan, Math.max(0, ...spans)) + horizon + longestUntold,
+    grantLifetime: Math.min(longestSpan, Math.max(0, ...spans)) + horizon + longestUnreported,
     reconnectTime,
     longestPromise,
   }
@@ -77,7 +77,7 @@ export function shortestSpan({ limits }: FleetPolicy): number {
 
 /**
  * For how long a process that cannot reach Redis sends nothing: until all that Redis granted to others before is
- * out of the window, and long enough for a slow answer and for a client that connects again.
+ * out of the window, and long enough for a slow response and for a client that connects again.
  */
 export function silenceBeforeFallback({ grantLifetime, reconnectTime }: FleetPolicy): number {
   return Math.max(grantLifetime, reconnectTime * (1 + beforeFallback))

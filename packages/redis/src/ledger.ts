@@ -1,8 +1,8 @@
 import type { FleetPolicy } from './fleet-policy.ts'
 
-/** For how long a unit without a response is presumed to be under way, counted from the last word, in milliseconds. */
+/** For how long a unit without a response is presumed to be under way, counted from the last request that stated it, in milliseconds. */
 export const lease = 5_000
-/** How finely a process tells apart when its units were answered: in parts of a span, as Redis does. */
+/** How finely a process keeps when its units were answered: in parts of a span, as Redis does. */
 const slotsOfSpan = 100
 
 /** Units that were granted together and are not answered yet. */
@@ -13,11 +13,11 @@ export interface Batch {
   readonly dueAt: number
   /** When Redis presumes that they are answered, at the earliest. */
   presumedAt: number
-  /** When to tell Redis that they are not. */
-  tellAt: number
+  /** When to report to Redis that they are not. */
+  reportAt: number
 }
 
-/** `[age, count]`: units that were answered `age` milliseconds before the message; below 0 in the future. */
+/** `[age, count]`: units that were answered `age` milliseconds before the request; below 0 in the future. */
 export type Units = [age: number, count: number]
 
 interface Slot {
@@ -28,7 +28,7 @@ interface Slot {
 /**
  * All units of this process that still count in a window, open and answered.
  *
- * Each message states all of them, so a Redis that forgot everything hears everything again. Answered units are
+ * Each request states all of them, so a Redis that forgot everything knows everything again. Answered units are
  * kept by slots of time: at most a hundred numbers for each limit, whatever the quota.
  */
 export class Ledger {
@@ -54,8 +54,8 @@ export class Ledger {
   }
 
   /** Notes units that Redis granted. */
-  open(count: number, dueAt: number, presumedAt: number, tellAt: number): Batch {
-    const batch = { open: count, dueAt, presumedAt, tellAt }
+  open(count: number, dueAt: number, presumedAt: number, reportAt: number): Batch {
+    const batch = { open: count, dueAt, presumedAt, reportAt }
     this.#batches.push(batch)
     return batch
   }
@@ -70,24 +70,24 @@ export class Ledger {
     batch.open -= count
   }
 
-  /** Returns when Redis must hear that units are still open; `Infinity` without open units. */
-  get tellAt(): number {
+  /** Returns when Redis must know that units are still open; `Infinity` without open units. */
+  get reportAt(): number {
     let earliest = Infinity
-    for (const { open, tellAt } of this.#batches) if (open > 0) earliest = Math.min(earliest, tellAt)
+    for (const { open, reportAt } of this.#batches) if (open > 0) earliest = Math.min(earliest, reportAt)
     return earliest
   }
 
   /**
-   * Returns all units by limit, as a message that leaves at `now` states them. Units without a response whose time has come
+   * Returns all units by limit, as a request that leaves at `now` states them. Units without a response whose time has come
    * are presumed to be under way for another lease.
    */
   state(now: number): Units[][] {
     this.#forget(now)
     const open = this.#batches
     for (const batch of open) {
-      if (now < batch.tellAt && now < batch.presumedAt) continue
+      if (now < batch.reportAt && now < batch.presumedAt) continue
       batch.presumedAt = now + lease
-      batch.tellAt = now + lease / 3
+      batch.reportAt = now + lease / 3
     }
     return this.#slots.map((slots) => [
       ...open.map((batch): Units => [ageOf(batch.presumedAt, now), batch.open]),

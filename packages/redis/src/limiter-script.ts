@@ -13,8 +13,8 @@ import * as write from './script/write.ts'
 // One exchange between a process and the fleet's budget: atomic, on Redis' clock, in milliseconds.
 //
 // The rule: a unit counts in a limit until one span after its response. A process states all its units with each
-// message, and Redis replaces what it stated before, so that a lost answer leaves nothing behind. A unit without a
-// response is presumed to be answered at a time that the process names; the process says so if it is not.
+// request, and Redis replaces what it stated before, so that a lost response leaves nothing behind. A unit without a
+// response is presumed to be answered at a time that the process names; the process reports it if it is not.
 //
 // What Redis keeps of an API:
 // - `state`, one value: the epoch, holds and pauses, and the units of all processes by limit and slot of time;
@@ -26,13 +26,13 @@ import * as write from './script/write.ts'
 // | state of the API | units are                                  | what leads to it                                    |
 // | ---------------- | ------------------------------------------ | --------------------------------------------------- |
 // | on hold          | not granted until `state.hold`             | a new epoch, a limit that is new, a process that    |
-// |                  |                                            | comes back after a silence of all                   |
-// | paused           | not granted until `state.pause`            | a process that says so; another one may lift it     |
-// | used up          | not granted until `state.reset`, beyond    | a process whose response said that the API takes    |
+// |                  |                                            | comes back after no process has reached Redis       |
+// | paused           | not granted until `state.pause`            | a process that reports it; another one may lift it  |
+// | used up          | not granted until `state.reset`, beyond    | a process whose response says that the API takes    |
 // |                  | `state.left`                               | less than the limits allow                          |
 // | open             | granted to processes in turn               | the end of all these                                |
 
-/** What happens to a message, from top to bottom. */
+/** What happens to a request, from top to bottom. */
 const program = `
 readKeys()
 if isStale() then return cjson.encode({ stale = true }) end
@@ -41,9 +41,9 @@ enterEpoch()
 numberMember()
 waitForOthers()
 replaceStated()
-hearNews()
+applyPause()
 learnTimes()
-hearRemaining()
+applyReported()
 
 local grants, wait, place, waits = serve()
 
@@ -52,7 +52,7 @@ writeState(kept, place, waits)
 leaveLate()
 writeQueue(kept, wait, place, waits)
 mendQueue()
-return answer(grants, wait)
+return respond(grants, wait)
 `
 
 /** The functions of the script, each after those that it calls, and the program. */
@@ -77,10 +77,10 @@ const text = [
   units.addStated,
   units.replaceStated,
   times.shortest,
-  epoch.hearNews,
+  epoch.applyPause,
   times.promiseOf,
   times.learnTimes,
-  due.answerOf,
+  due.responseOf,
   due.freeingsOf,
   due.allFreeings,
   granting.narrowest,
@@ -91,7 +91,7 @@ const text = [
   due.roomBy,
   turns.fewest,
   remaining.sentSince,
-  remaining.hearRemaining,
+  remaining.applyReported,
   remaining.asksForReport,
   remaining.spend,
   turns.cost,
@@ -109,7 +109,7 @@ const text = [
   write.writeQueue,
   write.mendQueue,
   write.levels,
-  write.answer,
+  write.respond,
   program,
 ].join('')
 

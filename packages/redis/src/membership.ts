@@ -1,6 +1,6 @@
-import type { Answer, Message } from './protocol.ts'
+import type { BudgetResponse, BudgetRequest } from './protocol.ts'
 
-/** One process among those that share a budget: its name, and what it must remember of what Redis said. */
+/** One process among those that share a budget: its name, and what it must remember of the last response. */
 export class Membership {
   readonly #name: string
   #number = 0
@@ -13,7 +13,7 @@ export class Membership {
     this.#name = name
   }
 
-  /** The number of this process in the fleet, 0 if it has none. */
+  /** The number of this process in the fleet, 0 before Redis has given it one. */
   get member(): number {
     return this.#member
   }
@@ -23,8 +23,8 @@ export class Membership {
     return this.#offset
   }
 
-  /** Returns what the next message says of its sender. */
-  introduce(): Pick<Message, 'process' | 'number' | 'epoch' | 'turn' | 'member'> {
+  /** Returns what the next request says of its sender. */
+  introduce(): Pick<BudgetRequest, 'process' | 'number' | 'epoch' | 'turn' | 'member'> {
     this.#number += 1
     return {
       process: this.#name,
@@ -35,7 +35,7 @@ export class Membership {
     }
   }
 
-  hear({ epoch, turn, member, now: redisNow }: Answer, now: number): void {
+  update({ epoch, turn, member, now: redisNow }: BudgetResponse, now: number): void {
     this.#epoch = epoch
     this.#turn = turn
     this.#member = member

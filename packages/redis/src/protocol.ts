@@ -1,20 +1,20 @@
-import type { ContactWord } from './contact.ts'
+import type { ReachabilityReport } from './reachability.ts'
 import type { FleetPolicy } from './fleet-policy.ts'
 import type { Units } from './ledger.ts'
 import { limiterScript } from './limiter-script.ts'
 import { runScript, type RedisClient } from './redis-client.ts'
 
 /** What a process states, and what it wants; times in milliseconds. */
-export interface Message extends ContactWord {
+export interface BudgetRequest extends ReachabilityReport {
   readonly policy: FleetPolicy
   /** Names the process. */
   readonly process: string
-  /** Counts the messages of the process; Redis ignores one that it has seen, or a later one. */
+  /** Counts the requests of the process; Redis ignores a request that it has seen, or one before it. */
   readonly number: number
-  /** The epoch and the turn that the process heard of last; empty and 0 before the first answer. */
+  /** The epoch and the turn of the last response; empty and 0 before the first one. */
   readonly epoch: string
   readonly turn: number
-  /** The number of the process in its fleet, 0 if it has none. */
+  /** The number of the process in its fleet, 0 before Redis has given it one. */
   readonly member: number
   /** All units of the process, for each limit of the policy. */
   readonly units: readonly (readonly Units[])[]
@@ -24,11 +24,11 @@ export interface Message extends ContactWord {
   readonly promise: number
   /** How long after its due time a unit is answered on average, 0 if not known. */
   readonly lag: number
-  /** How long after their due times the last units were answered that Redis has not heard of. */
+  /** How long after their due times the last units were answered, as far as Redis does not know. */
   readonly times: readonly number[]
   /**
-   * What a response said that the API still takes, and how long ago that was: units, milliseconds until the reset as of
-   * now, milliseconds. Empty where no response has said anything new.
+   * What the API still takes by its last response, and how long ago that arrived: units, milliseconds until the reset as
+   * of now, milliseconds. Empty where no response has said anything new.
    */
   readonly reported: readonly [] | readonly [remaining: number, resetIn: number, age: number]
   /** For how long no process shall send, 0 for no pause. */
@@ -37,8 +37,8 @@ export interface Message extends ContactWord {
   readonly resume: boolean
 }
 
-/** What Redis says; times in milliseconds from now. */
-export interface Answer {
+/** What Redis responds; times in milliseconds from now. */
+export interface BudgetResponse {
   readonly epoch: string
   readonly turn: number
   readonly member: number
@@ -55,25 +55,25 @@ export interface Answer {
   readonly used: number
   /** How many units are free now, for all processes. */
   readonly left: number
-  /** Whether the process shall report what the next response says that the API still takes. */
+  /** Whether the process shall report what the API still takes by its next response. */
   readonly asks: boolean
-  /** What Redis' clock says. */
+  /** The time on Redis' clock. */
   readonly now: number
 }
 
-/** Carries a message to Redis and brings the answer; `'stale'` if a later one was there before. */
-export type Exchange = (message: Message) => Promise<Answer | 'stale'>
+/** Sends a request to Redis and returns the response; `'stale'` if a later request was there before. */
+export type Exchange = (request: BudgetRequest) => Promise<BudgetResponse | 'stale'>
 
 /** Returns the exchange of one process about one API. A cluster keeps what is in the braces in one place. */
 export function createExchange(client: RedisClient, prefix: string, baseUrl: string, name: string): Exchange {
   const parts = ['state', 'queue', 'deadlines', `process:${name}`]
   const keys = parts.map((part) => `${prefix}:limiter:{${baseUrl}}:${part}`)
-  return async (message) =>
-    readAnswer(await runScript(client, limiterScript, keys, [JSON.stringify(message)]))
+  return async (request) =>
+    readResponse(await runScript(client, limiterScript, keys, [JSON.stringify(request)]))
 }
 
-/** @throws Error for what is not an answer. */
-export function readAnswer(reply: unknown): Answer | 'stale' {
+/** @throws Error for what is not a response of the limiter. */
+export function readResponse(reply: unknown): BudgetResponse | 'stale' {
   const { stale, epoch, grants, asks, ...times } = parse(reply)
   if (stale === true) return 'stale'
   const { turn, member, wait, soonest, pause, promise, used, left, now } = times as Record<string, number>
@@ -85,8 +85,8 @@ export function readAnswer(reply: unknown): Answer | 'stale' {
     ![turn, member, wait, soonest, pause, promise, used, left, now].every(isAmount) ||
     !list.every(isGrant)
   )
-    throw new Error('not an answer of the limiter')
-  return { epoch, grants: list as Answer['grants'], asks, ...times } as Answer
+    throw new Error('not a response of the limiter')
+  return { epoch, grants: list as BudgetResponse['grants'], asks, ...times } as BudgetResponse
 }
 
 /** A client may be set to give bytes. */
@@ -96,9 +96,9 @@ function parse(reply: unknown): Record<string, unknown> {
     const value: unknown = JSON.parse(String(text))
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // said below
+    // thrown below
   }
-  throw new Error('not an answer of the limiter')
+  throw new Error('not a response of the limiter')
 }
 
 function isAmount(value: unknown): value is number {

@@ -25,7 +25,7 @@ export interface RedisLimiterOptions {
    */
   readonly fallbackShare: number
   /**
-   * How long Redis may take for an answer, in milliseconds, above 0. After that it counts as unreachable. A Redis
+   * How long Redis may take for a response, in milliseconds, above 0. After that it counts as unreachable. A Redis
    * that usually takes longer may take two and a half times its usual round trip, at most 3.6 seconds.
    *
    * @defaultValue 500

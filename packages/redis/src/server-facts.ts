@@ -1,7 +1,7 @@
 import type { SharedServer } from '@tokenlane/core/fleet'
 import { run, type RedisClient } from './redis-client.ts'
 
-/** In a script, so that a Cluster answers from the node that has the keys, and every client sends it alike. */
+/** In a script, so that a Cluster responds from the node that has the keys, and every client sends it alike. */
 const look = `
 local time = redis.call('TIME')
 local info = redis.pcall('INFO')

@@ -1,7 +1,7 @@
 import type { LimitedApi, NotBefore, Permit, RateLimiterOptions, RemainingQuota } from '@tokenlane/core/fleet'
 import { BudgetLevel } from './budget-level.ts'
 import { Demand } from './demand.ts'
-import { Dialogue, type DialogueListener } from './dialogue.ts'
+import { BudgetSync, type SyncListener } from './budget-sync.ts'
 import { fleetPolicy, type FleetPolicy, shortestSpan } from './fleet-policy.ts'
 import { FleetPause } from './fleet-pause.ts'
 import { type Batch, Ledger } from './ledger.ts'
@@ -22,7 +22,7 @@ export interface BudgetOptions {
 }
 
 /** What the budget reports. */
-export interface BudgetListener extends DialogueListener {
+export interface BudgetListener extends SyncListener {
   /** Units are due: calls may take them now. */
   unitsAvailable(): void
 }
@@ -30,24 +30,24 @@ export interface BudgetListener extends DialogueListener {
 /**
  * The budget that all processes share, seen from one of them.
  *
- * A process speaks when calls wait for units and its turn has come, when Redis must hear of its units, and when it
- * has news. Each message states everything, and asks for what calls could use; the answer grants units ahead, each
- * with the time at which it is due, or says when to ask again.
+ * A process sends a request when calls wait for units and its turn has come, when Redis must know of its units, and when
+ * something else has changed. Each request states everything, and asks for what calls could use. The response grants
+ * units ahead, each with the time at which it is due, or says when to ask again.
  *
- * | part           | what it knows, with its states                                          |
- * | -------------- | ----------------------------------------------------------------------- |
- * | `Demand`       | what calls could use, and when the turn of the process comes            |
- * | `UnitsAhead`   | units that are granted and not taken                                    |
- * | `UnitsInUse`   | units of calls under way                                                |
- * | `Ledger`       | all units that count in a window                                        |
- * | `FleetPause`   | the pause of this process, and that of all                              |
- * | `Membership`   | the name and number of the process, and what it heard last              |
- * | `BudgetLevel`  | how full the budget is, as Redis and the API said                       |
- * | `Dialogue`     | what is said to Redis, and what follows from its answers, with:         |
- * | `Contact`      | whether Redis is reached: `together`, `away`, `returning`               |
- * | `News`         | what Redis must hear: none, can wait, urgent                            |
- * | `Speaker`      | when the next message goes: `waiting`, `last word`, `closing`, `closed` |
- * | `Conversation` | the message under way: `free`, `asking`, `resting`                      |
+ * | part              | what it knows, with its states                                          |
+ * | ----------------- | ----------------------------------------------------------------------- |
+ * | `Demand`          | what calls could use, and when the turn of the process comes            |
+ * | `UnitsAhead`      | units that are granted and not taken                                    |
+ * | `UnitsInUse`      | units of calls under way                                                |
+ * | `Ledger`          | all units that count in a window                                        |
+ * | `FleetPause`      | the pause of this process, and that of all                              |
+ * | `Membership`      | the name and number of the process, and its place in the history        |
+ * | `BudgetLevel`     | how full the budget is, by Redis and by the API                         |
+ * | `BudgetSync`      | what requests report, and what follows from responses, with:            |
+ * | `Reachability`    | whether Redis is reached: `together`, `away`, `returning`               |
+ * | `Unreported`      | what Redis does not know yet: none, can wait, urgent                    |
+ * | `RequestSchedule` | when the next request leaves: `open`, `last`, `closing`, `closed`       |
+ * | `RedisRequests`   | the request under way: `free`, `asking`, `resting`                      |
  */
 export class SharedBudget {
   readonly #runtime: Runtime
@@ -57,7 +57,7 @@ export class SharedBudget {
   readonly #inUse: UnitsInUse
   readonly #pause = new FleetPause()
   readonly #level = new BudgetLevel()
-  readonly #dialogue: Dialogue
+  readonly #sync: BudgetSync
   /** Where this process stands among the others. */
   readonly membership: Membership
 
@@ -69,7 +69,7 @@ export class SharedBudget {
     const unused = (batch: Batch, count: number): void => this.#giveBack(batch, count)
     this.#ahead = new UnitsAhead(runtime, this.#ledger, { due: () => listener.unitsAvailable(), unused })
     this.#inUse = new UnitsInUse(api, runtime, this.#ledger, {
-      ended: (late) => this.#dialogue.tellResponse(late),
+      ended: (late) => this.#sync.reportResponse(late),
       unused,
     })
     const subjects = {
@@ -81,7 +81,7 @@ export class SharedBudget {
       membership: this.membership,
       level: this.#level,
     }
-    this.#dialogue = new Dialogue(subjects, exchange, timeout, runtime, listener)
+    this.#sync = new BudgetSync(subjects, exchange, timeout, runtime, listener)
   }
 
   get policy(): FleetPolicy {
@@ -93,7 +93,7 @@ export class SharedBudget {
     const batch = this.#ahead.take()
     this.#demand.want(batch === undefined ? couldUse : couldUse - 1)
     if (batch !== undefined) return this.#inUse.permit(batch)
-    this.#dialogue.plan()
+    this.#sync.plan()
     return Infinity
   }
 
@@ -119,18 +119,18 @@ export class SharedBudget {
   noWaiters(): void {
     this.#demand.want(0)
     this.#ahead.drop(Infinity)
-    this.#dialogue.plan()
+    this.#sync.plan()
   }
 
   pause(ms: number): void {
     this.#pause.begin(this.#runtime.now(), ms)
-    this.#dialogue.tell()
+    this.#sync.report()
   }
 
   /** Passes on what a response says that the API still takes. */
   reported(quota: RemainingQuota): void {
-    const isNews = this.#level.report(quota, this.#runtime.now(), shortestSpan(this.policy))
-    if (isNews) this.#dialogue.tell()
+    const isUrgent = this.#level.note(quota, this.#runtime.now(), shortestSpan(this.policy))
+    if (isUrgent) this.#sync.report()
   }
 
   used(): number | undefined {
@@ -144,7 +144,7 @@ export class SharedBudget {
   resume(): void {
     this.#pause.lift()
     this.#demand.askAtOnce()
-    this.#dialogue.tell()
+    this.#sync.report()
   }
 
   setPolicy({ limits, spread, accounting }: RateLimiterOptions): void {
@@ -152,19 +152,19 @@ export class SharedBudget {
     this.#inUse.accounting = accounting
     this.#demand.askAtOnce()
     this.#ahead.drop(Infinity)
-    this.#dialogue.tell()
+    this.#sync.report()
   }
 
-  /** Gives back the units that no call took, and ends; a Redis that does not answer in time holds nothing up. */
+  /** Gives back the units that no call took, and ends; a Redis that does not respond in time holds nothing up. */
   close(): Promise<void> {
     this.#demand.want(0)
     this.#ahead.drop(Infinity)
     this.#ahead.stop()
-    return this.#dialogue.close()
+    return this.#sync.close()
   }
 
   #giveBack(batch: Batch, count: number): void {
     this.#ledger.giveBack(batch, count)
-    this.#dialogue.tell()
+    this.#sync.report()
   }
 }

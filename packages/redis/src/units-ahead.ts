@@ -1,6 +1,6 @@
 import { Grants } from './grants.ts'
 import { type Batch, type Ledger, lease } from './ledger.ts'
-import type { Answer } from './protocol.ts'
+import type { BudgetResponse } from './protocol.ts'
 import type { Runtime, Timer } from './runtime.ts'
 
 /** What becomes of units that Redis granted ahead. */
@@ -38,17 +38,17 @@ export class UnitsAhead {
     return this.#grants.take(this.#runtime.now())
   }
 
-  /** Adds what Redis granted in its answer to a message that left at `sentAt`; returns how many units that are. */
-  add({ grants, promise }: Answer, sentAt: number, longestUntold: number): number {
+  /** Adds what Redis granted in its response to a request that left at `sentAt`; returns how many units that are. */
+  add({ grants, promise }: BudgetResponse, sentAt: number, longestUnreported: number): number {
     const now = this.#runtime.now()
     let granted = 0
     for (const [due, count] of grants) {
       const dueAt = sentAt + due
-      // what was promised and is late may still come before it is worth a message
-      const tellAt = promise === lease ? dueAt + lease / 3 : dueAt + promise + longestUntold
-      // a process that stood still or is cut off cannot say in time that its units are under way
-      const useBy = promise === lease ? dueAt + 0.7 * lease : tellAt
-      this.#grants.add(now + due, useBy, this.#ledger.open(count, dueAt, dueAt + promise, tellAt), count)
+      // what was promised and is late may still come before it is worth a request
+      const reportAt = promise === lease ? dueAt + lease / 3 : dueAt + promise + longestUnreported
+      // a process that stood still or is cut off cannot report in time that its units are under way
+      const useBy = promise === lease ? dueAt + 0.7 * lease : reportAt
+      this.#grants.add(now + due, useBy, this.#ledger.open(count, dueAt, dueAt + promise, reportAt), count)
       granted += count
     }
     return granted

@@ -4,12 +4,12 @@ import {
   type Permit,
   type UnansweredGrace,
 } from '@tokenlane/core/fleet'
-import { AnswerTimes } from './answer-times.ts'
+import { ResponseTimes } from './response-times.ts'
 import { FleetPermit, type PermitOwner } from './fleet-permit.ts'
 import type { Batch, Ledger } from './ledger.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Whether Redis must hear of the end of a call. */
+/** What becomes of units in use. */
 export interface UseListener {
   /** A unit was answered, `late` milliseconds after the time at which Redis presumes it. */
   ended(late: number): void
@@ -22,17 +22,17 @@ export class UnitsInUse {
   readonly #ledger: Ledger
   readonly #listener: UseListener
   readonly #grace: UnansweredGrace
-  readonly answerTimes: AnswerTimes = new AnswerTimes()
+  readonly responseTimes: ResponseTimes = new ResponseTimes()
   accounting: LimitedApi['accounting']
   readonly #owner: PermitOwner = {
     ended: (batch, answered) => {
       const now = this.#runtime.now()
-      this.answerTimes.add(now - batch.dueAt, now)
+      this.responseTimes.add(now - batch.dueAt, now)
       this.#end(batch, answered)
     },
     unused: (batch) => this.#listener.unused(batch, 1),
   }
-  /** Of units that Redis did not grant: when they were due says nothing of how long Redis' units take. */
+  /** Of units of the process's own share: when they were due does not show how long units of Redis take. */
   readonly #shareOwner: PermitOwner = {
     ended: (batch, answered) => this.#end(batch, answered),
     unused: (batch) => this.#listener.unused(batch, 1),
@@ -56,7 +56,7 @@ export class UnitsInUse {
     return this.#begin(new FleetPermit(this.#owner, batch))
   }
 
-  /** Returns a permit for a unit of the process's own share, of which Redis hears when it is back. */
+  /** Returns a permit for a unit of the process's own share, which is reported when Redis is reached again. */
   sharePermit(share: Permit): Permit {
     const now = this.#runtime.now()
     const batch = this.#ledger.open(1, now, now, Number.NEGATIVE_INFINITY)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fleetPolicy } from '../src/fleet-policy.ts'
 import { limiterScript } from '../src/limiter-script.ts'
-import { type Answer, createExchange, type Message } from '../src/protocol.ts'
+import { type BudgetResponse, createExchange, type BudgetRequest } from '../src/protocol.ts'
 import { useRedis } from './support/use-redis.ts'
 
 // The script runs in a real Redis, on a clock of ours: a fleet's hour takes a second.
@@ -56,7 +56,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
   const name = `process ${(processes += 1)}`
   const exchange = createExchange(client, 'test', baseUrl, name)
   const known = { number: 0, epoch: '', turn: 0, member: 0 }
-  return async (said: Partial<Message>): Promise<Answer> => {
+  return async (said: Partial<BudgetRequest>): Promise<BudgetResponse> => {
     known.number += 1
     const answer = await exchange({
       policy: fleetPolicy(limits, spread),

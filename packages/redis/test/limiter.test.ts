@@ -259,7 +259,7 @@ test.concurrent(
   },
 )
 
-test.concurrent('garbage in the place of an answer is no permit', { timeout }, async () => {
+test.concurrent('garbage in the place of a response grants nothing', { timeout }, async () => {
   await using fleet = new Fleet()
   const answers: unknown[] = ['OK', null, [1], '{}', '{"epoch":"","turn":-1}', '[]', 'null']
   const client = {
@@ -271,7 +271,7 @@ test.concurrent('garbage in the place of an answer is no permit', { timeout }, a
   expect(await member.call()).toBe(200)
   await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2), { timeout })
   expect(answers).toEqual([])
-  expect(ofLimiter(member)[0]).toMatchObject({ reason: 'not an answer of the limiter' })
+  expect(ofLimiter(member)[0]).toMatchObject({ reason: 'not a response of the limiter' })
 })
 
 test('a share of less than a call is a call in a longer window', () => {

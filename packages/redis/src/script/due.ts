@@ -1,8 +1,8 @@
 // When the n-th unit from now is due: for sure, or as expected if units under way are answered as usual.
 
 /** Returns when a unit is answered: as stated, or as expected of one that is presumed to be under way. */
-export const answerOf = `
-local function answerOf(at, isExpected)
+export const responseOf = `
+local function responseOf(at, isExpected)
   local isPresumed = at > now + horizon + policy.longestPromise
   return isExpected and isPresumed and now + state.lag or at
 end
@@ -13,7 +13,7 @@ export const freeingsOf = `
 local function freeingsOf(limit, isExpected)
   local list, free = {}, limit.quota
   for _, known in pairs(usedOf(limit)) do
-    list[#list + 1] = { at = answerOf(known[2], isExpected) + limit.span, units = known[1] }
+    list[#list + 1] = { at = responseOf(known[2], isExpected) + limit.span, units = known[1] }
     free = free - known[1]
   end
   table.sort(list, function(one, other) return one.at < other.at end)

@@ -82,7 +82,7 @@ end
 /** Serves the process if its turn has come: returns grants, when to ask for the rest, its place and whether it waits. */
 export const serve = `
 local function serve()
-  if message.wanted == 0 then return {}, 0, stated and stated.place, false end
+  if request.wanted == 0 then return {}, 0, stated and stated.place, false end
   local queued = not isNew and redis.call('ZSCORE', keys.queue, me) and 1 or 0
   local all = isNew and 1 or redis.call('ZCARD', keys.queue) + 1 - queued
   local share = math.max(1, math.floor(fewest() / all))
@@ -92,7 +92,7 @@ local function serve()
   local freeings = allFreeings(false)
   local grants, granted = {}, 0
   if state.hold <= now and dueOf(unitsAhead + 1, freeings) <= now + horizon then
-    grants, granted = grant(math.min(message.wanted, share), freeings)
+    grants, granted = grant(math.min(request.wanted, share), freeings)
   end
   if granted > 0 then
     learnDelay(grants, granted, all)
@@ -102,7 +102,7 @@ local function serve()
     ahead = isNew and 0 or aheadOf(place) - queued
   end
   asks = asksForReport(granted)
-  if message.wanted <= granted then return grants, 0, place, false end
+  if request.wanted <= granted then return grants, 0, place, false end
   return grants, waitFor(math.ceil(ahead * math.min(share, state.take)) + 1, all), place, true
 end
 `

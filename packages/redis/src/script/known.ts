@@ -1,10 +1,10 @@
-// What every function of the limiter's script may use: the message, the settings, the clock, and what Redis keeps.
+// What every function of the limiter's script may use: the request, the settings, the clock, and what Redis keeps.
 
-/** Names the keys, the message and the settings, and declares what the steps of the program pass on. */
+/** Names the keys, the request and the settings, and declares what the steps of the program pass on. */
 export const names = `
 local keys = { state = KEYS[1], queue = KEYS[2], deadlines = KEYS[3], process = KEYS[4] }
-local message = cjson.decode(ARGV[1])
-local me, policy = message.process, message.policy
+local request = cjson.decode(ARGV[1])
+local me, policy = request.process, request.policy
 local limits, interval, horizon = policy.limits, policy.interval, policy.horizon
 
 -- A slot is a hundredth of a span, so that memory does not grow with the quota.
@@ -28,8 +28,8 @@ local state, stated, units, member
 local promise
 -- Whether the process shall report the next response.
 local asks = false
--- Whether this message begins an epoch, and when a process was heard before it.
-local isNew, lastHeard
+-- Whether this request begins an epoch, and when the one before it arrived.
+local isNew, lastRequestAt
 `
 
 /** Returns Redis' clock in milliseconds. */
@@ -63,15 +63,15 @@ end
 export const readKeys = `
 local function readKeys()
   state = read(keys.state)
-  lastHeard = state and state.heard or 0
+  lastRequestAt = state and state.requestedAt or 0
   stated = read(keys.process)
   if stated and state and stated.epoch ~= state.epoch then stated = nil end
 end
 `
 
-/** Returns whether Redis has seen this message, or a later one. */
+/** Returns whether Redis has seen this request, or a later one. */
 export const isStale = `
 local function isStale()
-  return stated and message.number <= stated.number
+  return stated and request.number <= stated.number
 end
 `

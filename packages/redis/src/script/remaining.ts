@@ -1,4 +1,4 @@
-// What the API itself says that it still takes, where that is less than the limits allow.
+// What the API still takes by its own headers, where that is less than the limits allow.
 
 /** Returns how many units were sent after a time, for sure: the API had not counted them then. */
 export const sentSince = `
@@ -9,8 +9,8 @@ local function sentSince(time)
     local count = 0
     for slot, known in pairs(usedOf(limit)) do
       local isPresumed = known[2] > now + horizon + policy.longestPromise
-      local answeredAt = (slot - 1) * limit.span / slots
-      if answeredAt - (isPresumed and lease or roundTrip) > time then count = count + known[1] end
+      local respondedAt = (slot - 1) * limit.span / slots
+      if respondedAt - (isPresumed and lease or roundTrip) > time then count = count + known[1] end
     end
     most = math.max(most, count)
   end
@@ -19,14 +19,15 @@ end
 `
 
 /**
- * Keeps what a response said, where the API takes less than the limits allow, or begins to count anew later. An API that
- * keeps the policy and has no other client never does: its reset in whole seconds would only slow the fleet down.
+ * Keeps what the API still takes by a response, where that is less than the limits allow, or where the API begins to count
+ * anew later. An API that keeps the policy and has no other client does neither: its reset in whole seconds would only
+ * slow the fleet down.
  */
-export const hearRemaining = `
-local function hearRemaining()
-  local remaining, resetIn, age = unpack(message.reported)
-  if message.resume then state.reset = 0 end
-  -- another process may have said what a later response says, and an old one does not know what came free since
+export const applyReported = `
+local function applyReported()
+  local remaining, resetIn, age = unpack(request.reported)
+  if request.resume then state.reset = 0 end
+  -- another process may have reported a later response, and an old response does not show what came free since
   local isOld = remaining and (now - age < state.reported or age > (shortest() or 60000) / 40)
   if not remaining or isOld then return end
   state.reset, state.reported = 0, now - age

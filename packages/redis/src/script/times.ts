@@ -9,7 +9,7 @@ local function shortest()
 end
 `
 
-/** Returns the promise that costs least, in time by which units come free later and in messages for late responses. */
+/** Returns the promise that costs least, in time by which units come free later and in requests for late responses. */
 export const promiseOf = `
 local function promiseOf(times)
   local span = math.min(shortest() or 60000, 60000)
@@ -31,11 +31,11 @@ end
 export const learnTimes = `
 local function learnTimes()
   local times = state.times
-  for _, time in ipairs(message.times) do times[#times + 1] = time end
+  for _, time in ipairs(request.times) do times[#times + 1] = time end
   while #times > timesKept do table.remove(times, 1) end
-  if #message.times > 0 and #times >= timesNeeded then state.promise = promiseOf(times) end
-  promise = message.promise > 0 and message.promise or state.promise
-  local lag = message.lag > 0 and message.lag or promise < lease and promise or 0
+  if #request.times > 0 and #times >= timesNeeded then state.promise = promiseOf(times) end
+  promise = request.promise > 0 and request.promise or state.promise
+  local lag = request.lag > 0 and request.lag or promise < lease and promise or 0
   if lag > 0 then state.lag = state.lag * 0.9 + lag * 0.1 end
 end
 `

@@ -13,7 +13,7 @@ end
 export const cost = `
 local function cost()
   local span = shortest()
-  return span and math.max(1, 0.75 + 1.5 * message.lag / span) or 1
+  return span and math.max(1, 0.75 + 1.5 * request.lag / span) or 1
 end
 `
 

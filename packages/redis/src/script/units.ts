@@ -5,7 +5,7 @@ export const slotOf = `
 local function slotOf(limit, at) return math.ceil(at * slots / limit.span) end
 `
 
-/** Returns the slots of a limit; one that Redis has not heard of is full for one window. */
+/** Returns the slots of a limit; one that is new to Redis is full for one window. */
 export const usedOf = `
 local function usedOf(limit)
   if not state.used[limit.key] then
@@ -13,7 +13,7 @@ local function usedOf(limit)
     if not isNew then state.hold = math.max(state.hold, now + math.min(limit.span, policy.grantLifetime)) end
   end
   local used = state.used[limit.key]
-  used.heard = now
+  used.statedAt = now
   return used.slots
 end
 `
@@ -45,7 +45,7 @@ local function forgetOldUnits()
     for slot, known in pairs(used.slots) do
       if known[2] + used.span <= now then used.slots[slot] = nil end
     end
-    if used.heard and now - used.heard > used.span + 3600000 then state.used[key] = nil end
+    if used.statedAt and now - used.statedAt > used.span + 3600000 then state.used[key] = nil end
   end
 end
 `
@@ -66,7 +66,7 @@ local function addStated()
   local list = {}
   for index, limit in ipairs(limits) do
     local entries = {}
-    for _, unit in ipairs(message.units[index] or {}) do
+    for _, unit in ipairs(request.units[index] or {}) do
       local at = now - unit[1]
       entries[#entries + 1] = { at, unit[2] }
       add(limit, at, unit[2])

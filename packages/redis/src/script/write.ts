@@ -1,4 +1,4 @@
-// What Redis keeps of a message, and what it answers.
+// What Redis keeps of a request, and its response.
 
 /** Returns for how long the keys of the process are needed. */
 export const keptFor = `
@@ -12,9 +12,9 @@ end
 /** Writes state and statement; where memory is short, Redis refuses the first, and nothing is changed. */
 export const writeState = `
 local function writeState(kept, place, waits)
-  local word = { epoch = state.epoch, number = message.number, units = units, place = place, waiting = waits }
+  local record = { epoch = state.epoch, number = request.number, units = units, place = place, waiting = waits }
   redis.call('SET', keys.state, cmsgpack.pack(state), 'PX', math.ceil(math.max(week, kept)))
-  redis.call('SET', keys.process, cmsgpack.pack(word), 'PX', kept)
+  redis.call('SET', keys.process, cmsgpack.pack(record), 'PX', kept)
 end
 `
 
@@ -67,9 +67,9 @@ local function levels(freeings)
 end
 `
 
-/** Returns the answer to the message. */
-export const answer = `
-local function answer(grants, wait)
+/** Returns the response to the request. */
+export const respond = `
+local function respond(grants, wait)
   local freeings = allFreeings(true)
   local used, left = levels(freeings)
   return cjson.encode({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fleetPolicy } from '../../src/fleet-policy.ts'
 import { limiterScript } from '../../src/limiter-script.ts'
-import type { Message, Answer } from '../../src/protocol.ts'
+import type { BudgetRequest, BudgetResponse } from '../../src/protocol.ts'
 import { useRedis } from '../support/use-redis.ts'
 import { ReferenceRedis } from './reference.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -35,7 +35,8 @@ test('the script and its reference in TypeScript agree on random histories', asy
   let reference = new ReferenceRedis()
   let fleet = 0
   let now = 1_790_000_000_000
-  let members: { name: string; number: number; heard: Pick<Answer, 'epoch' | 'turn' | 'member'> }[] = []
+  let members: { name: string; number: number; heard: Pick<BudgetResponse, 'epoch' | 'turn' | 'member'> }[] =
+    []
   let policy = pick(policies)
   let api = ''
   for (let index = 0; index < messages; index += 1) {
@@ -64,7 +65,7 @@ test('the script and its reference in TypeScript agree on random histories', asy
     const member = pick(members)
     member.number += random() < 0.97 ? 1 : 0
     const span = policy.limits[0]?.span ?? 1
-    const message: Message = {
+    const message: BudgetRequest = {
       policy,
       process: member.name,
       number: member.number,
@@ -92,7 +93,7 @@ test('the script and its reference in TypeScript agree on random histories', asy
       keys: [...keys, String(Math.round(now * 1_000)), reference.run],
       arguments: [JSON.stringify(message)],
     })
-    const answer = JSON.parse(reply as string) as Answer & Record<string, unknown>
+    const answer = JSON.parse(reply as string) as BudgetResponse & Record<string, unknown>
     // what is empty is an object to Redis
     if ('grants' in answer && !Array.isArray(answer.grants)) Object.assign(answer, { grants: [] })
     expect(differences(answer, expected), `seed ${seed}, message ${index}`).toEqual([])

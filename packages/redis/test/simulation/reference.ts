@@ -1,7 +1,7 @@
-import { promiseOf } from '../../src/answer-times.ts'
+import { promiseOf } from '../../src/response-times.ts'
 import { type FleetLimit, shortestSpan } from '../../src/fleet-policy.ts'
 import { lease } from '../../src/ledger.ts'
-import type { Message } from '../../src/protocol.ts'
+import type { BudgetRequest } from '../../src/protocol.ts'
 
 // What `limiter-script.ts` does, in TypeScript: function by function the same, with the same numbers. The differential test
 // holds the two together.
@@ -22,7 +22,7 @@ interface State {
   hold: number
   pause: number
   silenceEnd: number
-  heard: number
+  requestedAt: number
   next: number
   round: number
   members: number
@@ -38,12 +38,12 @@ interface State {
   reported: number
   delay?: number | undefined
   mark?: { readonly key: string; readonly due: number; readonly served: number }
-  used: Map<string, { span: number; slots: Map<number, [units: number, latest: number]>; heard: number }>
+  used: Map<string, { span: number; slots: Map<number, [units: number, latest: number]>; statedAt: number }>
 }
 
 type Entry = [at: number, units: number]
 
-interface Word {
+interface Statement {
   epoch: string
   number: number
   units: Map<string, Entry[]>
@@ -61,11 +61,11 @@ export interface ReferenceKeys {
   state: State | undefined
   queue: Map<string, number>
   deadlines: Map<string, number>
-  readonly words: Map<string, Word>
+  readonly statements: Map<string, Statement>
 }
 
 export function emptyKeys(): ReferenceKeys {
-  return { state: undefined, queue: new Map(), deadlines: new Map(), words: new Map() }
+  return { state: undefined, queue: new Map(), deadlines: new Map(), statements: new Map() }
 }
 
 /** A Redis for one API, at a given time. */
@@ -75,57 +75,57 @@ export class ReferenceRedis {
   run = 'first'
 
   /** Returns what the script returns. */
-  exchange(message: Message, now: number): Record<string, unknown> {
-    return new Turn(this.keys, message, now, this.run).take()
+  exchange(request: BudgetRequest, now: number): Record<string, unknown> {
+    return new Turn(this.keys, request, now, this.run).take()
   }
 }
 
 class Turn {
   readonly #keys: ReferenceKeys
-  readonly #message: Message
+  readonly #request: BudgetRequest
   #now: number
   readonly #run: string
   #promise = lease
-  readonly #lastHeard: number
+  readonly #lastRequestAt: number
   readonly #isStale: boolean = false
   #isNew = false
   #asks = false
   #state: State
-  #stated: Word | undefined
+  #stated: Statement | undefined
   #units = new Map<string, Entry[]>()
 
-  constructor(keys: ReferenceKeys, message: Message, now: number, run: string) {
+  constructor(keys: ReferenceKeys, request: BudgetRequest, now: number, run: string) {
     this.#keys = keys
-    this.#message = message
+    this.#request = request
     this.#now = now
-    this.#lastHeard = keys.state?.heard ?? 0
-    this.#stated = keys.words.get(message.process)
+    this.#lastRequestAt = keys.state?.requestedAt ?? 0
+    this.#stated = keys.statements.get(request.process)
     if (this.#stated && keys.state && this.#stated.epoch !== keys.state.epoch) this.#stated = undefined
     this.#state = keys.state as State
     this.#run = keys.state === undefined || now - keys.state.last > 20 ? run : keys.state.run
-    if (this.#stated && message.number <= this.#stated.number) this.#isStale = true
+    if (this.#stated && request.number <= this.#stated.number) this.#isStale = true
   }
 
   take(): Record<string, unknown> {
     if (this.#isStale) return { stale: true }
-    const message = this.#message
+    const request = this.#request
     if (this.#isForgotten()) this.#beginEpoch()
     const state = this.#state
     this.#now = Math.max(this.#now, state.last)
     if (state.run === '') state.run = this.#run
     state.turn += 1
     state.last = this.#now
-    state.members = Math.max(state.members, message.member)
-    const member = message.member === 0 ? (state.members += 1) : message.member
+    state.members = Math.max(state.members, request.member)
+    const member = request.member === 0 ? (state.members += 1) : request.member
     this.#waitForOthers()
     this.#replaceUnits()
-    if (message.resume) Object.assign(state, { pause: 0, paced: 0 })
-    if (message.pause > 0) {
-      state.pause = Math.max(state.pause, this.#now + message.pause)
+    if (request.resume) Object.assign(state, { pause: 0, paced: 0 })
+    if (request.pause > 0) {
+      state.pause = Math.max(state.pause, this.#now + request.pause)
       state.paced = Math.max(state.paced, state.pause + this.#shortest)
     }
     this.#learnTimes()
-    this.#hearRemaining()
+    this.#applyReported()
     const { grants, wait, place, waits } = this.#serve()
     this.#write(wait, place, waits)
     const freeings = this.#allFreeings(true)
@@ -150,7 +150,7 @@ class Turn {
   #isForgotten(): boolean {
     const state = this.#keys.state
     if (state === undefined) return true
-    const { epoch, turn } = this.#message
+    const { epoch, turn } = this.#request
     const clockWasSetBack = this.#now < state.last - 1_000
     const writesWereLost = epoch === state.epoch && turn > state.turn
     const isAnotherServer = this.#run !== '' && state.run !== '' && this.#run !== state.run
@@ -158,7 +158,7 @@ class Turn {
   }
 
   #beginEpoch(): void {
-    const { process, number, policy, lag } = this.#message
+    const { process, number, policy, lag } = this.#request
     const before = this.#keys.state?.pause ?? 0
     this.#keys.state = this.#state = {
       epoch: `${process}:${number}`,
@@ -169,7 +169,7 @@ class Turn {
       hold: this.#now + policy.grantLifetime,
       pause: before < this.#now + 86_400_000 ? before : 0,
       silenceEnd: this.#now,
-      heard: 0,
+      requestedAt: 0,
       next: 0,
       round: 0,
       members: 0,
@@ -193,9 +193,9 @@ class Turn {
 
   #waitForOthers(): void {
     const state = this.#state
-    const { alone, away, policy } = this.#message
-    if (this.#now - this.#lastHeard >= policy.reconnectTime) state.silenceEnd = this.#now
-    if (!away) state.heard = this.#now
+    const { alone, away, policy } = this.#request
+    if (this.#now - this.#lastRequestAt >= policy.reconnectTime) state.silenceEnd = this.#now
+    if (!away) state.requestedAt = this.#now
     if (alone > 0 && this.#now - alone < state.silenceEnd)
       state.hold = Math.max(state.hold, state.silenceEnd + policy.reconnectTime)
   }
@@ -204,7 +204,7 @@ class Turn {
 
   #learnTimes(): void {
     const state = this.#state
-    const { times, promise, lag, policy } = this.#message
+    const { times, promise, lag, policy } = this.#request
     state.times = [...state.times, ...times].slice(-timesKept)
     if (times.length > 0 && state.times.length >= timesNeeded)
       state.promise = promiseOf(state.times, shortestSpan(policy))
@@ -217,13 +217,13 @@ class Turn {
 
   #usedOf({ key, span }: FleetLimit): Map<number, [number, number]> {
     const { used, hold } = this.#state
-    const known = used.get(key) ?? { span, slots: new Map<number, [number, number]>(), heard: 0 }
+    const known = used.get(key) ?? { span, slots: new Map<number, [number, number]>(), statedAt: 0 }
     if (!used.has(key)) {
       used.set(key, known)
       if (!this.#isNew)
-        this.#state.hold = Math.max(hold, this.#now + Math.min(span, this.#message.policy.grantLifetime))
+        this.#state.hold = Math.max(hold, this.#now + Math.min(span, this.#request.policy.grantLifetime))
     }
-    known.heard = this.#now
+    known.statedAt = this.#now
     return known.slots
   }
 
@@ -246,7 +246,7 @@ class Turn {
   }
 
   #replaceUnits(): void {
-    const { policy, units } = this.#message
+    const { policy, units } = this.#request
     for (const limit of policy.limits) {
       this.#usedOf(limit)
       for (const [at, count] of this.#stated?.units.get(limit.key) ?? []) this.#remove(limit, at, count)
@@ -263,22 +263,22 @@ class Turn {
     for (const [key, used] of this.#state.used) {
       for (const [slot, [, latest]] of used.slots)
         if (latest + used.span <= this.#now) used.slots.delete(slot)
-      if (this.#now - used.heard > used.span + 3_600_000) this.#state.used.delete(key)
+      if (this.#now - used.statedAt > used.span + 3_600_000) this.#state.used.delete(key)
     }
   }
 
   // due
 
-  #answerOf(at: number, isExpected: boolean): number {
-    const { horizon, longestPromise } = this.#message.policy
+  #responseOf(at: number, isExpected: boolean): number {
+    const { horizon, longestPromise } = this.#request.policy
     const isPresumed = at > this.#now + horizon + longestPromise
     return isExpected && isPresumed ? this.#now + this.#state.lag : at
   }
 
   #allFreeings(isExpected: boolean): Freeing[] {
-    return this.#message.policy.limits.map((limit) => {
+    return this.#request.policy.limits.map((limit) => {
       const list = Array.from(this.#usedOf(limit).values(), ([units, latest]) => ({
-        at: this.#answerOf(latest, isExpected) + limit.span,
+        at: this.#responseOf(latest, isExpected) + limit.span,
         units,
       }))
       const used = list.reduce((sum, { units }) => sum + units, 0)
@@ -299,7 +299,7 @@ class Turn {
     const { hold, pause, lag, delay = lag } = this.#state
     let due = Math.max(this.#now, hold, pause)
     if (unit > this.#leftBeforeReset) due = Math.max(due, this.#state.reset)
-    for (const [index, limit] of this.#message.policy.limits.entries()) {
+    for (const [index, limit] of this.#request.policy.limits.entries()) {
       const { free, list } = freeings[index] as Freeing
       const rounds = Math.floor((unit - 1) / limit.quota)
       let missing = unit - rounds * limit.quota - free
@@ -331,7 +331,7 @@ class Turn {
 
   /** 0 without limits. */
   get #shortest(): number {
-    const { limits } = this.#message.policy
+    const { limits } = this.#request.policy
     return limits.length === 0 ? 0 : Math.min(...limits.map(({ span }) => span))
   }
 
@@ -340,7 +340,7 @@ class Turn {
   }
 
   #apart(isExpected = false): number {
-    const { interval } = this.#message.policy
+    const { interval } = this.#request.policy
     if (interval > 0 || this.#now >= this.#state.paced) return interval
     const limit = this.#narrowest
     if (limit === undefined) return 0
@@ -357,23 +357,23 @@ class Turn {
 
   #sentSince(time: number): number {
     const { promise, lag, times } = this.#state
-    const { limits, horizon, longestPromise } = this.#message.policy
+    const { limits, horizon, longestPromise } = this.#request.policy
     const roundTrip = Math.max(promise < lease ? promise : lag, ...times)
     const counts = limits.map((limit) => {
       let count = 0
       for (const [slot, [units, latest]] of this.#usedOf(limit)) {
         const isPresumed = latest > this.#now + horizon + longestPromise
-        const answeredAt = ((slot - 1) * limit.span) / slots
-        if (answeredAt - (isPresumed ? lease : roundTrip) > time) count += units
+        const respondedAt = ((slot - 1) * limit.span) / slots
+        if (respondedAt - (isPresumed ? lease : roundTrip) > time) count += units
       }
       return count
     })
     return Math.max(0, ...counts)
   }
 
-  #hearRemaining(): void {
+  #applyReported(): void {
     const state = this.#state
-    const { reported, resume } = this.#message
+    const { reported, resume } = this.#request
     if (resume) state.reset = 0
     if (reported.length === 0) return
     const [remaining, resetIn, age] = reported
@@ -392,7 +392,7 @@ class Turn {
     const { hold, pause } = this.#state
     let used = 0
     let left = Math.min(this.#leftBeforeReset, 1_000_000_000)
-    for (const [index, { quota }] of this.#message.policy.limits.entries()) {
+    for (const [index, { quota }] of this.#request.policy.limits.entries()) {
       const free = Math.max(0, freeings[index]?.free ?? 0)
       used = Math.max(used, 1 - free / quota)
       left = Math.min(left, free)
@@ -403,7 +403,7 @@ class Turn {
   // turns and grants
 
   #grant(most: number, freeings: readonly Freeing[]): { grants: Entry[]; granted: number } {
-    const { policy } = this.#message
+    const { policy } = this.#request
     const grants: Entry[] = []
     let granted = 0
     while (granted < most) {
@@ -429,13 +429,13 @@ class Turn {
   }
 
   get #fewest(): number {
-    return Math.min(1_000_000, ...this.#message.policy.limits.map(({ quota }) => quota))
+    return Math.min(1_000_000, ...this.#request.policy.limits.map(({ quota }) => quota))
   }
 
   get #cost(): number {
-    const shortest = Math.min(...this.#message.policy.limits.map(({ span }) => span))
+    const shortest = Math.min(...this.#request.policy.limits.map(({ span }) => span))
     if (shortest === Infinity) return 1
-    return Math.max(1, 0.75 + (1.5 * this.#message.lag) / shortest)
+    return Math.max(1, 0.75 + (1.5 * this.#request.lag) / shortest)
   }
 
   #placeOf(share: number): number {
@@ -454,7 +454,7 @@ class Turn {
   }
 
   #waitFor(unit: number, others: number): number {
-    const { policy } = this.#message
+    const { policy } = this.#request
     const { hold, pause, reset } = this.#state
     const due = this.#dueOf(unit, this.#allFreeings(true))
     let wait = Math.max(due - policy.horizon / 2, hold) - this.#now
@@ -465,7 +465,7 @@ class Turn {
 
   #serve(): { grants: Entry[]; wait: number; place: number | undefined; waits: boolean } {
     const state = this.#state
-    const { policy, process, wanted } = this.#message
+    const { policy, process, wanted } = this.#request
     let place = this.#stated?.place
     if (wanted <= 0) return { grants: [], wait: 0, place, waits: false }
     const queued = !this.#isNew && this.#keys.queue.has(process) ? 1 : 0
@@ -495,7 +495,7 @@ class Turn {
 
   get #narrowest(): FleetLimit | undefined {
     let found: FleetLimit | undefined
-    for (const limit of this.#message.policy.limits)
+    for (const limit of this.#request.policy.limits)
       if (!found || limit.span / limit.quota > found.span / found.quota) found = limit
     return found
   }
@@ -523,9 +523,9 @@ class Turn {
   // write
 
   #write(wait: number, place: number | undefined, waits: boolean): void {
-    const { queue, deadlines, words } = this.#keys
-    const { process, number, policy } = this.#message
-    words.set(process, { epoch: this.#state.epoch, number, units: this.#units, place, waiting: waits })
+    const { queue, deadlines, statements } = this.#keys
+    const { process, number, policy } = this.#request
+    statements.set(process, { epoch: this.#state.epoch, number, units: this.#units, place, waiting: waits })
     if (this.#isNew) {
       queue.clear()
       deadlines.clear()

@@ -1,6 +1,6 @@
 import type { LimitedApi, Permit, RateLimit } from '@tokenlane/core/fleet'
 import { FleetLimiter } from '../../src/fleet-limiter.ts'
-import { type Message, readAnswer } from '../../src/protocol.ts'
+import { type BudgetRequest, readResponse } from '../../src/protocol.ts'
 import type { Runtime } from '../../src/runtime.ts'
 import { emptyKeys, ReferenceRedis } from './reference.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -91,7 +91,7 @@ export class SimulatedProcess {
       failed: () => (this.failures += 1),
       recovered() {},
     }
-    const exchange = (message: Message) => fleet.exchange(this, message)
+    const exchange = (message: BudgetRequest) => fleet.exchange(this, message)
     this.limiter = new FleetLimiter(api, {
       exchange,
       name,
@@ -242,7 +242,7 @@ export class SimulatedFleet {
     this.redis.run = `run ${this.world.now}`
   }
 
-  exchange(process: SimulatedProcess, message: Message): Promise<ReturnType<typeof readAnswer>> {
+  exchange(process: SimulatedProcess, message: BudgetRequest): Promise<ReturnType<typeof readResponse>> {
     const roundTrip = this.options.roundTrip?.(process.index) ?? 0.4 + this.random()
     const there = roundTrip * (0.3 + 0.4 * this.random())
     const text = JSON.stringify(message)
@@ -255,10 +255,10 @@ export class SimulatedFleet {
         if (rest > 0) return void this.world.after(rest, run)
         this.messages += 1
         const now = Math.round((this.clock + this.world.now) * 1_000) / 1_000
-        const reply = JSON.stringify(this.redis.exchange(JSON.parse(text) as Message, now))
+        const reply = JSON.stringify(this.redis.exchange(JSON.parse(text) as BudgetRequest, now))
         this.world.after(roundTrip - there, () => {
           if (process.isCut || process.isDeaf) process.lost.push(refuse)
-          else process.runtime.after(0, () => resolve(readAnswer(reply)))
+          else process.runtime.after(0, () => resolve(readResponse(reply)))
         })
       }
       this.world.after(there, run)

@@ -177,7 +177,7 @@ const faults: Record<
   'clock back': (fleet, random) => (fleet.clock -= random() * 5_000),
   queue: (fleet) => fleet.redis.keys.queue.clear(),
   deadlines: (fleet) => fleet.redis.keys.deadlines.clear(),
-  words: (fleet) => fleet.redis.keys.words.clear(),
+  statements: (fleet) => fleet.redis.keys.statements.clear(),
 }
 
 describe('random faults', () => {

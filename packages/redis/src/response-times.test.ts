@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AnswerTimes, promiseOf } from './answer-times.ts'
+import { ResponseTimes, promiseOf } from './response-times.ts'
 import { lease } from './ledger.ts'
 
 test('of steady responses all are promised, and one that was slow does not count', () => {
@@ -18,7 +18,7 @@ test('nothing is promised where responses differ much, or take long', () => {
 })
 
 test('a process promises by itself with ten responses in a minute, and by the last 20', () => {
-  const times = new AnswerTimes()
+  const times = new ResponseTimes()
   for (let count = 0; count < 9; count += 1) times.add(400, 0)
   expect(times.promise(0, 60_000)).toBeUndefined()
   times.add(400, 0)
@@ -29,7 +29,7 @@ test('a process promises by itself with ten responses in a minute, and by the la
 })
 
 test('the fleet hears of each response once, and of the last five at most', () => {
-  const times = new AnswerTimes()
+  const times = new ResponseTimes()
   for (let count = 1; count <= 7; count += 1) times.add(count, 0)
   expect(times.report()).toEqual([3, 4, 5, 6, 7])
   expect(times.report()).toEqual([])

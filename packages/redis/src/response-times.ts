@@ -3,26 +3,26 @@ import { lease } from './ledger.ts'
 
 /** How many of the last responses count. */
 const remembered = 20
-/** How many responses are reported to the fleet with one message, at most. */
+/** How many responses are reported to the fleet with one request, at most. */
 const mostReported = 5
 /** How many responses of its own a process needs within `fresh` milliseconds to promise by them. */
 const enough = 10
 const fresh = 60_000
-/** The part of responses that may come later than was promised: each of them is reported with a message. */
+/** The part of responses that may come later than was promised: each of them is reported with a request. */
 const mostLate = 0.45
 /** What a promise may cost: this part of the shortest span, by which units come free later than they could. */
 const mostCost = 0.03
-/** A message for each call is worth as much as this part of the span. */
+/** A request for each call is worth as much as this part of the span. */
 const messageCost = 0.04
 
-interface AnswerTime {
+interface ResponseTime {
   readonly ms: number
   readonly at: number
 }
 
 /** How long after their due times the units of a process were answered. */
-export class AnswerTimes {
-  #last: AnswerTime[] = []
+export class ResponseTimes {
+  #last: ResponseTime[] = []
   #unreported: number[] = []
 
   add(ms: number, at: number): void {
@@ -32,7 +32,7 @@ export class AnswerTimes {
     if (this.#unreported.length > mostReported) this.#unreported.shift()
   }
 
-  /** Returns the last times that Redis has not heard of yet. */
+  /** Returns the last times that Redis does not know yet. */
   report(): readonly number[] {
     return this.#unreported.splice(0)
   }
@@ -43,8 +43,8 @@ export class AnswerTimes {
   }
 
   /**
-   * Returns within how many milliseconds an answer can be promised, so that it need not be reported; `lease` where
-   * answers take too different times for that; `undefined` for a process that makes too few calls to know.
+   * Returns within how many milliseconds a response can be promised, so that it need not be reported; `lease` where
+   * responses take too different times for that; `undefined` for a process that makes too few calls to know.
    */
   promise(now: number, shortestSpan: number): number | undefined {
     const times = this.#freshAt(now)
@@ -56,7 +56,7 @@ export class AnswerTimes {
   }
 }
 
-/** Returns the promise that costs least, in time by which units come free later and in messages for late responses. */
+/** Returns the promise that costs least, in time by which units come free later and in requests for late responses. */
 export function promiseOf(times: readonly number[], shortestSpan: number): number {
   const slowestFirst = times.toSorted((one, other) => other - one)
   const candidates = slowestFirst.slice(0, 1 + Math.floor(times.length * mostLate))

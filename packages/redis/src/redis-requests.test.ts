@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { RedisRequests } from './redis-requests.ts'
+import { processRuntime } from './runtime.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+function requestsWith(timeout: number) {
+  const sent: { response: (text: string) => void; refuse: (error: Error) => void }[] = []
+  const seen: string[] = []
+  const requests = new RedisRequests<string, string>(
+    () => new Promise((resolve, reject) => sent.push({ response: resolve, refuse: reject })),
+    processRuntime,
+    timeout,
+    {
+      responded: (response) => seen.push(response),
+      unreachable: (reason) => seen.push((reason as Error).message),
+      free() {},
+    },
+  )
+  return { requests, sent, seen }
+}
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+
+test('a response 1 ms before the time is over counts, and none shortly after it does not', async () => {
+  const { requests, sent, seen } = requestsWith(500)
+  requests.send('one')
+  await pass(499)
+  sent[0]?.response('here')
+  await pass(1_000)
+  expect(seen).toEqual(['here'])
+  requests.send('two')
+  await pass(1_300)
+  // what responded after 499 ms may take longer than 500 ms
+  expect(seen).toEqual(['here', expect.stringMatching(/^no response in \d+ ms$/)])
+})
+
+test('a late response counts, and a Redis that is far away may take longer from then on', async () => {
+  const { requests, sent, seen } = requestsWith(500)
+  requests.send('one')
+  await pass(800)
+  expect(seen).toEqual(['no response in 500 ms'])
+  sent[0]?.response('late')
+  await pass(0)
+  expect(requests.isFree).toBe(true)
+  requests.send('two')
+  await pass(1_900)
+  expect(seen).toEqual(['no response in 500 ms', 'late'])
+})
+
+test('a response that never comes is given up after 4 s, and what comes later is not heard', async () => {
+  const { requests, sent, seen } = requestsWith(500)
+  requests.send('one')
+  await pass(3_999)
+  expect(requests.isFree).toBe(false)
+  await pass(1)
+  expect(requests.isFree).toBe(true)
+  sent[0]?.response('much too late')
+  await pass(0)
+  expect(seen).toEqual(['no response in 500 ms'])
+})
+
+test('a Redis that refuses for less than the time is asked again, and nothing is reported', async () => {
+  const { requests, sent, seen } = requestsWith(500)
+  requests.send('one')
+  sent[0]?.refuse(new Error('TRYAGAIN'))
+  await pass(130)
+  expect(requests.isFree).toBe(true)
+  requests.send('two')
+  sent[1]?.response('here')
+  await pass(1_000)
+  expect(seen).toEqual(['here'])
+})
+
+test.each([2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE])('%d ms are not a short time', async (ms) => {
+  const { requests, seen } = requestsWith(ms)
+  requests.send('one')
+  await pass(60_000)
+  expect(seen).toEqual([])
+})

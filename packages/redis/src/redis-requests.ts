@@ -1,0 +1,150 @@
+import type { Runtime, Timer } from './runtime.ts'
+
+/** Until when a request without a response is given up, in milliseconds: the connection may be half open. */
+const longestWait = 4_000
+/** How often a request is sent again while Redis refuses it, in milliseconds. */
+const retryAfter = 250
+
+/** What becomes of the requests of a process. */
+export interface Listener<Reply> {
+  /** Takes the response, late or not, to the request that left at `sentAt`. */
+  responded(response: Reply, sentAt: number): void
+  /** Notes that Redis has not responded, or has refused, for as long as it may; once until it responds. */
+  unreachable(reason: unknown): void
+  /** Notes that another request may leave. */
+  free(): void
+}
+
+/**
+ * Sends one request to Redis at a time, and takes its response however late it comes.
+ *
+ * States: `free` (a request may leave), `asking` (one is under way), `resting` (Redis refused one, and the next one leaves
+ * soon). In each of them Redis may count as unreachable: `timeout` after the first request without a response.
+ */
+export class RedisRequests<Request, Reply> {
+  readonly #exchange: (request: Request) => Promise<Reply>
+  readonly #runtime: Runtime
+  readonly #timeout: number
+  readonly #listener: Listener<Reply>
+  #state: 'free' | 'asking' | 'resting' = 'free'
+  #round = 0
+  #unansweredSince = Infinity
+  #isUnreachable = false
+  #meanRoundTrip = 0
+  #lastRoundTrips: number[] = []
+  #timers: Timer[] = []
+
+  constructor(
+    exchange: (request: Request) => Promise<Reply>,
+    runtime: Runtime,
+    timeout: number,
+    listener: Listener<Reply>,
+  ) {
+    this.#exchange = exchange
+    this.#runtime = runtime
+    this.#timeout = timeout
+    this.#listener = listener
+  }
+
+  get isFree(): boolean {
+    return this.#state === 'free'
+  }
+
+  /** When the first request left that has no response; `Infinity` while Redis responds. */
+  get unansweredSince(): number {
+    return this.#unansweredSince
+  }
+
+  /**
+   * How long a request and its response travel, in milliseconds: the median of the last five, since a process or
+   * Redis may be busy for a moment; 0 before the first response.
+   */
+  get roundTrip(): number {
+    return this.#lastRoundTrips.length === 0 ? 0 : medianOf(this.#lastRoundTrips)
+  }
+
+  /** How long a response may take: longer from a Redis that is known to be far away. */
+  get responseTimeout(): number {
+    return Math.max(this.#timeout, Math.min(2.5 * this.#meanRoundTrip, 0.9 * longestWait))
+  }
+
+  send(request: Request): void {
+    const round = (this.#round += 1)
+    const sentAt = this.#runtime.now()
+    this.#state = 'asking'
+    this.#unansweredSince = Math.min(this.#unansweredSince, sentAt)
+    this.#watch(round)
+    this.#exchange(request).then(
+      (response) => this.#responded(round, response, sentAt),
+      (error: unknown) => this.#refused(round, error),
+    )
+  }
+
+  close(): void {
+    for (const timer of this.#timers) timer.cancel()
+  }
+
+  #responded(round: number, response: Reply, sentAt: number): void {
+    if (round !== this.#round) return
+    const took = this.#runtime.now() - sentAt
+    this.#meanRoundTrip = this.#meanRoundTrip === 0 ? took : this.#meanRoundTrip * 0.8 + took * 0.2
+    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
+    this.#unansweredSince = Infinity
+    this.#isUnreachable = false
+    this.#become('free')
+    this.#listener.responded(response, sentAt)
+    this.#listener.free()
+  }
+
+  #refused(round: number, error: unknown): void {
+    if (round !== this.#round) return
+    this.#become('resting')
+    const left = this.#unansweredSince + this.responseTimeout - this.#runtime.now()
+    if (left <= 0) this.#becomeUnreachable(error)
+    const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
+    this.#later(this.#isUnreachable ? pause : Math.min(pause / 2, Math.max(1, left)), () => {
+      this.#become('free')
+      this.#listener.free()
+    })
+  }
+
+  #watch(round: number): void {
+    const left = this.#unansweredSince + this.responseTimeout - this.#runtime.now()
+    const late = (): void => {
+      if (round === this.#round)
+        this.#becomeUnreachable(new Error(`no response in ${Math.round(this.responseTimeout)} ms`))
+    }
+    // a process that stood still finds its timer over before it reads the response that is already there
+    if (!this.#isUnreachable) this.#later(left, () => this.#later(1, () => this.#later(1, late)))
+    this.#later(longestWait, () => this.#giveUp(round))
+  }
+
+  #becomeUnreachable(reason: unknown): void {
+    if (this.#isUnreachable) return
+    this.#isUnreachable = true
+    this.#listener.unreachable(reason)
+  }
+
+  /** Ignores a response that comes later: the next request replaces what this one stated. */
+  #giveUp(round: number): void {
+    if (round !== this.#round || this.#state !== 'asking') return
+    this.#round += 1
+    this.#become('free')
+    this.#listener.free()
+  }
+
+  #become(state: 'free' | 'resting'): void {
+    this.#state = state
+    for (const timer of this.#timers.splice(0)) timer.cancel()
+  }
+
+  #later(ms: number, run: () => void): void {
+    this.#timers.push(this.#runtime.after(ms, run, this.#isUnreachable))
+  }
+}
+
+/** Of an even number of values the lower one in the middle. */
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.floor((sorted.length - 1) / 2)] as number
+}
