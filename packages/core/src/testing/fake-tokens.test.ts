@@ -173,6 +173,20 @@ test('a tenant has tokens and counts of its own', async () => {
   expect(tokens.forTenant('acme').counts().calls).toBe(1)
 })
 
+test('events of a tenant carry its name, and reach the observers of the manager too', async () => {
+  const tokens = fakeTokens({ apis: [base] })
+  const [all, ofAcme]: TokenlaneEvent[][] = [[], []]
+  tokens.observe((event) => all?.push(event))
+  tokens.forTenant('acme').observe((event) => ofAcme?.push(event))
+  await call(tokens)
+  await call(tokens.forTenant('acme'))
+  await call(tokens.forTenant('other'))
+  const finished = all?.filter(({ type }) => type === 'call.finished')
+  expect(finished?.map(({ tenant }) => tenant)).toEqual([undefined, 'acme', 'other'])
+  expect(ofAcme).toEqual(all?.filter(({ tenant }) => tenant === 'acme'))
+  expect(ofAcme).not.toEqual([])
+})
+
 test('it can be created in a page, which a manager cannot', () => {
   vi.stubGlobal('window', {})
   vi.stubGlobal('document', {})

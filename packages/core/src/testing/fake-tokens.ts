@@ -112,25 +112,35 @@ export function fakeTokens<const Issuer extends string = string>(
   return fakeOf(refusingTo('create fake tokens', () => readFake(options, 'options')))
 }
 
-function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer> {
+/** A tenant of a fake manager, whose observers hear of it too. */
+interface FakeTenant {
+  readonly id: string
+  readonly observers: Observers
+}
+
+function fakeOf<Issuer extends string>(options: CheckedFake, ofTenant?: FakeTenant): FakeTokens<Issuer> {
   const tokens = {} as FakeTokens<Issuer>
-  const observers = new Observers([], tokens)
+  const observers = ofTenant?.observers ?? new Observers([], tokens)
+  const emit = ofTenant === undefined ? observers.emit : observers.emitFor(ofTenant.id)
+  const observe = (observer: Observer): (() => void) =>
+    ofTenant === undefined ? observers.add(observer) : observers.addFor(ofTenant.id, observer)
   const tenants = new Map<string, FakeTokens<Issuer>>()
   const holds = new Set<Hold>()
-  let registration = new FakeRegistration(options, observers.emit)
+  let registration = new FakeRegistration(options, emit)
 
   const own: Omit<FakeTokens, typeof Symbol.asyncDispose> = {
     getToken: async (issuer, asked) =>
       refusingTo('get token', () => registration.tokenOf(issuer)) && registration.getToken(issuer, asked),
     route: (url) => registration.route(url),
     status: () => registration.status(),
-    observe: (observer: Observer) => observers.add(observer),
+    observe,
     warmUp: () => registration.warmUp(),
     resume: (baseUrl) => void refusingTo('resume', () => registration.apiAt(baseUrl)),
     setRatePolicy: (baseUrl, policy) =>
       refusingTo('set rate policy', () => registration.setRatePolicy(baseUrl, policy)),
     forTenant(id) {
-      const tenant = tenants.get(id) ?? fakeOf<Issuer>({ ...options, token: tokenOf(id, options) })
+      const tenant =
+        tenants.get(id) ?? fakeOf<Issuer>({ ...options, token: tokenOf(id, options) }, { id, observers })
       tenants.set(id, tenant)
       return tenant
     },
@@ -148,7 +158,7 @@ function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer>
     hold(baseUrl) {
       const apis = refusingTo('hold calls', () => registration.apisAt(baseUrl))
       const ends = apis.map((api) => api.hold())
-      const forget = observers.add(({ type }) => {
+      const forget = observe(({ type }) => {
         if (type === 'call.queued') hold.look()
       })
       const hold = new QueueHold(
@@ -165,7 +175,7 @@ function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer>
     reset() {
       for (const hold of holds) hold.release()
       for (const tenant of tenants.values()) tenant.reset()
-      registration = new FakeRegistration(options, observers.emit)
+      registration = new FakeRegistration(options, emit)
     },
   }
   return Object.assign(tokens, own, { [Symbol.asyncDispose]: own.close })
