@@ -276,3 +276,31 @@ test('the limiter of an application is made once for an API, for all tenants, an
   await tokens.close()
   expect([made, closed]).toEqual([[baseUrl], 1])
 })
+
+test.each([
+  [
+    'in a pause longer than maxWait',
+    { limits: [], maxWait: 2_000 },
+    { status: 429, retryAfter: '60' },
+    'QUEUE_TIMEOUT',
+  ],
+  ['for a full queue', { limits: [{ quota: 1, window: 60_000 }], maxQueued: 0 }, {}, 'QUEUE_FULL'],
+])('a call that is refused at once, %s, leaves no timer behind', async (_, policy, answer, code) => {
+  const { tokens, call, answers } = tenantsSharing(policy)
+  await Promise.all([tokens.warmUp(), tokens.forTenant('a').warmUp()])
+  answers.push(answer)
+  const first = call(undefined)
+  await pass(20)
+  await first
+  await expect(call('a')).rejects.toMatchObject({ code })
+  await pass(0)
+  expect(vi.getTimerCount()).toBe(0)
+  const wrong = new TypeError('wrong')
+  const api = tokens.forTenant('a').route(baseUrl)
+  const refuse = (): never => {
+    throw wrong
+  }
+  await expect(api?.admit({ validate: refuse })).rejects.toBe(wrong)
+  await pass(0)
+  expect(vi.getTimerCount()).toBe(0)
+})

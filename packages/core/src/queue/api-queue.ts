@@ -72,11 +72,21 @@ export class ApiQueue {
    * @throws TokenlaneError `QUEUE_FULL`, `QUEUE_TIMEOUT`, or why there is no token; the signal's reason.
    */
   enter(options: EnterOptions): Promise<Turn> {
-    if (!options.resend && isBounded(this.#policy)) {
-      const backlog = this.#turns.backlog(this.#calls.size)
-      mustHaveRoom(this.#api, this.#policy, backlog, this.#calls.ahead(options.priority) + 1)
+    try {
+      if (!options.resend && isBounded(this.#policy)) {
+        const backlog = this.#turns.backlog(this.#calls.size)
+        mustHaveRoom(this.#api, this.#policy, backlog, this.#calls.ahead(options.priority) + 1)
+      }
+      return this.#queue(options)
+    } catch (error) {
+      this.turnedAway()
+      throw error
     }
-    return this.#queue(options)
+  }
+
+  /** Notes that a call to which `enterNow` gave no turn does not wait: nothing has to look for a turn any more. */
+  turnedAway(): void {
+    if (this.#calls.size === 0) this.#turns.noneWaits()
   }
 
   /**

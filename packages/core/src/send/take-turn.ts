@@ -44,6 +44,15 @@ export function leaveUnsent(api: CallContext, record: CallRecord | undefined, er
   record?.finish(error)
 }
 
+function mustBeValid(options: AdmitOptions, queue: ApiQueue | undefined): void {
+  try {
+    options.validate?.()
+  } catch (error) {
+    queue?.turnedAway()
+    throw error
+  }
+}
+
 /** Returns the signal that ends a wait of the call. */
 export function waitSignalOf(options: AdmitOptions): AbortSignal | undefined {
   return options.waitSignal?.() ?? options.signal ?? undefined
@@ -59,7 +68,7 @@ function takeTurn(
   const { priority = 0 } = options
   const now = queue === undefined ? token.live() : queue.enterNow(priority)
   if (now !== undefined) return now
-  if (!isUnderWay) options.validate?.()
+  if (!isUnderWay) mustBeValid(options, queue)
   const signal = waitSignalOf(options)
   if (queue === undefined) {
     const waiting = token.wait(signal)
