@@ -2,15 +2,16 @@ import type { Exchange } from '@tokenlane/core/adapter'
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import { discard } from './discard.ts'
+import { hideRequest, withHiddenRequest } from './hidden-request.ts'
 import { RedirectRule, type RedirectContext } from './redirect-rule.ts'
-import { scrub } from './scrub.ts'
+import { responseOf, scrub } from './scrub.ts'
 import type { Target } from './target.ts'
 
 /** What an attempt is sent with, beside the caller's configuration. */
 export interface AttemptContext extends Omit<RedirectContext, 'given' | 'authorization'> {
   readonly target: Target
-  /** Whether axios sends it with `fetch`. */
-  readonly viaFetch: boolean
+  /** Which adapter of axios sends it; `undefined` for any other. */
+  readonly via: 'http' | 'fetch' | undefined
 }
 
 /** What the caller gets: a response, or the error that axios made. */
@@ -21,34 +22,41 @@ export class Attempt {
   readonly config: InternalAxiosRequestConfig
   readonly #given: InternalAxiosRequestConfig
   readonly #redirects: RedirectRule
+  readonly #via: AttemptContext['via']
 
   /** Copies the caller's configuration, with the token, for the adapter and nothing else. */
   constructor(given: InternalAxiosRequestConfig, authorization: string, context: AttemptContext) {
-    const { target, viaFetch } = context
+    const { target, via } = context
     this.#given = given
+    this.#via = via
     this.#redirects = new RedirectRule(context, authorization, given.beforeRedirect)
     const config = copyOf(given)
     config.url = target.url
-    config.baseURL = target.baseURL
-    config.allowAbsoluteUrls = target.allowAbsoluteUrls
+    // most calls have none, and one more property costs more than the look
+    if ((config.baseURL ?? '') !== target.baseURL) config.baseURL = target.baseURL
+    if (config.allowAbsoluteUrls !== target.allowAbsoluteUrls)
+      config.allowAbsoluteUrls = target.allowAbsoluteUrls
     // `concat` makes new headers; setting a field would change the caller's
     config.headers = given.headers.concat({ Authorization: authorization })
     config.beforeRedirect = this.#redirects.beforeRedirect
     // fetch shows no redirect before it follows it
-    if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
+    if (via === 'fetch' && followsInFetch(given)) config.maxRedirects = 0
     this.config = config
   }
 
   /** Takes the token off the response. An adapter that returns nothing is a TypeError, as with axios alone. */
   readonly received = (response: AxiosResponse): Exchange<Outcome> => {
     scrub(response, this.config, this.#given)
-    return new AxiosExchange({ response }, response, this.#redirects.judgedBy)
+    const shown = withHiddenRequest(response, this.#given, { ofNodeAdapter: this.#via === 'http' })
+    return new AxiosExchange({ response: shown }, shown, this.#redirects.judgedBy)
   }
 
   /** Takes the token off the error. A status that axios makes an error of is a response like any other. */
   readonly failed = (error: unknown): Exchange<Outcome> => {
     scrub(error, this.config, this.#given)
-    const { response } = (error ?? {}) as { readonly response?: AxiosResponse }
+    const response = responseOf(error) as AxiosResponse | undefined
+    hideRequest(error, this.#given)
+    hideRequest(response, this.#given)
     if (response === undefined) throw error
     return new AxiosExchange({ error }, response, this.#redirects.judgedBy)
   }

@@ -4,27 +4,37 @@ import type { InternalAxiosRequestConfig } from 'axios'
 type Config = InternalAxiosRequestConfig
 
 /**
- * Takes the token off a response or an error of axios, with all that it leads to. `sent` is the configuration that the
- * attempt was sent with, and `given` the one to show in its place.
+ * Takes the token off a response or an error of axios and off the request that it leads to. `sent` is the configuration
+ * that the attempt was sent with, and `given` the one to show in its place. The caller hides the request: see
+ * `hidden-request.ts`.
  */
 export function scrub(outcome: unknown, sent: Config, given: Config): void {
   const withToken = sent.headers
   // also for what holds on to the attempt, such as a stream
   sent.headers = given.headers
-  scrubHolder(outcome)
-  scrubHolder((outcome as { readonly response?: unknown } | undefined)?.response)
+  scrubHolder(outcome, { sent, withToken, given })
+  scrubHolder(responseOf(outcome), { sent, withToken, given })
+}
 
-  function scrubHolder(holder: unknown): void {
-    if (typeof holder !== 'object' || holder === null) return
-    const held = holder as { config?: Partial<Config>; request?: unknown; data?: unknown }
-    if (held.config === sent) held.config = given
-    // an adapter around another one may hand on a copy
-    else if (held.config?.headers === withToken) held.config.headers = given.headers
-    scrubRequest(held.request)
-    hide(held, 'request')
-    if (given.responseType !== 'stream') stopTimer(held.request)
-    else for (const name of ['req', 'socket', 'client']) hide(held.data, name)
-  }
+/** Returns the response of an error. */
+export function responseOf(outcome: unknown): unknown {
+  return (outcome as { readonly response?: unknown } | null | undefined)?.response
+}
+
+interface Traces {
+  readonly sent: Config
+  readonly withToken: Config['headers']
+  readonly given: Config
+}
+
+function scrubHolder(holder: unknown, { sent, withToken, given }: Traces): void {
+  if (typeof holder !== 'object' || holder === null) return
+  const held = holder as { config?: Partial<Config>; request?: unknown }
+  if (held.config === sent) held.config = given
+  // an adapter around another one may hand on a copy
+  else if (held.config?.headers === withToken) held.config.headers = given.headers
+  scrubRequest(held.request)
+  if (given.responseType !== 'stream') stopTimer(held.request)
 }
 
 /** Scrubs a request of `node:http`, one of follow-redirects around it, or one of `fetch`. */
@@ -49,9 +59,4 @@ function scrubRequest(request: unknown): void {
 function stopTimer(request: unknown): void {
   if (typeof request !== 'object' || request === null || !('sentHeaders' in request)) return
   ;(request as { setTimeout?(ms: number): unknown }).setTimeout?.(0)
-}
-
-function hide(holder: unknown, name: string): void {
-  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return
-  Object.defineProperty(holder, name, { enumerable: false })
 }

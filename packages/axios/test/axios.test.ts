@@ -219,6 +219,24 @@ describe('attachTokens', () => {
 })
 
 describe('as with axios alone', () => {
+  test("a response is printed like a plain object, with everything but its request, which is the call's", async () => {
+    const response = await client.get('records')
+    expect(Object.keys(response).toSorted()).toEqual([
+      'config',
+      'data',
+      'duration',
+      'headers',
+      'status',
+      'statusText',
+    ])
+    expect(inspect(response, { depth: 0 })).toMatch(/^\{/)
+    const { request } = response as { request: { path: string; res: { responseUrl: string } } }
+    expect(request.path).toBe(new URL('records', sandbox.weblinkUrl).pathname)
+    expect(request.res.responseUrl).toBe(new URL('records', sandbox.weblinkUrl).href)
+    response.request = undefined
+    expect(response.request).toBeUndefined()
+  })
+
   test('a call starts in the turn that it is made in', async () => {
     let sent = 0
     const adapter = async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> => {

@@ -54,10 +54,13 @@ function hide(holder: object, name: string): void {
 export function redactHeaders(headers: unknown): void {
   if (typeof headers !== 'object' || headers === null) return
   const fields = headers as SentHeaders
-  for (const name of ['authorization', 'Authorization']) {
-    const value = fields[name]
-    if (value !== undefined) fields[name] = Array.isArray(value) ? [name, redacted] : redacted
-  }
+  redact(fields, 'authorization')
+  redact(fields, 'Authorization')
+}
+
+function redact(fields: SentHeaders, name: string): void {
+  const value = fields[name]
+  if (value !== undefined) fields[name] = Array.isArray(value) ? [name, redacted] : redacted
 }
 
 /** The parts of a request of `node:http` or `node:http2` that hold the headers. */
