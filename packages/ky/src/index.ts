@@ -7,7 +7,7 @@
 // instance are older than the call and know nothing of its other hooks. All else is core's rule and `sendWithinApi`.
 import {
   managerOf,
-  markManaged,
+  markHook,
   mustBeManager,
   TokenlaneError,
   type CallOptions,
@@ -77,7 +77,7 @@ function manage(options: Options, tokens: TokenManager, attached: Attachment): v
     if (options.hooks?.beforeRetry?.at(-1) === wait) return waited
     return waited instanceof Promise ? waited.then(() => undefined) : undefined
   }
-  markManaged(wait, tokens)
+  markHook(wait, tokens)
   options.fetch = (request, init) => call.send(request as Request, init)
   // last, after all that the caller's hooks change, and with nothing between waiting and sending
   options.hooks = {

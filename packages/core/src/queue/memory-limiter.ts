@@ -51,7 +51,7 @@ class MemoryLimiter implements RateLimiter {
     this.#lastSentAt = now
     this.#history.forget(now, this.#longestSpan)
     this.#history.take()
-    const permit = new MemoryPermit(this.#history, this.#grace, this.#clock)
+    const permit = new MemoryPermit(this.#history, this.#grace, this.#clock, now)
     if (this.#accounting === 'send') permit.answered()
     return permit
   }
@@ -83,11 +83,11 @@ class MemoryPermit implements Permit {
   readonly #clock: () => number
   readonly #takenAt: number
 
-  constructor(history: UnitHistory, grace: UnansweredGrace, clock: () => number) {
+  constructor(history: UnitHistory, grace: UnansweredGrace, clock: () => number, takenAt: number) {
     this.#history = history
     this.#grace = grace
     this.#clock = clock
-    this.#takenAt = clock()
+    this.#takenAt = takenAt
   }
 
   answered(): void {
