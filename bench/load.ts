@@ -15,6 +15,7 @@ const turn = quick ? 500 : 2_500
 const concurrency = 50
 const variants = [
   'bare',
+  'header only',
   'wrapper by hand',
   'Tokenlane',
   'Tokenlane, policy',
