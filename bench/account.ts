@@ -44,8 +44,8 @@ const properties: Readonly<Record<Client, Readonly<Record<string, readonly Taken
     'no printer gets from them to other requests under way': [
       {
         file: '/axios/src/attempt.ts',
-        text: "const shown = withHiddenRequest(response, this.#via === 'http')",
-        instead: 'const shown = response',
+        text: "withHiddenRequest(response, this.#given, { ofNodeAdapter: this.#via === 'http' })",
+        instead: 'response',
       },
     ],
     'an agent shows no tokens of other calls': [

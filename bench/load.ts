@@ -15,7 +15,7 @@ const turn = quick ? 500 : 2_500
 const concurrency = 50
 const variants = [
   'bare',
-  'header only',
+  'constant header',
   'wrapper by hand',
   'Tokenlane',
   'Tokenlane, policy',
@@ -45,11 +45,13 @@ async function measure(client: Client): Promise<Map<string, Load[]>> {
 function rowsOf(loads: ReadonlyMap<string, readonly Load[]>): Record<string, string>[] {
   const figures = new Map(variants.map((name) => [name, figuresOf(loads.get(name) ?? [])]))
   const bare = figures.get('bare')
+  const header = figures.get('constant header')
   return variants.map((name) => {
     const { calls, p50, p99, p999, pause, heap } = figures.get(name) as Figures
     return {
       call: name,
       calls: (calls / (bare?.calls ?? 0)).toFixed(3),
+      'calls, to the constant header': (calls / (header?.calls ?? 0)).toFixed(3),
       'a second': calls.toFixed(0),
       p50: `${p50.toFixed(1)} ms`,
       p99: `${p99.toFixed(1)} ms`,

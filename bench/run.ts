@@ -18,7 +18,14 @@ const benches = globSync('*.ts', { cwd: import.meta.dirname })
   .toSorted()
 
 const outputs = new Map<string, string>()
-for (const name of benches) outputs.set(name, await run(name))
+const durations: Record<string, number> = {}
+for (const name of benches) {
+  const start = performance.now()
+  outputs.set(name, await run(name))
+  durations[name] = Math.round((performance.now() - start) / 1_000)
+}
+const sum = Object.values(durations).reduce((total, each) => total + each, 0)
+console.error('\nSeconds:', { ...durations, sum })
 
 const isWhole = names.length === 0 && !options.includes('--quick')
 if ((isWhole || options.includes('--write')) && process.exitCode === undefined) {

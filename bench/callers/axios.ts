@@ -54,7 +54,7 @@ export function variantsOfAxios({ openUrl, url, authorization, tokens, limited }
 
   return {
     bare: () => bare.get(openUrl),
-    'header only': () => header.get(url),
+    'constant header': () => header.get(url),
     'wrapper by hand': () => wrapper.get(url),
     'wrapper, p-queue': () => queued.get(url),
     Tokenlane: () => managed.get(url),

@@ -41,7 +41,7 @@ export function variantsOfFetch({ openUrl, url, authorization, tokens, limited }
 
   return {
     bare: () => read(fetch(openUrl, init)),
-    'header only': () => read(withHeader()),
+    'constant header': () => read(withHeader()),
     'wrapper by hand': () => read(wrapper(url, init)),
     'wrapper, p-queue': () => read(queued(url, init)),
     Tokenlane: () => read(managed(url, init)),

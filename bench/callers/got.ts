@@ -44,7 +44,7 @@ export function variantsOfGot({ openUrl, url, authorization, tokens, limited }: 
 
   return {
     bare: () => bare(openUrl).json(),
-    'header only': () => header(url).json(),
+    'constant header': () => header(url).json(),
     'wrapper by hand': () => wrapper(url).json(),
     'wrapper, p-queue': () => queue.add(() => wrapper(url).json()),
     Tokenlane: () => managed(url).json(),

@@ -23,7 +23,7 @@ export function variantsOfKy({ openUrl, url, authorization, tokens, limited }: S
 
   return {
     bare: () => ky(openUrl).json(),
-    'header only': () => header(url).json(),
+    'constant header': () => header(url).json(),
     'wrapper by hand': () => wrapper(url).json(),
     'wrapper, p-queue': () => queued(url).json(),
     Tokenlane: () => managed(url).json(),

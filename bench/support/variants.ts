@@ -19,7 +19,7 @@ export interface Setting {
 /** The rows of the table, in order. A client leaves out what it does not have. */
 export const variantNames = [
   'bare',
-  'header only',
+  'constant header',
   'wrapper by hand',
   'wrapper, p-queue',
   'Tokenlane',

@@ -9,11 +9,11 @@ type Config = InternalAxiosRequestConfig
  * `hidden-request.ts`.
  */
 export function scrub(outcome: unknown, sent: Config, given: Config): void {
-  const withToken = sent.headers
+  const traces = { sent, withToken: sent.headers, given }
   // also for what holds on to the attempt, such as a stream
   sent.headers = given.headers
-  scrubHolder(outcome, { sent, withToken, given })
-  scrubHolder(responseOf(outcome), { sent, withToken, given })
+  scrubHolder(outcome, traces)
+  scrubHolder(responseOf(outcome), traces)
 }
 
 /** Returns the response of an error. */
