@@ -1,5 +1,5 @@
 import { AxiosHeaders, type InternalAxiosRequestConfig } from 'axios'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { withWholeBody } from './whole-body.ts'
 
@@ -27,6 +27,12 @@ test('a form becomes its bytes, with the boundary in its type', async () => {
   expect(String(whole.data)).toContain(
     `${boundary}\r\nContent-Disposition: form-data; name="name"\r\n\r\nvalue`,
   )
+})
+
+test('a form ends with a line break as axios ends it, where the runtime leaves that out', async () => {
+  const made = vi.spyOn(Response.prototype, 'arrayBuffer').mockResolvedValue(Uint8Array.of(45, 45).buffer)
+  onTestFinished(() => made.mockRestore())
+  expect(String((await withWholeBody(config(new FormData()))).data)).toBe('--\r\n')
 })
 
 test('the configuration of the caller keeps its body and its headers', async () => {
