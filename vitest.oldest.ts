@@ -10,19 +10,25 @@ interface Manifest {
 
 const read = (path: string): Manifest => JSON.parse(readFileSync(path, 'utf8')) as Manifest
 
-/** By client: the name under which its adapter has the oldest version installed. */
-const oldest = { axios: 'axios-1.7', got: 'got-15', ky: 'ky-2' } as const
+/** What a test imports, the name under which its adapter has the oldest version of it installed, and the test. */
+const oldest = [
+  { client: 'axios', imported: 'axios', alias: 'axios-1.7', file: 'conformance' },
+  { client: 'got', imported: 'got', alias: 'got-15', file: 'conformance' },
+  { client: 'ky', imported: 'ky', alias: 'ky-2', file: 'conformance' },
+  { client: 'undici', imported: 'undici', alias: 'undici-7.0', file: 'conformance-7' },
+  { client: 'undici', imported: 'undici-8', alias: 'undici-8.0', file: 'conformance' },
+] as const
 
-const projects = Object.entries(oldest).map(([client, alias]): TestProjectConfiguration => {
+const projects = oldest.map(({ client, imported, alias, file }): TestProjectConfiguration => {
   const folder = `packages/${client}`
   const range = read(`${folder}/package.json`).peerDependencies?.[client] ?? ''
   const { version } = read(`${folder}/node_modules/${alias}/package.json`)
-  if (!range.startsWith(`^${version}`))
+  if (!range.split(' || ').includes(`^${version}`))
     throw new Error(`${folder} allows ${client} ${range}, and ${alias} is ${version}: install the oldest`)
   return {
     root: folder,
-    resolve: { alias: [{ find: new RegExp(`^${client}$`), replacement: alias }] },
-    test: { name: `${client} ${version}`, include: ['test/conformance.test.ts'] },
+    resolve: { alias: [{ find: new RegExp(`^${imported}(?=$|/)`), replacement: alias }] },
+    test: { name: `${client} ${version}`, include: [`test/${file}.test.ts`] },
   }
 })
 

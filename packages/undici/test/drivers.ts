@@ -8,6 +8,7 @@ import { tokensInterceptor } from '../src/index.ts'
 /** A version of undici: their types do not fit each other. */
 interface AnyUndici {
   readonly Agent: unknown
+  readonly FormData: unknown
   readonly interceptors: unknown
 }
 
@@ -34,7 +35,7 @@ export function undiciDriver(
     create: () => new undici.Agent(),
     attach: (dispatcher, tokens) => ({ client: dispatcher.compose(tokensInterceptor(tokens)) }),
     send(client, request) {
-      const options = optionsOf(request)
+      const options = optionsOf(request, undici)
       request.show?.(options)
       return ways[way]({
         dispatcher: following(undici, showing(client, request), request),
@@ -82,22 +83,33 @@ function showing(client: Dispatcher, { show }: ScenarioRequest): Dispatcher {
   })
 }
 
-function optionsOf({ url, method, headers, body, signal, timeout, tokenlane }: ScenarioRequest) {
+function optionsOf(
+  { url, method, headers, body, signal, timeout, tokenlane }: ScenarioRequest,
+  undici: Undici,
+) {
   const { origin, pathname, search } = new URL(url)
   return {
     origin,
     path: pathname + search,
     method: method ?? 'GET',
     headers: { ...(body?.kind === 'JSON' && { 'content-type': 'application/json' }), ...headers },
-    body: bodyOf(body) as Readable,
+    body: bodyOf(body, undici) as Readable,
     ...(signal && { signal }),
     ...(timeout !== undefined && { headersTimeout: timeout }),
     ...(tokenlane && { tokenlane }),
   } as Dispatcher.RequestOptions
 }
 
-function bodyOf(body: RequestBody | undefined): unknown {
+function bodyOf(body: RequestBody | undefined, undici: Undici): unknown {
+  if (body?.kind === 'FormData') return ownForm(body.value, undici)
   return body?.kind === 'JSON' ? JSON.stringify(body.value) : body?.value
+}
+
+/** undici takes its own forms, and not Node's. */
+function ownForm(form: FormData, undici: Undici): unknown {
+  const own = new undici.FormData()
+  for (const [name, value] of form) own.append(name, value)
+  return own
 }
 
 const ways: Record<Way, (sent: Sent) => Promise<ScenarioResponse>> = {
@@ -180,7 +192,6 @@ const notWritten: Limit = { reason: '`pipeline` is a stream, which takes bytes a
 const limitsOf: Record<Way, Driver<unknown>['limits'] & object> = {
   request: {
     'body: URLSearchParams': { reason: 'undici takes text, but no URLSearchParams.', instead: asAlone },
-    'body: FormData': { reason: "undici takes its own FormData, and not Node's.", instead: asAlone },
   },
   get stream() {
     return this.request
