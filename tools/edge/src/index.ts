@@ -1,2 +1,5 @@
-export { openSuite, scenarioNames, type Suite, unplayed } from './suite/suite.ts'
+export { nextVersion } from './next-app.ts'
+export { openNextSuite } from './next-suite.ts'
+export { playAll, type Player, type Unplayed } from './suite/player.ts'
+export { openSuite, unplayedInNext, unplayedInWorkerd } from './suite/suite.ts'
 export { workerdVersion } from './workerd.ts'

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
 import type { Sandbox } from '@tokenlane/sandbox'
-import { rolldown } from 'rolldown'
+
+import { surroundingsOf } from './surroundings.ts'
+import { bundled, type BundleOptions } from './bundle.ts'
 
 /** The path of the binary; the package has no types. */
 const { default: workerd, version } = createRequire(import.meta.url)('workerd') as {
@@ -17,12 +19,6 @@ const { default: workerd, version } = createRequire(import.meta.url)('workerd') 
 
 export const workerdVersion: string = version
 
-/** What a worker finds in its environment as `SANDBOX`. */
-export type Surroundings = Pick<
-  Sandbox,
-  'authUrl' | 'weblinkAuthUrl' | 'apiUrl' | 'weblinkUrl' | 'credentials'
->
-
 export interface WorkerdOptions {
   /** The module with the worker's handlers. */
   readonly worker: string
@@ -30,13 +26,6 @@ export interface WorkerdOptions {
   /** @defaultValue that of the newest worker */
   readonly compatibilityDate?: string
   readonly bundle?: BundleOptions
-}
-
-interface BundleOptions {
-  /** A folder in which the packages are installed. By default those of the workspace are taken. */
-  readonly packagesOf?: string | undefined
-  /** Modules to put in the place of others: from the end of a path to a path. */
-  readonly instead?: Readonly<Record<string, string>>
 }
 
 /** A worker in a process of its own. */
@@ -53,14 +42,12 @@ export async function startWorkerd({
   worker,
   sandbox,
   compatibilityDate = '2026-11-17',
-  bundle = {},
+  bundle,
 }: WorkerdOptions): Promise<Worker> {
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-workerd-'))
-  const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials } = sandbox
-  const surroundings: Surroundings = { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials }
   const files = {
     'worker.js': await bundled(worker, bundle),
-    'sandbox.json': JSON.stringify(surroundings),
+    'sandbox.json': JSON.stringify(surroundingsOf(sandbox)),
     'ca.pem': sandbox.ca,
     'config.capnp': configuration(compatibilityDate),
   }
@@ -78,30 +65,6 @@ export async function startWorkerd({
       rmSync(folder, { recursive: true })
     },
   }
-}
-
-/** One file, as those who deploy a worker make it. */
-async function bundled(worker: string, { packagesOf, instead = {} }: BundleOptions): Promise<string> {
-  const bundle = await rolldown({
-    input: worker,
-    platform: 'neutral',
-    external: /^(?:node|cloudflare):/,
-    resolve: { mainFields: ['module', 'main'], conditionNames: ['workerd', 'import'] },
-    plugins: [
-      {
-        name: 'tokenlane',
-        resolveId(source) {
-          const [, other] = Object.entries(instead).find(([end]) => source.endsWith(end)) ?? []
-          if (other !== undefined) return other
-          if (packagesOf === undefined || !source.startsWith('@tokenlane/')) return undefined
-          return this.resolve(source, join(packagesOf, 'index.js'))
-        },
-      },
-    ],
-  })
-  const { output } = await bundle.generate({ format: 'esm', codeSplitting: false })
-  await bundle.close()
-  return output[0].code
 }
 
 function configuration(compatibilityDate: string): string {

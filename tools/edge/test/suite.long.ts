@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { openSuite, scenarioNames, type Suite, unplayed } from '../src/suite/suite.ts'
+import { type Player, scenarioNames } from '../src/suite/player.ts'
+import { openSuite, unplayedInWorkerd } from '../src/suite/suite.ts'
 
-let suite: Suite
+let suite: Player
 
 beforeAll(async () => {
   suite = await openSuite()
@@ -11,7 +12,7 @@ afterAll(() => suite?.[Symbol.asyncDispose]())
 
 const played = scenarioNames
   .map((name, index) => ({ name, index }))
-  .filter(({ name }) => !unplayed.some(({ scenarios }) => scenarios.test(name)))
+  .filter(({ name }) => !unplayedInWorkerd.some(({ scenarios }) => scenarios.test(name)))
 
 test.each(played)('$name', { timeout: 60_000 }, async ({ index }) => {
   expect(await suite.play(index)).toBeUndefined()

@@ -6,6 +6,8 @@ import { must } from './run.ts'
 
 /** A JavaScript runtime, as npm has it. */
 export interface Runtime {
+  /** Its row of the table, whatever its version. */
+  readonly id: string
   /** With its version, for the table. */
   readonly name: string
   /** The package that holds the binary itself: no install script has to run. */
@@ -45,6 +47,7 @@ const { platform, arch } = process
 const isArm = arch === 'arm64'
 
 const node = (version: string): Runtime => ({
+  id: `Node ${version.split('.')[0]}`,
   name: `Node ${version}`,
   package: `node-${platform === 'win32' ? 'win' : platform}-${arch}@${version}`,
   binary: platform === 'win32' ? 'bin/node.exe' : 'bin/node',
@@ -64,6 +67,7 @@ export const runtimes: readonly Runtime[] = [
   node('24.21.0'),
   node('26.10.0'),
   {
+    id: 'Bun',
     name: 'Bun 1.4.5',
     package: `@oven/bun-${platform === 'win32' ? 'windows' : platform}-${isArm ? 'aarch64' : 'x64'}@1.4.5`,
     binary: platform === 'win32' ? 'bin/bun.exe' : 'bin/bun',
@@ -77,6 +81,7 @@ export const runtimes: readonly Runtime[] = [
     },
   },
   {
+    id: 'Deno',
     name: 'Deno 2.9.6',
     package: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}@2.9.6`,
     binary: platform === 'win32' ? 'deno.exe' : 'deno',
@@ -91,12 +96,6 @@ export const runtimes: readonly Runtime[] = [
           scenarios: /in the queue ends the wait|QUEUE_TIMEOUT|ends a slow attempt|detaching takes/,
           because:
             'The `node:http` of Deno sends a request once more that was aborted on a connection in use before, and its error does not come ([denoland/deno#36786](https://github.com/denoland/deno/issues/36786)); an agent with `keepAlive: false` avoids that.',
-        },
-        {
-          clients: ['axios'],
-          scenarios: /of type FormData is sent again/,
-          because:
-            'On Deno, an empty write to a `node:tls` socket never completes, and `node:http` ends a streamed body of known length with an empty write. So the adapter writes Blobs and forms at once. A form arrives with the same fields, in an encoding of another length than that of axios.',
         },
       ],
     },

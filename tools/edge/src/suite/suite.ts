@@ -2,54 +2,57 @@ import { fileURLToPath } from 'node:url'
 
 import { startSandbox } from '@tokenlane/sandbox'
 
-import { groups } from '../../../../packages/conformance/src/scenarios/index.ts'
+import { bundled, type BundleOptions } from '../bundle.ts'
 import { startWorkerd } from '../workerd.ts'
-import { openStageService } from './service.ts'
+import { openPlayer, type Player, type Unplayed } from './player.ts'
 
-/** The scenarios of the conformance suite, to be played in workerd. */
-export interface Suite extends AsyncDisposable {
-  /** Plays one, and returns why it does not hold, `undefined` if it does. */
-  play(index: number): Promise<string | undefined>
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const worker = here('../worker/suite.ts')
+
+/** What the suite has in Node, and a worker cannot have. */
+const instead = { '/scripted-api.ts': here('scripted-api.ts'), '/listeners.ts': here('listeners.ts') }
+/** The driver of fetch imports its sources. */
+const installed = { '../src/index.ts': '@tokenlane/fetch' }
+
+const withoutServers: Unplayed = {
+  scenarios: /calls that are provoked/,
+  because: 'It opens servers that speak no HTTP, which no worker can.',
 }
 
-/** Names of all scenarios, as other runtimes report them. */
-export const scenarioNames: readonly string[] = groups.flatMap(({ subject, scenarios }) =>
-  scenarios.map(({ name }) => `${subject} ${name}`),
-)
+/** What cannot be played in workerd. */
+export const unplayedInWorkerd: readonly Unplayed[] = [withoutServers]
 
-/** What cannot be played, and why. */
-export const unplayed: readonly { readonly scenarios: RegExp; readonly because: string }[] = [
+/** What cannot be played in the edge runtime of Next.js. */
+export const unplayedInNext: readonly Unplayed[] = [
+  withoutServers,
   {
-    scenarios: /calls that are provoked/,
-    because: 'The last one opens servers that speak no HTTP, which a Worker cannot do.',
+    scenarios: /of type Node stream/,
+    because: 'It sends a stream of `node:stream`, which the edge runtime does not have.',
   },
 ]
 
-const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-
-/** Starts sandbox and worker. `packagesOf` is a folder in which the packages to be tested are installed. */
-export async function openSuite(packagesOf?: string): Promise<Suite> {
+/** Starts sandbox and workerd. `packagesOf` is a folder in which the packages to be tested are installed. */
+export async function openSuite(packagesOf?: string): Promise<Player> {
   const sandbox = await startSandbox({ records: 30 })
-  const service = await openStageService(sandbox)
-  const worker = await startWorkerd({
-    worker: here('../worker/suite.ts'),
-    sandbox,
-    bundle: {
-      packagesOf,
-      instead: { '/scripted-api.ts': here('scripted-api.ts'), '/listeners.ts': here('listeners.ts') },
-    },
-  })
+  const bundle: BundleOptions =
+    packagesOf === undefined ? { instead } : { packagesOf, instead: { ...instead, ...installed } }
+  const workerd = await startWorkerd({ worker, sandbox, bundle })
+  const player = await openPlayer(workerd.origin, sandbox)
   return {
-    async play(index) {
-      const body = JSON.stringify({ index, service: service.url })
-      const response = await fetch(worker.origin, { method: 'POST', body })
-      if (!response.ok) return `the worker ended with status ${response.status}`
-      return ((await response.json()) as { error?: string }).error
-    },
+    play: player.play,
     async [Symbol.asyncDispose]() {
-      await worker[Symbol.asyncDispose]()
-      await service[Symbol.asyncDispose]()
+      await workerd[Symbol.asyncDispose]()
+      await player[Symbol.asyncDispose]()
       await sandbox.close()
     },
   }
+}
+
+/** Returns the suite as a module whose `POST` is the handler of a route of Next.js, which brings the packages. */
+export function suiteForNext(): Promise<string> {
+  const absent = here('absent.ts')
+  return bundled(worker, {
+    instead: { ...instead, ...installed, 'node:stream': absent, 'node:http': absent, 'node:util': absent },
+    external: /^@tokenlane\/(?:core|fetch)/,
+  })
 }

@@ -2,7 +2,7 @@
 import { createTokenManager, generalIssuer, isTokenlaneError, type TokenManager } from '@tokenlane/core'
 import { createFetch, type TokenlaneFetch } from '@tokenlane/fetch'
 
-import type { Surroundings } from '../workerd.ts'
+import type { Surroundings } from '../surroundings.ts'
 import type { Asked } from './asked.ts'
 
 interface Managed {

@@ -1,18 +1,28 @@
 // A worker that plays one scenario of the conformance suite in each request.
-import type { Surroundings } from '../workerd.ts'
+import type { Asked } from '../suite/asked.ts'
 
-export default {
-  async fetch(request: Request, { SANDBOX }: { SANDBOX: Surroundings }): Promise<Response> {
-    const { index, service } = (await request.json()) as { index: number; service: string }
-    // what vitest's `expect` looks for, where no vitest runs
-    Object.assign(globalThis, { __vitest_worker__: { filepath: 'worker', config: { fakeTimers: {} } } })
-    // not before: vitest sets timers when it is loaded
-    const { play } = await import('../suite/scenarios.ts')
-    try {
-      await play(index, service, SANDBOX)
-      return Response.json({})
-    } catch (error) {
-      return Response.json({ error: String((error as Error | undefined)?.stack ?? error) })
-    }
-  },
+/** The handler of a route, as Next.js has it. */
+export async function POST(request: Request): Promise<Response> {
+  const asked = (await request.json()) as Asked
+  prepareForVitest()
+  // not before: vitest sets timers when it is loaded
+  const { play } = await import('../suite/scenarios.ts')
+  try {
+    await play(asked)
+    return Response.json({})
+  } catch (error) {
+    return Response.json({ error: String((error as Error | undefined)?.stack ?? error) })
+  }
 }
+
+const nanoseconds = (): bigint => BigInt(Math.round(performance.now() * 1e6))
+
+/** Gives vitest's `expect` what it looks for, where no vitest runs. */
+function prepareForVitest(): void {
+  Object.assign(globalThis, { __vitest_worker__: { filepath: 'worker', config: { fakeTimers: {} } } })
+  // Next.js has an `hrtime` without it
+  if (globalThis.process?.hrtime?.bigint === undefined)
+    Object.assign(globalThis.process ?? {}, { hrtime: { bigint: nanoseconds } })
+}
+
+export default { fetch: POST }
