@@ -86,6 +86,7 @@ const text = [
   granting.narrowest,
   remaining.leftBeforeReset,
   remaining.apart,
+  due.roundDelay,
   due.freeAt,
   due.dueOf,
   due.roomBy,

@@ -30,20 +30,29 @@ local function allFreeings(isExpected)
 end
 `
 
+/** Returns by how much a round takes longer than its span: as learned, or as long as units are presumed to be under way. */
+export const roundDelay = `
+local function roundDelay()
+  return state.delay or state.promise < lease and state.promise or state.lag
+end
+`
+
 /** Returns when the n-th unit is free in every limit. */
 export const freeAt = `
 local function freeAt(unit, freeings)
   local due = math.max(now, state.hold, state.pause)
   if unit > leftBeforeReset() then due = math.max(due, state.reset) end
+  -- later rounds begin when the first one has gone
+  local from = due
   for index, limit in ipairs(limits) do
     local rounds = math.floor((unit - 1) / limit.quota)
     local missing = unit - rounds * limit.quota - freeings[index].free
-    local at = now
+    local at = from
     for _, freeing in ipairs(freeings[index].list) do
       if missing <= 0 then break end
-      missing, at = missing - freeing.units, freeing.at
+      missing, at = missing - freeing.units, math.max(from, freeing.at)
     end
-    due = math.max(due, at + rounds * (limit.span + (state.delay or state.lag)))
+    due = math.max(due, at + rounds * (limit.span + roundDelay()))
   end
   return due
 end

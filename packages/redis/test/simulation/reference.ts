@@ -296,18 +296,20 @@ class Turn {
   }
 
   #freeAt(unit: number, freeings: readonly Freeing[]): number {
-    const { hold, pause, lag, delay = lag } = this.#state
+    const { hold, pause, lag, promise } = this.#state
+    const { delay = promise < lease ? promise : lag } = this.#state
     let due = Math.max(this.#now, hold, pause)
     if (unit > this.#leftBeforeReset) due = Math.max(due, this.#state.reset)
+    const from = due
     for (const [index, limit] of this.#request.policy.limits.entries()) {
       const { free, list } = freeings[index] as Freeing
       const rounds = Math.floor((unit - 1) / limit.quota)
       let missing = unit - rounds * limit.quota - free
-      let at = this.#now
+      let at = from
       for (const freeing of list) {
         if (missing <= 0) break
         missing -= freeing.units
-        at = freeing.at
+        at = Math.max(from, freeing.at)
       }
       due = Math.max(due, at + rounds * (limit.span + delay))
     }
