@@ -51,6 +51,11 @@ export class Clock {
     return performance.now() - this.#thawed
   }
 
+  /** For how long the process stood still in all, in milliseconds. */
+  get frozenFor(): number {
+    return this.#thawed
+  }
+
   /** Whether both clocks may show less than the time outside: then no client can know that a token is over. */
   get blind(): boolean {
     return this.#slept > 0 && this.#setBack.length > 0

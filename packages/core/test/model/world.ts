@@ -2,11 +2,10 @@ import { inspect } from 'node:util'
 import {
   createTokenManager,
   isTokenlaneError,
-  type RatePolicy,
   type TokenlaneEvent,
   type TokenManager,
 } from '../../src/index.ts'
-import { Call, type CallPlan } from './call.ts'
+import { Call, type CallPlan, policy } from './call.ts'
 import { Clock } from './clock.ts'
 import { figures } from './figures.ts'
 import { ScriptedApi } from './scripted-api.ts'
@@ -23,8 +22,6 @@ export interface Settings {
   /** How many secrets the first issuer's client is configured with; the second has a provider. */
   readonly secrets: 1 | 2
 }
-
-const policy: RatePolicy = { limits: [{ quota: 5, window: 1_000 }], concurrency: 3 }
 
 /** Longer than whatever may be remembered of a failure: Retry-After is heeded up to 5 minutes. */
 const untilForgotten = 301_000
