@@ -35,6 +35,20 @@ export function describePlace(
   given: Readonly<Record<string, unknown>>,
   environment: Environment,
   insecure: boolean,
+  protocol: IssuerProtocol,
+): Partial<Description<PlaceOptions>> {
+  if (!Object.hasOwn(given, 'tokenPath')) return describeServer(given, environment, insecure, protocol)
+  return {
+    authUrl: (value, option) => below(environment.url(value, option, insecure), option, given['tokenPath']),
+    tokenPath: readTokenPath,
+  }
+}
+
+/** Returns how the options of a server are read that is named by its token endpoint or by its issuer identifier. */
+function describeServer(
+  { tokenEndpoint, issuer }: Readonly<Record<string, unknown>>,
+  environment: Environment,
+  insecure: boolean,
   { discover }: IssuerProtocol,
 ): Partial<Description<PlaceOptions>> {
   const at =
@@ -46,12 +60,6 @@ export function describePlace(
       tokenPath: undefined,
       mistake: '',
     })
-  if (Object.hasOwn(given, 'tokenPath'))
-    return {
-      authUrl: (value, option) => below(environment.url(value, option, insecure), option, given['tokenPath']),
-      tokenPath: readTokenPath,
-    }
-  const { tokenEndpoint, issuer } = given
   if (issuer === undefined) return { tokenEndpoint: at(undefined), issuer: optional(at(discover)) }
   const alone: Reader<undefined> = (_, option) =>
     tokenEndpoint === undefined ? undefined : refuse(option, 'given together with `issuer`', 'one of the two')

@@ -7,10 +7,10 @@ import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 import { closedError, reasonOf, TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import type { GuardedStore } from '../store/guarded-store.ts'
-import { issuerNames } from './check-apis.ts'
+import { type CheckedApi, issuerNames } from './check-apis.ts'
 import { type IssuerStatus, issuerStatus, type ManagedIssuer, manageIssuer } from './managed-issuer.ts'
 import { MissedRoutes } from '../send/missed-routes.ts'
-import { ProtectedApi } from '../send/protected-api.ts'
+import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refuse, shape } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
 import { RejectionBackoff } from '../send/rejection-backoff.ts'
@@ -53,25 +53,14 @@ export class Registration {
       if (issuer.discover === undefined) tokenEndpoints.push(issuer.place)
     }
     this.#issuers = managed
-    this.#apis = new ApisInUse(apis, (api, place) => {
-      const { token } = managed.get(api.issuer) as ManagedIssuer
-      const rejections = new RejectionBackoff(token)
-      return new ProtectedApi({
-        ...api,
-        place,
-        token,
-        rejections,
-        callsUnderWay: this.#callsUnderWay,
-        emit,
-        limiter,
-        shared: limits?.get(api),
-      })
-    })
+    this.#emit = emit
+    this.#apis = new ApisInUse(apis, (api, place) =>
+      this.#protect({ ...api, place, limiter, shared: limits?.get(api) }),
+    )
     // a limiter of the application's is made, and checked, at start
     if (limiter !== undefined) this.#apis.all()
     this.#router = new Router(routes, this.#apis, tokenEndpoints)
     this.#missed = new MissedRoutes(apis, this.#router, emit)
-    this.#emit = emit
   }
 
   /** Whether no call is under way, no token is being renewed, and a new registration would send as many calls. */
@@ -139,6 +128,18 @@ export class Registration {
     await underWay
     await Promise.all(this.#apis.inUse().map((api) => api.ended()))
     await Promise.all(Array.from(this.#issuers.values(), ({ token }) => token.close()))
+  }
+
+  /** Puts an API together with the tokens of its issuer. */
+  #protect(api: CheckedApi & Pick<ProtectedApiOptions, 'place' | 'limiter' | 'shared'>): ProtectedApi {
+    const { token } = this.issuer(api.issuer)
+    return new ProtectedApi({
+      ...api,
+      token,
+      rejections: new RejectionBackoff(token),
+      callsUnderWay: this.#callsUnderWay,
+      emit: this.#emit,
+    })
   }
 
   #apiAt(baseUrl: string | URL): ProtectedApi {

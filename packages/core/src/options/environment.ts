@@ -22,7 +22,13 @@ export class Environment {
 
   /** Returns the URL of this environment. */
   url(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
-    if (typeof value !== 'object') return mustBeSecureUrl(value, path, allowInsecureLoopback)
+    return typeof value === 'object'
+      ? this.#pick(value, path, allowInsecureLoopback)
+      : mustBeSecureUrl(value, path, allowInsecureLoopback)
+  }
+
+  /** Returns the URL of this environment among those of all, which are checked too. */
+  #pick(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
     mustBeObject(value, path)
     const names = Object.keys(value)
     if (this.#name === undefined)
