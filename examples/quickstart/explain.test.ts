@@ -5,7 +5,7 @@ import { createHistory, type History } from './history.ts'
 
 const lifetime = 2_000
 const asked = (...times: number[]): History['renewals'] =>
-  times.map((askedAt, index) => ({ askedAt, reason: index === 0 ? 'startup' : 'background' }))
+  times.map((askedAt, index) => ({ askedAt, reason: index === 0 ? 'startup' : 'ahead' }))
 const counts = (issued: number, more = {}) => ({ requests: issued, issued, failed: 0, refused: 0, ...more })
 
 test('a token in the last tenth of its life may be renewed, one that is younger may not', () => {
@@ -19,7 +19,7 @@ test('a revocation makes one new token necessary, not two', () => {
   const history = { ...createHistory(), revokedAt: [500], renewals: asked(0, 510, 520) }
   expect(explain(history, lifetime)).toEqual(['startup', 'revocation', undefined])
   expect(needlessRequests(history, counts(3), lifetime)).toEqual([
-    'token 3 was asked for (background) when the one before was 10 ms old',
+    'token 3 was asked for (ahead) when the one before was 10 ms old',
   ])
 })
 

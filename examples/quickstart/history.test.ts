@@ -10,7 +10,7 @@ test.each([
     issuer: 'general',
     expiresAt: new Date(),
     duration: 5.2,
-    reason: 'background',
+    reason: 'ahead',
     joiners,
   } as const
   expect(inWords({ type: 'token.renewed', ...event })?.text).toBe(

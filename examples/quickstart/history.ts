@@ -49,7 +49,7 @@ export function inWords(event: TokenlaneEvent): { text: string; tone: Tone } | u
 
 const kinds: Record<RenewalReason, string> = {
   startup: 'first token',
-  background: 'new token before the old one ended,',
+  ahead: 'new token before the old one ended,',
   expired: 'new token after the old one ended,',
   rejected: 'new token after a 401,',
 }

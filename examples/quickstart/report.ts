@@ -92,7 +92,7 @@ export function report(outcome: Outcome): string {
         realm,
         renewals.length,
         because('startup'),
-        because('background'),
+        because('ahead'),
         because('expired'),
         because('rejected'),
         failures,

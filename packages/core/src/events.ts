@@ -1,7 +1,7 @@
 import type { TokenlaneErrorCode } from './errors.ts'
 
-/** Why a token was requested. */
-export type RenewalReason = 'startup' | 'background' | 'expired' | 'rejected'
+/** Why a token was requested; `ahead`: in the background, before the token in use expired. */
+export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
  * Why a call was sent again: `rejected`: the API refused the token in use, which was renewed; `replaced`: it refused a

@@ -26,8 +26,8 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'info',
-    'general: new token (background) in 5 ms, 1 call waited',
-    { type: 'token.renewed', issuer, expiresAt, duration: 5.2, reason: 'background', joiners: 1 },
+    'general: new token (ahead) in 5 ms, 1 call waited',
+    { type: 'token.renewed', issuer, expiresAt, duration: 5.2, reason: 'ahead', joiners: 1 },
   ],
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
   [

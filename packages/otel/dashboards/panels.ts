@@ -31,7 +31,7 @@ export const rows: readonly Row[] = [
       {
         title: 'Token requests by reason',
         description:
-          '`rejected`: an API refuses tokens. `expired`: calls waited. `background` is how it should be.',
+          '`rejected`: an API refuses tokens. `expired`: calls waited. `ahead` (in the background) is how it should be.',
         unit: 'reqps',
         queries: [
           [

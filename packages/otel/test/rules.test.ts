@@ -19,8 +19,8 @@ interface Case {
 const issuer = 'tokenlane_issuer="general"'
 const api = 'tokenlane_api="https://api.example.com/"'
 const requests = (labels: string): string => `tokenlane_token_request_duration_count{${issuer}, ${labels}}`
-const failing = requests('tokenlane_reason="background", error_type="TOKEN_REQUEST_FAILED"')
-const refused = requests('tokenlane_reason="background", error_type="TOKEN_REQUEST_REFUSED"')
+const failing = requests('tokenlane_reason="ahead", error_type="TOKEN_REQUEST_FAILED"')
+const refused = requests('tokenlane_reason="ahead", error_type="TOKEN_REQUEST_REFUSED"')
 const live = `tokenlane_token_live{${issuer}}`
 const length = `tokenlane_queue_length{${api}}`
 
@@ -44,14 +44,14 @@ const cases: readonly Case[] = [
     edge: 'failing renewals while the token lives',
     fires: true,
     at: '16m',
-    series: { [live]: '1x20', [failing]: '0+1x20', [requests('tokenlane_reason="background"')]: '5x20' },
+    series: { [live]: '1x20', [failing]: '0+1x20', [requests('tokenlane_reason="ahead"')]: '5x20' },
   },
   {
     alert: 'TokenlaneRenewalFails',
     edge: 'a failure that is followed by a success',
     fires: false,
     at: '16m',
-    series: { [live]: '1x20', [failing]: '0 1x20', [requests('tokenlane_reason="background"')]: '5 5 6x20' },
+    series: { [live]: '1x20', [failing]: '0 1x20', [requests('tokenlane_reason="ahead"')]: '5 5 6x20' },
   },
   {
     alert: 'TokenlaneClientRefused',

@@ -78,7 +78,7 @@ describe.each([
     expect(issuer.count).toBe(2)
     const reasons = processes.flatMap(({ eventsOf }) => eventsOf('token.renewed')).map(({ reason }) => reason)
     // which process was the first to ask is up to the threads that derive the keys
-    expect(reasons.toSorted()).toEqual(['background', 'startup'])
+    expect(reasons.toSorted()).toEqual(['ahead', 'startup'])
   })
 
   test('a holder that dies is succeeded when its time is over, and no call is lost', async () => {

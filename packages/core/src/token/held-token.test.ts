@@ -102,7 +102,7 @@ test.each([1, 2, 5, 10, 30, 60, 120, 200, 300, 400, 3_600])(
       }
       const renewals = eventsOf('token.renewed').slice(1)
       expect(new Set(renewals.map(({ reason, joiners }) => `${reason} ${joiners}`))).toEqual(
-        new Set(['background 0']),
+        new Set(['ahead 0']),
       )
       // five lifetimes, each cut short by a tenth at most
       expect(renewals.length).toBeGreaterThanOrEqual(4)

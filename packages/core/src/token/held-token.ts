@@ -65,7 +65,7 @@ export class HeldToken {
     if (this.#isRejected) return 'rejected'
     if (!this.#hadToken) return 'startup'
     const { token } = this
-    return token !== undefined && AccessToken.age(token) === 'aging' ? 'background' : 'expired'
+    return token !== undefined && AccessToken.age(token) === 'aging' ? 'ahead' : 'expired'
   }
 
   #tokenOf({ token, lifetime, expiry }: Grant): AccessToken {

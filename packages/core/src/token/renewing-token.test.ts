@@ -33,7 +33,7 @@ test('an aging token serves while its renewal runs in the background', async () 
   await pass(2 * second)
   expect((await tokens.getToken('general')).value).toBe('token-2')
   expect(issuer.count).toBe(2)
-  expect(eventsOf('token.renewed')[1]).toMatchObject({ reason: 'background', joiners: 0 })
+  expect(eventsOf('token.renewed')[1]).toMatchObject({ reason: 'ahead', joiners: 0 })
 })
 
 test('a call waits for a renewal that began before it no longer than `maxWait`, whatever `requestTimeout` is', async () => {
