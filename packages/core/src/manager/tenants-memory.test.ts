@@ -43,14 +43,21 @@ async function callAs(tokens: TokenManager, id: string): Promise<void> {
       ?.send(async () => exchange)
 }
 
-test('a tenant with two issuers, two tokens and two rate policies takes at most 12 KB', async () => {
-  const tokens = managerOfTenants()
-  const heapWith = async (prefix: string, count: number): Promise<number> => {
-    for (let index = 0; index < count; index += 1) await callAs(tokens, `${prefix}-${index}`)
-    gc()
-    return process.memoryUsage().heapUsed
-  }
-  const before = await heapWith('first', 200)
-  expect(((await heapWith('later', 1_000)) - before) / 1_000).toBeLessThan(12_000)
-  await tokens.close()
-})
+// the collector goes through what other tests of this worker loaded, too
+const patience = { timeout: 60_000 }
+
+test(
+  'a tenant with two issuers, two tokens and two rate policies takes at most 12 KB',
+  patience,
+  async () => {
+    const tokens = managerOfTenants()
+    const heapWith = async (prefix: string, count: number): Promise<number> => {
+      for (let index = 0; index < count; index += 1) await callAs(tokens, `${prefix}-${index}`)
+      gc()
+      return process.memoryUsage().heapUsed
+    }
+    const before = await heapWith('first', 200)
+    expect(((await heapWith('later', 1_000)) - before) / 1_000).toBeLessThan(12_000)
+    await tokens.close()
+  },
+)
