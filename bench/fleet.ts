@@ -7,7 +7,7 @@ import { startChild, tellOf } from './support/child.ts'
 import { startRedis } from './support/redis.ts'
 import { printTable } from './support/table.ts'
 
-const duration = process.argv.includes('--quick') ? 15_000 : 45_000
+const duration = process.argv.includes('--quick') ? 15_000 : 30_000
 const processes = 8
 /** Until all processes are up, and the first burst is over. */
 const warmUp = 4_000

@@ -25,11 +25,11 @@ for (const storm of Object.keys(headings) as Storm[]) {
 }
 printTable('Token requests and calls that were lost; a token request takes 200 ms', rows)
 
-/** Each alone, but for the long one, in which all have little to do. */
+/** Each alone, except in the outages, in which all have little to do. */
 async function run(storm: Storm): Promise<StormFigures[]> {
   const measure = (peer: string): Promise<StormFigures> =>
     tellOf<StormFigures>(startChild('storm.ts', { peer, storm } satisfies StormOrder))
-  if (storm === 'long outage') return Promise.all(names.map(measure))
+  if (isOutage(storm)) return Promise.all(names.map(measure))
   const figures: StormFigures[] = []
   for (const name of names) figures.push(await measure(name))
   return figures
@@ -38,7 +38,11 @@ async function run(storm: Storm): Promise<StormFigures[]> {
 function cellOf(storm: Storm, { tokenRequests, lost, calls, slowest }: StormFigures): string {
   const count = (value: number): string => value.toLocaleString('en-US')
   // a peer that fails at once comes back sooner, so the number of calls says something too
-  const of = storm === 'outage' || storm === 'long outage' ? ` of ${count(calls)}` : ''
+  const of = isOutage(storm) ? ` of ${count(calls)}` : ''
   const blocked = storm === 'expiry' ? `: ${Math.round(slowest)} ms` : ''
   return `${count(tokenRequests)} / ${count(lost)}${of}${blocked}`
+}
+
+function isOutage(storm: Storm): boolean {
+  return storm === 'outage' || storm === 'long outage'
 }
