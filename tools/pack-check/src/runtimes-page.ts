@@ -15,7 +15,7 @@ package is imported (ESM) and required (CommonJS). _Calls_: each client calls bo
 body, across revoked tokens, through a rate policy, into an abort, and to a URL that gets no token; the sandbox runs on
 Node. The _conformance suite_ counts the [scenarios](conformance.md) that hold, of all clients together, and of each where
 some do not. The sandbox then runs on that runtime too, except for the last two: a Worker and an edge route cannot start
-servers, so they play the scenarios against servers in Node.
+servers, so they play the scenarios against servers in Node, and cannot see which listeners a signal keeps.
 
 | runtime | ${columns.join(' | ')} | ran on |
 | --- | ${columns.map(() => '---').join(' | ')} | --- |
