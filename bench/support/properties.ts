@@ -1,0 +1,125 @@
+import type { Client } from '../children/caller.ts'
+import type { TakenOut } from './taken-out.ts'
+
+/** What every client's calls have. */
+const common: Readonly<Record<string, readonly TakenOut[]>> = {
+  'two clocks for the age of the token': [
+    {
+      file: '/core/src/time/expiry.ts',
+      text: 'return Date.now() >= this.#wall || performance.now() >= this.#monotonic',
+      instead: 'return false',
+    },
+  ],
+}
+
+/** By client, in the order in which it is taken out: the property, as a reader of the guide knows it, and its code. */
+export const properties: Readonly<Record<Client, Readonly<Record<string, readonly TakenOut[]>>>> = {
+  axios: {
+    ...common,
+    'response and error show no token, nor what leads to one': [
+      {
+        file: '/axios/src/attempt.ts',
+        text: 'scrub(response, this.config, this.#given)',
+        instead: '',
+      },
+    ],
+    'no printer gets from them to other requests under way': [
+      {
+        file: '/axios/src/attempt.ts',
+        text: "withHiddenRequest(response, this.#given, { ofNodeAdapter: this.#via === 'http' })",
+        instead: 'response',
+      },
+    ],
+    'an agent shows no tokens of other calls': [
+      { file: '/axios/src/managed-adapter.ts', text: 'hideAgent(config.httpAgent)', instead: '' },
+      { file: '/axios/src/managed-adapter.ts', text: 'hideAgent(config.httpsAgent)', instead: '' },
+    ],
+    'redirects keep the token within the API only': [
+      {
+        file: '/axios/src/attempt.ts',
+        text: 'config.beforeRedirect = this.#redirects.beforeRedirect',
+        instead: '',
+      },
+    ],
+    "the caller's own `Authorization` or `auth` wins": [
+      {
+        file: '/axios/src/managed-adapter.ts',
+        text: "return Boolean(auth) || headers.has('Authorization')",
+        instead: 'return false',
+      },
+    ],
+  },
+  got: {
+    ...common,
+    'a request on its way shows no token': [
+      { file: '/got/src/call.ts', text: 'hideToken(request)', instead: '' },
+      { file: '/got/src/call.ts', text: 'forgetToken(request)', instead: 'undefined' },
+    ],
+    "got's own options never have the token": [
+      { file: '/got/src/call.ts', text: 'redact(headers)', instead: '' },
+    ],
+    'the manager closes after redirects and retries': [
+      { file: '/got/src/call.ts', text: 'this.#letClose ??= api.keepOpen()', instead: '' },
+    ],
+  },
+  ky: {
+    ...common,
+    'a pass is given back when another hook ends the call': [
+      { file: '/ky/src/held-passes.ts', text: 'setTimeout(this.#releaseAll, 1)', instead: '' },
+    ],
+    "`timeout` does not count the wait (a hook of ky's)": [
+      {
+        file: '/ky/src/index.ts',
+        text: 'beforeRequest: [...beforeRequest, wait]',
+        instead: 'beforeRequest',
+      },
+    ],
+    'redirects keep the token within the API only': [
+      {
+        file: '/core/src/exchange/outgoing-request.ts',
+        text: "this.followsRedirects = request.redirect === 'follow'",
+        instead: 'this.followsRedirects = false',
+      },
+    ],
+    'the manager closes after redirects and retries': [
+      {
+        file: '/core/src/exchange/send-within-api.ts',
+        text: 'const closeMayGoOn = api.keepOpen()',
+        instead: 'const closeMayGoOn = () => {}',
+      },
+    ],
+  },
+  fetch: {
+    ...common,
+    'the caller may change `init` and headers while the call waits': [
+      {
+        file: '/fetch/src/call.ts',
+        text: 'const { tokenlane, ...init } = given',
+        instead: 'const init = given; const tokenlane = undefined',
+      },
+      {
+        file: '/fetch/src/call.ts',
+        text: 'this.#fields = copyOfFields(init.headers)',
+        instead: 'this.#fields = init.headers',
+      },
+    ],
+    'redirects keep the token within the API only': [
+      {
+        file: '/fetch/src/call.ts',
+        text: "this.followsRedirects = (init.redirect ?? 'follow') === 'follow'",
+        instead: 'this.followsRedirects = false',
+      },
+    ],
+    'the manager closes after redirects and retries': [
+      {
+        file: '/core/src/exchange/send-within-api.ts',
+        text: 'const closeMayGoOn = api.keepOpen()',
+        instead: 'const closeMayGoOn = () => {}',
+      },
+    ],
+  },
+}
+
+/** What is left when all of these are taken out, and the wrapper does not have. */
+export const rest =
+  'the API of the URL found, TLS 1.2 kept to, sent again after a 401, waited for by `close()`'
