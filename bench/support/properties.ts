@@ -26,8 +26,8 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
     'no printer gets from them to other requests under way': [
       {
         file: '/axios/src/attempt.ts',
-        text: "withHiddenRequest(response, this.#given, { ofNodeAdapter: this.#via === 'http' })",
-        instead: 'response',
+        text: 'hideRequest(response, this.#given)\n    return',
+        instead: 'return',
       },
     ],
     'an agent shows no tokens of other calls': [

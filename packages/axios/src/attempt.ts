@@ -2,7 +2,7 @@ import type { Exchange } from '@tokenlane/core/adapter'
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import { discard } from './discard.ts'
-import { hideRequest, withHiddenRequest } from './hidden-request.ts'
+import { hideRequest } from './hidden-request.ts'
 import { RedirectRule, type RedirectContext } from './redirect-rule.ts'
 import { responseOf, scrub } from './scrub.ts'
 import type { Target } from './target.ts'
@@ -10,8 +10,8 @@ import type { Target } from './target.ts'
 /** What an attempt is sent with, beside the caller's configuration. */
 export interface AttemptContext extends Omit<RedirectContext, 'given' | 'authorization'> {
   readonly target: Target
-  /** Which adapter of axios sends it; `undefined` for any other. */
-  readonly via: 'http' | 'fetch' | undefined
+  /** Whether axios sends it with `fetch`. */
+  readonly viaFetch: boolean
 }
 
 /** What the caller gets: a response, or the error that axios made. */
@@ -22,13 +22,11 @@ export class Attempt {
   readonly config: InternalAxiosRequestConfig
   readonly #given: InternalAxiosRequestConfig
   readonly #redirects: RedirectRule
-  readonly #via: AttemptContext['via']
 
   /** Copies the caller's configuration, with the token, for the adapter and nothing else. */
   constructor(given: InternalAxiosRequestConfig, authorization: string, context: AttemptContext) {
-    const { target, via } = context
+    const { target, viaFetch } = context
     this.#given = given
-    this.#via = via
     this.#redirects = new RedirectRule(context, authorization, given.beforeRedirect)
     const config = copyOf(given)
     config.url = target.url
@@ -40,15 +38,15 @@ export class Attempt {
     config.headers = given.headers.concat({ Authorization: authorization })
     config.beforeRedirect = this.#redirects.beforeRedirect
     // fetch shows no redirect before it follows it
-    if (via === 'fetch' && followsInFetch(given)) config.maxRedirects = 0
+    if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
     this.config = config
   }
 
   /** Takes the token off the response. An adapter that returns nothing is a TypeError, as with axios alone. */
   readonly received = (response: AxiosResponse): Exchange<Outcome> => {
     scrub(response, this.config, this.#given)
-    const shown = withHiddenRequest(response, this.#given, { ofNodeAdapter: this.#via === 'http' })
-    return new AxiosExchange({ response: shown }, shown, this.#redirects.judgedBy)
+    hideRequest(response, this.#given)
+    return new AxiosExchange({ response }, response, this.#redirects.judgedBy)
   }
 
   /** Takes the token off the error. A status that axios makes an error of is a response like any other. */

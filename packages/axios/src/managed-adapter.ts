@@ -52,13 +52,13 @@ function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter 
     if (api === undefined) return adapter(config)
 
     const { priority, resend } = checkCallOptions(config.tokenlane)
-    const via = knownAdapter(adapter, config)
-    mustBeSecure(config, { url: api.baseUrl, viaFetch: via === 'fetch' })
+    const viaFetch = isFetchAdapter(adapter, config)
+    mustBeSecure(config, { url: api.baseUrl, viaFetch })
     // axios prints a configuration with its agents
     hideAgent(config.httpAgent)
     hideAgent(config.httpsAgent)
     const method = config.method?.toUpperCase() ?? 'GET'
-    const context = { api, tokens, method, target, via }
+    const context = { api, tokens, method, target, viaFetch }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
@@ -91,13 +91,8 @@ function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boole
 /** Node's adapter, which is the same for all calls; `undefined` in other runtimes. */
 const httpAdapter = adapterOf('http', {} as InternalAxiosRequestConfig)
 
-/** Returns which adapter of axios this is, `undefined` for any other. */
-function knownAdapter(
-  adapter: AxiosAdapter,
-  config: InternalAxiosRequestConfig,
-): 'http' | 'fetch' | undefined {
-  if (adapter === httpAdapter) return 'http'
-  return adapter === adapterOf('fetch', config) ? 'fetch' : undefined
+function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
+  return adapter !== httpAdapter && adapter === adapterOf('fetch', config)
 }
 
 function adapterOf(name: 'fetch' | 'http', config: InternalAxiosRequestConfig): AxiosAdapter | undefined {

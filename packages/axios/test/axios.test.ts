@@ -229,6 +229,7 @@ describe('as with axios alone', () => {
       'status',
       'statusText',
     ])
+    expect(Object.getPrototypeOf(response)).toBe(Object.prototype)
     expect(inspect(response, { depth: 0 })).toMatch(/^\{/)
     const { request } = response as { request: { path: string; res: { responseUrl: string } } }
     expect(request.path).toBe(new URL('records', sandbox.weblinkUrl).pathname)
