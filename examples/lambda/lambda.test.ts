@@ -35,7 +35,7 @@ test.each(['fetch', 'undici'] as const)(
 
     const told = log.mock.calls.map(([line]) => JSON.parse(String(line)) as { type: string; reason?: string })
     const ofTokens = told.filter(({ type }) => type !== 'call.finished')
-    expect(ofTokens.map(({ type, reason }) => reason ?? type)).toEqual([
+    expect(ofTokens.map(({ type, reason }) => (type === 'token.renewed' ? reason : type))).toEqual([
       'startup',
       'expired',
       'renewal.failed',
