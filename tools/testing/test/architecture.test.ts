@@ -44,6 +44,15 @@ test.each(Array.from(map.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`/g), ([, path = ''
   },
 )
 
+test.each(
+  Array.from(map.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`, `([#\w]+)`/g), ([, path = '', name = '']) => [
+    path,
+    name,
+  ]),
+)('the file %s has the name %s, which the map gives', (path, name) => {
+  expect(readFileSync(join(/^(?:packages|tools)\//.test(path) ? root : core, path), 'utf8')).toContain(name)
+})
+
 test('the picture of the packages shows what each depends on', () => {
   const drawn = Array.from(
     map.matchAll(/^ {2}\w+\["(@?[\w/]+)"\] --> \w+\["(@?[\w/]+)"\]/gm),
