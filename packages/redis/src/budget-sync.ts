@@ -83,11 +83,15 @@ export class BudgetSync {
     this.plan()
   }
 
-  /** Reports a response that came `late` milliseconds after it was promised, unless that is as promised. */
+  /**
+   * Reports a response that came `late` milliseconds after it was promised: at once if it is late, since Redis grants
+   * its unit again as if it had come in time; with other changes if it is early by enough to matter.
+   */
   reportResponse(late: number): void {
     const span = shortestSpan(this.#subjects.ledger.policy)
-    const isAsPromised = late <= 0 && -late < Math.min(span / 8, longestUseless)
-    if (!isAsPromised) this.#unreported.addResponse(this.#runtime.now())
+    if (late > 0) this.#unreported.add()
+    else if (-late >= Math.min(span / 8, longestUseless))
+      this.#unreported.addEarlyResponse(this.#runtime.now())
     this.plan()
   }
 

@@ -3,8 +3,8 @@
  *
  * | state    | what it means                                     | what ends it                                        |
  * | -------- | ------------------------------------------------- | --------------------------------------------------- |
- * | none     | Redis knows all, or it does not matter when       | a response of the API: can wait; all else: urgent   |
- * | can wait | responses of the API may wait for other changes   | any other change: urgent; a request leaves: none    |
+ * | none     | Redis knows all, or it does not matter when       | an early response: can wait; all else: urgent       |
+ * | can wait | early responses may wait for other changes        | any other change: urgent; a request leaves: none    |
  * | urgent   | the next request leaves as soon as it may         | a request leaves: none                              |
  *
  * What a request reported is urgent again if Redis did not respond to it.
@@ -23,8 +23,8 @@ export class Unreported {
     this.#since = Number.NEGATIVE_INFINITY
   }
 
-  /** Adds a response of the API, which may wait for other changes. */
-  addResponse(now: number): void {
+  /** Adds a response of the API that came earlier than promised, which may wait for other changes. */
+  addEarlyResponse(now: number): void {
     this.#since = Math.min(this.#since, now)
   }
 
@@ -44,7 +44,7 @@ export class Unreported {
     if (!this.#hasResponse) this.add()
   }
 
-  /** Returns when a request must leave, if responses of the API may wait for `longest` milliseconds. */
+  /** Returns when a request must leave, if early responses of the API may wait for `longest` milliseconds. */
   sendAt(longest: number): number {
     return this.#since + longest
   }

@@ -203,6 +203,34 @@ describe('random faults', () => {
     }
   })
 
+  test.each([
+    [2, { quota: 20, window: 200 }, 20],
+    [8, second, 20],
+    [24, { quota: 20, window: 200 }, 0],
+  ])(
+    '%d processes, %j, that all stand still for up to 0.3 windows again and again: late responses are known in time',
+    { timeout },
+    async (size, limit, apiTime) => {
+      for (let run = 0; run < 8; run += 1) {
+        const fleet = new SimulatedFleet({
+          seed: seed + run,
+          size,
+          limits: [limit],
+          depth: 12,
+          apiTime: [apiTime, apiTime],
+          lateness: 2,
+        })
+        const { window } = limit
+        for (let at = 4_000; at < 4_000 + 60 * window; at += window * (1.3 + 4 * fleet.random())) {
+          const ms = 0.3 * window * fleet.random()
+          fleet.world.after(at, () => fleet.processes.forEach((each) => each.stop(ms)))
+        }
+        await fleet.run(4_000 + 60 * window)
+        expect(fleet.result(60 * window), `seed ${seed + run}`).toMatchObject({ over: 0, idle: 0 })
+      }
+    },
+  )
+
   test(
     'a clock that is set back by less than a second again and again: none is over',
     { timeout },
