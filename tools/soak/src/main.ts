@@ -74,8 +74,7 @@ const calling = runCallers({
     secrets.look(`${call.client}: ${outcome}`, error)
     if (outcome === 'ok' || outcome === 'given up by its caller') return
     const explanation = explanationOf(outcome)
-    // a queue is still long for a while after
-    if (explanation !== undefined && plan.feltSince(began - 5_000, explanation)) return
+    if (explanation !== undefined && plan.feltSince(began - explanation.within, explanation.faults)) return
     if (unexplained.length < 20) unexplained.push(`${call.client} ${call.kind} ${call.realm}: ${outcome}`)
   },
 })

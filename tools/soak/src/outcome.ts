@@ -27,9 +27,25 @@ export function outcomeOfError(error: unknown): string {
   return code ?? (error instanceof Error ? error.name : typeof error)
 }
 
+/** Faults that explain a lost call, and how long after them it may begin, in milliseconds. */
+interface Explanation {
+  readonly faults: RegExp
+  readonly within: number
+}
+
+/** A queue is still long for a while after a fault. */
+const queueIsLong = 5_000
+/** A renewal that a 401 asks for is put off by 5 s after others, believed after 1 s, and an issuer takes up to 2 s. */
+const renewalIsPutOff = 5_000 + 1_000 + 2_000
+
 /** Which faults explain a lost call. What is explained by none must not happen. */
-export function explanationOf(outcome: string): RegExp | undefined {
-  if (outcome === 'status 401') return /401|revoked|expired|rotated/
+export function explanationOf(outcome: string): Explanation | undefined {
+  if (outcome === 'status 401') return { faults: /401|revoked|expired|rotated/, within: renewalIsPutOff }
+  const faults = faultsBehind(outcome)
+  return faults && { faults, within: queueIsLong }
+}
+
+function faultsBehind(outcome: string): RegExp | undefined {
   if (outcome === 'status 429') return /429/
   if (outcome === 'status 503') return /503/
   if (outcome.startsWith('TOKEN_')) return /issuer|link|rotated/
