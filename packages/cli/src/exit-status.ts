@@ -1,17 +1,17 @@
-/** What the command's exit status says; stable across releases. */
+/** The exit statuses of the command. They are stable across releases. */
 export const exitStatus = {
   /** Nothing is wrong. */
   fine: 0,
-  /** There are findings, or a token or a call failed. */
+  /** There are errors or warnings, or a token or a call failed. */
   findings: 1,
   /** The arguments are wrong. */
   usage: 2,
-  /** Nothing could be looked at: no application was found, or it cannot be loaded. */
+  /** The command found no application, or could not load it. */
   couldNotLook: 3,
 } as const
 
-/** Says why nothing could be looked at. The message holds nothing secret. */
+/** Thrown if the application is not found or cannot be loaded. The message says why and holds no secret. */
 export class CannotLook extends Error {}
 
-/** Says which argument turned out to be wrong only when it was used. */
+/** Thrown for an argument that proves wrong after the command line was parsed. The message names it. */
 export class WrongUsage extends Error {}

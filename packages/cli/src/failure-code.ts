@@ -1,4 +1,4 @@
-/** Returns what may be shown of a failure: its code, such as ECONNREFUSED or NOPERM, else its name. */
+/** Returns the code of a failure, such as ECONNREFUSED or NOPERM, else the error's name: both are safe to print. */
 export function failureCode(error: unknown): string {
   for (let inner = error; typeof inner === 'object' && inner !== null;) {
     const { code, cause, errors } = inner as { code?: unknown; cause?: unknown; errors?: readonly unknown[] }
@@ -6,6 +6,6 @@ export function failureCode(error: unknown): string {
     inner = cause ?? errors?.[0]
   }
   if (!(error instanceof Error)) return 'unknown'
-  // Redis begins with a word in capitals
+  // an error message of Redis begins with its code in capitals
   return /^[A-Z]{2,}\b/.exec(error.message)?.[0] ?? error.name
 }

@@ -7,8 +7,8 @@ import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
 import { createProgram } from './program.ts'
 
 /**
- * Runs the command `tokenlane`, and returns its exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 nothing
- * could be looked at.
+ * Runs the command `tokenlane` and returns its exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 the
+ * application is not found or cannot be loaded.
  *
  * @param argv its arguments, without the names of Node and of the script.
  */
@@ -37,12 +37,12 @@ function failureOf(error: unknown): [status: number, message: string] {
   if (error instanceof CannotLook) return [exitStatus.couldNotLook, error.message]
   if (error instanceof WrongUsage) return [exitStatus.usage, error.message]
   if (!(error instanceof CommanderError)) throw error
-  // what stands behind = may be a secret
+  // the text after = may be a secret
   const message = error.message.replace(/^error: /, '').replaceAll(/(--[\w-]+)=[^\n]*/g, "$1'")
   return [exitStatus.usage, `${message}\nSee tokenlane --help`]
 }
 
-/** Takes `--env-file` out of the arguments, wherever it stands before `--`. */
+/** Returns the file of `--env-file` and the other arguments. The option may stand anywhere before `--`. */
 function withoutEnvFile(argv: readonly string[]): [file: string | undefined, others: string[]] {
   const { tokens } = parseArgs({
     args: [...argv],

@@ -1,4 +1,4 @@
-/** Writes what was asked for to standard output. `console.log` is the application's, and goes to standard error. */
+/** Writes a result to standard output. What the application logs with `console.log` goes to standard error. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }

@@ -31,7 +31,7 @@ Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage,
 
 const helpOfThis = 'prints this help'
 
-/** Returns the command line; `end` gets the exit status of the command that ran. */
+/** Returns the parser of the command line. It calls `end` with the exit status of the command that ran. */
 export function createProgram(end: (status: number) => void): Command {
   const program = new Command('tokenlane')
     .description('Finds out why calls to an OAuth 2.0 API fail, and names the fix.')
@@ -61,7 +61,7 @@ export function createProgram(end: (status: number) => void): Command {
     .option('--method <method>', 'HTTP method', 'GET')
     .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
 
-  // runs before the arguments are read: they are the sandbox's own
+  // stands here for the help only: `runTokenlane` starts the sandbox, which parses its own arguments
   program
     .command('sandbox')
     .description('starts two issuers and two APIs on this machine; see sandbox --help')

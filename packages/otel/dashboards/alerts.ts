@@ -1,14 +1,14 @@
-// What to be woken for. Each rule is tested with `promtool test rules`, just below and just above its threshold.
+// The alerts. Each rule is tested with `promtool test rules`, just below and just above its threshold.
 import { metric } from './promql.ts'
 
 export interface Alert {
   readonly name: string
-  /** `page`: calls fail, or will today. `ticket`: somebody looks at it in working hours. */
+  /** `page`: calls fail, or will fail today. `ticket`: an operator should look at it in working hours. */
   readonly severity: 'page' | 'ticket'
   readonly expr: string
   readonly for: string
   readonly summary: string
-  /** What to do first. */
+  /** What the operator should do first. */
   readonly action: string
 }
 

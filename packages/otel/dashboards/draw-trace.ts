@@ -25,7 +25,7 @@ const tokens = createTokenManager({
   apis: [{ baseUrl: sandbox.apiUrl, issuer: 'general' }],
 })
 instrumentTokens(tokens, { tracer })
-// a slow issuer is what the trace is to show
+// the trace shows a call that waits for a slow issuer
 sandbox.control.slowIssuer('general', 400)
 const fetch = createFetch(tokens)
 await tracer.startActiveSpan('your span: read the orders', async (span) => {

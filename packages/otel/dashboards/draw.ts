@@ -1,5 +1,5 @@
 // Draws the dashboard as it looks after a bad day of the sandbox: pnpm dashboards:draw writes docs/images/dashboard.svg.
-// Every line is what a real Prometheus answers to the query of a panel, with rates over 2 s where the dashboard has 5 min.
+// Every line is the response of a real Prometheus to the query of a panel, with rates over 2 s instead of 5 min or 1 h.
 import { writeFileSync } from 'node:fs'
 import { drawChart } from '@tokenlane/charts'
 import { haveBadDay } from '../test/support/bad-day.ts'
@@ -27,7 +27,7 @@ async function chartOf({ title, unit, queries }: Panel): Promise<object> {
       for (const [seconds, value] of points)
         values.push({ time: seconds - start, value, line: filled(legend, labels) })
   return {
-    // small enough to be read beside two others
+    // small, since three charts stand in a row
     title: { text: title.split(', '), fontSize: 12, frame: 'bounds' },
     width: 200,
     height: 120,
@@ -60,7 +60,7 @@ async function chartOf({ title, unit, queries }: Panel): Promise<object> {
   }
 }
 
-/** Grafana's `{{label}}`, and of a base URL only its path. */
+/** Returns a legend with its `{{label}}` places filled, as Grafana does. Base URLs are reduced to their path. */
 function filled(legend: string, labels: Readonly<Record<string, string>>): string {
   return legend
     .replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => (labels[name] ?? '').replace(/^https:\/\/[^/]+/, ''))

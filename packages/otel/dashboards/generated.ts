@@ -1,4 +1,4 @@
-// What is written from the table of instruments, the panels and the alerts: by `node dashboards/write.ts`.
+// The files and tables that `node dashboards/write.ts` makes from the instruments, the panels and the alerts.
 import { fileURLToPath } from 'node:url'
 import { instruments, type Instrument } from '../src/instruments.ts'
 import { alerts } from './alerts.ts'
@@ -7,7 +7,7 @@ import { prometheusRules } from './rules.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** Path of each generated file, and what it must hold. */
+/** Returns the text that each generated file must hold, by path. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     [at('tokenlane.grafana.json'), `${JSON.stringify(grafanaDashboard(), undefined, 2)}\n`],
@@ -15,10 +15,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   ])
 }
 
-/** The README, whose tables stand between comments. */
+/** Path of the README. Comments in it mark the places of the tables. */
 export const readme: string = at('../README.md')
 
-/** Returns the README with its tables as they must be. */
+/** Returns the text of the README with its tables generated anew. */
 export function withTables(text: string): string {
   return withTable(withTable(text, 'metrics', metricsTable()), 'alerts', alertsTable())
 }

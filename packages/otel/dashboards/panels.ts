@@ -1,9 +1,9 @@
-// The dashboard: what each panel shows and asks Prometheus for. Every query is run by a test and must have an answer.
+// The panels of the dashboard and their Prometheus queries. A test runs every query and expects data.
 import { metric, quantile } from './promql.ts'
 
 export interface Panel {
   readonly title: string
-  /** What to do with it at 3 a.m. */
+  /** What the values mean for an operator. */
   readonly description: string
   readonly unit: 's' | 'short' | 'percentunit' | 'reqps' | 'd'
   /** Several lines in one panel: legend and query. */

@@ -1,11 +1,11 @@
 // Names of metrics in PromQL, checked against the table of instruments.
 import { instruments, type InstrumentName } from '../src/instruments.ts'
 
-/** What the Collector's Prometheus exporter adds to a name; the exporter of the JavaScript SDK adds nothing. */
+/** Suffixes that the Collector's Prometheus exporter adds to names. The exporter of the JavaScript SDK omits them. */
 const unitSuffixes: Readonly<Record<string, string>> = { s: '_seconds', d: '_days', '1': '_ratio' }
 
 /**
- * Returns a selector that finds the metric whichever exporter named it.
+ * Returns a selector that matches the metric under the names that either exporter gives it.
  *
  * @param part `bucket`, `sum` or `count` of a histogram.
  */
@@ -13,7 +13,7 @@ export function metric(name: InstrumentName, labels = '', part?: 'bucket' | 'sum
   const { kind, unit } = instruments[name]
   const base = name.replaceAll(/[^a-z]/g, '_')
   const suffix = unitSuffixes[unit]
-  // the Collector gives a ratio of a gauge its suffix, a counter `_total`
+  // after the unit come `_total` of a counter, or the part of a histogram
   const end = kind === 'counter' ? '_total' : part === undefined ? '' : `_${part}`
   if (suffix === undefined) return `${base}${end}${labels === '' ? '' : `{${labels}}`}`
   return `{__name__=~"${base}(${suffix})?${end}"${labels === '' ? '' : `, ${labels}`}}`

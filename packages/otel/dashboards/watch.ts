@@ -1,4 +1,4 @@
-// Lets the sandbox have a bad day while a Prometheus watches, and keeps Prometheus until Ctrl-C: pnpm dashboards:watch
+// Runs the sandbox's bad day under a real Prometheus, and keeps Prometheus until Ctrl-C: pnpm dashboards:watch
 import { haveBadDay } from '../test/support/bad-day.ts'
 import { rows } from './panels.ts'
 

@@ -1,13 +1,13 @@
-// The tracing channels of core, each message checked to be of one manager.
+// The tracing channels of core, reduced to the messages of one manager.
 import { tracingChannel } from 'node:diagnostics_channel'
 import type { CallWaits, RenewalReason, ResendReason, TokenManager } from '@tokenlane/core'
 
-/** The message of `tokenlane:token.request`; `code` is there when the request failed. */
+/** The message of `tokenlane:token.request`; `code` is set if the request failed. */
 export interface TokenRequest {
   readonly issuer: string
   readonly reason: RenewalReason
   readonly code?: string
-  /** In milliseconds, once it has ended. */
+  /** How long the request took, in milliseconds; set once it has ended. */
   readonly duration: number
 }
 
@@ -23,8 +23,8 @@ export const tokenRequests: ReturnType<typeof tracingChannel> = tracingChannel('
 export const calls: ReturnType<typeof tracingChannel> = tracingChannel('tokenlane:call')
 
 /**
- * Returns a subscriber that passes on the messages of one manager. What `receive` throws is dropped: from a subscriber it
- * would end the process.
+ * Returns a subscriber that passes the messages of one manager to `receive`. Errors of `receive` are dropped, since an
+ * error of a subscriber would end the process.
  */
 export function only(tokens: TokenManager, receive: (message: never) => void): (message: unknown) => void {
   return (message) => {
@@ -32,7 +32,7 @@ export function only(tokens: TokenManager, receive: (message: never) => void): (
     try {
       receive(message as never)
     } catch {
-      // a meter or tracer that fails changes nothing for the calls
+      // a failing meter or tracer must not affect calls
     }
   }
 }

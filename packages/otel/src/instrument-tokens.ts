@@ -5,15 +5,15 @@ import { recordTraces } from './traces.ts'
 
 const scope = '@tokenlane/otel'
 
-/** Where metrics and spans of one manager go. */
+/** Where the metrics and spans of one manager go, and which attributes they get. */
 export interface InstrumentOptions {
   /** @defaultValue the meter of the registered meter provider, named `@tokenlane/otel` */
   readonly meter?: Meter
   /** @defaultValue the tracer of the registered tracer provider, named `@tokenlane/otel` */
   readonly tracer?: Tracer
   /**
-   * Attributes that every metric and span gets, to tell several managers of one process apart. The values must come
-   * from a short closed list, since each is a series of its own.
+   * Attributes that every metric and span gets, to distinguish several managers of one process. The values must come
+   * from a short closed list, since each value creates a time series.
    *
    * @defaultValue none
    */
@@ -28,13 +28,14 @@ interface Instrumentation {
 const running = new WeakMap<TokenManager, Instrumentation>()
 
 /**
- * Records metrics and traces of what a manager does, until the function that it returns is called.
+ * Records metrics and traces of a manager, and returns a function that ends the recording.
  *
- * A manager is instrumented once: a further call records nothing twice, ignores its options, and the recording ends when
- * every returned function has been called. A meter or tracer that throws while it records changes nothing for the calls.
+ * A manager is instrumented once. Further calls with the same manager share the recording and ignore their options. The
+ * recording ends when every returned function has been called. A meter or tracer that throws while it records does not
+ * affect the manager's calls.
  *
  * @param tokens The manager.
- * @throws whatever the meter throws when it creates the metrics.
+ * @throws the error of a meter that cannot create the metrics.
  * @example
  * ```ts
  * const uninstrument = instrumentTokens(tokens)

@@ -1,4 +1,4 @@
-// Every metric, once: the code records by this table, and the documentation, the dashboard and the alerts come from it.
+// The table of all metrics: the recording code, the documentation, the dashboard and the alerts are made from it.
 
 /** The attributes of a metric. The values come from the configuration and from closed lists, never from a call. */
 export type AttributeName =
@@ -15,7 +15,7 @@ export interface Instrument {
   readonly unit: string
   readonly attributes: readonly AttributeName[]
   readonly description: string
-  /** When an operator looks at it. */
+  /** When an operator should look at it, or what its values mean. */
   readonly lookAtIt: string
   /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[]

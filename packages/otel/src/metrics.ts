@@ -10,10 +10,9 @@ import {
 } from './instruments.ts'
 
 /**
- * Records the metrics of one manager with `meter`: what happens by its events, how things are by its status, which is
- * read only when metrics are collected.
+ * Records the metrics of one manager with `meter`, and returns a function that ends the recording.
  *
- * Returns a function that ends it.
+ * Histograms and counters follow the manager's events. Gauges are read from its status only when metrics are collected.
  */
 export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attributes): () => void {
   const { histogram, counter, gauge } = createInstruments(meter)
@@ -111,7 +110,10 @@ function createInstruments(meter: Meter): Instruments {
   return made as unknown as Instruments
 }
 
-/** By the semantic conventions: the code of an error, or the status from 400 on; `undefined` for a success. */
+/**
+ * Returns `error.type` as the semantic conventions define it: the code of an error, or a status of 400 and more;
+ * `undefined` for a success.
+ */
 function errorType({
   status,
   code,

@@ -13,14 +13,14 @@ import type { TokenManager } from '@tokenlane/core'
 import { calls, only, onTokenRequest, tokenRequests, type Call, type TokenRequest } from './channels.ts'
 
 /**
- * Makes one span of each token request of the manager, without a parent since all calls share it, and adds to the span
- * that is active where a call begins: an event for each thing that the call waited for and for each time that it was
- * sent again, and a link to the token request that it waited for.
+ * Records the traces of one manager with `tracer`, and returns a function that ends the recording.
  *
- * Returns a function that ends it.
+ * Each token request becomes a span without a parent, since all calls share it. A call adds to the span that is active
+ * when it begins: an event for each cause of waiting, an event for each resend, and a link to the token request that
+ * it waited for.
  */
 export function recordTraces(tokens: TokenManager, tracer: Tracer, common: Attributes): () => void {
-  /** Of each issuer, the span of its last token request. */
+  /** The span of the last token request, by issuer. */
   const lastRequests = new Map<string, Span>()
   const requests = new WeakMap<object, Span>()
   const callers = new WeakMap<object, Span>()
@@ -68,7 +68,7 @@ export function recordTraces(tokens: TokenManager, tracer: Tracer, common: Attri
     if (request !== undefined) span.addLink({ context: request.spanContext() })
   }
 
-  // a store is anything with `run`: requests that go out meanwhile become children of the span
+  // `bindStore` needs only `run`: HTTP requests that start inside it become children of the span
   const activeRequest = {
     run: <T>(active: Context | undefined, work: () => T): T =>
       active === undefined ? work() : context.with(active, work),

@@ -1,11 +1,11 @@
 import type { TokenlaneError, TokenManager } from '@tokenlane/core'
 import type { Inspection, ManagerConfiguration } from '@tokenlane/core/adapter'
 
-/** The application that is looked at. */
+/** The application that the command looks at. */
 export interface Application {
   /** Where its token manager comes from: the path of a module, or `environment variables`. */
   readonly from: string
-  /** A file of the application, by which its packages are found. */
+  /** A file of the application, from which Node resolves the application's packages. */
   readonly file: string
   readonly tokens: TokenManager
   readonly configuration: ManagerConfiguration
@@ -14,7 +14,7 @@ export interface Application {
   readonly exports: Readonly<Record<string, unknown>>
 }
 
-/** An application whose options were refused. */
+/** An application whose options `createTokenManager` refused. */
 export interface RefusedApplication {
   readonly from: string
   readonly file: string

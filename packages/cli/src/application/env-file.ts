@@ -10,10 +10,10 @@ import { WrongUsage } from '../exit-status.ts'
 /**
  * Runs the command again with the variables of a file, and returns its exit status.
  *
- * In a process of its own, since Node reads some of them only when it starts: `NODE_EXTRA_CA_CERTS`, `NODE_OPTIONS`,
- * `NODE_USE_ENV_PROXY`. Variables that are set already go first, as with `node --env-file`.
+ * The command runs in a new process, since Node reads some variables only when it starts: `NODE_EXTRA_CA_CERTS`,
+ * `NODE_OPTIONS`, `NODE_USE_ENV_PROXY`. Variables that are already set override the file, as with `node --env-file`.
  *
- * @throws WrongUsage for a file that cannot be read.
+ * @throws WrongUsage if the file cannot be read.
  */
 export async function runWithEnvFile(file: string, argv: readonly string[]): Promise<number> {
   const main = fileURLToPath(

@@ -6,7 +6,7 @@ const usualPlaces: readonly string[] = ['src', 'lib', 'app', '.', 'dist'].flatMa
   ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => join(folder, `tokens.${ending}`)),
 )
 
-/** Returns the path of the application's module, relative to `folder`; `undefined` if it is in no usual place. */
+/** Returns the path of the application's module, relative to `folder`; `undefined` if it is not in a usual place. */
 export function findModule(folder: string): string | undefined {
   return usualPlaces.find((path) => existsSync(join(folder, path)))
 }

@@ -11,10 +11,11 @@ import { CannotLook } from '../exit-status.ts'
 import type { Source } from './application.ts'
 
 /**
- * Returns a token manager by the flags, else by the environment variables of the documentation: `AUTH_URL`, `API_URL`,
- * `GENERAL_CLIENT_ID`, `GENERAL_CLIENT_SECRET`, and the same for `WEBLINK_`.
+ * Returns a token manager with the URLs of the flags. Missing URLs and the credentials come from the documented
+ * environment variables: `AUTH_URL`, `API_URL`, `GENERAL_CLIENT_ID`, `GENERAL_CLIENT_SECRET`, and `WEBLINK_AUTH_URL`,
+ * `WEBLINK_URL`, `WEBLINK_CLIENT_ID`, `WEBLINK_CLIENT_SECRET`.
  *
- * @throws CannotLook if they name no issuer.
+ * @throws CannotLook if neither flags nor variables give the URL of an issuer.
  */
 export function fromEnvironment(source: Source): TokenManager {
   const { env } = process

@@ -11,10 +11,12 @@ import { findModule } from './find-module.ts'
 import { fromEnvironment } from './from-environment.ts'
 
 /**
- * Returns the application's own token manager: of the module that is named, else of one in a usual place, else of the
- * environment variables.
+ * Returns the application with its token manager, or with the errors of its options.
  *
- * @throws CannotLook if none of these exists, or if the module fails for a reason other than its options.
+ * The token manager comes from the module that `source` names. If `source` has neither a module nor a URL, it comes
+ * from a module in a usual place. In all other cases it is created from the URLs and the environment variables.
+ *
+ * @throws CannotLook if no token manager is found, or if the module fails for a reason other than its options.
  */
 export async function loadApplication(source: Source): Promise<Application | RefusedApplication> {
   const folder = process.cwd()
@@ -49,19 +51,19 @@ async function exportsOf(path: string, file: string): Promise<Readonly<Record<st
 }
 
 async function load(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
-  // what the application prints is not what the command was asked for
+  // standard output is kept for the result of the command
   console.log = console.info = console.debug = console.error
   try {
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
   } catch (error) {
     if (refusalsIn(error) !== undefined) throw error
     const { name, code } = error as { name?: string; code?: string }
-    // not its message, which may quote what the module read
+    // the error's message is left out: it may quote a file that the module read
     throw new CannotLook(`${path} cannot be loaded: ${[name, code].filter(Boolean).join(' ')}`)
   }
 }
 
-/** What a copy of core knows of its managers. */
+/** The functions by which a copy of core tells how its managers are configured. */
 interface Door {
   readonly configurationOf: typeof configurationOf
   readonly inspectionOf: typeof inspectionOf
@@ -76,7 +78,10 @@ function lookInto(
   return configuration && inspection && { configuration, inspection }
 }
 
-/** Asks the copy of core that the application itself uses: with `npx` it is not the command's. */
+/**
+ * Looks into the manager with the copy of core that the application has installed. Under `npx` the command has another
+ * copy. Returns `undefined` if that copy cannot be loaded or did not create the manager.
+ */
 async function lookByCopyOf(file: string, tokens: unknown): Promise<ReturnType<typeof lookInto>> {
   try {
     const door = createRequire(file).resolve('@tokenlane/core/adapter')

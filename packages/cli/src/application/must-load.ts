@@ -5,7 +5,7 @@ import { loadApplication } from './load-application.ts'
 /**
  * Returns the application, for commands that need its token manager.
  *
- * @throws CannotLook with everything that is wrong with its options, or if no application is found.
+ * @throws CannotLook if the application is not found or cannot be loaded, or with the errors of all its options.
  */
 export async function mustLoad(source: Source): Promise<Application> {
   const application = await loadApplication(source)

@@ -2,7 +2,7 @@ import { finding, type Finding } from '../doctor/finding.ts'
 import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** What one call with a token says: routes, kinds of 401 and 403, failures. */
+/** Finds what is wrong with the call: its route, the kind of 401 or 403, another status, or a failure. */
 export function checkCall({ call, configuration, tokens, servers }: Facts): Finding[] {
   if (call === undefined) return []
   const { url, api, status, error, failure } = call
@@ -10,7 +10,7 @@ export function checkCall({ call, configuration, tokens, servers }: Facts): Find
   const issuer = configuration?.apis.find(({ baseUrl }) => baseUrl === api)?.issuer ?? ''
   const others = configuration?.issuers.map(({ name }) => name).filter((name) => name !== issuer) ?? []
   if (error !== undefined) {
-    // its issuer's finding says it already
+    // the finding of the issuer already explains it
     if (tokens.some((token) => token.issuer === issuer && token.lifetime === undefined)) return []
     return [
       failed(

@@ -3,13 +3,13 @@ import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 
 const day = 86_400_000
-/** A certificate that ends within this many days should have been renewed. */
+/** A certificate with less time left than this is reported, in milliseconds. */
 const soon = 14 * day
 
 /** A server whose certificate was seen. */
 type Shown = ServerFacts & { readonly certificate: CertificateFacts }
 
-/** Certificates that are not accepted, or soon will not be, and authorities that Node does not bring. */
+/** Finds certificates that are not accepted or end soon, and authorities that Node does not ship. */
 export function checkCertificates({ servers, now }: Facts): Finding[] {
   const shown = servers.filter((server): server is Shown => server.certificate !== undefined)
   const unknown = shown.filter(({ certificateFailure: code }) => isUnknownAuthority(code))
@@ -25,7 +25,7 @@ export function checkCertificates({ servers, now }: Facts): Finding[] {
   ]
 }
 
-/** One finding for all servers of an authority. */
+/** Returns the servers grouped by authority, so that each authority gets one finding. */
 function byAuthority(servers: readonly Shown[]): (readonly [authority: string, servers: readonly Shown[]])[] {
   const groups = new Map<string, Shown[]>()
   for (const server of servers) {
@@ -37,7 +37,7 @@ function byAuthority(servers: readonly Shown[]): (readonly [authority: string, s
 
 function unknownAuthority([authority, servers]: readonly [string, readonly Shown[]]): Finding {
   const hosts = new Set(servers.map(({ origin }) => new URL(origin).hostname))
-  // several hosts that one unknown authority signs: something on the way does it
+  // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
   const guess = hosts.size > 1 ? ' One authority for several hosts: a proxy seems to open TLS.' : ''
   const [{ certificateFailure: code } = {}] = servers
   return finding('authority-unknown', 'error', `authority "${authority}"`, {

@@ -9,7 +9,7 @@ import { checkEnvironments } from './environments.ts'
 import { checkPackages } from './packages.ts'
 import { checkSecrets } from './secret.ts'
 
-// What a check draws from facts that are hard to bring about on one machine.
+// Findings from facts that are hard to produce on one machine.
 
 const now = new Date('2026-11-22T12:00:00Z')
 const issuer = {

@@ -1,7 +1,7 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** Secrets of one issuer of which not exactly one is live: a rotation that is not finished, or would fail. */
+/** Finds issuers that accept several of their secrets or refuse one: a rotation is not finished, or would fail. */
 export function checkClients({ tokens }: Facts): Finding[] {
   return tokens.flatMap(({ issuer, clients = [] }) => {
     const subject = `issuer ${issuer}`

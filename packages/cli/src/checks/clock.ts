@@ -1,10 +1,10 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** By how much the clock of a server may differ from this one, in milliseconds. */
+/** How far the clock of a server may differ from this machine's, in milliseconds. */
 export const clockTolerance = 60_000
 
-/** A clock that is not the issuer's. */
+/** Finds servers whose clock differs from this machine's by more than the tolerance. */
 export function checkClock({ servers, configuration }: Facts): Finding[] {
   const withDate = servers.filter(({ clockOffset = 0 }) => Math.abs(clockOffset) > clockTolerance)
   const signs = configuration?.issuers.some(
@@ -19,7 +19,7 @@ export function checkClock({ servers, configuration }: Facts): Finding[] {
   )
 }
 
-/** Returns a length of time in the unit that people would say it in. */
+/** Returns a duration in a readable unit, such as `90 s` or `5 minutes`. */
 export function inWords(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} minutes`

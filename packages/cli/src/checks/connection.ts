@@ -2,7 +2,7 @@ import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
 
-/** Servers that cannot be reached, or offer no TLS that is safe: DNS, TCP, proxy, TLS version told apart. */
+/** Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. */
 export function checkConnections({ servers }: Facts): Finding[] {
   return servers.flatMap((server) =>
     server.failure === undefined
@@ -56,7 +56,7 @@ function findingOf({ origin, roles, proxy }: ServerFacts, code: string): Finding
 
 const isCertificateCode = /CERT|UNABLE_TO_|SELF_SIGNED/
 
-/** The `fetch` that token requests use does not reach the issuer, whatever the direct way does. */
+/** Returns the finding for an application's `fetch` that fails; it says whether the direct way works. */
 function ownFetch({ origin, roles, throughFetch }: ServerFacts, code: string): Finding {
   const { directly } = throughFetch ?? {}
   return finding('own-fetch-failed', 'error', origin, {

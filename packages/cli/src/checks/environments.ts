@@ -3,7 +3,7 @@ import type { Facts } from '../facts/facts.ts'
 
 const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|preprod|int)\d*(?=[.-])/
 
-/** An API and its issuer that look like those of two environments. */
+/** Finds APIs that seem to belong to another environment than their issuer, by the names of their hosts. */
 export function checkEnvironments({ configuration }: Facts): Finding[] {
   return (configuration?.apis ?? []).flatMap(({ baseUrl, issuer }) => {
     const from = configuration?.issuers.find(({ name }) => name === issuer)

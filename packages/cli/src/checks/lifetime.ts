@@ -1,7 +1,7 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** Tokens that live too short for the margin that they are renewed by. */
+/** Finds issuers whose tokens live for less than twice `renewBefore`. */
 export function checkLifetimes({ tokens, configuration }: Facts): Finding[] {
   return tokens.flatMap(({ issuer, lifetime }) => {
     const margin = configuration?.issuers.find(({ name }) => name === issuer)?.renewBefore

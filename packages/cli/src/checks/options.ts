@@ -3,7 +3,7 @@ import type { Facts } from '../facts/facts.ts'
 import { reasonIn } from './reason.ts'
 import { processFloor } from './tls-settings.ts'
 
-/** Options that `createTokenManager` refuses: all of them. */
+/** Returns one finding for each option that `createTokenManager` refused. */
 export function checkOptions({ refused }: Facts): Finding[] {
   return refused.map((error) => {
     const [seen = '', fix] = reasonIn(error).split('; allowed: ', 2)

@@ -1,7 +1,7 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** Versions of the suite that do not go together. */
+/** Finds packages of the suite that use another copy of core, or have another version than core. */
 export function checkPackages({ packages }: Facts): Finding[] {
   const own = packages.find(({ name }) => name === '@tokenlane/core')
   if (own === undefined) return []

@@ -3,7 +3,7 @@ import type { RateLimit } from '@tokenlane/core'
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** Rate policies that are not those that the API names. */
+/** Finds rate policies that differ from the limits that the API names, and a called API without a rate policy. */
 export function checkRates({ events, call, configuration }: Facts): Finding[] {
   const differences = events.flatMap((event) =>
     event.type === 'policy.differs'

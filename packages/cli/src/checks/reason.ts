@@ -1,4 +1,4 @@
-/** Returns why an error came about: its message, without what could not be done and without the page to read. */
+/** Returns the reason in an error message: the text between `Cannot …: ` and the link `(see …)`. */
 export function reasonIn({ message }: { readonly message: string }): string {
   return message.replace(/^Cannot [a-z ]+: /, '').replace(/ \(see [^)]*\)$/, '')
 }

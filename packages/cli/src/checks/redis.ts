@@ -4,12 +4,12 @@ import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import { clockTolerance, inWords } from './clock.ts'
 
-/** A Redis whose clock or eviction policy breaks what the store and the limiter rely on. */
+/** Finds Redis servers whose clock or eviction policy breaks what the store and the limiter rely on. */
 export function checkRedis({ shared }: Facts): Finding[] {
   const servers = new Map<string, Server>()
   for (const { part, server } of shared) {
     if (server === undefined) continue
-    // store and limiter usually have one server
+    // store and limiter usually share one server
     const key = server.id || part
     servers.set(key, {
       ...server,

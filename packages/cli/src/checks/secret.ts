@@ -1,10 +1,10 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** Days that a secret should have left where nothing else was asked for. */
+/** A secret with this many days left, or fewer, is reported if `--secret-days` is not given. */
 const usual = 10
 
-/** Secrets that must be rotated. */
+/** Finds secrets that must be rotated and, with `--secret-days`, secrets whose age is unknown. */
 export function checkSecrets({ status, tokens, secretDays }: Facts): Finding[] {
   return tokens.flatMap(({ issuer, lifetime }) => {
     const daysLeft = status?.issuers[issuer]?.daysLeft

@@ -4,11 +4,11 @@ import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 
-/** A shared token store or rate limiter that does not work, and a Redis that is not set up for it. */
+/** Finds a shared token store or rate limiter that failed in its trial or in use. */
 export function checkShared({ shared, events }: Facts): Finding[] {
   const tried = shared.flatMap((facts) => (facts.failure === undefined ? [] : [failed(facts, facts.failure)]))
   const seen = events.flatMap(failedInUse)
-  // the same fault shows in use: the trial says more of it
+  // a fault that the trial found also shows in use: the finding of the trial says more
   const others = seen.filter(({ id }, index) => {
     const isFirst = seen.findIndex((one) => one.id === id) === index
     return isFirst && tried.every((one) => one.id !== id)
@@ -43,7 +43,7 @@ function failedInUse(event: TokenlaneEvent): Finding[] {
   ]
 }
 
-/** What mends the errors that Redis names by a word. */
+/** How to fix the errors of Redis, by code. */
 const fixes: Readonly<Record<string, string>> = {
   NOPERM: 'Allow this user of Redis the commands that packages/redis/README.md names under "Settings".',
   NOAUTH: "Set the user name and password of Redis in its client's options.",

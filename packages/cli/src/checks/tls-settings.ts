@@ -2,7 +2,7 @@ import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import { reasonIn } from './reason.ts'
 
-/** Settings of the process, or of an agent or client of the application, by which TLS does not protect. */
+/** Finds TLS settings of the process, or of an agent or client of the application, that are not safe. */
 export function checkTlsSettings({ env, tls }: Facts): Finding[] {
   return [
     ...(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' ? [unverifiedProcess] : []),

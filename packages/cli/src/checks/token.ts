@@ -5,7 +5,7 @@ import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts } from '../facts/token.ts'
 import { reasonIn } from './reason.ts'
 
-/** Issuers that gave no token: wrong secret, exchanged credentials, path, server and firewall told apart. */
+/** Finds issuers that gave no token; distinguishes wrong secret, exchanged credentials, path, server and firewall. */
 export function checkTokens(facts: Facts): Finding[] {
   const refused = facts.tokens.filter(({ error }) => error?.oauthError === 'invalid_client')
   const exchanged = refused.length > 1
@@ -15,7 +15,7 @@ export function checkTokens(facts: Facts): Finding[] {
   })
 }
 
-/** Whether the look at the server explains why no token came. */
+/** Returns whether a failed connection or certificate of the issuer already explains the missing token. */
 function isExplained({ issuer, error }: TokenFacts, { servers }: Facts): boolean {
   if (error?.status !== undefined || error?.code === 'CREDENTIALS_UNAVAILABLE') return false
   return servers.some(

@@ -15,10 +15,10 @@ export interface CallCommandOptions extends Source {
 }
 
 /**
- * Makes one call through the token manager: tells what happens on standard error, and writes the body to standard
- * output. Returns the exit status.
+ * Makes one call through the token manager and returns the exit status. Writes each event to standard error and the
+ * body of the response to standard output.
  *
- * @throws WrongUsage for what is not an absolute URL.
+ * @throws WrongUsage if `url` is not an absolute HTTP or HTTPS URL.
  */
 export async function call(url: string, options: CallCommandOptions): Promise<number> {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))

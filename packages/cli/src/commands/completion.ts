@@ -32,6 +32,6 @@ export function completionScript(program: Command, shell: (typeof shells)[number
     '}',
     `complete -o default -F _${name} ${name}`,
   ]
-  // zsh runs the completions of bash by itself
+  // zsh runs bash completions with `bashcompinit`
   return (shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit', ...bash] : bash).join('\n')
 }

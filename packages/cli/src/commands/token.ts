@@ -5,7 +5,7 @@ import { mustLoad } from '../application/must-load.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
 import { print } from '../print.ts'
 
-/** What can be printed of a token. */
+/** The forms in which the command prints a token. */
 export const tokenForms = ['token', 'header', 'env', 'json'] as const
 
 export interface TokenOptions extends Source {
@@ -17,7 +17,7 @@ export interface TokenOptions extends Source {
 /**
  * Prints an issuer's token in one form, and nothing else; returns the exit status.
  *
- * @throws WrongUsage on a terminal, unless it is asked for.
+ * @throws WrongUsage if standard output is a terminal and `show` is not set, or if the issuer is not configured.
  */
 export async function token(issuer: string, options: TokenOptions): Promise<number> {
   if (process.stdout.isTTY && !options.show)

@@ -49,26 +49,26 @@ const checks: readonly ((facts: Facts) => Finding[])[] = [
 export interface Diagnosis {
   /** Whether there are neither errors nor warnings. */
   readonly ok: boolean
-  /** Errors first. */
+  /** Errors first, then warnings, then notes. */
   readonly findings: readonly Finding[]
-  /** What was looked at, one line each. */
+  /** What the doctor looked at, one line each. */
   readonly looked: readonly string[]
 }
 
 export interface DoctorOptions extends Source {
-  /** A URL of an API, for one call with a token. */
+  /** URL of an API, to which the doctor makes one call with a token. */
   readonly url?: string
-  /** Days that every secret must have left. */
+  /** A secret with this many days left, or fewer, is reported. */
   readonly secretDays?: number
 }
 
 const order = ['error', 'warning', 'info']
 
 /**
- * Looks at everything that a call needs, and returns what is wrong, the worst first. Each issuer gets at most one token
+ * Looks at everything that a call needs and returns the findings, errors first. Each issuer gets at most one token
  * request for each credential.
  *
- * @throws CannotLook if no application is found, or it cannot be loaded.
+ * @throws CannotLook if the application is not found or cannot be loaded.
  */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis> {
   const application = await loadApplication(options)
@@ -119,7 +119,7 @@ async function lookAt(application: Application, url: string | undefined): Promis
 
     async function callUnlessPointless(given: string): Promise<Facts['call']> {
       const issuer = tokens.route(given)?.issuer
-      // no second request to an issuer that gave no token
+      // the call would request a token again from an issuer that has just failed
       const failed = tokenFacts.some((token) => token.issuer === issuer && token.lifetime === undefined)
       // a token that another process obtained may have been revoked since
       const isOld = events.some((event) => event.type === 'token.received' && event.issuer === issuer)

@@ -1,15 +1,15 @@
-/** Something that is wrong, or that an operator should know. Holds no secret, token, query or body. */
+/** A fault, or a fact that an operator should know. Holds no secret, token, query or body. */
 export interface Finding {
   /** Stable across releases, such as `wrong-secret`: each has a section in docs/guide/doctor.md. */
   readonly id: FindingId
-  /** `error`: calls fail. `warning`: they will, or they are not safe. `info`: worth knowing. */
+  /** `error`: calls fail. `warning`: calls will fail, or are not safe. `info`: worth knowing. */
   readonly severity: 'error' | 'warning' | 'info'
   /** The issuer, server, option or package that it is about. */
   readonly subject: string
   readonly seen: string
   readonly why: string
   readonly fix: string
-  /** The section that says more, from the root of the repository. */
+  /** The section that explains it: a path from the root of the repository. */
   readonly url: string
 }
 
@@ -62,7 +62,7 @@ export const findingIds = [
   'eviction-policy',
 ] as const
 
-/** Makes a finding, with the section that says more. */
+/** Returns a finding that points to its section in docs/guide/doctor.md. */
 export function finding(
   id: FindingId,
   severity: Finding['severity'],

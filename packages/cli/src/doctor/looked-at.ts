@@ -2,7 +2,7 @@ import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 
-/** Returns what was looked at, one line each: also what could not be. */
+/** Returns one line for each thing that the doctor looked at, or tried to look at. */
 export function lookedAt({ servers, tokens, shared, call, tls, packages }: Facts): string[] {
   const agents = tls.filter(({ where }) => where !== 'this process')
   return [

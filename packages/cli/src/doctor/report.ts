@@ -4,12 +4,12 @@ import { hanging } from '../hanging.ts'
 import type { Diagnosis } from './doctor.ts'
 import type { Finding } from './finding.ts'
 
-/** Where text goes: `styleText` colours it only for a terminal that wants colours. */
+/** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */
 type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }
 
 const colours = { error: 'red', warning: 'yellow', info: 'cyan' } as const
 
-/** Returns a diagnosis as text for people, at most 80 columns wide where words allow it. */
+/** Returns a diagnosis as readable text, at most 80 columns wide unless a word is longer. */
 export function reportText({ ok, findings, looked }: Diagnosis, stream: Stream): string {
   const columns = Math.min(80, stream?.columns ?? 80)
   const blocks = findings.map((finding) => findingText(finding, columns, stream))

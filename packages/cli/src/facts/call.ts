@@ -8,32 +8,32 @@ import { createFetch } from '@tokenlane/fetch'
 
 import { failureCode } from '../failure-code.ts'
 
-/** What became of one call with a token. */
+/** The outcome of one call with a token. */
 export interface CallFacts {
-  /** Without its query. */
+  /** The URL without its query. */
   readonly url: string
-  /** The `baseUrl` of its API; `undefined` where it belongs to none and was not sent. */
+  /** The `baseUrl` of its API; `undefined` if the URL is outside every configured API and the call was not sent. */
   readonly api?: string
   readonly status?: number
   /** The error code of the `WWW-Authenticate` header (RFC 6750 §3.1), if it is a known one. */
   readonly challenge?: string
   /** Whether the response is an HTML page. */
   readonly isHtml?: boolean
-  /** Names of the rate limit headers that came. */
+  /** Names of the rate limit headers in the response. */
   readonly rateHeaders?: readonly string[]
   /** Whether the API refused the token. */
   readonly isTokenRefused?: boolean
   readonly error?: TokenlaneError
-  /** Code of the transport's failure. */
+  /** Code of the network error that ended the call. */
   readonly failure?: string
 }
 
 const challenges = ['invalid_token', 'insufficient_scope', 'invalid_request']
 
 /**
- * Makes one GET request through the token manager, and reads no more of the response than its head.
+ * Makes one GET request through the token manager and returns what its status and headers say. The body is not read.
  *
- * @param mayRenew whether the issuer may be asked for another token when the API refuses the one at hand.
+ * @param mayRenew whether a token that the API refuses is renewed and the request sent again.
  */
 export async function lookAtCall(tokens: TokenManager, given: string, mayRenew: boolean): Promise<CallFacts> {
   const { origin, pathname } = new URL(given)

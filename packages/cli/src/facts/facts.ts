@@ -7,16 +7,16 @@ import type { SharedFacts } from './shared.ts'
 import type { TlsFacts } from './tls-settings.ts'
 import type { TokenFacts } from './token.ts'
 
-/** What was looked at, from which every check draws its findings. Holds no secret, token, query or body. */
+/** What the doctor saw. Every check derives its findings from it. Holds no secret, token, query or body. */
 export interface Facts {
   readonly now: Date
   /** The variables that change how Node connects. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Options that were refused. The manager could not be created, so the network was not looked at. */
+  /** Errors of refused options. After one, the manager is not created and the network is not looked at. */
   readonly refused: readonly TokenlaneError[]
   readonly configuration: ManagerConfiguration | undefined
   readonly status: ManagerStatus | undefined
-  /** What the manager reported while it was looked at. */
+  /** The events of the manager while the doctor looked at it. */
   readonly events: readonly TokenlaneEvent[]
   readonly servers: readonly ServerFacts[]
   readonly tokens: readonly TokenFacts[]
@@ -24,6 +24,6 @@ export interface Facts {
   readonly shared: readonly SharedFacts[]
   readonly tls: readonly TlsFacts[]
   readonly packages: readonly PackageFacts[]
-  /** Days that a secret must have left; `undefined` if it was not asked for. */
+  /** A secret with this many days left, or fewer, is reported; `undefined` without `--secret-days`. */
   readonly secretDays: number | undefined
 }

@@ -5,8 +5,8 @@ import { lookAtServer, type ServerFacts } from './server.ts'
 const longest = 5_000
 
 /**
- * Reaches an issuer by the `fetch` that the application's token requests use, with a HEAD request for `/` that carries
- * nothing; and directly, to compare.
+ * Returns whether an issuer can be reached through the `fetch` that the application's token requests use, and whether
+ * it can be reached directly. The `fetch` sends a HEAD request for `/` without credentials.
  */
 export async function lookThroughFetch(
   origin: string,

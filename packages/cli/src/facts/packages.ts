@@ -1,12 +1,12 @@
 import { readFileSync, realpathSync } from 'node:fs'
-// Bun has no `findPackageJSON`, and refuses an import of what a module does not export
+// Bun has no `findPackageJSON`, and refuses to import a name that a module does not export
 import nodeModule from 'node:module'
 
 /** A package of the suite that the application has installed. */
 export interface PackageFacts {
   readonly name: string
   readonly version: string
-  /** The folder of the copy of `@tokenlane/core` that it uses. */
+  /** Path of the package.json of the copy of `@tokenlane/core` that it uses. */
   readonly core: string
 }
 
@@ -14,7 +14,7 @@ const names = ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'otel']
   (name) => `@tokenlane/${name}`,
 )
 
-/** Returns the packages of the suite that a file of the application finds. */
+/** Returns the packages of the suite that Node finds from a file of the application. */
 export function lookAtPackages(file: string): PackageFacts[] {
   return names.flatMap((name) => {
     const manifest = manifestOf(name, file)

@@ -9,12 +9,12 @@ import { type PeerCertificate, rootCertificates, TLSSocket } from 'node:tls'
 
 import { environmentProxy, type EnvironmentProxy } from '@tokenlane/core/adapter'
 
-/** What a look at one server saw. */
+/** What the doctor saw of one server. */
 export interface ServerFacts {
   readonly origin: string
   /** What it is, such as `issuer general` or `API https://api.example.com/`. */
   readonly roles: readonly string[]
-  /** Code of what failed before a response, such as `ECONNREFUSED`. */
+  /** Code of the error that prevented a connection or response, such as `ECONNREFUSED`. */
   readonly failure?: string
   /** TLS version that was agreed on. */
   readonly protocol?: string
@@ -25,8 +25,8 @@ export interface ServerFacts {
   readonly clockOffset?: number
   readonly proxy?: EnvironmentProxy
   /**
-   * Set where the application's own `fetch` was looked through: `failure` and `clockOffset` are what it saw, and
-   * `directly` is the code of what failed without it.
+   * Set if the doctor used the application's own `fetch`, which `failure` and `clockOffset` are then about. `directly`
+   * is the error code of a direct connection, `undefined` if that succeeded.
    */
   readonly throughFetch?: { readonly directly?: string }
 }
@@ -37,7 +37,7 @@ export interface CertificateFacts {
   readonly authority: string
   readonly from: Date
   readonly until: Date
-  /** Whether the authority is one of those that Node brings. */
+  /** Whether Node ships the certificate of the authority. */
   readonly isPublic: boolean
 }
 
@@ -45,8 +45,9 @@ export interface CertificateFacts {
 const longest = 5_000
 
 /**
- * Connects as the runtime's `fetch` would and reads how far that goes. No credentials and no token are sent: an issuer
- * gets a HEAD request for `/`, whose `Date` is read; of any other server only the connection is made.
+ * Connects as the runtime's `fetch` would and returns how far the connection got. Sends neither credentials nor tokens.
+ *
+ * @param askDate whether to send a HEAD request for `/` and read the `Date` header. Else only the connection is made.
  */
 export async function lookAtServer(
   origin: string,
@@ -88,7 +89,7 @@ async function connect(url: URL, throughProxy: boolean, askDate: boolean): Promi
         socket.once(event, connected)
       else connected()
     })
-    // without it nothing is written: the connection is all
+    // without `end` the request is not sent: only the connection is made
     if (askDate) request.end()
   })
 }
@@ -97,7 +98,7 @@ function open(url: URL, throughProxy: boolean): ClientRequest {
   const proxyEnv = throughProxy ? process.env : undefined
   const headers = { 'user-agent': 'tokenlane' }
   if (url.protocol === 'http:') return httpRequest(url, { method: 'HEAD', headers, agent: new HttpAgent() })
-  // a certificate that is not accepted is looked at too: nothing secret travels here
+  // certificates that Node does not accept are read, too: this connection carries no secret
   const agent = new Agent({ rejectUnauthorized: false, proxyEnv } as ConstructorParameters<typeof Agent>[0])
   return httpsRequest(url, { method: 'HEAD', headers, agent })
 }
@@ -139,13 +140,13 @@ function nameOf(subject: PeerCertificate['subject'] | undefined): string {
 
 function clockOf({ headers }: IncomingMessage): Seen {
   const date = Date.parse(headers.date ?? '')
-  // the field has whole seconds
+  // the `Date` header is exact to one second
   return Number.isNaN(date) ? {} : { clockOffset: Date.now() - date }
 }
 
 function codeOf(error: NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] }): string {
   const { code = error.errors?.[0]?.code ?? error.name, message } = error
-  // sockets hide OpenSSL's reason behind a code for any of them
+  // `EPROTO` stands for any OpenSSL error: only the message has the reason
   return code === 'EPROTO' && /protocol version|unsupported protocol/.test(message)
     ? 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'
     : code

@@ -2,7 +2,12 @@ import type { Application } from '../application/application.ts'
 import { lookThroughFetch } from './own-fetch.ts'
 import { lookAtServer, type ServerFacts } from './server.ts'
 
-/** Looks at every origin of the issuers and the APIs, each once for each way that the application takes to it. */
+/**
+ * Looks at every origin of the issuers and the APIs and returns what it saw.
+ *
+ * With an own `fetch` of the application, issuers are reached through it and APIs directly. An origin that is both is
+ * then looked at twice.
+ */
 export async function lookAtServers({
   configuration: { issuers, apis },
   inspection: { fetch },

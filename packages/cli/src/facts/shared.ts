@@ -4,21 +4,21 @@ import type { Inspection, SharedServer } from '@tokenlane/core/adapter'
 
 import { failureCode } from '../failure-code.ts'
 
-/** What became of a trial of the token store or of the rate limiter that processes share. */
+/** The outcome of a trial of the shared token store or the shared rate limiter. */
 export interface SharedFacts {
   readonly part: 'token store' | 'rate limiter'
-  /** What the server behind it says, where it says something. */
+  /** What the server behind it reports, if the store or limiter can ask it. */
   readonly server?: SharedServer
-  /** What was tried when it failed, such as `writing an entry`. */
+  /** The step that failed, such as `writing an entry`. */
   readonly failedAt?: string
-  /** Why: a code such as `NOPERM`, or what the store did. */
+  /** Why it failed: a code such as `NOPERM`, or what the store did wrong. */
   readonly failure?: string
 }
 
 /** How long each step may take, in milliseconds. */
 const longest = 3_000
 
-/** Tries out the store and the limiter of an application, under names of the doctor's own. */
+/** Tries out the application's store and limiter under names that only the doctor uses, and returns the outcomes. */
 export async function lookAtShared({ store, limiter }: Inspection): Promise<SharedFacts[]> {
   return Promise.all([
     ...(store ? [look('token store', (step) => tryStore(store, step), store.server?.bind(store))] : []),
@@ -26,10 +26,10 @@ export async function lookAtShared({ store, limiter }: Inspection): Promise<Shar
   ])
 }
 
-/** Runs one step of a trial, within its time. */
+/** Runs one step of a trial and returns its result. Rejects if it takes too long. */
 type Step = <T>(name: string, act: () => T | Promise<T>) => Promise<T>
 
-/** What a store or a limiter did in place of what its contract says. */
+/** Thrown if a store breaks its contract or a limiter fails. The message says how. */
 class Failed extends Error {}
 
 async function look(
@@ -47,7 +47,7 @@ async function look(
   } catch (error) {
     return { part, failedAt, failure: error instanceof Failed ? error.message : failureCode(error) }
   }
-  // what says nothing of its server is only less to look at
+  // a store or limiter that cannot report its server is not a fault
   const server = askServer && (await inTime(askServer).catch(() => undefined))
   return { part, ...(server && { server }) }
 }
@@ -61,7 +61,7 @@ async function inTime<T>(act: () => Promise<T>): Promise<T> {
   return Promise.race([act(), late]).finally(() => clearTimeout(timer))
 }
 
-/** Writes an entry, reads it and removes it. */
+/** Writes an entry, reads it and removes it; rejects if a step fails. */
 async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Promise<void> {
   const name = `doctor-${randomUUID()}`
   const entry = randomUUID()
@@ -74,7 +74,7 @@ async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Pr
   await step('removing an entry', () => store.drop(name, entry))
 }
 
-/** Waits for one permit, of a budget that no API has, and gives it back. */
+/** Takes one permit from a budget that only the doctor uses, and gives it back; rejects without a permit. */
 async function tryLimiter(create: NonNullable<Inspection['limiter']>, step: Step): Promise<void> {
   const granted = Promise.withResolvers<void>()
   let isOver = false
@@ -87,7 +87,7 @@ async function tryLimiter(create: NonNullable<Inspection['limiter']>, step: Step
     unitsAvailable: ask,
     paused() {},
     resumed() {},
-    // a server that is slow to connect is reached in the end
+    // the trial goes on: a server that is slow to connect may still recover
     failed: (reason) => (failure = reason),
     recovered: granted.resolve,
   })
@@ -109,7 +109,7 @@ async function tryLimiter(create: NonNullable<Inspection['limiter']>, step: Step
       return
     }
     outcome.cancel()
-    // without the server a process grants itself a share
+    // after a failure the permit comes from the process's own share, not from the server
     if (failure === undefined) granted.resolve()
   }
 }

@@ -4,15 +4,15 @@ import { dispatcherSettings, isTokenlaneError, settingsMustKeepFloor } from '@to
 
 /** TLS settings that calls of the application may use. */
 export interface TlsFacts {
-  /** `this process`, or where they stand, such as `client.defaults.httpsAgent`. */
+  /** The place of the settings: `this process`, or a path such as `client.defaults.httpsAgent`. */
   readonly where: string
-  /** Why a connection could go below TLS 1.2, `undefined` if none could. */
+  /** Why a connection could use TLS below 1.2; `undefined` if it could not. */
   readonly weakness?: string
-  /** Whether any certificate is accepted. */
+  /** Whether connections accept any certificate. */
   readonly isUnverified: boolean
 }
 
-/** Options of a client, as far as they lead to TLS settings: those of axios and got. */
+/** The options of axios and got clients that hold TLS settings. */
 interface ClientDefaults {
   readonly httpsAgent?: { readonly options?: unknown }
   readonly http2Options?: unknown
@@ -25,11 +25,11 @@ interface ClientDefaults {
 
 /**
  * Returns the TLS settings of the process and of what a module of the application exports: clients of axios and got,
- * agents and undici's dispatchers. What a client of another kind uses cannot be seen.
+ * agents and undici's dispatchers. Settings of other clients cannot be read.
  */
 export function lookAtTlsSettings(exports: Readonly<Record<string, unknown>>): TlsFacts[] {
   const process = factsOf('this process', {})
-  // then every connection that names no version itself has the same fault
+  // connections that set no version have the same fault, so it is reported once
   if (process.weakness !== undefined) return [process]
   const found = [
     ['https.globalAgent', globalAgent.options] as const,

@@ -3,15 +3,15 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
 import type { ClientOutcome, Inspection } from '@tokenlane/core/adapter'
 
-/** What became of the token request of one issuer. */
+/** The outcome of the token request of one issuer. */
 export interface TokenFacts {
   readonly issuer: string
-  /** Lifetime that is left of the token that was obtained, in milliseconds. */
+  /** Remaining lifetime of the token, in milliseconds; `undefined` if the token was not obtained. */
   readonly lifetime?: number
   readonly error?: TokenlaneError
-  /** In milliseconds. */
+  /** How long it took to get the token or the error, in milliseconds. */
   readonly duration: number
-  /** What the issuer says to each of several clients, where one of them got a token. */
+  /** The issuer's outcome for each client of the credentials; set only if a token was obtained. */
   readonly clients?: readonly ClientOutcome[]
 }
 
@@ -21,8 +21,8 @@ const longest = 10_000
 const channel = 'tracing:tokenlane:token.request:error'
 
 /**
- * Obtains an issuer's token, and asks with each client of its credentials that was not needed for that. No client is
- * asked with twice.
+ * Obtains an issuer's token, tries the other clients of its credentials, and returns the outcomes. Each client is tried
+ * at most once.
  */
 export async function lookAtIssuer(
   tokens: TokenManager,
@@ -34,14 +34,14 @@ export async function lookAtIssuer(
   try {
     return { ...facts, clients: await inspection.tryClients(issuer) }
   } catch {
-    // a provider that gives nothing the second time
+    // the credentials provider failed when it was called again
     return facts
   }
 }
 
 /**
- * Obtains an issuer's token as the application does, by one token request: what fails is not tried again, except with
- * the second of two secrets.
+ * Obtains an issuer's token as the application does and returns the outcome. A failed token request is not retried,
+ * except with the second of two secrets.
  */
 async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenFacts> {
   const start = performance.now()
@@ -51,11 +51,11 @@ async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenF
     const { issuer: of, error } = message as { issuer?: string; error?: unknown }
     if (of !== issuer || !isTokenlaneError(error)) return
     first ??= error
-    // another try would come by itself; a refusal ends by itself, or goes on with another secret
+    // stops the retries of core; after a definite refusal core stops by itself or tries the other secret
     if (error.definite !== true) stop.abort()
   }
   const offEvents = tokens.observe((event) => {
-    // what fails before a request, such as the credentials
+    // failures before the request, such as missing credentials
     if (event.type === 'renewal.failed' && event.issuer === issuer) setImmediate(() => stop.abort())
   })
   subscribe(channel, onError)
