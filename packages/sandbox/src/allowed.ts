@@ -3,12 +3,12 @@ import { inspect } from 'node:util'
 import * as v from 'valibot'
 
 /**
- * What a value may be. A schema's message completes the sentence `"x" must be …`, so that every wrong value is refused
- * in the same words, and the same schema describes the value in OpenAPI.
+ * A schema of allowed values. Its message completes the sentence `"x" must be …`, so that every wrong value is refused in
+ * the same words. The same schema describes the value in OpenAPI.
  */
 export type Allowed<Value> = v.GenericSchema<Value>
 
-/** A value that no schema allows. Its message has one line for each problem. */
+/** Thrown for a value that its schema does not allow. The message has one line for each problem. */
 export class WrongValueError extends TypeError {
   override readonly name = 'TypeError'
   readonly problems: readonly string[]
@@ -58,7 +58,7 @@ export function optional<Value>(schema: Allowed<Value>): Allowed<Value | undefin
   return v.optional(schema)
 }
 
-/** One of several kinds of value. */
+/** Allows a value that any of these schemas allows. */
 export function either<Values extends readonly unknown[]>(
   kinds: { readonly [Index in keyof Values]: Allowed<Values[Index]> },
   allowed: string,
@@ -66,7 +66,7 @@ export function either<Values extends readonly unknown[]>(
   return v.union(kinds as readonly Allowed<Values[number]>[], allowed)
 }
 
-/** An object with these keys and no others, because a misspelt option would silently keep its default. */
+/** Allows an object with these keys only: a misspelt option would otherwise keep its default without an error. */
 export function object<Value extends object>(entries: {
   readonly [Key in keyof Value]-?: Allowed<Value[Key]>
 }): Allowed<Value> {
@@ -78,7 +78,7 @@ export function object<Value extends object>(entries: {
   }) as unknown as Allowed<Value>
 }
 
-/** The end of the sentence `"x" must be …`. */
+/** Returns the end of the sentence `"x" must be …`. */
 function allowedBy(schema: Allowed<unknown>): string {
   return 'message' in schema && typeof schema.message === 'string' ? schema.message : 'given'
 }
@@ -86,7 +86,7 @@ function allowedBy(schema: Allowed<unknown>): string {
 /**
  * Checks a value from outside.
  *
- * @param name - what messages call the value itself; its parts are named by their path.
+ * @param name - what messages call the value itself. Its parts are named by their path.
  * @throws WrongValueError with every problem: which value, what is allowed, what was given.
  */
 export function check<Value>(schema: Allowed<Value>, given: unknown, name: string): Value {

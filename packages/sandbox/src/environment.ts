@@ -2,7 +2,7 @@ import type { ClientCredentials } from './issuer/client-registration.ts'
 import type { Realm } from './realm.ts'
 import type { ServiceUrls } from './service.ts'
 
-/** The variables that the examples and guides read their configuration from. */
+/** Returns the environment variables from which the examples and guides read their configuration. */
 export function environmentOf(
   { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl }: ServiceUrls,
   { general, weblink }: Record<Realm, ClientCredentials>,

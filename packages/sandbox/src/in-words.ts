@@ -1,4 +1,4 @@
-/** `3.2 s` for 3,200 milliseconds. */
+/** Returns `3.2 s` for 3,200 milliseconds. */
 export function inSeconds(ms: number): string {
   const seconds = ms / 1_000
   const digits = seconds < 10 && !Number.isInteger(seconds) ? 1 : 0
@@ -7,10 +7,10 @@ export function inSeconds(ms: number): string {
   return shown
 }
 
-// making one takes longer than a whole call
+// made once: making a formatter takes longer than serving a call
 const numbers = new Intl.NumberFormat('en-US')
 
-/** `1,000` for 1000. */
+/** Returns `1,000` for 1000. */
 export function count(number: number): string {
   return numbers.format(number)
 }

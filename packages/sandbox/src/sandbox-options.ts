@@ -7,8 +7,8 @@ import type { Realm } from './realm.ts'
 
 export interface SandboxOptions {
   /**
-   * Lifetime of the tokens of both issuers, in milliseconds; 1 to 31_536_000_000 (365 days). What is not a whole
-   * number of seconds is sent as a fraction in `expires_in`.
+   * Lifetime of the tokens of both issuers, in milliseconds; 1 to 31_536_000_000 (365 days). A fraction of a second is
+   * sent as a fraction in `expires_in`.
    *
    * @defaultValue 3_600_000
    */
@@ -19,16 +19,16 @@ export interface SandboxOptions {
    * @defaultValue 5_000
    */
   records?: number
-  /** Rate policies that the APIs enforce. Default: an API without one takes any rate. */
+  /** Rate policies that the APIs enforce. Default: none; an API without a policy accepts any rate. */
   ratePolicies?: Partial<Record<Realm, StrictRatePolicy>>
   /**
-   * A network that is slow and uneven: each call waits so long before its API counts it, and each response before it
-   * is sent. Tokens are requested without it. Default: no delay.
+   * Imitates a slow and uneven network. Each call is held for a random time in this range before its API counts it, and
+   * each response before it is sent. Token requests are not delayed. Default: no delay.
    */
   delays?: DelayRange
   /**
    * Repeats the random choices of delays and of faults with `percent`; 0 to 4_294_967_295.
-   * Default: others at each start.
+   * Default: a new seed at each start.
    */
   seed?: number
   /**
@@ -44,20 +44,20 @@ export interface SandboxOptions {
   controlToken?: string
   /**
    * First of five ports in a row: HTTP control, general issuer, weblink issuer, general API, weblink API. Where one is
-   * taken, a free port is used instead; 1 to 65_531. Default: free ports.
+   * in use, a free port is used instead; 1 to 65_531. Default: free ports.
    */
   port?: number
   /** File to which the certificate of the sandbox's authority is written (PEM); `close()` removes it. */
   caFile?: string
   /**
-   * How many requests the journal keeps, beside the evidence of the verdict; 1 to 1_000_000.
+   * How many requests the journal keeps, in addition to the evidence of the verdict; 1 to 1_000_000.
    *
    * @defaultValue 10_000
    */
   journalSize?: number
 }
 
-/** The options with every default filled in. */
+/** Options with every default filled in. */
 export interface CheckedOptions {
   tokenLifetime: number
   records: number
@@ -94,7 +94,11 @@ const sandboxOptions: Allowed<SandboxOptions> = object<SandboxOptions>({
   journalSize: optional(wholeNumber({ min: 1, max: 1_000_000 })),
 })
 
-/** @throws WrongValueError naming each wrong option, what is allowed and what was given. */
+/**
+ * Returns the options with every default filled in.
+ *
+ * @throws WrongValueError naming each wrong option, what is allowed and what was given.
+ */
 export function checkOptions(given: SandboxOptions): CheckedOptions {
   const options = check(sandboxOptions, given, 'options')
   const { tokenLifetime = 3_600_000, records = 5_000, ratePolicies = {}, journalSize = 10_000 } = options

@@ -25,7 +25,7 @@ export interface ServiceUrls {
 /** Two issuers and two APIs, each on an HTTPS origin of its own. */
 export interface Service {
   readonly urls: ServiceUrls
-  /** Certificate of the authority that the servers' certificates come from, PEM. */
+  /** Certificate of the authority that signed the servers' certificates, PEM. */
   readonly ca: string
   readonly issuers: Record<Realm, Issuer>
   readonly apis: Record<Realm, Api>
@@ -39,7 +39,7 @@ const tokenEndpoints = {
   weblink: { tokenPath: '/IdentityServer/connect/token', scope: 'WebLinkAPI', tokenFormat: 'opaque' },
 } as const
 
-/** Everything that lasts is measured on the clock that nothing can set. */
+/** Returns the time on the sandbox's own clock, in milliseconds. It measures every duration, because it cannot be set. */
 export const now = (): number => performance.now()
 
 export async function startService(
@@ -59,7 +59,7 @@ export async function startService(
   const pulse = createPulse(now)
   const random = createRandom(seed ?? Math.floor(Math.random() * 2 ** 32))
 
-  /** Asks the issuer first that most likely issued it. */
+  /** Returns what the issuers know about a token. Asks the issuer of the called API first. */
   const identify = async (token: string, first: Realm): Promise<KnownToken | undefined> => {
     for (const issuer of realms.toSorted((realm) => (realm === first ? -1 : 1))) {
       const entry = await issuers[issuer].find(token)

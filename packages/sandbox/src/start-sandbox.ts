@@ -21,23 +21,23 @@ export interface Sandbox extends AsyncDisposable {
   readonly apiUrl: string
   /** Base URL of the weblink API; ends in `/api/`. */
   readonly weblinkUrl: string
-  /** Certificate (PEM) of the authority that all four servers' certificates come from, made for this sandbox only. */
+  /** Certificate (PEM) of the authority that signed the certificates of all four servers. It is made for this sandbox only. */
   readonly ca: string
-  /** What the two registered applications send to their issuers, always with the newest secrets. */
+  /** Client credentials of the two registered applications, always with the newest secrets. */
   readonly credentials: Record<Realm, ClientCredentials>
   readonly control: SandboxControl
-  /** Where HTTP control is, without a trailing slash; `undefined` unless the option `control` is set. */
+  /** Origin of HTTP control, without a trailing slash; `undefined` unless the option `control` is set. */
   readonly controlUrl: string | undefined
-  /** What HTTP control asks for as a bearer token. */
+  /** Bearer token that HTTP control requires; `undefined` unless the option `control` is set. */
   readonly controlToken: string | undefined
-  /** Address of the console page, with the token in its fragment, which browsers send to no server. */
+  /** URL of the console page. The token is in its fragment, which browsers do not send to servers. */
   readonly consoleUrl: string | undefined
   /** Closes all servers and cuts open connections at once. Safe to call again. */
   close(): Promise<void>
 }
 
 /**
- * Starts the service on 127.0.0.1, on free ports by default.
+ * Starts the service on 127.0.0.1, on free ports by default, and returns it when it accepts requests.
  *
  * @throws TypeError if an option is wrong, naming it, what is allowed and what was given.
  * @example
@@ -97,7 +97,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 type ServeControl = typeof import('./control/http-control.ts').startHttpControl
 
-/** Loads HTTP control only where it is asked for, because most tests do not need it. */
+/** Loads and starts HTTP control. It is loaded only with the option `control`, because most tests do not need it. */
 const serveControl: ServeControl = async (options) => {
   const { startHttpControl } = await import('./control/http-control.ts')
   return startHttpControl(options)

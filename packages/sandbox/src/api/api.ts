@@ -27,7 +27,7 @@ export interface ApiOptions {
   realm: Realm
   /** With a trailing slash. */
   baseUrl: string
-  /** Returns what an issuer of this sandbox knows of a token. */
+  /** Returns what the issuers of this sandbox know about a token; `undefined` if none of them issued it. */
   identify: (token: string) => Promise<KnownToken | undefined>
   /** How many records there are. */
   records: number
@@ -38,7 +38,7 @@ export interface ApiOptions {
   clock: ServerClock
 }
 
-/** One protected API: rate, faults, token, endpoint, in this order. */
+/** A protected API. It checks each call in this order: rate, faults, token, endpoint. */
 export interface Api {
   readonly baseUrl: string
   readonly faults: FaultSlot<Fault>
@@ -46,7 +46,7 @@ export interface Api {
   /** How long each response is held. */
   slowness: Latency
   ratePolicy: StrictRatePolicy | undefined
-  /** Per limit of the rate policy, how full its window is now. */
+  /** Returns for each limit of the rate policy how full its window is now. */
   windows(): WindowUsage[]
   counts(): ApiCounts
   resetCounts(): void

@@ -7,13 +7,13 @@ const details: Record<Exclude<TokenState, 'live'>, string> = {
   unknown: 'The issuer of this API did not issue the access token',
 }
 
-/** Returns the token of an `Authorization` header, if it brings one (RFC 6750 §2.1). */
+/** Returns the bearer token in an `Authorization` header; `undefined` without one (RFC 6750 §2.1). */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
 }
 
 /**
- * Judges the `Authorization` header of a call (RFC 6750 §3).
+ * Checks the `Authorization` header of a call (RFC 6750 §3).
  *
  * @returns the refusal, or `undefined` if the call may go on.
  */
@@ -22,7 +22,7 @@ export async function refuseToken(
   verify: (token: string) => Promise<TokenState>,
 ): Promise<Answer | undefined> {
   const token = bearerToken(authorization)
-  // no error code for a call that brings no token at all: RFC 6750 §3.1
+  // a call without a token gets a challenge without an error code: RFC 6750 §3.1
   if (token === undefined)
     return problem(401, 'The call has no bearer token', { 'www-authenticate': 'Bearer' })
   const state = await verify(token)

@@ -1,4 +1,4 @@
-/** A made-up invoice: the same one for the same index, in every sandbox. */
+/** A made-up invoice. The same index gives the same invoice in every sandbox. */
 export interface BusinessRecord {
   id: string
   name: string
@@ -49,7 +49,7 @@ export function recordAt(index: number): BusinessRecord {
   }
 }
 
-/** The index of the record with this id, or `undefined` if no record can have it. */
+/** Returns the index of the record with this id, or `undefined` if no record can have it. */
 export function recordIndex(id: string): number | undefined {
   if (!/^INV-\d{7,}$/.test(id)) return undefined
   const index = Number(id.slice('INV-'.length)) - 1

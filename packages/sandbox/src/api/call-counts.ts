@@ -1,8 +1,8 @@
-/** What happened to the calls of one API since the start or the last reset. */
+/** Results of the calls of one API since the start or the last reset. */
 export interface ApiCounts {
-  /** Calls that arrived, whatever became of them. */
+  /** All calls that arrived. */
   calls: number
-  /** Calls that got any status that the other counts do not have. */
+  /** Calls with any other status than 401, 429 and 5xx. */
   answered: number
   /** Calls that got a 401. */
   rejected: number
@@ -10,15 +10,15 @@ export interface ApiCounts {
   limited: number
   /** Calls that got a 5xx, or a cut connection. */
   failed: number
-  /** The most calls that were between arrival and response at once. */
+  /** The highest number of calls under way at the same time. */
   maxConcurrent: number
-  /** The most calls that any window saw, per limit of the rate policy in its order; empty without a policy. */
+  /** The highest number of calls in any window, for each limit of the rate policy in its order; empty without a policy. */
   maxInWindow: number[]
 }
 
 const none = { calls: 0, answered: 0, rejected: 0, limited: 0, failed: 0, maxConcurrent: 0 }
 
-/** Counts the calls of one API and what became of them. */
+/** Counts the calls of one API by their results. */
 export class CallCounts {
   #counts = { ...none }
   #underway = 0
@@ -30,7 +30,7 @@ export class CallCounts {
     this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, this.#underway)
   }
 
-  /** Notes what became of a call: the status that it got, or that its connection was cut. */
+  /** Notes the status of the response to a call, or `'cut'` if the sandbox cut its connection. */
   responded(status: number | 'cut'): void {
     this.#counts[outcomeOf(status)] += 1
   }

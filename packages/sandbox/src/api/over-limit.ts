@@ -5,7 +5,7 @@ import { problem, type Answer } from '../server/answer.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import type { StrictRatePolicy, WindowUsage } from './strict-rate.ts'
 
-/** Says by how much a call was over the limit. */
+/** Returns in words by how much a call was over the limit. */
 export function overTheLimit(usage: readonly WindowUsage[]): string {
   const over = usage.find(({ used, quota }) => used > quota)
   if (over === undefined) return 'over the limit'
@@ -13,8 +13,8 @@ export function overTheLimit(usage: readonly WindowUsage[]): string {
 }
 
 /**
- * Returns the 429 of a call that was over the limit, to be sent again after `wait` milliseconds. `Retry-After` has
- * whole seconds only, so they are rounded up (RFC 9110 §10.2.3).
+ * Returns the 429 response to a call over the limit. Its client may retry after `wait` milliseconds, which are rounded up
+ * because `Retry-After` has whole seconds only (RFC 9110 §10.2.3).
  */
 export function tooManyCalls(
   wait: number,

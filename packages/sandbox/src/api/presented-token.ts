@@ -13,7 +13,7 @@ export interface KnownToken {
 /** How long a call may have been on its way, in milliseconds. */
 const timeOnItsWay = 50
 
-/** Says in plain words what an API thinks of the token that a call brought. */
+/** Checks the token of a call, and returns in plain words what is right or wrong with it. */
 export function judgeToken(
   token: string | undefined,
   known: KnownToken | undefined,
@@ -44,7 +44,7 @@ export function judgeToken(
   const early = state === 'revoked' || entry.expiresAt < entry.promisedUntil
   const end = (state === 'revoked' ? entry.revokedAt : undefined) ?? entry.expiresAt
   const reason = `${state} ${inSeconds(now - end)} ago${state === 'expired' && early ? ', earlier than promised' : ''}`
-  // a client cannot know of an end that was not promised, nor of a sandbox that reads late
+  // not the mistake of the client: a token that ended early, or a sandbox that read the call late
   const isMistake = !early && entry.promisedUntil + timeOnItsWay <= reachedAt
   return { ...refused, reason, flaws: isMistake ? ['expired-token'] : [] }
 }

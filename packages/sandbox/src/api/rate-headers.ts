@@ -1,7 +1,7 @@
 import type { WindowUsage } from './strict-rate.ts'
 
 /**
- * In which headers an API names its rate limits:
+ * Headers in which an API states its rate limits:
  *
  * - `'ratelimit'`: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, from revision 8)
  * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 7)
@@ -17,11 +17,11 @@ export const rateHeaderDialects: readonly RateHeaderDialect[] = [
   'x-ratelimit-seconds',
 ]
 
-/** Rounded up, because a client that comes back earlier than the limit allows is refused. */
+/** Returns whole seconds, rounded up: a client that retries earlier than the limit allows is refused. */
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
 /**
- * Writes the headers of a response.
+ * Returns the rate limit headers of a response.
  *
  * @param epoch - the API's own clock, in milliseconds since 1970.
  */
@@ -55,5 +55,8 @@ export function rateHeaders(
 
 const remainingOf = ({ quota, used }: WindowUsage): number => Math.max(0, quota - used)
 
-/** When a call fits again if none does; else when the first one that counts is forgotten. */
+/**
+ * Returns after how many milliseconds the next call fits into a full window. If the window is not full, returns when its
+ * oldest call leaves it.
+ */
 const resetOf = ({ wait, reset }: WindowUsage): number => (wait > 0 ? wait : reset)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { createStrictRate, type RateLimit } from './strict-rate.ts'
 
-/** Lets calls arrive at these moments and returns what came back for each. */
+/** Lets calls arrive at these moments and returns the wait of each; `undefined` for an allowed call. */
 function arrivals(limits: RateLimit[], moments: number[]): (number | undefined)[] {
   let at = 0
   const rate = createStrictRate(limits, () => at)

@@ -20,7 +20,7 @@ export interface RateLimit {
   window: number
 }
 
-/** How an API guards its rate. All limits hold at once. */
+/** The rate policy that an API enforces. All limits hold at the same time. */
 export interface StrictRatePolicy {
   limits: readonly RateLimit[]
   /**
@@ -31,7 +31,7 @@ export interface StrictRatePolicy {
    */
   retryAfter?: boolean | 'seconds' | 'date'
   /**
-   * Which rate limit headers every response has, of one or several dialects.
+   * Rate limit headers of every response, in one or several dialects.
    *
    * @defaultValue []
    */
@@ -69,14 +69,14 @@ export interface StrictRate {
   /**
    * Records a call that arrives now.
    *
-   * @returns `undefined` if every limit holds, else after how many milliseconds a next call would fit.
+   * @returns `undefined` if every limit holds; otherwise after how many milliseconds the next call would fit.
    */
   arrive(): number | undefined
-  /** Per limit, how full its window is now. */
+  /** Returns for each limit how full its window is now. */
   usage(): WindowUsage[]
-  /** Per limit, the most calls that any window saw since the last `forgetMaxima()`. */
+  /** Returns for each limit the highest number of calls in any window since the last `forgetMaxima()`. */
   maxima(): number[]
-  /** Starts the maxima anew. The calls inside of the windows stay counted. */
+  /** Resets the maxima. The calls inside the windows still count. */
   forgetMaxima(): void
 }
 
@@ -86,12 +86,12 @@ interface SlidingWindow {
   usage(at: number): WindowUsage
 }
 
-/** A call that arrives exactly one window after another one is in another window. */
+/** Counts calls in a sliding window. A call that arrives exactly one window after another one no longer counts with it. */
 function createSlidingWindow({ quota, window }: RateLimit): SlidingWindow {
   let arrivals: number[] = []
   let oldest = 0
 
-  /** Forgets what has left the window, and counts the rest. */
+  /** Forgets the calls that have left the window, and returns how many remain. */
   const slide = (at: number): number => {
     while (oldest < arrivals.length && at - arrivals[oldest]! >= window) oldest += 1
     if (oldest >= 1_000) {

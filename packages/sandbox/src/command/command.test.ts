@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 
-// each test starts processes, on a machine that has other things to do
+// each test starts processes, which can take long on a busy machine
 vi.setConfig({ testTimeout: 60_000 })
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'command-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const run = (...args: string[]) => spawnSync(main, args, { encoding: 'utf8', timeout: 30_000 })
-/** A program that calls an API without a token, with more of it around. */
+/** Returns the command line that runs this code as a program of its own. */
 const program = (code: string): string[] => [process.execPath, '--input-type=module', '--eval', code]
 const callWithoutToken = 'console.log((await fetch(process.env.API_URL + "records")).status)'
 

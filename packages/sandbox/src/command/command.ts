@@ -10,7 +10,7 @@ import { parseArguments, type CommandOptions } from './options.ts'
 import { verdictText, welcome } from './report.ts'
 import { runChild } from './run-child.ts'
 
-/** Exit status for options that are wrong. */
+/** Exit status for wrong options. */
 const wrongUsage = 2
 
 /**
@@ -26,7 +26,7 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
     return 0
   }
   if (parsed.kind === 'wrong') return refuse(parsed.problems)
-  // gone at the end, however the process ends
+  // removed at the end, also if the process ends early
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-sandbox-'))
   const written = [folder]
   const clean = (): void => {
@@ -45,7 +45,7 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
   }
 }
 
-/** A file that was named in an option, and cannot be read or written. */
+/** Thrown for a file of an option that cannot be read or written. */
 class UnusableFile extends Error {}
 
 function refuse(problems: readonly string[]): number {
@@ -57,9 +57,9 @@ function refuse(problems: readonly string[]): number {
 async function run(options: CommandOptions, caFile: string, written: string[]): Promise<number> {
   const { json, command, envFile } = options
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario)
-  // what the command prints is its own; the sandbox keeps out of it
+  // standard output belongs to the JSON or to the command: the sandbox writes to standard error then
   const say = json || command.length > 0 ? console.error : console.log
-  // an OAuth server takes its time to load, and wrong options need none
+  // loaded late, because an OAuth server loads slowly and wrong options do not need it
   const { startSandbox } = await import('../start-sandbox.ts')
   const sandbox = await startSandbox({ ...options.sandbox, caFile })
   try {
@@ -69,7 +69,7 @@ async function run(options: CommandOptions, caFile: string, written: string[]): 
       writeEnvironment(envFile, variables)
       written.push(envFile)
     }
-    // from here on a signal ends it in order
+    // from here on a signal closes the sandbox before the process ends
     const end = command.length > 0 ? undefined : ended()
     if (json) console.log(JSON.stringify(description(sandbox, caFile)))
     else if (command.length > 0) say(`The sandbox is ready; its console is ${sandbox.consoleUrl}`)
@@ -96,7 +96,7 @@ function conclude(
   return options.verdict && status === 0 && !verdict.ok ? 1 : status
 }
 
-/** The one line that programs read. */
+/** Returns the JSON object that `--json` prints when the sandbox is ready. */
 function description(sandbox: Sandbox, ca: string): Record<string, unknown> {
   const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, control, controlUrl, controlToken, consoleUrl } =
     sandbox
@@ -124,14 +124,14 @@ function readScenario(file: string): Scenario {
 function writeEnvironment(file: string, variables: Record<string, string>): void {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
   try {
-    // a file that exists already may belong to someone else
+    // never overwrites a file: it may belong to another program
     writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     throw new UnusableFile(`Cannot write --env-file: ${(error as Error).message}`)
   }
 }
 
-/** Waits for Ctrl-C or a termination signal. */
+/** Waits for Ctrl-C or a termination signal, and returns exit status 0. */
 async function ended(): Promise<number> {
   const stop = new AbortController()
   const { signal } = stop

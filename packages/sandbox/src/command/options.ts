@@ -14,7 +14,7 @@ export interface CommandOptions {
   /** A file with a scenario. */
   scenario: string | undefined
   json: boolean
-  /** Whether the exit status says what the verdict is. */
+  /** Whether the exit status is 1 if the verdict finds an error. */
   verdict: boolean
   /** What to run against the sandbox, with its arguments; empty if nothing. */
   command: readonly string[]
@@ -26,7 +26,7 @@ export type Parsed =
   | { kind: 'print'; text: string }
   | { kind: 'wrong'; problems: readonly string[] }
 
-/** First of the five ports that the command takes if they are free. */
+/** First of the five ports that the command uses where they are free. */
 const defaultPort = 8_420
 
 interface Given {
@@ -155,7 +155,7 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
   return { ...options, ratePolicies }
 }
 
-/** Parses digits only. */
+/** Returns a parser for whole numbers up to `max`, written in digits only. */
 const whole = (max: number) => (text: string) =>
   /^\d+$/.test(text) && Number(text) <= max ? Number(text) : undefined
 

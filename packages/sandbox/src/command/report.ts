@@ -2,7 +2,7 @@ import type { JournalEntry } from '../journal/entry.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import type { Finding, Verdict } from '../verdict/verdict.ts'
 
-/** What the command prints when the sandbox is ready. */
+/** Returns what the command prints when the sandbox is ready. */
 export function welcome(
   { consoleUrl, controlUrl, apiUrl, weblinkUrl, control }: Sandbox,
   ca: string,
@@ -28,7 +28,7 @@ A first token, with these variables:
 `
 }
 
-/** What the command prints at the end. */
+/** Returns what the command prints at the end. */
 export function verdictText(
   { findings }: Verdict,
   entryOf: (id: number) => JournalEntry | undefined,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 
-/** The exit status of a command that could not be started, as shells have it. */
+/** Exit status for a command that could not be started, as in shells. */
 const notStarted = 127
 
 const stay = (): void => {}
@@ -14,7 +14,7 @@ export async function runChild(
   say: (text: string) => void,
 ): Promise<number> {
   const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...variables } })
-  // Ctrl-C reaches the command by itself, and the sandbox is there until it has ended
+  // the terminal sends Ctrl-C to the command too; the sandbox stays up until the command has ended
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
   process.on('SIGINT', stay).on('SIGTERM', pass).on('SIGHUP', pass)
   try {

@@ -2,7 +2,7 @@ import { check, WrongValueError } from '../allowed.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 
-/** Makes every control function check its arguments by its definition before it does anything. */
+/** Returns the control functions with a check of their arguments in front of each. */
 export function checkedArguments(control: SandboxControl): SandboxControl {
   const guarded = Object.entries(control).map(([name, act]) => [
     name,

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where the console page is built to, seen from the sources and from the build alike. */
+/** Folder of the built console page. The path is right from the sources and from the build. */
 export const consoleFolder: string = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
 const types: Record<string, string> = {
@@ -18,7 +18,7 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** What the page may load: its own files, from its own origin, and nothing that is written inline. */
+/** Lets the page load files from its own origin only, and nothing inline. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -41,7 +41,7 @@ const security = {
 
 /** Reads the files of a folder once; returns a function that finds the response for a path. */
 export function createConsoleFiles(folder: string): (path: string) => Response | undefined {
-  // only what was there at the start can be asked for
+  // a request can only get a file that existed at the start
   const files = new Map(
     globSync('**/*.*', { cwd: folder }).map((file) => [
       `/${file.replaceAll(sep, '/')}`,

@@ -20,9 +20,9 @@ export interface Parameter<Value> {
 
 /** A control function as data: TypeScript, HTTP, validation and OpenAPI all come from this. */
 export interface Definition<Parameters extends readonly unknown[]> {
-  /** What it does, in one sentence. */
+  /** What the function does, in one or two sentences. */
   summary: string
-  /** Whether it only reads, so that it is a GET. */
+  /** Whether the function only reads; then it is a GET over HTTP. */
   reads?: true
   /** In the order of the function's arguments. */
   parameters: { readonly [Index in keyof Parameters]-?: Parameter<Parameters[Index]> }

@@ -1,23 +1,25 @@
 import type { JournalEntry } from '../journal/entry.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
-/** How often entries are sent, and every how many times the state comes with them. */
+/** How often entries are sent, in milliseconds. */
 const interval = 100
+/** After how many intervals the state is sent. */
 const stateEvery = 5
-/** How many entries wait at most for a client that reads slowly; the oldest are left out. */
+/** How many entries are kept for a client that reads slowly. Beyond that the oldest are dropped. */
 const longestBacklog = 10_000
 
-/** What the events are made from. */
+/** Where the stream gets entries and state. */
 export interface EventSource {
   control: Pick<SandboxControl, 'journal' | 'state'>
   listen: (listener: (entry: JournalEntry) => void) => () => void
 }
 
 /**
- * Makes a stream of server-sent events: `journal` with a new entry, its id as the event's id, and `state` about twice a
- * second.
+ * Returns a stream of server-sent events: `journal` for each new entry, with its id as the event's id, and `state` about
+ * twice a second.
  *
- * @param after - id of the last entry that the client has; the ones after it come first. `undefined`: only new ones.
+ * @param after - id of the last entry that the client has. The stream begins with the entries after it; with
+ * `undefined` it has new entries only.
  */
 export function eventStream(
   { control, listen }: EventSource,

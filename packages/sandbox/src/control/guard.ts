@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import { RefusedRequest } from './problem-details.ts'
 
-/** What HTTP control must know to refuse strange pages. */
+/** What HTTP control needs to refuse requests from other web pages. */
 export interface Guard {
   port: number
   token: string
 }
 
 /**
- * Refuses requests that a strange web page caused: under another host name (DNS rebinding), or from another origin.
+ * Refuses requests that another web page caused: under another host name (DNS rebinding), or from another origin.
  *
  * @throws RefusedRequest 421 for a wrong `Host`, 403 for a wrong `Origin`.
  */
@@ -25,10 +25,14 @@ export function refuseStrangers(headers: Headers, { port }: Guard): void {
   }
 }
 
-/** Of equal length for every text, as timingSafeEqual() needs it. */
+/** Returns a hash. All hashes have the same length, which timingSafeEqual() requires. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** @throws RefusedRequest 401 without the token of this sandbox. */
+/**
+ * Refuses requests without the token of this sandbox.
+ *
+ * @throws RefusedRequest 401.
+ */
 export function requireToken(headers: Headers, { token }: Guard): void {
   const given = /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
   if (timingSafeEqual(digest(given), digest(token))) return

@@ -34,7 +34,7 @@ async function ask(path: string, init: RequestInit = {}): Promise<Received> {
 }
 const post = (path: string, body: unknown) => ask(path, { method: 'POST', body: JSON.stringify(body) })
 
-/** fetch does not let a Host header through. */
+/** Returns the status of a request with these headers, sent by node:http, because fetch() does not send a `Host` header. */
 function statusUnder(headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const authorization = `Bearer ${sandbox.controlToken}`

@@ -29,7 +29,10 @@ export interface HttpControl {
   close(): Promise<void>
 }
 
-/** Starts HTTP control. Plain HTTP, because it never leaves this machine and browsers do not know the authority. */
+/**
+ * Starts HTTP control. It uses plain HTTP, because it never leaves this machine and browsers do not
+ * trust the authority of the sandbox.
+ */
 export async function startHttpControl(options: HttpControlOptions): Promise<HttpControl> {
   const { control, listen: hear, token, ca } = options
   const server = createServer()
@@ -95,7 +98,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
   }
 }
 
-/** A query has texts only; those of digits only are numbers. */
+/** Returns the parameters of a query, with texts of digits only turned into numbers. */
 function numbersOf(query: Record<string, string>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => [name, /^\d{1,15}$/.test(value) ? Number(value) : value]),

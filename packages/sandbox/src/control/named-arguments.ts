@@ -1,7 +1,7 @@
 import { WrongValueError } from '../allowed.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 
-/** Puts the named parameters of a JSON object in the order of a control function's arguments. */
+/** Returns the named parameters of a JSON object in the order of a control function's arguments. */
 export function namedArguments(name: ControlName, given: Readonly<Record<string, unknown>>): unknown[] {
   const parameters: readonly Parameter<unknown>[] = definitions[name].parameters
   const rest = new Map(Object.entries(given))
@@ -21,7 +21,7 @@ export function namedArguments(name: ControlName, given: Readonly<Record<string,
   )
 }
 
-/** The path of a control function: its name in kebab-case. */
+/** Returns the path of a control function: its name in kebab-case. */
 export function pathOf(name: ControlName): string {
   return `/v1/${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

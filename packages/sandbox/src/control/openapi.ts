@@ -6,7 +6,7 @@ import { pathOf } from './named-arguments.ts'
 
 type Json = Record<string, unknown>
 
-/** Describes HTTP control in OpenAPI 3.1, from the definitions that validate its input. */
+/** Returns the description of HTTP control in OpenAPI 3.1, made from the definitions that validate its input. */
 export function openApi(origin: string): Json {
   const names = Object.keys(definitions) as ControlName[]
   return {
@@ -68,7 +68,7 @@ function pathItem(name: ControlName): Json {
 
 const isRequired = ({ schema }: Parameter<unknown>): boolean => schema.type !== 'optional'
 
-/** Messages, custom checks and the like have no place in JSON Schema. */
+/** Returns a schema as JSON Schema, without messages and custom checks, which JSON Schema cannot express. */
 function jsonSchema(schema: Allowed<unknown>): Json {
   const { $schema: _, ...described } = toJsonSchema(schema, { errorMode: 'ignore' }) as Json
   return described
@@ -83,7 +83,7 @@ function queryParameters({ schema }: Parameter<unknown>): Json[] {
   }))
 }
 
-/** The fields of an object may stand under its name, as in TypeScript, or beside the other parameters. */
+/** Returns the schema of a body. Fields of an object parameter may stand under its name or beside the other parameters. */
 function bodySchema(parameters: readonly Parameter<unknown>[]): Json {
   const nested = objectSchema(
     parameters.map(({ name, schema }) => [name, jsonSchema(schema)]),

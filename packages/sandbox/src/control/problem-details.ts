@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import { WrongValueError } from '../allowed.ts'
 
-/** A request to HTTP control that cannot be done. */
+/** Thrown for a request that HTTP control refuses. */
 export class RefusedRequest extends Error {
   readonly status: number
 
@@ -12,7 +12,7 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** Makes a response of problem details (RFC 9457). Several problems at once stand in `errors`. */
+/** Returns a response with problem details (RFC 9457). Several problems at once are listed in `errors`. */
 export function problemDetails(error: unknown): Response {
   if (error instanceof WrongValueError) {
     const errors = error.problems.map((detail) => ({ detail }))

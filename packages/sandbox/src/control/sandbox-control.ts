@@ -18,8 +18,9 @@ export interface SandboxCounts {
 }
 
 /**
- * Makes the service misbehave, and says what reached it. Everything takes effect at once, for requests that
- * arrive from then on. Where the issuer or the API may be left out, both are meant. A wrong argument is a `TypeError`.
+ * Makes the service misbehave, and reports what reached it. Each function takes effect at once, for requests that arrive
+ * from then on. Without an issuer or an API, a function with that parameter applies to both. A wrong argument throws a
+ * `TypeError`.
  */
 export interface SandboxControl {
   /** Returns what reached the issuers and the APIs, and what became of it. */
@@ -47,7 +48,7 @@ export interface SandboxControl {
 
   /**
    * Makes a new client secret. The old one is refused from now on, unless `overlap` keeps it good until
-   * `dropOldSecrets`. Tokens that were issued live on.
+   * `dropOldSecrets`. Tokens issued before stay valid.
    *
    * @returns the credentials with the new secret.
    */

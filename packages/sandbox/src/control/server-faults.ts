@@ -4,7 +4,7 @@ import type { Latency } from '../faults/latency.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 
-/** An issuer or an API, as far as it can misbehave. */
+/** The part of an issuer or an API that control can make misbehave. */
 interface FaultyServer {
   slowness: Latency
   readonly faults: FaultSlot<Fault>
@@ -17,14 +17,14 @@ export interface ServerFaults<Failure extends FaultSpan> {
   readonly fail: (realm: Realm, failure: Failure) => void
   readonly kill: (realm: Realm, span?: Cut) => void
   readonly setClock: (realm: Realm, offset: number) => void
-  /** Ends all of them, for one server or for both. */
+  /** Ends all faults, for one server or for both. */
   readonly restore: (realm?: Realm) => void
 }
 
 /**
  * Returns the control functions that make one kind of servers misbehave.
  *
- * @param faultOf turns a failure, as people describe it, into what the server does.
+ * @param faultOf - returns what the server does for a failure as control describes it.
  */
 export function serverFaults<Failure extends FaultSpan>(
   servers: Readonly<Record<Realm, FaultyServer>>,

@@ -11,7 +11,7 @@ import { perRealm, type Realm } from '../realm.ts'
 export interface LiveToken {
   /** Short name, for example `weblink-3`; never the token. */
   token: string
-  /** What is left of its life, in milliseconds. */
+  /** Time until the token ends, in milliseconds. */
   timeLeft: number
   /** The lifetime that its client was given, in milliseconds. */
   lifetime: number
@@ -22,26 +22,26 @@ export interface FaultState {
   /** What a request meets: a response with this status, or a cut connection. */
   does: 'respond' | 'cut' | 'cut-body'
   status: number | null
-  /** In milliseconds; `null` without an end. */
+  /** Time until the fault ends, in milliseconds; `null` without an end. */
   timeLeft: number | null
-  /** How many requests it still meets; `null` without a limit. */
+  /** How many more requests meet the fault; `null` without a limit. */
   timesLeft: number | null
-  /** How many of a hundred requests it meets. */
+  /** How many of a hundred requests meet the fault. */
   percent: number
 }
 
 export interface IssuerState {
   tokenEndpoint: string
-  /** Of the tokens issued from now on, in milliseconds. */
+  /** Lifetime of the tokens issued from now on, in milliseconds. */
   tokenLifetime: number
-  /** The newest first, at most 20. */
+  /** Tokens that live now, the newest first; at most 20. */
   liveTokens: LiveToken[]
   /** How many tokens live now. */
   live: number
   /** How many client secrets are accepted now: more than 1 while secrets overlap. */
   acceptedSecrets: number
   latency: Latency
-  /** By how many milliseconds its clock is ahead; negative if it is behind. */
+  /** By how many milliseconds its clock is ahead of this machine's; negative if it is behind. */
   clockOffset: number
   fault: FaultState | null
   counts: IssuerCounts
@@ -50,10 +50,10 @@ export interface IssuerState {
 export interface ApiState {
   baseUrl: string
   ratePolicy: StrictRatePolicy | null
-  /** One for each limit of the policy. */
+  /** How full the windows are, one for each limit of the policy. */
   windows: WindowUsage[]
   latency: Latency
-  /** By how many milliseconds its clock is ahead; negative if it is behind. */
+  /** By how many milliseconds its clock is ahead of this machine's; negative if it is behind. */
   clockOffset: number
   fault: FaultState | null
   counts: ApiCounts
@@ -61,14 +61,14 @@ export interface ApiState {
 
 /** The sandbox as it is at this moment. */
 export interface SandboxState {
-  /** In ISO 8601. */
+  /** When the snapshot was made, in ISO 8601. */
   at: string
   issuers: Record<Realm, IssuerState>
   apis: Record<Realm, ApiState>
-  /** How far the scenario that was played last has come; `null` without one. */
+  /** How many steps of the last scenario are done; `null` without a scenario. */
   scenario: { done: number; of: number } | null
   journal: {
-    /** How many requests have left the journal. */
+    /** How many entries were dropped because the journal was full. */
     dropped: number
   }
 }

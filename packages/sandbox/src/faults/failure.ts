@@ -35,7 +35,7 @@ export interface Cut extends FaultSpan {
   midBody?: boolean
 }
 
-/** What happens to a request in place of the service: a response, a connection that is cut at once, or in the body. */
+/** What a request meets instead of the service: a response, or a connection cut at once or in the middle of the body. */
 export type Fault = Answer | 'cut' | 'cut-body'
 
 const apiFailureEntries = {

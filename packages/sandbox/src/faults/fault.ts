@@ -1,7 +1,7 @@
 import { milliseconds, number, optional, wholeNumber, type Allowed } from '../allowed.ts'
 import type { Random } from './random.ts'
 
-/** How long a fault lasts and which requests it meets: until a bound is reached or, without a bound, until it is restored. */
+/** How long a fault lasts and which requests it meets. Without a bound it lasts until control restores the server. */
 export interface FaultSpan {
   /** How long from now, in milliseconds. Default: no end. */
   for?: number
@@ -13,14 +13,14 @@ export interface FaultSpan {
 
 type Entries<Value> = { readonly [Key in keyof Value]-?: Allowed<Value[Key]> }
 
-/** To be spread into the entries of what has a span. */
+/** Schema entries of a span, for schemas of objects that extend `FaultSpan`. */
 export const spanEntries: Entries<FaultSpan> = {
   for: optional(milliseconds),
   times: optional(wholeNumber({ min: 1 })),
   percent: optional(number({ min: 0, max: 100 })),
 }
 
-/** The fault that is set, and what is left of it. `null` where there is no bound. */
+/** The fault that is set, with its remaining time and requests; `null` means without a bound. */
 interface CurrentFault<Fault> {
   fault: Fault
   /** In milliseconds. */
@@ -29,20 +29,20 @@ interface CurrentFault<Fault> {
   percent: number
 }
 
-/** Holds at most one fault, the one set last. */
+/** Holds at most one fault: the last one set. */
 export interface FaultSlot<Fault> {
   set(fault: Fault, span: FaultSpan): void
   clear(): void
-  /** The fault that meets the request that arrives now, if any. */
+  /** Returns the fault for a request that arrives now, and counts the request; `undefined` without a fault for it. */
   take(): Fault | undefined
   current(): CurrentFault<Fault> | undefined
 }
 
-/** Asks the clock when a request arrives, so that no timer has to end a fault. */
+/** Makes a fault slot. It reads the clock when a request arrives, so that it needs no timer. */
 export function createFaultSlot<Fault>(now: () => number, random: Random = Math.random): FaultSlot<Fault> {
   let set: { fault: Fault; until: number; left: number; percent: number } | undefined
 
-  /** Forgets a fault that is over. */
+  /** Forgets a fault that is over, and returns the fault that is set. */
   const look = () => {
     if (set !== undefined && (now() >= set.until || set.left === 0)) set = undefined
     return set

@@ -5,13 +5,13 @@ import * as v from 'valibot'
 import { either, longestTime, milliseconds, object, type Allowed } from '../allowed.ts'
 import type { Random } from './random.ts'
 
-/** Bounds of a random time, in milliseconds; every time between them is as likely. */
+/** Bounds of a random time, in milliseconds; every time between them is equally likely. */
 export interface DelayRange {
   min: number
   max: number
 }
 
-/** A log-normal distribution, as response times have it, given by what dashboards show. In milliseconds. */
+/** A log-normal distribution, typical of response times, given by two percentiles in milliseconds. */
 export interface Percentiles {
   /** Half of the times are shorter. At least 1. */
   median: number
@@ -22,7 +22,7 @@ export interface Percentiles {
 /** How long something takes, in milliseconds: always the same, between two bounds, or by percentiles. */
 export type Latency = number | DelayRange | Percentiles
 
-/** Checks one value against another of the same object, and blames the second. */
+/** Checks that the second value of an object is at least the first. The message names the second. */
 function atLeast<First extends string, Second extends string>(first: First, second: Second) {
   type Pair = Record<First | Second, number>
   return v.rawCheck<Pair>(({ dataset, addIssue }) => {
@@ -55,7 +55,7 @@ export const latency: Allowed<Latency> = either<[number, DelayRange, Percentiles
 /** How many standard deviations the 99th percentile is above the median. */
 const p99Deviations = 2.326_347_874
 
-/** Takes one time from a latency, in milliseconds. */
+/** Returns one time of a latency, in milliseconds. */
 export function sample(of: Latency, random: Random): number {
   if (typeof of === 'number') return of
   if ('min' in of) return of.min + random() * (of.max - of.min)
@@ -65,5 +65,5 @@ export function sample(of: Latency, random: Random): number {
   return Math.min(of.median * Math.exp(sigma * deviations), longestTime)
 }
 
-/** Waits without keeping the process alive: the servers do that for as long as they are open. */
+/** Waits for `ms` milliseconds without keeping the process alive. Open servers keep it alive. */
 export const pause = (ms: number): Promise<void> => setTimeout(ms, undefined, { ref: false })

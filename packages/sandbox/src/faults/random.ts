@@ -1,7 +1,7 @@
-/** Returns a number from 0 to 1, without the 1. */
+/** Returns a random number from 0 to below 1. */
 export type Random = () => number
 
-/** Makes random numbers that are the same for the same seed (mulberry32), so that a run can be repeated. */
+/** Returns a source of random numbers (mulberry32). The same seed gives the same numbers, so that a run can be repeated. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {

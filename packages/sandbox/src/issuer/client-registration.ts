@@ -6,19 +6,19 @@ export interface ClientCredentials {
   clientSecret: string
 }
 
-/** One registered application and the secrets that are good for it right now. */
+/** A registered application and its accepted secrets. */
 export interface ClientRegistration {
   readonly clientId: string
-  /** The client id with the newest secret. */
+  /** Returns the client id with the newest secret. */
   credentials(): ClientCredentials
   accepts(clientSecret: string): boolean
-  /** Whether it is a secret of this application, accepted or not any more. */
+  /** Returns whether this is or was a secret of the application. */
   had(clientSecret: string): boolean
-  /** How many secrets are accepted now. */
+  /** Returns how many secrets are accepted now. */
   accepted(): number
-  /** Makes a new secret. The ones before stay good if `overlap` says so. */
+  /** Makes a new secret. With `overlap` the earlier secrets are still accepted. */
   rotate(options: { overlap: boolean }): void
-  /** Leaves only the newest secret. */
+  /** Accepts only the newest secret from now on. */
   dropOldSecrets(): void
 }
 

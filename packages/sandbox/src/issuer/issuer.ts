@@ -15,15 +15,15 @@ import { createOAuthServer, type OAuthServer } from './oauth-server.ts'
 import type { LedgerEntry, TokenLedger } from './token-ledger.ts'
 import { judgeTokenRequest } from './token-request.ts'
 
-/** What happened to the token requests of one issuer since the start or the last reset. */
+/** Results of the token requests at one issuer since the start or the last reset. */
 export interface IssuerCounts {
-  /** Token requests that reached the issuer, those that met a fault included. */
+  /** Token requests that reached the issuer, including requests that met a fault. */
   requests: number
-  /** Requests that got a token. */
+  /** Requests that were granted a token. */
   issued: number
   /** Requests that the OAuth server refused (4xx). */
   refused: number
-  /** Requests that met a fault, or whose client left while the issuer was slow. */
+  /** Requests that met a fault, or whose client closed the connection while the issuer was slow. */
   failed: number
 }
 
@@ -40,7 +40,7 @@ export interface IssuerOptions {
   clock: ServerClock
 }
 
-/** One token endpoint: an OAuth server behind faults on demand. */
+/** A token endpoint: an OAuth server with faults on demand in front of it. */
 export interface Issuer {
   readonly tokenEndpoint: string
   readonly registration: ClientRegistration
@@ -100,7 +100,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       }
       const held = sample(issuer.slowness, random)
       if (held > 0) await pause(held)
-      // a client that stopped waiting must not be counted as one that got a token
+      // a request whose client closed the connection must not count as issued
       if (response.closed) {
         counts.failed += 1
         return {

@@ -7,12 +7,12 @@ export interface JwtReaderOptions {
   audience: string
 }
 
-/** They can be checked again. */
+/** How many checked tokens are kept. A forgotten one is checked again. */
 const rememberedTokens = 1_000
 
 /**
- * Makes a reader of JWT access tokens (RFC 9068): it returns the `jti` of a token that carries the issuer's
- * signature, and `undefined` for anything else. Whether the token still lives is not its question.
+ * Makes a reader of JWT access tokens (RFC 9068). It returns the `jti` of a token with the issuer's signature, and
+ * `undefined` for any other text. It does not check whether the token has expired.
  */
 export function createJwtReader({
   publicKey,
@@ -20,13 +20,13 @@ export function createJwtReader({
   issuer,
   audience,
 }: JwtReaderOptions): (token: string) => Promise<string | undefined> {
-  // a good signature stays good, and checking one costs more than all the rest of a call
+  // a valid signature stays valid, and checking it costs more than the rest of a call
   const known = new Map<string, string>()
 
   return async (token: string): Promise<string | undefined> => {
     const jti = known.get(token)
     if (jti !== undefined) return jti
-    // an opaque token, which jwtVerify() would take long to refuse
+    // an opaque token, which jwtVerify() refuses slowly
     if (token.split('.', 4).length !== 3) return undefined
     try {
       const { payload } = await jwtVerify(token, publicKey, {
@@ -35,7 +35,7 @@ export function createJwtReader({
         issuer,
         requiredClaims: ['jti'],
         typ: 'at+jwt',
-        // the ledger knows the end of a token to the millisecond, and says so as "expired"
+        // never expired here: the ledger knows the end of a token to the millisecond
         currentDate: new Date(0),
       })
       known.set(token, payload.jti!)

@@ -12,16 +12,16 @@ export interface OAuthServerOptions {
   /** The issuer identifier; the token endpoint is on this origin. */
   origin: string
   tokenPath: string
-  /** The one scope that a token request must name; without one, no scope is accepted. */
+  /** The scope that a token request must name. With `undefined` a token request must name no scope. */
   scope: string | undefined
   tokenFormat: 'jwt' | 'opaque'
   registration: ClientRegistration
   ledger: TokenLedger
-  /** The issuer's clock, in milliseconds since 1970: for the claims of its tokens. */
+  /** Returns the time on the issuer's clock for the claims of its tokens, in milliseconds since 1970. */
   epoch: () => number
 }
 
-/** What a token request contained, and what the authorization server said to it. */
+/** A token request and the response of the authorization server. */
 export interface TokenExchange {
   clientId: string | undefined
   clientSecret: string | undefined
@@ -40,7 +40,7 @@ export interface OAuthServer {
 
 const algorithm = 'ES256'
 
-/** The only file that knows oidc-provider. */
+/** Makes an authorization server with oidc-provider, which only this file uses. */
 export async function createOAuthServer(options: OAuthServerOptions): Promise<OAuthServer> {
   const { origin, ledger, registration, scope, tokenFormat } = options
   const audience = `${origin}/api`
@@ -51,7 +51,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
     clients: [
       {
         client_id: registration.clientId,
-        // never compared: see compareClientSecret below
+        // required, but never compared: see compareClientSecret below
         client_secret: registration.credentials().clientSecret,
         grant_types: ['client_credentials'],
         response_types: [],
@@ -101,7 +101,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   const issue = ({ jti }: { jti: string }): void => ledger.issue(jti)
   provider.on('client_credentials.issued', issue)
   provider.on('client_credentials.saved', issue)
-  // else Koa prints errors, such as that of a client that left
+  // otherwise Koa prints errors, for example when a client closes the connection
   provider.silent = true
   const exchanges = new WeakMap<IncomingMessage, TokenExchange>()
   provider.use(async (context, next) => {
@@ -128,12 +128,12 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   const idOf = async (token: string) => (tokenFormat === 'jwt' ? readJwt(token) : token)
   return {
     async handle(request, response) {
-      // oidc-provider would take client_secret_basic for client_secret_post
+      // oidc-provider would accept client_secret_basic in place of client_secret_post
       if (request.headers.authorization !== undefined) {
         send(response, credentialsOutsideOfForm)
         return { ...noExchange, error: 'invalid_client, credentials are only accepted in the form body' }
       }
-      // oidc-provider shows errors as HTML to a client that prefers that
+      // oidc-provider sends errors as HTML to a client that prefers HTML
       request.headers.accept = 'application/json'
       await handle(request, response)
       return exchanges.get(request) ?? noExchange
@@ -152,7 +152,7 @@ const noExchange: TokenExchange = {
   error: undefined,
 }
 
-/** The ledger remembers the tokens, and nothing else has to be kept. */
+/** Stores nothing: the ledger keeps the tokens, and the rest is not needed. */
 const noStorage: Adapter = {
   upsert: async () => {},
   find: async () => {},
@@ -163,7 +163,7 @@ const noStorage: Adapter = {
   revokeByGrantId: async () => {},
 }
 
-/** oidc-provider by itself drops a scope that it does not know, and grants the rest. */
+/** Refuses a wrong scope. By default oidc-provider drops an unknown scope and grants the rest. */
 function checkScope({ oidc }: KoaContextWithOIDC, required: string | undefined): void {
   const requested = oidc.params?.['scope']
   if (requested === required) return
@@ -171,7 +171,7 @@ function checkScope({ oidc }: KoaContextWithOIDC, required: string | undefined):
   throw new errors.InvalidScope(allowed, requested as string)
 }
 
-/** RFC 6749 §5.2: credentials that came in an `Authorization` field are refused with a challenge. */
+/** Response to credentials in an `Authorization` header: a refusal with a challenge (RFC 6749 §5.2). */
 const credentialsOutsideOfForm: Answer = {
   status: 401,
   headers: {

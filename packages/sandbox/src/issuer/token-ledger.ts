@@ -1,34 +1,33 @@
-/** What the ledger says of a token at this moment. */
+/** The state of a token now, by the ledger. */
 export type TokenState = 'live' | 'expired' | 'revoked' | 'unknown'
 
-/** What the ledger knows of one token. All moments are on the sandbox's own clock, in milliseconds. */
+/** What the ledger knows about one token. All times are on the sandbox's own clock, in milliseconds. */
 export interface LedgerEntry {
   /** A short name for people, for example `weblink-3`: the third token of the weblink issuer. */
   readonly name: string
   readonly lifetime: number
   readonly issuedAt: number
-  /** When it ends by the lifetime that the client was given. */
+  /** When the token ends by the lifetime that was sent to the client. */
   readonly promisedUntil: number
-  /** When it ends, or ended: earlier than promised if the control says so. */
+  /** When the token ends or ended. Control can make that earlier than promised. */
   readonly expiresAt: number
   readonly revokedAt: number | undefined
 }
 
 /**
- * Every token that one issuer gave out, and when it ends, to the millisecond. The OAuth server itself counts
- * in whole seconds.
+ * Keeps every token of one issuer, with its end to the millisecond. The OAuth server itself counts in whole seconds.
  */
 export interface TokenLedger {
   /** Lifetime of the tokens issued from now on, in milliseconds. */
   lifetime: number
-  /** Starts the life of a token, with its `jti` as the id. */
+  /** Adds a token that was issued now, with its `jti` as the id. */
   issue(id: string): void
-  /** The lifetime that the token was issued with, in milliseconds. */
+  /** Returns the lifetime with which the token was issued, in milliseconds. */
   lifetimeOf(id: string): number
   stateOf(id: string): TokenState
   stateOfEntry(entry: LedgerEntry): TokenState
   entryOf(id: string): LedgerEntry | undefined
-  /** The tokens that live now, the newest first. */
+  /** Returns the tokens that live now, the newest first. */
   live(): LedgerEntry[]
   /** Ends the life of every token issued until now. */
   expireAll(): void
@@ -38,7 +37,7 @@ export interface TokenLedger {
 
 type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** A sandbox that runs for days forgets its oldest tokens. */
+/** How many tokens are kept. A sandbox that runs for days forgets its oldest tokens. */
 const rememberedTokens = 100_000
 
 export function createTokenLedger(lifetime: number, now: () => number, realm = 'token'): TokenLedger {

@@ -10,7 +10,7 @@ interface Judge {
   registration: ClientRegistration
 }
 
-/** Says in plain words why the authorization server refused a token request, and what its client did wrong. */
+/** Returns in plain words why the authorization server refused a token request, and what its client did wrong. */
 export function judgeTokenRequest(request: IncomingMessage, exchange: TokenExchange, judge: Judge): Outcome {
   const { authorization, 'content-type': contentType = 'none' } = request.headers
   if (authorization !== undefined) {
@@ -28,7 +28,7 @@ export function judgeTokenRequest(request: IncomingMessage, exchange: TokenExcha
     return refused('token-request', error)
   }
   const wrong = wrongCredentials(clientId, clientSecret, judge)
-  // a secret that was rotated away may have been the right one when the client read it
+  // not a mistake of the client: a rotated secret may have been right when the client read it
   return wrong === undefined
     ? { decision: 'refused', reason: 'a secret that was rotated away' }
     : refused('client-authentication', wrong)

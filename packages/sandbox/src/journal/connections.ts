@@ -2,21 +2,21 @@ import type { Socket } from 'node:net'
 
 import type { SeenRequest } from './entry.ts'
 
-/** What is known of the connection that a request came on. */
+/** The connection on which a request arrived. */
 export interface Connection {
-  /** Counted from 1, in the order of the first requests. */
+  /** Number of the connection, counted from 1 in the order of the first requests. */
   readonly number: number
-  /** How many requests it has had. */
+  /** How many requests arrived on it. */
   requests: number
-  /** The last request that was decided. */
+  /** The last request with a decision. */
   last?: SeenRequest
 }
 
-/** Knows connections by their sockets. */
+/** Numbers connections and counts their requests. */
 export interface Connections {
-  /** Counts a request on a connection. `onClose` is called when the connection ends. */
+  /** Counts a request, and returns its connection. Calls `onClose` when the connection ends. */
   arrive(socket: Socket, onClose: (connection: Connection) => void): Connection
-  /** Numbers a connection that has not had a request. */
+  /** Returns a new number for a connection without a request. */
   open(): Connection
 }
 

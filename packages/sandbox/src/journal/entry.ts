@@ -7,7 +7,7 @@ export type Target = 'general-issuer' | 'weblink-issuer' | 'general-api' | 'webl
 export const targets: readonly Target[] = ['general-issuer', 'weblink-issuer', 'general-api', 'weblink-api']
 
 /**
- * What became of a request:
+ * The result of a request:
  *
  * - `issued`: it got a token
  * - `answered`: an API served it, whatever the status
@@ -22,29 +22,29 @@ export const decisions: readonly Decision[] = ['issued', 'answered', 'refused', 
 
 /** One request that reached an issuer or an API. Plain JSON, without a token, a secret, a query or a body. */
 export interface JournalEntry {
-  /** Counts up from 1 in the order in which responses were decided. */
+  /** Number of the entry, counted from 1 in the order of the decisions. */
   id: number
   /** When the request arrived, in ISO 8601. */
   at: string
   target: Target
   /** First product of the `User-Agent` header, for example `axios/1.21.1`; `unknown` without one. */
   client: string
-  /** Counts the connections of the sandbox from 1, so that requests on the same connection show the same number. */
+  /** Number of the connection, counted from 1. Requests on the same connection have the same number. */
   connection: number
-  /** `null` for a connection that ended in its TLS handshake. */
+  /** Method of the request; `null` for a connection that ended in its TLS handshake. */
   method: string | null
-  /** Without its query. */
+  /** Path of the request without its query; `null` for a connection that ended in its TLS handshake. */
   path: string | null
-  /** Short name of the token that was brought or issued, for example `weblink-3`; `unknown` if no issuer issued it; `null` without one. */
+  /** Short name of the token in the call or the token response, for example `weblink-3`; `unknown` if no issuer issued it; `null` without one. */
   token: string | null
-  /** `null` where the connection was cut before a response. */
+  /** Status of the response; `null` if the connection ended before a response. */
   status: number | null
   decision: Decision
-  /** In plain words, for example `over the limit: 26 of 25 in 1 s`. */
+  /** Why it was decided so, in plain words, for example `over the limit: 26 of 25 in 1 s`. */
   reason: string
 }
 
-/** What is wrong with one request by itself, whatever came before and after it. */
+/** A mistake that one request shows by itself, without the requests before and after it. */
 export type Flaw =
   | 'client-authentication'
   | 'content-type'
@@ -64,32 +64,32 @@ export interface Outcome {
   reason: string
   /** What the journal calls a token that no issuer knows. */
   token?: 'unknown'
-  /** The token that was brought or issued. */
+  /** The token in the call or the token response. */
   entry?: LedgerEntry | undefined
   flaws?: readonly Flaw[]
   /** Whether the sandbox cut the connection. */
   cut?: true
 }
 
-/** What the verdict knows of a request beyond its entry. */
+/** What the verdict knows about a request in addition to its entry. */
 export interface RequestFacts {
   realm: Realm
   /** What arrived: a token request, a call, or a connection without a request so far. */
   kind: 'issuer' | 'api' | 'connection'
-  /** When its client began to send it: when it opened the connection, for the first request on it. */
+  /** When its client began to send it. For the first request on a connection: when the client opened the connection. */
   beganAt: number
-  /** The earliest moment at which it may have arrived: a busy process reads late. */
+  /** The earliest time at which it may have arrived, because a busy process reads late. */
   reachedAt: number
   /** When it was read, on the sandbox's own clock, in milliseconds. */
   arrivedAt: number
   decidedAt: number
-  /** Tells calls apart that differ in method, path or query. */
+  /** Method, path and query, to recognize the same call when it is sent again. */
   call: string
-  /** Until when the response asked not to be called, on the sandbox's own clock. */
+  /** When the client may retry by the response's `Retry-After` header, on the sandbox's own clock. */
   retryAt: number | undefined
-  /** The token that was brought or issued. */
+  /** The token in the call or the token response. */
   token: LedgerEntry | undefined
-  /** How many requests its connection has had, this one included. */
+  /** How many requests arrived on its connection, including this one. */
   onConnection: number
   /** Whether the sandbox cut the connection. */
   cut: boolean

@@ -11,9 +11,9 @@ export interface JournalFilter {
   status?: number
   /** Only entries with a greater id. */
   after?: number
-  /** Only that entry. */
+  /** Only the entry with this id. */
   id?: number
-  /** At most that many entries, the newest ones. */
+  /** Only the newest entries, at most this number. */
   limit?: number
 }
 
@@ -31,17 +31,21 @@ export const journalFilter: Allowed<JournalFilter> = object<JournalFilter>({
 /** Keeps the newest entries, and older ones that are evidence. */
 export interface Journal {
   add(entry: Omit<JournalEntry, 'id'>): JournalEntry
-  /** Keeps an entry for as long as the journal lasts. */
+  /** Keeps an entry until the journal is cleared. */
   keep(id: number): void
   entries(filter?: JournalFilter): JournalEntry[]
-  /** How many entries were dropped because the journal was full. */
+  /** Returns how many entries were dropped because the journal was full. */
   dropped(): number
   clear(): void
-  /** Calls the listener with every new entry; returns the function that ends this. */
+  /** Calls the listener with every new entry. Returns a function that removes the listener. */
   listen(listener: (entry: JournalEntry) => void): () => void
 }
 
-/** @param capacity - how many entries it keeps, beside the evidence. */
+/**
+ * Makes an empty journal.
+ *
+ * @param capacity - how many entries it keeps, in addition to the evidence.
+ */
 export function createJournal(capacity: number): Journal {
   const listeners = new Set<(entry: JournalEntry) => void>()
   const kept = new Map<number, JournalEntry>()

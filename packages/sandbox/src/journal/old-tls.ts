@@ -1,7 +1,7 @@
 import type { OfferedTls } from '../server/client-hello.ts'
 import type { Watch } from './watch.ts'
 
-/** Writes down a connection that offered a TLS version which no server should accept any more (RFC 8996). */
+/** Records a connection whose client offered a TLS version below 1.2, which servers must not accept (RFC 8996). */
 export function noticeOldTls(
   { old, alsoNew }: OfferedTls,
   { realm, kind, now, connections, observe }: Watch,

@@ -22,7 +22,7 @@ afterEach(() => {
 })
 afterAll(() => sandbox.close())
 
-// on a machine that has other things to do
+// long enough for a busy machine
 const patience = { timeout: 20_000, interval: 1 }
 vi.setConfig({ testTimeout: 30_000 })
 

@@ -8,7 +8,7 @@ import type { ServerClock } from '../server/server-clock.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { JournalEntry, Outcome, RequestFacts } from './entry.ts'
 
-/** What a handler is watched with. */
+/** What watching a handler needs. */
 export interface Watch {
   realm: Realm
   kind: 'issuer' | 'api'
@@ -22,7 +22,7 @@ export interface Watch {
   observeClose: (connection: Connection, at: number) => void
 }
 
-/** @param reachedAt - the earliest moment at which the request may have arrived, connection and all. */
+/** @param reachedAt - the earliest time at which the request, and its connection if that is new, may have arrived. */
 type Watched = (request: IncomingMessage, response: ServerResponse, reachedAt: number) => Promise<Outcome>
 
 /** Makes a handler that reports what was decided about each request. */
@@ -39,7 +39,7 @@ export function watched(handle: Watched, watch: Watch): Handler {
     const reachedAt = Math.min(pulse.earliest(), beganAt)
     let endedAt: number | undefined
     response.once('close', () => (endedAt = now()))
-    // Node writes the header by itself, by this machine's clock
+    // without this, Node writes the header by this machine's clock
     if (clock.offset !== 0) response.setHeader('date', clock.date())
 
     const outcome = await handle(request, response, reachedAt)
@@ -75,12 +75,12 @@ export function watched(handle: Watched, watch: Watch): Handler {
   }
 }
 
-/** The first product of a `User-Agent` header (RFC 9110 §10.1.5). */
+/** Returns the first product of a `User-Agent` header (RFC 9110 §10.1.5). */
 function clientOf(userAgent = ''): string {
   return /^[\w!#$%&'*+.^`|~-]{1,40}(?:\/[\w!#$%&'*+.^`|~-]{1,20})?/.exec(userAgent)?.[0] ?? 'unknown'
 }
 
-/** Until when the response asked to wait, on the sandbox's own clock. */
+/** Returns when the client may retry by the response's `Retry-After` header, on the sandbox's own clock. */
 function retryAt(response: ServerResponse, now: number, clock: ServerClock): number | undefined {
   if (response.statusCode !== 429 && response.statusCode !== 503) return undefined
   const header = response.getHeader('retry-after')

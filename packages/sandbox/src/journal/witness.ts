@@ -3,7 +3,7 @@ import { createConnections, type Connection, type Connections } from './connecti
 import type { JournalEntry, RequestFacts } from './entry.ts'
 import type { Journal } from './journal.ts'
 
-/** Writes down what the servers report, and shows it to the judge. */
+/** Records what the servers report, and passes it to the judge. */
 export interface Witness {
   judge: Judge
   connections: Connections

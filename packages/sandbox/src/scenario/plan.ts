@@ -7,13 +7,13 @@ import { parseDuration } from '../duration.ts'
 import type { Happening } from './player.ts'
 import { withMilliseconds, type Scenario, type ScenarioStep } from './scenario.ts'
 
-/** What a step may do: everything that changes something, but for scenarios in scenarios. */
+/** Control functions that a step may call: all that change something, except those for scenarios. */
 const actions = (Object.keys(definitions) as ControlName[]).filter(
   (name) => definitions[name].reads !== true && !name.endsWith('Scenario'),
 )
 
 /**
- * Makes a plan of a scenario.
+ * Returns what happens in a scenario, and when.
  *
  * @throws WrongValueError with what is wrong in every step, before anything happens.
  */

@@ -5,17 +5,17 @@ export interface Happening {
   act: () => void
 }
 
-/** How far a scenario has come. */
+/** How many steps of a scenario are done. */
 interface Progress {
   done: number
   of: number
 }
 
-/** Lets things happen at their times. One scenario at a time: a new one ends the one before. */
+/** Plays one scenario at a time: runs each step at its time. A new scenario ends the one before. */
 export interface Player {
   play(happenings: readonly Happening[]): void
   stop(): void
-  /** `undefined` if none was played. */
+  /** Returns the progress of the scenario; `undefined` without one. */
   progress(): Progress | undefined
 }
 

@@ -43,10 +43,10 @@ export const scenario: Allowed<Scenario> = object<Scenario>({
   ),
 })
 
-/** Parameters that are times: a text such as `"20s"` stands for its milliseconds there. */
+/** Parameters that are times: their values may be texts such as `"20s"`. */
 const times = new Set(['for', 'lifetime', 'max', 'median', 'min', 'ms', 'offset', 'p99', 'window'])
 
-/** Replaces texts such as `"20s"` by milliseconds, wherever a time is meant. */
+/** Returns a copy in which texts such as `"20s"` are milliseconds, in every parameter that is a time. */
 export function withMilliseconds(given: unknown): unknown {
   if (Array.isArray(given)) return given.map((item) => withMilliseconds(item))
   if (typeof given !== 'object' || given === null) return given

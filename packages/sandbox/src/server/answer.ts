@@ -11,7 +11,7 @@ export function json(value: unknown): Answer {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
 }
 
-/** Problem details (RFC 9457). */
+/** Returns a response with problem details (RFC 9457). */
 export function problem(status: number, detail: string, headers: OutgoingHttpHeaders = {}): Answer {
   return {
     status,

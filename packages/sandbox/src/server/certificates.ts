@@ -12,9 +12,9 @@ export interface Certificates {
 
 const ellipticCurve = { keyType: 'ec', algorithm: 'sha256' } as const
 
-/** Makes an authority and one certificate of it for `localhost`, `127.0.0.1` and `::1`. */
+/** Makes an authority. Returns its certificate, and a key with the certificate for `localhost`, `127.0.0.1` and `::1`. */
 export async function makeCertificates(): Promise<Certificates> {
-  // two authorities of one name confuse a client that trusts both
+  // a client that trusts two authorities with the same name can take the wrong one
   const name = `Tokenlane sandbox CA ${randomUUID()}`
   const authority = await generate([{ name: 'commonName', value: name }], {
     ...ellipticCurve,

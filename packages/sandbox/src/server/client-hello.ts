@@ -18,8 +18,8 @@ export interface OfferedTls {
 }
 
 /**
- * Reads which TLS versions a ClientHello offers (RFC 8446 §4.1.2). A client that offers TLS 1.2 at most says only its
- * newest version, so that what is older stays unknown.
+ * Reads which TLS versions a ClientHello offers (RFC 8446 §4.1.2). A client that offers TLS 1.2 at most states its newest
+ * version only, so its older versions stay unknown.
  *
  * @returns `undefined` if the bytes are not a whole ClientHello.
  */
@@ -33,7 +33,7 @@ export function offeredTls(bytes: Buffer): OfferedTls | undefined {
       alsoNew: versions.some((version) => version >= oldest),
     }
   } catch (error) {
-    // shorter than it says
+    // shorter than its length fields say
     if (error instanceof RangeError) return undefined
     throw error
   }
@@ -57,7 +57,7 @@ function readVersions(bytes: Buffer): number[] | undefined {
       const versions = Array.from({ length: (length - 1) >> 1 }, (_, index) =>
         bytes.readUInt16BE(at + 5 + 2 * index),
       )
-      // the others are GREASE (RFC 8701)
+      // unknown versions are GREASE (RFC 8701)
       return versions.filter((version) => names.has(version))
     }
     at += 4 + length

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Makes a response send half of its body only, and cut the connection then. */
+/** Makes a response send half of its body and then cut the connection. */
 export function cutInBody(response: ServerResponse): void {
   const end = response.end.bind(response) as (chunk?: unknown) => ServerResponse
   response.end = ((chunk?: unknown) => {

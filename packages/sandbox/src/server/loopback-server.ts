@@ -6,20 +6,20 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Certificates } from './certificates.ts'
 import { offeredTls, type OfferedTls } from './client-hello.ts'
 
-/** @param openedAt - when the request's connection was opened, as performance.now() has it. */
+/** @param openedAt - when the request's connection was opened, by performance.now(). */
 export type Handler = (request: IncomingMessage, response: ServerResponse, openedAt: number) => Promise<void>
 
 /** An HTTPS server on 127.0.0.1. */
 export interface LoopbackServer {
   /** Without a trailing slash, for example `https://127.0.0.1:41234`. */
   origin: string
-  /** Sets the handler, once there is one: handlers need the origin first. */
+  /** Sets the handler. It is set late, because handlers need the origin first. */
   serve(handler: Handler, onOldTls: (offered: OfferedTls) => void): void
-  /** Ends at once: open connections are cut, whatever they are doing. */
+  /** Closes the server at once, and cuts all open connections. */
   close(): Promise<void>
 }
 
-/** Longer than any client keeps an idle connection, so that none is closed under a request that starts. */
+/** Longer than any client keeps an idle connection, so that the server never closes a connection that a client is about to use. */
 const keepAliveTimeout = 120_000
 
 export async function openLoopbackServer(
@@ -28,9 +28,9 @@ export async function openLoopbackServer(
 ): Promise<LoopbackServer> {
   const https = createHttpsServer({ key, cert, minVersion: 'TLSv1.2', keepAliveTimeout })
   let notice: ((offered: OfferedTls) => void) | undefined
-  // Node does not say what a client offers, so its first bytes are read before TLS gets them
-  // by the client's port, which the socket of TLS has too
+  // when each connection was opened, by the client's port, which the TLS socket has too
   const openedAt = new Map<number | undefined, number>()
+  // Node does not show which TLS versions a client offers, so its first bytes are read before TLS gets them
   const watched = createServer((socket) => {
     const { remotePort } = socket
     openedAt.set(remotePort, performance.now())
@@ -45,7 +45,7 @@ export async function openLoopbackServer(
       https.emit('connection', socket)
     })
   })
-  // the TLS of Bun takes no socket that was read from: what a client offers is not seen there
+  // TLS in Bun does not accept a socket that was read from, so old TLS versions are not noticed there
   const server = process.versions['bun'] === undefined ? watched : https
   const cutConnections = connectionsOf(server)
 
@@ -54,7 +54,7 @@ export async function openLoopbackServer(
     serve(handler, onOldTls) {
       notice = onOldTls
       https.on('request', (request, response) => {
-        // a handler fails when its client leaves in mid-request
+        // a handler fails when its client closes the connection during a request
         const opened = openedAt.get(request.socket.remotePort) ?? performance.now()
         handler(request, response, opened).catch(() => response.destroy())
       })
@@ -68,7 +68,7 @@ export async function openLoopbackServer(
   }
 }
 
-/** Listens on 127.0.0.1 and returns the port: the given one if it is free, else any. */
+/** Listens on 127.0.0.1 and returns the port: the given one if it is free, otherwise any free one. */
 export async function listen(server: Server, port = 0): Promise<number> {
   try {
     server.listen(port, '127.0.0.1')

@@ -1,11 +1,11 @@
-/** How often it looks at the clock, in milliseconds. */
+/** How often the pulse reads the clock, in milliseconds. */
 const interval = 10
 
-/** Knows when this process last had time for its connections. */
+/** Records when this process last had time to read from its connections. */
 export interface Pulse {
   /**
-   * Returns the earliest moment at which what is read now may have arrived. That is long ago where this process was busy
-   * or had to wait for a processor, and a client must not be blamed for that.
+   * Returns the earliest time at which bytes that are read now may have arrived. That is long ago if this process was
+   * busy or had no processor. The verdict must not count such a delay as a mistake of the client.
    */
   earliest(): number
   stop(): void

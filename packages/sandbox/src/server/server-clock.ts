@@ -1,10 +1,10 @@
-/** The clock that a server shows to its clients. It may be wrong, as clocks are. */
+/** The clock that a server shows to its clients. Control can set it wrong. */
 export interface ServerClock {
-  /** By how many milliseconds it is ahead of this machine's clock; negative if it is behind. */
+  /** By how many milliseconds the clock is ahead of this machine's clock; negative if it is behind. */
   offset: number
-  /** The time that it shows, in milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   epoch(): number
-  /** The time as an HTTP date (RFC 9110 §5.6.7). */
+  /** Returns the time as an HTTP date (RFC 9110 §5.6.7). */
   date(): string
 }
 

@@ -1,6 +1,6 @@
 import type { Flaw } from '../journal/entry.ts'
 
-/** Says what a text is, if it is something that no URL may contain. */
+/** Returns which secret a text is; `undefined` if a URL may contain it. */
 export type Recognize = (text: string) => Promise<'token' | 'secret' | undefined>
 
 /** A request's path as it may be shown, and what its URL should not have contained. */
@@ -15,12 +15,15 @@ const words: Record<string, Flaw> = {
   client_secret: 'secret-in-url',
 }
 
-/** Looks for tokens and secrets in a request's target. Logs, proxies and histories keep URLs (RFC 9700 §4.3.2). */
+/**
+ * Looks for tokens and secrets in a request's target, because logs, proxies and histories keep URLs (RFC 9700 §4.3.2).
+ * Returns the path without them, and what was found.
+ */
 export async function judgeUrl(url: string, recognize: Recognize): Promise<JudgedUrl> {
   const [path = '', query = ''] = url.split(/\?(.*)/s)
   const flaws = new Set<Flaw>()
   const look = async (text: string): Promise<boolean> => {
-    // nothing shorter is a token or a secret
+    // every token and secret is longer than that
     const found = text.length < 20 ? undefined : await recognize(text)
     if (found !== undefined) flaws.add(found === 'token' ? 'token-in-url' : 'secret-in-url')
     return found !== undefined

@@ -1,4 +1,4 @@
-/** A map that forgets what was set longest ago when it is full. */
+/** A map of limited size. When it is full, it drops the entry that was set longest ago. */
 export class BoundedMap<Value> {
   readonly #values = new Map<string, Value>()
   readonly #capacity: number

@@ -4,18 +4,18 @@ import type { SeenRequest } from '../journal/entry.ts'
 export interface SeenClose {
   /** The last request on it. */
   last: SeenRequest
-  /** When, on the sandbox's own clock. */
+  /** When it was closed, on the sandbox's own clock. */
   at: number
 }
 
-/** Says that a client broke the rule once; the ids of the journal are the evidence. */
+/** Reports that a client broke the rule once. The ids of the journal entries are the evidence. */
 type Report = (...evidence: readonly number[]) => void
 
-/** Watches all requests for one mistake. It keeps little, however long the sandbox runs. */
+/** Watches all requests for one mistake. Its memory stays small in a sandbox that runs for days. */
 export interface Watcher {
   see(request: SeenRequest): void
   seeClose?(close: SeenClose): void
-  /** What is wrong as long as nothing else happens: ids of the journal. */
+  /** Returns the ids of journal entries that break the rule now, and that a later request may still put right. */
   open?(): readonly number[]
 }
 
@@ -33,7 +33,7 @@ export interface Rule {
   watch: (report: Report) => Watcher
 }
 
-/** `1 call`, `2 calls`. */
+/** Returns `1 call` or `2 calls`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 }

@@ -1,2 +1,2 @@
-/** How long after a response a client may still send what it had decided to send before, in milliseconds. */
+/** How long after a response a client may still send requests that it had prepared before, in milliseconds. */
 export const timeToReact = 500

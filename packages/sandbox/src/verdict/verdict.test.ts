@@ -15,7 +15,7 @@ beforeEach(() => {
 
 type Changed = Partial<Omit<JournalEntry, 'id' | 'token'>> & Partial<RequestFacts>
 
-/** A request that arrived at one moment and was decided at another; returns its id. */
+/** Shows the judge a request with its times of arrival and decision; returns its id. */
 function see(changed: Changed): number {
   lastId += 1
   const { kind = 'api', realm = 'general', arrivedAt = 0, decidedAt = arrivedAt } = changed
@@ -199,7 +199,7 @@ test('a refused call is lost until the same call succeeds', () => {
   expect(finding('work-lost')).toBeUndefined()
 })
 
-/** A connection with one request, closed by the client after some time. */
+/** Shows the judge a connection with one request, which the client closes after `closedAfter` milliseconds. */
 function single(connection: number, arrivedAt: number, closedAfter: number): void {
   lastId += 1
   const entry = {

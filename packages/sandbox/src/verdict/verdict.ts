@@ -12,7 +12,7 @@ import { workLost } from './rules/work-lost.ts'
 
 /** A mistake of the client, with the evidence. */
 export interface Finding {
-  /** For example `stampede`; stable. */
+  /** Stable name of the rule, for example `stampede`. */
   rule: string
   /** An `error` costs calls or tokens, or shows a secret; a `warning` costs time. */
   severity: 'error' | 'warning'
@@ -30,7 +30,7 @@ export interface Finding {
 export interface Verdict {
   /** Whether no finding is an error. */
   ok: boolean
-  /** Errors first. */
+  /** All findings, errors first. */
   findings: Finding[]
 }
 
@@ -47,7 +47,7 @@ export const rules: readonly Rule[] = [
   noKeepAlive,
 ]
 
-/** Judges requests as they come. */
+/** Checks requests against the rules as they arrive. */
 export interface Judge {
   see(request: SeenRequest): void
   seeClose(close: SeenClose): void
@@ -58,7 +58,11 @@ export interface Judge {
 
 const mostEvidence = 10
 
-/** @param keep - keeps an entry of the journal as evidence. */
+/**
+ * Makes a judge that has seen no request.
+ *
+ * @param keep - keeps an entry of the journal as evidence.
+ */
 export function createJudge(keep: (id: number) => void): Judge {
   let cases = rules.map((rule) => openCase(rule, keep))
 

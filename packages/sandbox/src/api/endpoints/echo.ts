@@ -16,7 +16,7 @@ const shownHeaders = new Set([
   'x-request-id',
 ])
 
-/** `POST|PUT|PATCH|DELETE echo`: proves which bytes arrived. */
+/** `POST|PUT|PATCH|DELETE echo`: responds with what arrived, so that a test can compare the bytes. */
 export const echoEndpoint: Endpoint = async ({ request }) => {
   const { method = '', headers } = request
   if (!methods.includes(method)) return problem(405, 'An echo needs a body', { allow: methods.join(', ') })

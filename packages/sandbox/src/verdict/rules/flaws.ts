@@ -3,7 +3,7 @@ import { plural, type Rule } from '../rule.ts'
 
 type Text = Pick<Rule, 'message' | 'fix'>
 
-/** What is wrong with one request by itself. */
+/** Message and fix for each mistake that one request shows by itself. */
 const texts: Record<Flaw, Text> = {
   'client-authentication': {
     message: (count) => `${plural(count, 'token request')} did not authenticate as the issuer asks for`,

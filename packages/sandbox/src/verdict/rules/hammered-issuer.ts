@@ -4,7 +4,7 @@ import { plural, type Rule } from '../rule.ts'
 const most = 10
 const window = 1_000
 
-/** Token requests that follow one another while the issuer says no, or says nothing. */
+/** Token requests in quick succession while the issuer refuses them or does not respond. */
 export const hammeredIssuer: Rule = {
   name: 'hammered-issuer',
   severity: 'error',

@@ -1,10 +1,10 @@
 import { plural, type Rule } from '../rule.ts'
 import { timeToReact } from '../time-to-react.ts'
 
-/** Timers may fire early by so much, in milliseconds. */
+/** By how much a timer of a client may fire early, in milliseconds. */
 const tolerance = 50
 
-/** Requests before the time that a 429 or 503 had asked to wait for. */
+/** Requests before the end of the wait that a 429 or 503 response had ordered. */
 export const ignoredRetryAfter: Rule = {
   name: 'ignored-retry-after',
   severity: 'error',
@@ -21,7 +21,7 @@ export const ignoredRetryAfter: Rule = {
         if (wait !== undefined && reachedAt > wait.at + timeToReact) {
           report(wait.id, entry.id)
         }
-        // a client that never waits gets many of them, and could have known since the first one
+        // the first response counts: a client that never waits gets many of them
         if (retryAt !== undefined && wait === undefined) {
           asked.set(server, { id: entry.id, at: decidedAt, until: retryAt })
         }

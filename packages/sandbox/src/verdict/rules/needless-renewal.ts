@@ -30,7 +30,10 @@ export const needlessRenewal: Rule = {
   },
 }
 
-/** A request that began before the token was issued is a stampede, not a renewal. */
+/**
+ * Returns whether a token had more than half of its life left at this time; `false` before it was issued, because a token
+ * request that began then is a stampede.
+ */
 function isFresh({ issuedAt, expiresAt, revokedAt, lifetime }: LedgerEntry, at: number): boolean {
   return at >= issuedAt && expiresAt - at > lifetime / 2 && (revokedAt === undefined || revokedAt > at)
 }

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../journal/entry.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import { plural, type Rule, type SeenClose } from '../rule.ts'
 
-/** A client that closes a connection so soon after its only response did not want to use it again. */
+/** A client that closes a connection within this time after its only response does not reuse connections, in milliseconds. */
 const soon = 1_000
 const remembered = 1_000
 

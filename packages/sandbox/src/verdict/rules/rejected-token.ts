@@ -4,7 +4,7 @@ import { timeToReact } from '../time-to-react.ts'
 
 const rememberedTokens = 1_000
 
-/** Calls with a token that ended early, after its API had said so. */
+/** Calls with a token that ended early, after its API had refused it. */
 export const rejectedToken: Rule = {
   name: 'rejected-token',
   severity: 'error',

@@ -3,7 +3,7 @@ import { plural, type Rule } from '../rule.ts'
 
 const remembered = 10_000
 
-/** Calls that were refused or limited, and have not been answered since. */
+/** Calls that were refused or limited, and have not succeeded since. */
 export const workLost: Rule = {
   name: 'work-lost',
   severity: 'error',
