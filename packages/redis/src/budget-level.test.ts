@@ -4,7 +4,7 @@ import type { BudgetResponse } from './protocol.ts'
 
 const span = 1_000
 
-/** What Redis says of the budget; the rest of a response is of no interest here. */
+/** Returns a response of Redis with these fields. The other fields do not matter here. */
 const said = (response: Partial<BudgetResponse>): BudgetResponse =>
   ({ used: 0.2, left: 20, soonest: 0, asks: false, ...response }) as BudgetResponse
 

@@ -16,9 +16,9 @@ interface Level {
   readonly at: number
 }
 
-/** APIs write whole seconds, so a reset may come that much earlier, in milliseconds. */
+/** By how much a reset may come earlier than the API says, because headers have whole seconds, in milliseconds. */
 const rounding = 1_000
-/** What the API says is worth a request where less than this part remains of what Redis knows to be left. */
+/** A response of the API is worth a request if it leaves less than this part of what Redis knows to be left. */
 const muchLess = 0.5
 
 /**

@@ -95,7 +95,7 @@ export class BudgetSync {
     this.plan()
   }
 
-  /** Reports what is left to report, and ends; a Redis that does not respond in time holds nothing up. */
+  /** Sends the last report and ends. Stops waiting when Redis does not respond in time. */
   async close(): Promise<void> {
     const hasReport = !this.#unreported.isNone || this.#subjects.demand.isQueued
     await this.#schedule.close(!this.#reachability.isAway && hasReport && this.#last !== undefined)

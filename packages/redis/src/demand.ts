@@ -3,9 +3,9 @@ import type { BudgetResponse } from './protocol.ts'
 /** How many units the calls of this process could use, and when to ask Redis for them. */
 export class Demand {
   #wanted = 0
-  /** When the turn of this process comes, by the last response of Redis. */
+  /** When this process should ask for units, by the last response of Redis. */
   #askAt = Number.NEGATIVE_INFINITY
-  /** Before that no process gets a unit. */
+  /** No process gets a unit before this time. */
   #soonestAt = Number.NEGATIVE_INFINITY
   /** Whether Redis has this process in its queue. */
   #isQueued = false
@@ -44,7 +44,7 @@ export class Demand {
     this.#askAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Takes a response; the next request leaves earlier by what it travels. */
+  /** Takes a response. The next request leaves earlier by the time that it needs to reach Redis. */
   update({ wait, soonest }: BudgetResponse, now: number, roundTrip: number): void {
     this.#askAt = now + wait - Math.min(roundTrip, wait / 2)
     this.#soonestAt = now + soonest

@@ -1,4 +1,4 @@
-/** Returns what an operator may see of a failure: no addresses, no commands. */
+/** Returns a short reason of a failure for operators, without addresses and commands. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }

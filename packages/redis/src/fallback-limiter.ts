@@ -11,7 +11,7 @@ import type { Runtime } from './runtime.ts'
 
 /** By how much longer than its part a turn takes, so that processes whose turns are next to each other do not meet. */
 const apart = 1.2
-/** Successive numbers times this, without the whole part, lie evenly between 0 and 1 however many there are. */
+/** Fractional parts of the multiples of this number lie evenly between 0 and 1, for any count of multiples. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 /** How late a call may be for its turn: this part of the window. */
 const lateness = 0.1
@@ -25,7 +25,7 @@ const lateness = 0.1
 export class FallbackLimiter {
   readonly #runtime: Runtime
   readonly #limiter: RateLimiter
-  /** How far apart the turns of this process are, 0 if it may send at any time. */
+  /** Time between the turns of this process, in milliseconds; 0 if it may send at any time. */
   readonly #period: number
   readonly #lateness: number
   readonly #share: number
@@ -48,7 +48,7 @@ export class FallbackLimiter {
     this.#lateness = lateness * Math.min(...limits.map(({ window }) => window))
   }
 
-  /** From now on Redis is unreachable. */
+  /** Notes that Redis is unreachable from now on. */
   begin(silence: number, { member, offset }: Membership): void {
     this.#silentUntil = this.#runtime.now() + silence
     const part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
@@ -83,7 +83,7 @@ export class FallbackLimiter {
   }
 }
 
-/** Returns the part of a limit that one process keeps to. Less than one call is one call in a longer window. */
+/** Returns the part of a limit for one process. A part of less than one call becomes one call in a longer window. */
 export function shareOf({ quota, window }: RateLimit, share: number): RateLimit {
   const calls = quota * share
   // a third of 3 is 1, also in binary fractions

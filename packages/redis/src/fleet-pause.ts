@@ -1,9 +1,9 @@
-/** For how long at most Redis keeps a pause, in milliseconds. */
+/** The longest pause that Redis keeps, in milliseconds. */
 const longestPause = 86_400_000
-/** A pause that ends by less before its time ended by itself, in milliseconds. */
+/** A pause that ends earlier than planned by less than this was not lifted, in milliseconds. */
 const moment = 50
 
-/** What a process reports of a pause: for how long no process shall send, and whether the pause of all is lifted. */
+/** What a process reports of a pause: for how long no process may send, and whether the pause of all processes is lifted. */
 export interface PauseReport {
   readonly pause: number
   readonly resume: boolean

@@ -1,6 +1,6 @@
 import { unitSpan, type RateLimit } from '@tokenlane/core/fleet'
 
-/** For how long a unit may block new grants at most, in milliseconds: no outage stops an API for longer. */
+/** The longest time for which a unit may block new grants, in milliseconds. No outage stops an API for longer. */
 const longestSpan = 60_000
 /**
  * By how much longer than `reconnectTime` a process sends nothing, as a part of it: an outage that is just long
@@ -11,10 +11,10 @@ const beforeFallback = 0.25
 export const defaultReconnectTime = 6_000
 /** How long a response may wait for other changes, so that one request reports both, in milliseconds. */
 export const longestUnreported = 250
-/** How far ahead Redis grants units, in milliseconds, at most. */
+/** The longest time ahead for which Redis grants units, in milliseconds. */
 const longestHorizon = 1_000
 
-/** Within how long at most a process promises a response, in milliseconds: a unit that takes longer is under way. */
+/** The longest time within which a process promises a response, in milliseconds. A unit that takes longer is under way. */
 export const longestPromise = 1_500
 
 /** One limit as Redis knows it. */
@@ -61,7 +61,7 @@ export function fleetPolicy(
   }
 }
 
-/** Of two limits with the same window the smaller one holds. */
+/** Returns one limit for each window: the smallest one. */
 function limitsBySpan(limits: readonly RateLimit[]): FleetLimit[] {
   const quotas = new Map<number, number>()
   for (const { quota, window } of limits) {

@@ -60,7 +60,7 @@ export class Ledger {
     return batch
   }
 
-  /** One unit of a batch is answered, as far as is known at `at`. */
+  /** Notes that one unit of a batch was answered at `at`. */
   settle(batch: Batch, at: number): void {
     batch.open -= 1
     this.#settle(at, 1)
@@ -108,7 +108,7 @@ export class Ledger {
     }
   }
 
-  /** Drops what is answered, and out of every window. */
+  /** Drops answered units that have left every window. */
   #forget(now: number): void {
     this.#batches = this.#batches.filter(({ open }) => open > 0)
     for (const [index, { span }] of this.#policy.limits.entries())
@@ -123,7 +123,7 @@ export class Ledger {
   }
 }
 
-/** Rounded so that a unit is never stated as answered before it was. */
+/** Returns the age of a response, rounded so that a unit is never stated as answered too early. */
 function ageOf(at: number, now: number): number {
   return Math.floor((now - at) * 100) / 100
 }

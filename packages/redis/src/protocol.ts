@@ -31,9 +31,9 @@ export interface BudgetRequest extends ReachabilityReport {
    * of now, milliseconds. Empty where no response has said anything new.
    */
   readonly reported: readonly [] | readonly [remaining: number, resetIn: number, age: number]
-  /** For how long no process shall send, 0 for no pause. */
+  /** For how long no process may send; 0 without a pause. */
   readonly pause: number
-  /** Whether the pause of all is lifted. */
+  /** Whether the pause of all processes is lifted. */
   readonly resume: boolean
 }
 
@@ -46,7 +46,7 @@ export interface BudgetResponse {
   readonly grants: readonly (readonly [due: number, count: number])[]
   /** When to ask again for what is still wanted. */
   readonly wait: number
-  /** Before that no process gets a unit. */
+  /** No process gets a unit before this time. */
   readonly soonest: number
   readonly pause: number
   /** How long after its due time each of `grants` is presumed to be answered. */
@@ -64,7 +64,7 @@ export interface BudgetResponse {
 /** Sends a request to Redis and returns the response; `'stale'` if a later request was there before. */
 export type Exchange = (request: BudgetRequest) => Promise<BudgetResponse | 'stale'>
 
-/** Returns the exchange of one process about one API. A cluster keeps what is in the braces in one place. */
+/** Returns the exchange of one process about one API. A Cluster keeps keys with the same text in braces on one node. */
 export function createExchange(client: RedisClient, prefix: string, baseUrl: string, name: string): Exchange {
   const parts = ['state', 'queue', 'deadlines', `process:${name}`]
   const keys = parts.map((part) => `${prefix}:limiter:{${baseUrl}}:${part}`)
@@ -72,7 +72,11 @@ export function createExchange(client: RedisClient, prefix: string, baseUrl: str
     readResponse(await runScript(client, limiterScript, keys, [JSON.stringify(request)]))
 }
 
-/** @throws Error for what is not a response of the limiter. */
+/**
+ * Returns the response in a reply of Redis.
+ *
+ * @throws Error for a reply that is not a response of the limiter.
+ */
 export function readResponse(reply: unknown): BudgetResponse | 'stale' {
   const { stale, epoch, grants, asks, ...times } = parse(reply)
   if (stale === true) return 'stale'
@@ -89,7 +93,7 @@ export function readResponse(reply: unknown): BudgetResponse | 'stale' {
   return { epoch, grants: list as BudgetResponse['grants'], asks, ...times } as BudgetResponse
 }
 
-/** A client may be set to give bytes. */
+/** Returns the parsed reply. A client may be configured to return bytes. */
 function parse(reply: unknown): Record<string, unknown> {
   const text = reply instanceof Uint8Array ? new TextDecoder().decode(reply) : reply
   try {

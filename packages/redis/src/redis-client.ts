@@ -1,4 +1,4 @@
-/** As much of a Redis client as is needed: of `redis` (standalone, Sentinel or Cluster), or of ioredis. */
+/** The needed part of a Redis client: of `redis` (standalone, Sentinel or Cluster), or of ioredis. */
 export type RedisClient = NodeRedis | IoRedis
 
 /** `redis`, 5 and later. */

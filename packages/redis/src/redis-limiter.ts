@@ -8,7 +8,7 @@ import { processRuntime } from './runtime.ts'
 
 /** Configures the limiter of a fleet. */
 export interface RedisLimiterOptions {
-  /** A connected client of `redis` or ioredis: standalone, Sentinel or Cluster. Closing it stays yours. */
+  /** A connected client of `redis` or ioredis: standalone, Sentinel or Cluster. The application closes it. */
   readonly client: RedisClient
   /**
    * What the names of all keys begin with; text without braces, which are kept for the hash tag that holds the keys

@@ -1,11 +1,11 @@
 import type { Runtime, Timer } from './runtime.ts'
 
-/** Until when a request without a response is given up, in milliseconds: the connection may be half open. */
+/** After how long a request without a response is given up, in milliseconds. The connection may be half open. */
 const longestWait = 4_000
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
 
-/** What becomes of the requests of a process. */
+/** Receives the results of the requests of a process. */
 export interface Listener<Reply> {
   /** Takes the response, late or not, to the request that left at `sentAt`. */
   responded(response: Reply, sentAt: number): void
@@ -114,7 +114,7 @@ export class RedisRequests<Request, Reply> {
       if (round === this.#round)
         this.#becomeUnreachable(new Error(`no response in ${Math.round(this.responseTimeout)} ms`))
     }
-    // a process that stood still finds its timer over before it reads the response that is already there
+    // after a process was suspended, its timer fires before it reads a response that has already arrived
     if (!this.#isUnreachable) this.#later(left, () => this.#later(1, () => this.#later(1, late)))
     this.#later(longestWait, () => this.#giveUp(round))
   }
@@ -143,7 +143,7 @@ export class RedisRequests<Request, Reply> {
   }
 }
 
-/** Of an even number of values the lower one in the middle. */
+/** Returns the median; of an even number of values the lower one in the middle. */
 function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
   return sorted[Math.floor((sorted.length - 1) / 2)] as number

@@ -8,8 +8,8 @@ import { canSubscribe, WakeUps } from './wake-up.ts'
 /** Configures a shared token store. */
 export interface RedisTokenStoreOptions {
   /**
-   * A client of `redis` (standalone, Sentinel or Cluster) or of ioredis. Connecting it, its reconnection and its end
-   * are yours; calls that come while it is not connected do without the store.
+   * A client of `redis` (standalone, Sentinel or Cluster) or of ioredis. The application connects and
+   * closes it. Calls while it is not connected work without the store.
    */
   readonly client: RedisClient
   /**
@@ -22,8 +22,8 @@ export interface RedisTokenStoreOptions {
 }
 
 /**
- * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey 8 or later: one token request per issuer and lifetime, however many
- * processes there are.
+ * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey 8 or later: one token request per issuer and lifetime for
+ * any number of processes.
  *
  * Redis sees neither a token nor a secret: what it keeps is encrypted with a key that only a holder of the client
  * secret can derive, and ends with the token.
@@ -101,12 +101,12 @@ function readClaim(reply: unknown): StoreClaim {
   return { entry: text(value), ...(expiresIn >= 0 && { expiresIn }) }
 }
 
-/** A client may be set to give bytes. */
+/** Returns a reply as text. A client may be configured to return bytes. */
 function text(value: unknown): string {
   return value instanceof Uint8Array ? new TextDecoder().decode(value) : (value as string)
 }
 
-/** Redis takes whole milliseconds, at least one. */
+/** Returns whole milliseconds, at least 1, as Redis requires. */
 function whole(ms: number): string {
   return String(Math.max(1, Math.floor(ms)))
 }

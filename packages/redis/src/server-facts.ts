@@ -9,7 +9,7 @@ return { time[1], time[2], type(info) == 'table' and '' or info }
 `
 
 /**
- * Returns what the server that keeps `key` says of itself. Nothing is read or written under the key.
+ * Returns what the server that keeps `key` reports about itself. Does not read or write the key.
  *
  * @throws what the client throws where the server cannot be reached or refuses scripts.
  */
@@ -32,7 +32,7 @@ export async function serverFacts(client: RedisClient, key: string): Promise<Sha
   }
 }
 
-/** A client may be set to give bytes. */
+/** Returns a reply as text. A client may be configured to return bytes. */
 function textOf(value: unknown): string {
   return value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)
 }

@@ -88,7 +88,7 @@ export class SharedBudget {
     return this.#ledger.policy
   }
 
-  /** Returns a permit for a unit that is due; else asks Redis for `couldUse` units, and reports when they are due. */
+  /** Returns a permit for a unit that is due; otherwise asks Redis for `couldUse` units, and reports when they are due. */
   take(couldUse: number): Permit | NotBefore {
     const batch = this.#ahead.take()
     this.#demand.want(batch === undefined ? couldUse : couldUse - 1)
@@ -155,7 +155,7 @@ export class SharedBudget {
     this.#sync.report()
   }
 
-  /** Gives back the units that no call took, and ends; a Redis that does not respond in time holds nothing up. */
+  /** Gives back the units that no call took, and ends. Stops waiting when Redis does not respond in time. */
   close(): Promise<void> {
     this.#demand.want(0)
     this.#ahead.drop(Infinity)

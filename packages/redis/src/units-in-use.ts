@@ -16,7 +16,7 @@ export interface UseListener {
   unused(batch: Batch, count: number): void
 }
 
-/** The permits of calls under way: notes in the ledger when each call ended, and learns how long responses take. */
+/** Gives permits to calls, notes in the ledger when each call ended, and learns how long responses take. */
 export class UnitsInUse {
   readonly #runtime: Runtime
   readonly #ledger: Ledger

@@ -4,12 +4,12 @@ import type { RedisClient } from './redis-client.ts'
 const lingerTime = 5_000
 /** How long a message may be older than the wait that it is for: it can overtake the reply to a claim. */
 const latestTime = 1_000
-/** How long no other connection is tried after one that failed. */
+/** How long after a failed connection the next one may be tried, in milliseconds. */
 const retryTime = 10_000
 
 type Listener = (message: string) => void
 
-/** A connection that hears what is published. */
+/** A connection that receives published messages. */
 interface Subscriber {
   subscribe(channel: string): Promise<void>
   /** Ends all subscriptions, and the connection if it is its own. */
@@ -128,7 +128,7 @@ async function nextOf({ listeners }: Channel, ms: number, signal: AbortSignal): 
   }
 }
 
-/** As much as is needed of each kind of client. */
+/** The needed part of each kind of client. */
 interface SomeClient {
   readonly options?: { readonly socket?: object }
   readonly isCluster?: boolean
@@ -144,7 +144,7 @@ interface SomeClient {
   disconnect?(): unknown
 }
 
-/** Whether this client can be waited on. */
+/** Returns whether this client can open a connection for subscriptions. */
 export function canSubscribe(client: RedisClient): boolean {
   const methods = client as unknown as Record<string, unknown>
   return ['subscribe', 'duplicate', 'on'].every((name) => typeof methods[name] === 'function')
@@ -191,7 +191,7 @@ async function openSubscriber(
   }
 }
 
-/** A connection that does not come back by itself. */
+/** Returns a copy of the client that does not reconnect by itself. */
 function duplicate(client: SomeClient, isIoRedis: boolean): SomeClient {
   const overrides = isIoRedis
     ? { lazyConnect: true, retryStrategy: () => null, enableReadyCheck: false }
