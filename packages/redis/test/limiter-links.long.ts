@@ -69,8 +69,12 @@ test.concurrent.each(clientKinds)(
       })
       await pass(2_000)
       network.swallow()
-      await vi.waitFor(() => expect(count(fleet, 'limiter.failed')).toBe(2), timeout)
-      await vi.waitFor(() => expect(count(fleet, 'limiter.recovered')).toBe(2), timeout)
+      // on a busy machine a process may find its connection silent once more
+      await vi.waitFor(() => expect(count(fleet, 'limiter.failed')).toBeGreaterThanOrEqual(2), timeout)
+      await vi.waitFor(
+        () => expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed')),
+        timeout,
+      )
       await expectAllIsWell(fleet)
     }
     for (const client of far) client.destroy()
