@@ -3,9 +3,11 @@ import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/co
 import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
+import { tokensInterceptor } from '@tokenlane/undici'
 import axios from 'axios'
 import got from 'got'
 import ky from 'ky'
+import { EnvHttpProxyAgent, request } from 'undici'
 
 const { AUTH_URL: authUrl = '', API_URL: apiUrl = '' } = process.env
 const tokens = createTokenManager({
@@ -13,7 +15,7 @@ const tokens = createTokenManager({
   apis: [{ baseUrl: apiUrl, issuer: 'general' }],
 })
 
-// HTTPS_PROXY with NODE_USE_ENV_PROXY=1 is all that any of them needs
+// HTTPS_PROXY with NODE_USE_ENV_PROXY=1 is all that they need; of undici's agents only this one reads HTTPS_PROXY
 const clients: Record<string, (url: string) => Promise<number | undefined>> = {
   async fetch(url) {
     const fetch = createFetch(tokens)
@@ -29,6 +31,10 @@ const clients: Record<string, (url: string) => Promise<number | undefined>> = {
   },
   async ky(url) {
     return (await ky.extend(kyTokens(tokens)).get(url)).status
+  },
+  async undici(url) {
+    const dispatcher = new EnvHttpProxyAgent().compose(tokensInterceptor(tokens))
+    return (await request(url, { dispatcher })).statusCode
   },
 }
 

@@ -46,7 +46,7 @@ async function run(program: string, args: string[] = []): Promise<string> {
   return output + errors
 }
 
-test.each(['fetch', 'axios', 'got', 'ky'])(
+test.each(['fetch', 'axios', 'got', 'ky', 'undici'])(
   'the token request and a call of %s go through the proxy of the environment',
   { timeout: 60_000 },
   async (client) => {
