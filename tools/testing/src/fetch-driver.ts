@@ -32,7 +32,7 @@ export async function responseOf(response: Response, stream: boolean | undefined
   }
 }
 
-/** How the errors of the runtime's own `fetch` are told apart. */
+/** Recognizes the errors of the runtime's own `fetch`. */
 export const fetchErrors: Driver<unknown>['errors'] = {
   isAbort: (error) => error instanceof DOMException && error.name === 'AbortError',
   isTimeout: (error) => error instanceof DOMException && error.name === 'TimeoutError',

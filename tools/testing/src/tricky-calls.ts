@@ -18,7 +18,7 @@ interface TrickyCalls<How> {
 
 /** Registers the test that calls to URLs that only look like an API's carry the token of where they lead, or none. */
 export function testTrickyCalls<How>({ runs, how, open, mayGoWithout }: TrickyCalls<How>): void {
-  // so many calls take their time on a busy machine
+  // thousands of calls take more than the default 5 s on a busy machine
   const patience = { timeout: 120_000 }
   test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, patience, async () => {
     const sent: Sent[] = []

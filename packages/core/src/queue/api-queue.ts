@@ -249,7 +249,11 @@ export class ApiQueue {
     this.serve()
   }
 
-  /** Notes that the present request holds a turn. Gives the turn back if there is no request, which is an error. */
+  /**
+   * Notes that the incoming request which is handled now holds a turn.
+   *
+   * @throws TokenlaneError `RUNTIME_UNSUPPORTED` outside of every request; the turn is given back.
+   */
   #hold(held: HeldByRequests<QueuedCall | Turn | Renewal>, turn: Turn): void {
     try {
       held.add(turn)

@@ -69,7 +69,7 @@ export class ProtectedApi implements Api {
     }
   }
 
-  /** Whether a new one would send as many calls: no unit of a limit is used, and there is no pause. */
+  /** Whether a new object for this API would send as many calls now: the limits are unused, and the API is not paused. */
   get isUnspent(): boolean {
     return this.#context.queue?.isUnspent ?? true
   }

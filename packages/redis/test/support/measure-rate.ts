@@ -79,7 +79,7 @@ export async function measureRate({
       limiter,
       spread,
     })
-    // until Redis knows of no units before, and every process has had a turn
+    // until the units of the warm-up no longer count in Redis, and each process has had a turn
     await pass(Math.min(60_000, window) + 1_500 + Math.min(60_000, (window * size) / quota))
     const cpuBefore = await readCpu()
     const from = performance.now()
