@@ -27,7 +27,7 @@ WEBLINK_URL, WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
 No option takes a secret: other users of the machine can read arguments.
 
 Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage,
-3 could not look: no application, or it cannot be loaded.`
+3 the application was not found or cannot be loaded.`
 
 const helpOfThis = 'prints this help'
 
@@ -56,7 +56,7 @@ export function createProgram(end: (status: number) => void): Command {
     .action(async (issuer: string, options: TokenOptions) => end(await token(issuer, options)))
 
   application(program.command('call'))
-    .description('makes one call: tells what happens on standard error, writes the body to standard output')
+    .description('makes one call: writes each event to standard error, and the body to standard output')
     .argument('<url>', 'absolute URL of an API')
     .option('--method <method>', 'HTTP method', 'GET')
     .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))

@@ -30,7 +30,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (tokenlane_issuer) (increase(${requests('error_type!=""')}[10m])) > 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (increase(${requests('error_type=""')}[10m])) == 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
     for: '5m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} gives no new token; calls still use the old one',
-    action: 'There is time until the token expires. Is the issuer down, or the client refused?',
+    action: 'Calls work until the token expires. Is the issuer down, or the client refused?',
   },
   {
     name: 'TokenlaneClientRefused',
@@ -70,7 +70,7 @@ export const alerts: readonly Alert[] = [
     expr: `min_over_time(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0 and deriv(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0`,
     for: '15m',
     summary: 'More calls to {{ $labels.tokenlane_api }} come than its rate policy allows',
-    action: 'Fewer calls, a higher quota, or `maxQueued` and `maxWait` so that callers hear of it early.',
+    action: 'Fewer calls, a higher quota, or `maxQueued` and `maxWait` so that callers get an error early.',
   },
   {
     name: 'TokenlaneTokensRejected',

@@ -31,7 +31,7 @@ export const rows: readonly Row[] = [
       {
         title: 'Token requests by reason',
         description:
-          '`rejected`: an API refuses tokens. `expired`: calls waited. `ahead` (in the background) is how it should be.',
+          '`rejected`: an API refuses tokens. `expired`: calls waited. `ahead` (in the background) is normal.',
         unit: 'reqps',
         queries: [
           [
@@ -42,7 +42,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Token request, 95th percentile',
-        description: 'Slow: the issuer is slow. Calls only notice it when they have no live token.',
+        description: 'Slow: the issuer is slow. It delays only calls without a live token.',
         unit: 's',
         queries: [[issuer, quantile(0.95, 'tokenlane.token.request.duration', 'tokenlane_issuer')]],
       },
@@ -122,7 +122,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Paused, share of the time',
-        description: 'Any: the API answered that its limit was passed.',
+        description: 'Any: the API responded that its limit was passed.',
         unit: 'percentunit',
         queries: [
           [api, `sum by (tokenlane_api) (rate(${metric('tokenlane.api.pause.duration', '', 'sum')}[5m]))`],

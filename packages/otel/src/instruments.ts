@@ -124,7 +124,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     unit: '1',
     attributes: ['tokenlane.api'],
     description: 'Share of the fullest limit that is in use, 0 to 1, in this process.',
-    lookAtIt: 'It stays at 1: the quota is what holds the calls up.',
+    lookAtIt: 'It stays at 1: the quota limits the calls.',
   },
   'tokenlane.api.pause.duration': {
     kind: 'histogram',

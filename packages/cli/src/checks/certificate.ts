@@ -49,7 +49,7 @@ function unknownAuthority([authority, servers]: readonly [string, readonly Shown
 
 function privateAuthority([authority, servers]: readonly [string, readonly Shown[]]): Finding {
   return finding('authority-private', 'info', `authority "${authority}"`, {
-    seen: `It signs the certificate of ${originsOf(servers)}. Node does not bring it.`,
+    seen: `It signs the certificate of ${originsOf(servers)}. Node does not ship it.`,
     why: 'A server of your own does this, and so does a proxy that opens TLS and reads what passes.',
     fix: 'Nothing, if you know this authority.',
   })

@@ -19,7 +19,7 @@ function findingOf({ origin, roles, proxy }: ServerFacts, code: string): Finding
   const why = `Requests to ${what} fail.`
   if (tlsTooOld.test(code))
     return finding('tls-too-old', 'error', origin, {
-      seen: `The server offers no TLS 1.2 or later (${code}).`,
+      seen: `The server does not offer TLS 1.2 or later (${code}).`,
       why: `${why} Tokenlane sends no secret below TLS 1.2.`,
       fix: 'Ask its operator for TLS 1.2 or later. Check that nothing on the way opens TLS.',
     })

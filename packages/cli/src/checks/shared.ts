@@ -18,7 +18,7 @@ export function checkShared({ shared, events }: Facts): Finding[] {
 
 const consequence = {
   'token store': 'Each process asks the issuer for a token of its own.',
-  'rate limiter': 'Each process keeps to a share of the limit.',
+  'rate limiter': 'Each process limits itself to a share.',
 } as const
 
 const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' } as const

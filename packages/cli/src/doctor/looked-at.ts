@@ -35,7 +35,7 @@ function serverLine({ origin, roles, protocol, failure, throughFetch }: ServerFa
 
 function sharedLine({ part, server, failure, failedAt }: SharedFacts): string {
   if (failure !== undefined) return `${part}: ${failedAt} failed (${failure})`
-  if (server === undefined) return `${part}: works; says nothing of its server`
+  if (server === undefined) return `${part}: works; its server is unknown`
   const { name, refused } = server
   return refused === undefined
     ? `${part}: works, on ${name}`

@@ -66,11 +66,11 @@ async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Pr
   const name = `doctor-${randomUUID()}`
   const entry = randomUUID()
   const claim = await step('claiming a name', () => store.claim(name, undefined, longest))
-  if (claim === 'locked' || !('fence' in claim)) throw new Failed('a new name is taken')
+  if (claim === 'locked' || !('fence' in claim)) throw new Failed('a new name is already locked')
   await step('writing an entry', () => store.write(name, claim.fence, entry, longest))
   const found = await step('reading an entry', () => store.claim(name, undefined, longest))
   if (found === 'locked' || !('entry' in found) || found.entry !== entry)
-    throw new Failed('what was written is not there')
+    throw new Failed('the entry that was written was not found')
   await step('removing an entry', () => store.drop(name, entry))
 }
 

@@ -71,7 +71,7 @@ function createProgram(): Command {
     .option('--delays <min-max>', 'network delay of calls and responses, for example 2ms-30ms')
     .option('--seed <number>', 'repeats the random choices of a run')
     .option('--port <number>', `first of five ports; one that is taken is replaced (default: ${defaultPort})`)
-    .option('--scenario <file.json>', 'what happens to the service, and when')
+    .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
     .option('--env-file <file>', 'writes the environment variables to a new file, and removes it at the end')
     .option('--json', 'prints one JSON object when it is ready, and the verdict as another one at the end')
     .option('--verdict', 'ends with status 1 if the verdict finds an error')

@@ -15,7 +15,8 @@ export function namedArguments(name: ControlName, given: Readonly<Record<string,
     return isEmpty && parameter.schema.type === 'optional' ? undefined : fields
   })
   if (rest.size === 0) return args
-  const allowed = parameters.length === 0 ? 'there are none' : parameters.map((each) => each.name).join(', ')
+  const allowed =
+    parameters.length === 0 ? 'it has no parameters' : parameters.map((each) => each.name).join(', ')
   throw new WrongValueError(
     Array.from(rest.keys(), (key) => `"${key}" is not a parameter of ${name}; its parameters: ${allowed}`),
   )

@@ -6,7 +6,7 @@ type Text = Pick<Rule, 'message' | 'fix'>
 /** Message and fix for each mistake that one request shows by itself. */
 const texts: Record<Flaw, Text> = {
   'client-authentication': {
-    message: (count) => `${plural(count, 'token request')} did not authenticate as the issuer asks for`,
+    message: (count) => `${plural(count, 'token request')} did not authenticate as the issuer requires`,
     fix: 'Send client_id and client_secret as fields of the form, each issuer its own (RFC 6749 §2.3.1).',
   },
   'content-type': {
@@ -31,7 +31,7 @@ const texts: Record<Flaw, Text> = {
   },
   'token-outside': {
     message: (count) => `${plural(count, 'request')} outside of the API brought a token`,
-    fix: 'Send a token only to URLs under the base URL of its API, and drop it at redirects to elsewhere.',
+    fix: 'Send a token only to URLs under the base URL of its API, and drop it on redirects to other URLs.',
   },
   'token-in-url': {
     message: (count) => `${plural(count, 'request')} had a token in the URL, which logs and proxies keep`,
