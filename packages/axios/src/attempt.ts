@@ -1,17 +1,17 @@
 import type { Exchange } from '@tokenlane/core/adapter'
-import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import type { AxiosHeaders, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import { discard } from './discard.ts'
-import { hideRequest } from './hidden-request.ts'
+import { hideRequest, withRequestHidden } from './hidden-request.ts'
 import { RedirectRule, type RedirectContext } from './redirect-rule.ts'
 import { responseOf, scrub } from './scrub.ts'
 import type { Target } from './target.ts'
+import type { Via } from './via.ts'
 
 /** What an attempt is sent with, beside the caller's configuration. */
 export interface AttemptContext extends Omit<RedirectContext, 'given' | 'authorization'> {
   readonly target: Target
-  /** Whether axios sends it with `fetch`. */
-  readonly viaFetch: boolean
+  readonly via: Via
 }
 
 /** What the caller gets: a response, or the error that axios made. */
@@ -21,12 +21,14 @@ export type Outcome = { readonly response: AxiosResponse } | { readonly error: u
 export class Attempt {
   readonly config: InternalAxiosRequestConfig
   readonly #given: InternalAxiosRequestConfig
+  readonly #via: Via
   readonly #redirects: RedirectRule
 
   /** Copies the caller's configuration, with the token, for the adapter and nothing else. */
   constructor(given: InternalAxiosRequestConfig, authorization: string, context: AttemptContext) {
-    const { target, viaFetch } = context
+    const { target, via } = context
     this.#given = given
+    this.#via = via
     this.#redirects = new RedirectRule(context, authorization, given.beforeRedirect)
     const config = copyOf(given)
     config.url = target.url
@@ -34,19 +36,18 @@ export class Attempt {
     if ((config.baseURL ?? '') !== target.baseURL) config.baseURL = target.baseURL
     if (config.allowAbsoluteUrls !== target.allowAbsoluteUrls)
       config.allowAbsoluteUrls = target.allowAbsoluteUrls
-    // `concat` makes new headers; setting a field would change the caller's
-    config.headers = given.headers.concat({ Authorization: authorization })
+    config.headers = headersWith(authorization, given.headers)
     config.beforeRedirect = this.#redirects.beforeRedirect
     // fetch shows no redirect before it follows it
-    if (viaFetch && followsInFetch(given)) config.maxRedirects = 0
+    if (via === 'fetch' && followsInFetch(given)) config.maxRedirects = 0
     this.config = config
   }
 
   /** Takes the token off the response. An adapter that returns nothing is a TypeError, as with axios alone. */
   readonly received = (response: AxiosResponse): Exchange<Outcome> => {
     scrub(response, this.config, this.#given)
-    hideRequest(response, this.#given)
-    return new AxiosExchange({ response }, response, this.#redirects.judgedBy)
+    const shown = withRequestHidden(response, this.#given, this.#via)
+    return new AxiosExchange({ response: shown }, shown, this.#redirects.judgedBy)
   }
 
   /** Takes the token off the error. A status that axios makes an error of is a response like any other. */
@@ -97,6 +98,15 @@ function copyOf(given: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
   for (const name of Object.keys(from)) copy[name] = from[name]
   for (const symbol of Object.getOwnPropertySymbols(from)) copy[symbol] = from[symbol]
   return copy as unknown as InternalAxiosRequestConfig
+}
+
+/**
+ * Returns new headers with the token: setting it would change the caller's. Each field is a property of AxiosHeaders, and
+ * was checked when it was set; `concat` would do that again, which takes 1.5 µs.
+ */
+function headersWith(authorization: string, given: AxiosHeaders): AxiosHeaders {
+  const Class = given.constructor as typeof AxiosHeaders
+  return Object.assign(new Class(), given, { Authorization: authorization })
 }
 
 function followsInFetch({ fetchOptions }: InternalAxiosRequestConfig): boolean {

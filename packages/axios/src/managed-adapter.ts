@@ -11,6 +11,7 @@ import axios, { type AxiosAdapter, type InternalAxiosRequestConfig } from 'axios
 import { Attempt } from './attempt.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
+import { viaOf } from './via.ts'
 import { waitSignal } from './wait-signal.ts'
 import { isWholeBodyNeeded, withWholeBody } from './whole-body.ts'
 
@@ -52,13 +53,13 @@ function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter 
     if (api === undefined) return adapter(config)
 
     const { priority, resend } = checkCallOptions(config.tokenlane)
-    const viaFetch = isFetchAdapter(adapter, config)
-    mustBeSecure(config, { url: api.baseUrl, viaFetch })
+    const via = viaOf(adapter, config)
+    mustBeSecure(config, { url: api.baseUrl, via })
     // axios prints a configuration with its agents
     hideAgent(config.httpAgent)
     hideAgent(config.httpsAgent)
     const method = config.method?.toUpperCase() ?? 'GET'
-    const context = { api, tokens, method, target, viaFetch }
+    const context = { api, tokens, method, target, via }
     const stopped = waitSignal(config)
     try {
       const outcome = await api.send(
@@ -85,21 +86,12 @@ function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter 
 }
 
 function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boolean {
-  return Boolean(auth) || headers.has('Authorization')
+  if (auth) return true
+  // `headers.has` makes text of every name for it, which takes 0.7 µs
+  const name = Object.keys(headers).find(isAuthorization)
+  return name !== undefined && headers[name] !== undefined
 }
 
-/** Node's adapter, which is the same for all calls; `undefined` in other runtimes. */
-const httpAdapter = adapterOf('http', {} as InternalAxiosRequestConfig)
-
-function isFetchAdapter(adapter: AxiosAdapter, config: InternalAxiosRequestConfig): boolean {
-  return adapter !== httpAdapter && adapter === adapterOf('fetch', config)
-}
-
-function adapterOf(name: 'fetch' | 'http', config: InternalAxiosRequestConfig): AxiosAdapter | undefined {
-  try {
-    return axios.getAdapter(name, config)
-  } catch {
-    // this runtime has none
-    return undefined
-  }
+function isAuthorization(name: string): boolean {
+  return name.length === 13 && name.toLowerCase() === 'authorization'
 }

@@ -34,14 +34,14 @@ function scrubHolder(holder: unknown, { sent, withToken, given }: Traces): void 
   // an adapter around another one may hand on a copy
   else if (held.config?.headers === withToken) held.config.headers = given.headers
   scrubRequest(held.request)
-  if (given.responseType !== 'stream') stopTimer(held.request)
+  if (Number(given.httpVersion) === 2 && given.responseType !== 'stream') stopTimer(held.request)
 }
 
 /** Scrubs a request of `node:http`, one of follow-redirects around it, or one of `fetch`. */
 function scrubRequest(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
-  if (request instanceof Request) return request.headers.delete('authorization')
   const { _redirectable: redirects = request } = request as { readonly _redirectable?: object }
+  if (redirects === request && request instanceof Request) return request.headers.delete('authorization')
   const { _currentRequest: native = request, _options: options } = redirects as {
     readonly _currentRequest?: object
     readonly _options?: { readonly headers?: unknown }

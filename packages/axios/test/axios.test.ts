@@ -79,6 +79,65 @@ describe('the token', () => {
   })
 })
 
+test('header fields of any name and value arrive as with axios alone, and an `Authorization` of undefined is none', async () => {
+  const api = await openScriptedApi()
+  const odd = {
+    'x-LIST': ['1', '2'],
+    'X-Line': 'a\r\nb',
+    'x-left-out': null,
+    'User-Agent': false,
+    get: 'get',
+    Set: 'set',
+    constructor: 'c',
+    ['__proto__']: 'p',
+    AUTHORIZATION: undefined,
+  }
+  const alone = axios.create()
+  const managed = axios.create()
+  attachTokens(managed, createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] }))
+  for (const instance of [alone, managed]) {
+    instance.interceptors.request.use((config) => {
+      config.headers['x-later'] = 'c\r\nd'
+      return config
+    })
+    await instance.get(api.url, { headers: odd as never })
+  }
+  const [withAxios, withToken] = api.requests.map(({ headers }) => headers)
+  const { authorization, ...others } = withToken ?? {}
+  expect(authorization).toMatch(/^Bearer ./)
+  expect(others).toEqual(withAxios)
+  await api.close()
+})
+
+test.each(['http', 'fetch'])(
+  'a response of the %s adapter has what axios gives it, and leads printers to no request',
+  async (adapter) => {
+    const alone = axios.create({ httpsAgent, validateStatus: () => true })
+    const bare = await alone.get(outside(), { adapter: 'http' })
+    const response = await client.get('records', { adapter })
+    expect(Object.keys(response).toSorted()).toEqual(
+      Object.keys(bare)
+        .filter((name) => name !== 'request')
+        .toSorted(),
+    )
+    expect(Object.getPrototypeOf(response)).toBe(Object.prototype)
+    expect(response.request).toBeTypeOf('object')
+    expect(Object.getOwnPropertyDescriptor(response, 'request')).toMatchObject({
+      writable: true,
+      configurable: true,
+      enumerable: false,
+    })
+  },
+)
+
+test('a response of an adapter of the application is the very object', async () => {
+  const own = { data: '', status: 200, statusText: '', headers: {}, request: {} }
+  const adapter = async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> =>
+    Object.assign(own, { config })
+  expect(await client.get('records', { adapter })).toBe(own)
+  expect(Object.keys(own)).not.toContain('request')
+})
+
 test('an adapter around another one, which hands on a copy of the config, shows no token', async () => {
   const { value } = await tokens.getToken('weblink')
   const adapter = (config: InternalAxiosRequestConfig): Promise<AxiosResponse> =>
