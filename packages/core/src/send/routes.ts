@@ -22,9 +22,10 @@ export class Routes {
     for (const [place, { baseUrl }] of apis.entries()) this.#add(baseUrl, place)
   }
 
-  /** Returns the place of the API in the list, `undefined` for a URL outside every API. */
-  find({ origin, pathname }: URL): number | undefined {
-    const found = this.#origins.get(origin)
+  /** Returns the place of the API in the list, `undefined` for a URL outside every API, or with a user name. */
+  find({ href, pathname }: URL): number | undefined {
+    // what stands before the path is the origin: a part of `href` takes half the time of `origin`, which Node composes
+    const found = this.#origins.get(href.slice(0, href.indexOf('/', afterSlashes)))
     return found && longestBelow(found, pathname)
   }
 
@@ -36,6 +37,9 @@ export class Routes {
     this.#origins.set(origin, added)
   }
 }
+
+/** The first slash from here on begins the path, also after `http:` and a host of one character. */
+const afterSlashes = 'https://'.length
 
 /** Looks for the path itself, then for what stands before each of its slashes, with and without the slash. */
 function longestBelow({ places, longestPath }: Origin, path: string): number | undefined {
