@@ -19,7 +19,7 @@ export class CallsUnderWay {
 
   left(): void {
     this.#count -= 1
-    if (this.#count > 0) return
+    if (this.#count > 0 || !this.#closed) return
     for (const resolve of this.#closing.splice(0)) resolve()
   }
 
