@@ -11,6 +11,8 @@ const asAgent = (): string => '[agent]'
 
 /** A request of `node:http` or `node:http2` on its way. */
 interface RequestUnderWay {
+  /** Whether the agent had a connection for it, as Node says at once. */
+  readonly reusedSocket?: boolean
   on(event: 'socket', listener: (socket: { readonly connecting?: boolean }) => void): unknown
 }
 
@@ -22,6 +24,7 @@ export function hideToken(request: RequestUnderWay): void {
   printAsRequest(request)
   hide(request, 'headers')
   // a socket keeps what it cannot write before it is connected, and the agent leads from other calls to it
+  if (request.reusedSocket === true) return
   request.on('socket', (socket) => {
     if (socket.connecting === true) hide(socket, '_pendingData')
   })
