@@ -64,7 +64,8 @@ export class Call {
     this.#form = formOf(options)
     // last, so that it sees what the caller's hooks make of the request
     hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markHook(this.#beforeRequest, tokens)]
-    if (!hooks.beforeError.includes(ownError)) hooks.beforeError.push(ownError)
+    // not with `push`, which makes room for 17
+    if (!hooks.beforeError.includes(ownError)) hooks.beforeError = [...hooks.beforeError, ownError]
   }
 
   /** Notes that a native request was made, with the token or without. */
@@ -138,17 +139,21 @@ export class Call {
     const waitSignal = (): AbortSignal => (end ??= new AbortController()).signal
     const admitted =
       last === undefined
-        ? api.admitNow({ ...this.#asked(options, hop), waitSignal })
+        ? api.admitNow(this.#asked(options, hop, waitSignal))
         : last.next({ signal: waitSignal() })
     if (admitted instanceof Promise) return this.#wait(options, hop, { name: 'waiting', end }, admitted)
     this.#state = { name: 'ready', pass: admitted }
     this.#addToken(options, hop, admitted)
   }
 
-  #asked({ context, isStream, body, method }: NormalizedOptions, { isRedirect }: Hop): AdmitOptions {
+  #asked(
+    { context, isStream, body, method }: NormalizedOptions,
+    { isRedirect: sentBefore }: Hop,
+    waitSignal?: () => AbortSignal,
+  ): AdmitOptions {
     const { priority, resend } = checkCallOptions(context['tokenlane'])
     const replayable = !isStream && (this.#form?.isIn(body) === true || isReplayable(body))
-    return { client: 'got', method, priority, resend, replayable, sentBefore: isRedirect }
+    return { client: 'got', method, priority, resend, replayable, sentBefore, waitSignal }
   }
 
   async #wait(

@@ -22,13 +22,17 @@ export function hopTo(
 ): Hop {
   // what comes without a new attempt is a redirect
   const isRedirect = attempt === before?.attempt
-  // before 16.1, got hands over the headers of its own options
-  if (headers['authorization'] === redacted) delete headers['authorization']
-  const hasOwn = headers['authorization'] !== undefined
-  const found = hasOwn || url === undefined ? undefined : tokens.route(url)
+  const found = url === undefined || hasOwnToken(headers) ? undefined : tokens.route(url)
   const isOutside = before?.isOutside === true || (isRedirect && found !== before.api)
   const api = isOutside ? undefined : found
   return { attempt, href: url?.href, api, isOutside, isRedirect }
+}
+
+function hasOwnToken(headers: NormalizedOptions['headers']): boolean {
+  const { authorization } = headers
+  // before 16.1, got hands over the headers of its own options
+  if (authorization === redacted) delete headers['authorization']
+  return authorization !== undefined && authorization !== redacted
 }
 
 /** Stands in the place of a token that was sent. A cache has to see that there was one. */

@@ -68,7 +68,7 @@ export interface AdmitOptions {
    * Returns the signal that ends the wait, in the place of `signal`. Called only where the call waits: for an adapter that
    * would have to make a signal for it.
    */
-  waitSignal?(): AbortSignal
+  readonly waitSignal?: (() => AbortSignal) | undefined
 }
 
 /** How `send` treats a call. */
