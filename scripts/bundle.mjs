@@ -1,10 +1,10 @@
 // Makes one file of each entry of a package's build, after `tsc -b`: loading forty takes three times as long.
 // Comments stay in the sources and the types, where people read them: a runtime would skip them again at each start.
-import { globSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import { form } from './bundle-form.ts'
+import { form, held } from './bundle-form.ts'
 
 const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages')
 
@@ -12,14 +12,16 @@ const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'package
 for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'otel']) {
   const folder = join(packages, name)
   const dist = join(folder, 'dist')
+  const holds = held[name] ?? []
   const { publishConfig } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   for (const file of globSync('**/*.js{,.map}', { cwd: dist })) rmSync(join(dist, file))
   const bundle = await rolldown({
     input: Object.fromEntries(entriesOf(publishConfig.exports).map((entry) => [entry, `src/${entry}.ts`])),
     cwd: folder,
     platform: 'neutral',
-    // what a package depends on stays where it is
-    external: /^[^./]/,
+    resolve: { conditionNames: ['import', 'default'] },
+    // what else a package depends on stays where it is
+    external: (id) => /^[^./]/.test(id) && !holds.includes(id),
     preserveEntrySignatures: 'allow-extension',
   })
   await bundle.write({
@@ -29,6 +31,9 @@ for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'o
     codeSplitting: { groups: [{ name: 'index', test: /src[\\/]index\.ts$/ }] },
   })
   await bundle.close()
+  // whose code is copied wants its licence beside it
+  for (const dependency of holds)
+    copyFileSync(join(folder, 'node_modules', dependency, 'license'), join(dist, `${dependency}.LICENSE.txt`))
 }
 
 /** `index` for `./dist/index.js` */

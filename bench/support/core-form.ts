@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 
 import { rolldown } from 'rolldown'
 
-import { form } from '../../scripts/bundle-form.ts'
+import { form, held } from '../../scripts/bundle-form.ts'
 
 const core = join(import.meta.dirname, '../../packages/core')
 
@@ -11,13 +11,13 @@ const core = join(import.meta.dirname, '../../packages/core')
 export interface CoreForm {
   /** Source files that are left out, by their path in `src`, each with what its importers find in its place. */
   readonly leftOut?: Readonly<Record<string, string>>
-  /** Packages of which core's file itself holds what it uses. */
-  readonly holds?: readonly string[]
+  /** Packages of which core's file itself holds what it uses; by default those of the published form. */
+  readonly holds?: readonly string[] | undefined
 }
 
 /** Installs core in another form, as the package `name`, beside the one that is published. */
 export async function installCoreForm(folder: string, name: string, wanted: CoreForm): Promise<void> {
-  const { leftOut = {}, holds = [] } = wanted
+  const { leftOut = {}, holds = held['core'] ?? [] } = wanted
   for (const file of Object.keys(leftOut))
     if (!existsSync(join(core, 'src', file))) throw new Error(`Cannot leave out: core has no ${file}`)
   const bundle = await rolldown({
