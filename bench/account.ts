@@ -14,7 +14,7 @@ import type { VariantName } from './support/variants.ts'
 const quick = process.argv.includes('--quick')
 const only = process.argv.find((arg) => arg.startsWith('--client='))?.slice('--client='.length)
 /** Each begins with new processes: two of the same case may differ by 1 %, for as long as they live. */
-const generations = quick ? 1 : 5
+const generations = quick ? 1 : 7
 const rounds = quick ? 31 : 61
 const load = { calls: 100, concurrency: 50 }
 // V8 compiles 70 to 100 functions once more after about 11,000 calls
@@ -27,8 +27,8 @@ const server = startChild('http-service.ts', { scheme: 'http' })
 const service = await tellOf<ServicePlace>(server)
 for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
   if (only !== undefined && only !== client) continue
-  const all: (readonly [string, number])[] = []
-  for (let generation = 0; generation < generations; generation += 1) all.push(...(await measure(client)))
+  const all: (readonly (readonly [string, number])[])[] = []
+  for (let generation = 0; generation < generations; generation += 1) all.push(await measure(client))
   printAccount(client, all)
 }
 server.kill()
@@ -56,11 +56,9 @@ function quietOf(figures: readonly Figure[]): number {
   return spreadOf(figures.map(({ cpu }) => cpu)).low
 }
 
-function printAccount(client: Client, all: readonly (readonly [string, number])[]): void {
-  const names = [...new Set(all.map(([name]) => name))]
-  const figures = names.map((name) =>
-    median(all.flatMap(([each, figure]) => (each === name ? [figure] : []))),
-  )
+function printAccount(client: Client, all: readonly (readonly (readonly [string, number])[])[]): void {
+  const names = (all[0] ?? []).map(([name]) => name)
+  const figures = atOneSpeed(all.map((each) => each.map(([, figure]) => figure)))
   const [whole = Number.NaN, wrapper = Number.NaN] = [figures[0], figures.at(-1)]
   const row = (what: string, costs: number): Record<string, string> => ({
     what,
@@ -77,5 +75,21 @@ function printAccount(client: Client, all: readonly (readonly [string, number])[
       }),
       row(ours, whole),
     ],
+  )
+}
+
+/**
+ * Returns the median of each case over the generations. What a whole generation took more or less than the others says
+ * only how fast the machine was then.
+ */
+function atOneSpeed(generationsOf: readonly (readonly number[])[]): number[] {
+  const speeds = generationsOf.map((each) => each.reduce((sum, figure) => sum + figure, 0) / each.length)
+  const usual = median(speeds)
+  return (generationsOf[0] ?? []).map((_, place) =>
+    median(
+      generationsOf.map(
+        (each, generation) => ((each[place] ?? Number.NaN) * usual) / (speeds[generation] ?? usual),
+      ),
+    ),
   )
 }

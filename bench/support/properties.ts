@@ -16,7 +16,7 @@ const common: Readonly<Record<string, readonly TakenOut[]>> = {
 export const properties: Readonly<Record<Client, Readonly<Record<string, readonly TakenOut[]>>>> = {
   axios: {
     ...common,
-    'response and error show no token, nor what leads to one': [
+    'response and error show no token': [
       {
         file: '/axios/src/attempt.ts',
         text: 'scrub(response, this.config, this.#given)',
@@ -26,11 +26,9 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
     'no printer gets from them to other requests under way': [
       {
         file: '/axios/src/attempt.ts',
-        text: 'hideRequest(response, this.#given)\n    return',
-        instead: 'return',
+        text: 'withRequestHidden(response, this.#given, this.#via)',
+        instead: 'response',
       },
-    ],
-    'an agent shows no tokens of other calls': [
       { file: '/axios/src/managed-adapter.ts', text: 'hideAgent(config.httpAgent)', instead: '' },
       { file: '/axios/src/managed-adapter.ts', text: 'hideAgent(config.httpsAgent)', instead: '' },
     ],
@@ -41,11 +39,38 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
         instead: '',
       },
     ],
+    'a call starts in the turn that it is made in, as with axios alone': [
+      { file: '/axios/src/index.ts', text: '{ synchronous: true }', instead: '{}' },
+    ],
     "the caller's own `Authorization` or `auth` wins": [
       {
         file: '/axios/src/managed-adapter.ts',
-        text: "return Boolean(auth) || headers.has('Authorization')",
-        instead: 'return false',
+        text: 'hasOwnCredentials(config) ? undefined : urlOf(target, config)',
+        instead: 'urlOf(target, config)',
+      },
+    ],
+    'a live token each time, one more attempt after a 401, and `close()` waits': [
+      {
+        file: '/axios/src/managed-adapter.ts',
+        text: 'await api.send(',
+        instead: `await ((globalThis as any).sendOnce ??= (() => {
+          const pass = api.admitNow() as any
+          const { authorization } = pass
+          pass.release()
+          return async (attempt: any) => (await attempt(authorization)).result
+        })())(`,
+      },
+    ],
+    'the API is that of the URL, over TLS 1.2': [
+      {
+        file: '/axios/src/managed-adapter.ts',
+        text: 'url === undefined ? undefined : tokens.route(url)',
+        instead: '((globalThis as any).apiOnce ??= tokens.route(url as string))',
+      },
+      {
+        file: '/axios/src/managed-adapter.ts',
+        text: 'mustBeSecure(config, { url: api.baseUrl, via })',
+        instead: '',
       },
     ],
   },
@@ -120,6 +145,5 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
   },
 }
 
-/** What is left when all of these are taken out, and the wrapper does not have. */
-export const rest =
-  'the API of the URL found, TLS 1.2 kept to, sent again after a 401, waited for by `close()`'
+/** What is left when all of these are taken out. */
+export const rest = 'the work that the wrapper does as well, written otherwise'
