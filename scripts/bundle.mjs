@@ -24,13 +24,16 @@ for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'o
     external: (id) => /^[^./]/.test(id) && !holds.includes(id),
     preserveEntrySignatures: 'allow-extension',
   })
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: dist,
     ...form,
     // what another entry shares with the main one goes into the main one: each application would load a second file for it
     codeSplitting: { groups: [{ name: 'index', test: /src[\\/]index\.ts$/ }] },
   })
   await bundle.close()
+  // one such character, and V8 keeps the whole text of a file with two bytes for each character
+  for (const { fileName, code = '' } of output)
+    if (/[\u0100-\uFFFF]/.test(code)) throw new Error(`${name}: ${fileName} has a character beyond Latin-1`)
   // whose code is copied wants its licence beside it
   for (const dependency of holds)
     copyFileSync(join(folder, 'node_modules', dependency, 'license'), join(dist, `${dependency}.LICENSE.txt`))

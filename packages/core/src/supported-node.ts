@@ -12,8 +12,8 @@ interface Versions {
  */
 export function mustBeSupportedNode(versions: Versions | undefined = globalThis.process?.versions): void {
   if (versions?.node === undefined || versions.bun !== undefined || versions.deno !== undefined) return
-  const [major = 0, minor = 0] = versions.node.split('.').map(Number)
-  if (major > 22 || (major === 22 && minor >= 19)) return
+  const major = Number.parseInt(versions.node, 10)
+  if (major > 22 || (major === 22 && Number(versions.node.split('.')[1]) >= 19)) return
   throw new Error(
     `Cannot load @tokenlane/core: it needs Node 22.19 or later, and this is Node ${versions.node}. Update Node, or ` +
       'the image or service that chooses it',

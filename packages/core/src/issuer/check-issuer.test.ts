@@ -114,11 +114,11 @@ test.each<[string, object, string]>([
 test.each([
   [
     { issuer: 'https://auth.example.com' },
-    '`issuers.partner.issuer` is an option that only `oauthIssuer` takes; allowed: oauthIssuer({ issuer, … }), or `tokenEndpoint`',
+    '`issuers.partner.issuer` is an option that only `oauthIssuer` takes; allowed: oauthIssuer({ issuer, ... }), or `tokenEndpoint`',
   ],
   [
     { tokenEndpoint, clientAuthentication: 'client_secret_basic' },
-    '`issuers.partner.clientAuthentication` is client_secret_basic, which only `oauthIssuer` takes; allowed: client_secret_post, or an oauthIssuer({ … })',
+    '`issuers.partner.clientAuthentication` is client_secret_basic, which only `oauthIssuer` takes; allowed: client_secret_post, or an oauthIssuer({ ... })',
   ],
 ])('a plain object with %o is refused with the way out', (options, reason) => {
   expect(refused({ ...options, credentials })).toContain(reason)

@@ -132,7 +132,11 @@ function authenticationOf(
   if (name === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
   const found = methods.find(({ method }) => method === name)
   if (found === undefined)
-    refuse(path, `${name}, which only \`oauthIssuer\` takes`, 'client_secret_post, or an oauthIssuer({ … })')
+    refuse(
+      path,
+      `${name}, which only \`oauthIssuer\` takes`,
+      'client_secret_post, or an oauthIssuer({ ... })',
+    )
   const obstacle = found.obstacle?.(ownFetch)
   return obstacle === undefined ? found : refuse(path, ...obstacle)
 }

@@ -68,7 +68,7 @@ function describeServer(
       ? refuse(
           option,
           'an option that only `oauthIssuer` takes',
-          'oauthIssuer({ issuer, … }), or `tokenEndpoint`',
+          'oauthIssuer({ issuer, ... }), or `tokenEndpoint`',
         )
       : at(discover)(value, option)
   return { tokenEndpoint: alone, issuer: published }

@@ -32,11 +32,13 @@ export class WatchedFlight {
   /** Waits for the token. */
   async join(): Promise<AccessToken> {
     if (!this.#hasBegun) return this.#result
-    const outcome = await lookUntilThere(() => this.#outcome ?? (this.isLost ? { error: lost } : undefined))
+    const outcome = await lookUntilThere(() => this.#outcome ?? (this.isLost ? { error: lost() } : undefined))
     if ('error' in outcome) throw outcome.error
     return outcome.token
   }
 }
 
-/** What calls get that waited for a renewal which was lost: another one is due. */
-const lost = new Error('The request that renewed the token has ended')
+/** Returns what calls get that waited for a renewal which was lost: another one is due. */
+function lost(): Error {
+  return new Error('The request that renewed the token has ended')
+}
