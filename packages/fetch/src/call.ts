@@ -103,12 +103,14 @@ export class Call implements OutgoingCall {
     ]
   }
 
-  end(failure?: { readonly reason: unknown }): void {
-    if (failure === undefined || this.#sent || this.replayable) return
+  ended(): void {}
+
+  failed(reason: unknown): void {
+    if (this.#sent || this.replayable) return
     // made a request of and let go of, as `fetch` does with the body of a call that it does not send
     const { signal: _, ...init } = this.#init
     mustBeRequest(this.#url, init)
-      .body?.cancel(failure.reason)
+      .body?.cancel(reason)
       .catch(() => {})
   }
 }

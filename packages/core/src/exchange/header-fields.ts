@@ -19,7 +19,9 @@ export function copyOfFields(given: RequestInit['headers']): HeaderFields {
 /** Whether the fields hold an `Authorization` of the caller's own. */
 export function hasAuthorization(fields: HeaderFields): boolean {
   if (isHeaders(fields)) return fields.has('authorization')
-  return Object.keys(fields).some((name) => name.toLowerCase() === 'authorization')
+  for (const name of Object.keys(fields))
+    if (name.length === 13 && name.toLowerCase() === 'authorization') return true
+  return false
 }
 
 /** Returns a copy with the token, so that only the request that is sent has it. */

@@ -103,12 +103,15 @@ export class OutgoingRequest implements OutgoingCall {
     ]
   }
 
-  end(failure?: { readonly reason: unknown }): void {
+  ended(): void {
+    if (this.#copy !== undefined) cancelBody(this.#copy)
+  }
+
+  failed(reason: unknown): void {
     try {
       // an unsent body is let go of as `fetch` does it, which reaches the stream that it was made of
-      const unsent = failure !== undefined && !this.#sent ? new Request(this.#request) : this.#copy
-      // ends when all copies have ended, which is not waited for
-      unsent?.body?.cancel(failure?.reason).catch(() => {})
+      const unsent = this.#sent ? this.#copy : new Request(this.#request)
+      if (unsent !== undefined) cancelBody(unsent, reason)
     } catch {
       // the caller has used the body meanwhile
     }
@@ -126,4 +129,9 @@ export class OutgoingRequest implements OutgoingCall {
     this.#copy = this.replayable ? copy?.clone() : undefined
     return copy
   }
+}
+
+/** Ends when all copies of the body have ended, which is not waited for. */
+function cancelBody({ body }: Request, reason?: unknown): void {
+  body?.cancel(reason).catch(() => {})
 }

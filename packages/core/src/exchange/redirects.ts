@@ -31,8 +31,8 @@ const bodyFields = [
 const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 
 /** Whether a response leads elsewhere. */
-export function isRedirect({ status, headers }: Response): boolean {
-  return redirectStatuses.has(status) && headers.has('location')
+export function isRedirect(response: Response): boolean {
+  return redirectStatuses.has(response.status) && response.headers.has('location')
 }
 
 /**

@@ -7,10 +7,14 @@ import { discardBody } from './discard-body.ts'
  * Reads only what core asks for, which for nearly every response is its status.
  */
 export class ResponseExchange implements Exchange<Response> {
-  readonly result: Response
+  readonly response: Response
 
   constructor(response: Response) {
-    this.result = response
+    this.response = response
+  }
+
+  get result(): Response | Promise<Response> {
+    return this.response
   }
 
   /** Returns the exchange once its response is there. */
@@ -20,22 +24,22 @@ export class ResponseExchange implements Exchange<Response> {
   }
 
   get status(): number {
-    return this.result.status
+    return this.response.status
   }
 
   get retryAfter(): string | null {
-    return this.result.headers.get('retry-after')
+    return this.response.headers.get('retry-after')
   }
 
   get wwwAuthenticate(): string | null {
-    return this.result.headers.get('www-authenticate')
+    return this.response.headers.get('www-authenticate')
   }
 
   header(name: string): string | null {
-    return this.result.headers.get(name)
+    return this.response.headers.get(name)
   }
 
   discard(): Promise<void> {
-    return discardBody(this.result.body)
+    return discardBody(this.response.body)
   }
 }

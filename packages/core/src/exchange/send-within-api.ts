@@ -19,8 +19,10 @@ export interface OutgoingCall extends RedirectedCall, SendOptions {
    * further redirects to the caller; without one, `fetch` follows them.
    */
   hop(hop: Hop): Promise<(authorization?: string) => FetchArguments>
-  /** Frees what was kept to be sent again. `failure` is why the call failed, if it did. */
-  end(failure?: { readonly reason: unknown }): void
+  /** Frees what was kept to be sent again, when the response of the caller is there. */
+  ended(): void
+  /** The same when the call fails, with the reason. */
+  failed(reason: unknown): void
 }
 
 /** Where a call goes. */
@@ -39,25 +41,54 @@ const mostRedirects = 20
  *
  * @throws what `fetch` and `api.send` throw.
  */
-export async function sendWithinApi(call: OutgoingCall, destination: Destination): Promise<Response> {
+export function sendWithinApi(call: OutgoingCall, destination: Destination): Promise<Response> {
   const { api, fetch } = destination
-  const closeMayGoOn = api.keepOpen()
-  let failure: { reason: unknown } | undefined
-  try {
-    const response = await api.send((token) => ResponseExchange.of(fetch(...call.next(token))), call)
-    return call.followsRedirects && isRedirect(response)
-      ? await follow(response, call, destination)
-      : response
-  } catch (reason) {
-    failure = { reason }
-    throw reason
-  } finally {
-    closeMayGoOn()
-    call.end(failure)
+  return api.send(
+    (token) => {
+      const [input, init] = call.next(token)
+      return fetch(input, init)
+    },
+    call,
+    (response) => new FirstExchange(response, call, destination),
+  )
+}
+
+/** The exchange with the URL of the call. Its result is the response at the end of all redirects. */
+class FirstExchange extends ResponseExchange {
+  readonly #call: OutgoingCall
+  readonly #destination: Destination
+
+  constructor(response: Response, call: OutgoingCall, destination: Destination) {
+    super(response)
+    this.#call = call
+    this.#destination = destination
+  }
+
+  override get result(): Response | Promise<Response> {
+    const { response } = this
+    if (this.#call.followsRedirects && isRedirect(response))
+      return follow(response, this.#call, this.#destination)
+    this.#call.ended()
+    return response
   }
 }
 
-async function follow(
+async function follow(redirect: Response, call: OutgoingCall, destination: Destination): Promise<Response> {
+  // between two of its attempts, the call holds no pass
+  const closeMayGoOn = destination.api.keepOpen()
+  try {
+    const response = await lastResponse(redirect, call, destination)
+    call.ended()
+    return response
+  } catch (reason) {
+    call.failed(reason)
+    throw reason
+  } finally {
+    closeMayGoOn()
+  }
+}
+
+async function lastResponse(
   redirect: Response,
   call: OutgoingCall,
   { api, route, fetch }: Destination,

@@ -15,8 +15,8 @@ export interface Report {
 
 /** One HTTP exchange, made by an adapter. */
 export interface Exchange<T> extends Report {
-  /** What the caller gets if this was the last attempt. */
-  readonly result: T
+  /** What the caller gets if this was the last attempt. Read once, while the call still counts as under way. */
+  readonly result: T | Promise<T>
   /**
    * Frees what an unwanted response holds: drains a short body, cancels a long one. Called at most once; its failure is
    * ignored.
@@ -75,6 +75,8 @@ export interface AdmitOptions {
 export interface SendOptions extends AdmitOptions {
   /** A pass for the first attempt, from `admit`, for a client that waits elsewhere than it sends. */
   readonly pass?: Pass | undefined
+  /** Frees what the client kept for further attempts. Called with what `send` throws, before it throws it. */
+  failed?(reason: unknown): void
 }
 
 /** What comes after an attempt: its response is the caller's, or the call goes again. */
@@ -121,6 +123,12 @@ export interface Api {
    * sent, except an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
+  /** The same where `exchangeOf` reads what an attempt brought: that saves `attempt` a promise for each call. */
+  send<T, Arrived>(
+    attempt: (authorization: string) => Promise<Arrived>,
+    options: SendOptions,
+    exchangeOf: (arrived: Arrived) => Exchange<T>,
+  ): Promise<T>
   /**
    * Waits for the right to send one attempt, for clients that make the attempts themselves.
    *

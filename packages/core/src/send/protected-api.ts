@@ -43,10 +43,20 @@ export class ProtectedApi implements Api {
     this.#context = { baseUrl, issuer, place, token, rejections, resend, callsUnderWay, emit, queue }
   }
 
-  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {
+  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
+  send<T, Arrived>(
+    attempt: (authorization: string) => Promise<Arrived>,
+    options: SendOptions,
+    exchangeOf: (arrived: Arrived) => Exchange<T>,
+  ): Promise<T>
+  send<T, Arrived>(
+    attempt: (authorization: string) => Promise<Arrived>,
+    options: SendOptions = {},
+    exchangeOf = (arrived: Arrived) => arrived as Exchange<T>,
+  ): Promise<T> {
     const record = options.pass === undefined ? this.#recordOf(options) : undefined
-    if (record === undefined) return sendCall(this.#context, attempt, options)
-    return record.begin(() => sendCall(this.#context, attempt, options, record))
+    if (record === undefined) return sendCall(this.#context, attempt, options, exchangeOf)
+    return record.begin(() => sendCall(this.#context, attempt, options, exchangeOf, record))
   }
 
   async admit(options?: AdmitOptions): Promise<Pass> {

@@ -12,10 +12,11 @@ import { type CallContext, enter, leaveUnsent, waitSignalOf } from './take-turn.
  * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews once and
  * sends once more.
  */
-export async function sendCall<T>(
+export async function sendCall<T, Arrived>(
   api: CallContext,
-  attempt: (authorization: string) => Promise<Exchange<T>>,
+  attempt: (authorization: string) => Promise<Arrived>,
   options: SendOptions,
+  exchangeOf: (arrived: Arrived) => Exchange<T>,
   record?: CallRecord,
 ): Promise<T> {
   let pass = options.pass
@@ -29,10 +30,12 @@ export async function sendCall<T>(
       // the signal may have aborted between the token's arrival and our turn
       options.signal?.throwIfAborted()
       pass.sent()
-      const exchange = await attempt(pass.authorization)
+      const arrived = await attempt(pass.authorization)
+      const exchange = exchangeOf(arrived)
       if (pass.report(exchange) === 'final') {
+        const { result } = exchange
         pass.release()
-        return exchange.result
+        return result
       }
       await discard(exchange)
       pass = await pass.next()
@@ -40,6 +43,7 @@ export async function sendCall<T>(
   } catch (error) {
     if (pass === undefined) leaveUnsent(api, record, error)
     else pass.release(error)
+    options.failed?.(error)
     throw error
   }
 }

@@ -56,12 +56,20 @@ export class FakeApi implements Api {
     })
   }
 
-  async send<T>(
-    attempt: (authorization: string) => Promise<Exchange<T>>,
+  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
+  send<T, Arrived>(
+    attempt: (authorization: string) => Promise<Arrived>,
+    options: SendOptions,
+    exchangeOf: (arrived: Arrived) => Exchange<T>,
+  ): Promise<T>
+  async send<T, Arrived>(
+    attempt: (authorization: string) => Promise<Arrived>,
     options: SendOptions = {},
+    exchangeOf = (arrived: Arrived) => arrived as Exchange<T>,
   ): Promise<T> {
-    const pass = options.pass ?? (await this.admit(options))
-    return this.#api.send(attempt, { ...options, pass })
+    const failed = (reason: unknown): void => options.failed?.(reason)
+    const pass = options.pass ?? (await this.#passFor(options))
+    return this.#api.send(attempt, { ...options, failed, pass }, exchangeOf)
   }
 
   async admit(options: AdmitOptions = {}): Promise<Pass> {
@@ -108,6 +116,15 @@ export class FakeApi implements Api {
 
   close(): void {
     this.#api.close()
+  }
+
+  async #passFor(options: SendOptions): Promise<Pass> {
+    try {
+      return await this.admit(options)
+    } catch (reason) {
+      options.failed?.(reason)
+      throw reason
+    }
   }
 
   #counted(pass: Pass): Pass {
