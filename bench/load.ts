@@ -9,9 +9,9 @@ import type { VariantName } from './support/variants.ts'
 
 const quick = process.argv.includes('--quick')
 const only = process.argv.find((arg) => arg.startsWith('--client='))?.slice('--client='.length)
-/** Each variant's 10 s are taken in turns, so that what disturbs one disturbs all. */
-const turns = 4
-const turn = quick ? 500 : 2_500
+/** Each variant's 10 s are taken in short turns: the machine is not equally fast for a whole run. */
+const turns = quick ? 4 : 20
+const turn = 500
 const concurrency = 50
 const variants = [
   'bare',
@@ -32,18 +32,27 @@ for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
 }
 server.kill()
 
-async function measure(client: Client): Promise<Map<string, Load[]>> {
+/** What the turns of one variant found, and the bytes of heap after the last. */
+interface Carried {
+  readonly loads: readonly Load[]
+  readonly heap: number
+}
+
+async function measure(client: Client): Promise<Map<string, Carried>> {
   const callers = new Map<string, Caller>()
   for (const variant of variants) callers.set(variant, await startCaller({ client, variant, service }))
   const callerOf = (name: string): Caller => callers.get(name) as Caller
   for (const name of variants) await callerOf(name).round({ calls: 4_000, concurrency })
   const loads = await interleaved(variants, turns, (name) => callerOf(name).load(turn, concurrency))
+  const carried = new Map<string, Carried>()
+  for (const name of variants)
+    carried.set(name, { loads: loads.get(name) ?? [], heap: await callerOf(name).heap() })
   for (const caller of callers.values()) caller.stop()
-  return loads
+  return carried
 }
 
-function rowsOf(loads: ReadonlyMap<string, readonly Load[]>): Record<string, string>[] {
-  const figures = new Map(variants.map((name) => [name, figuresOf(loads.get(name) ?? [])]))
+function rowsOf(carried: ReadonlyMap<string, Carried>): Record<string, string>[] {
+  const figures = new Map(Array.from(carried, ([name, each]) => [name, figuresOf(each)]))
   const bare = figures.get('bare')
   const header = figures.get('constant header')
   return variants.map((name) => {
@@ -72,7 +81,7 @@ interface Figures {
   readonly heap: number
 }
 
-function figuresOf(loads: readonly Load[]): Figures {
+function figuresOf({ loads, heap }: Carried): Figures {
   const sorted = loads.flatMap(({ latencies }) => latencies).toSorted((a, b) => a - b)
   const at = (share: number): number => (sorted[Math.floor(sorted.length * share)] ?? Number.NaN) / 1_000
   const seconds = loads.reduce((sum, { ms }) => sum + ms, 0) / 1_000
@@ -82,6 +91,6 @@ function figuresOf(loads: readonly Load[]): Figures {
     p99: at(0.99),
     p999: at(0.999),
     pause: Math.max(...loads.map(({ longestPause }) => longestPause)),
-    heap: loads.at(-1)?.heap ?? Number.NaN,
+    heap,
   }
 }

@@ -32,6 +32,7 @@ export type Task =
   | ({ readonly task: 'round' | 'weigh' } & Round)
   /** Makes calls for `ms` milliseconds. */
   | { readonly task: 'load'; readonly ms: number; readonly concurrency: number }
+  | { readonly task: 'heap' }
   /** Ends with the task `shares`. */
   | { readonly task: 'profile' | 'shares' }
 
@@ -79,8 +80,6 @@ export interface Load {
   readonly ms: number
   /** For how long the event loop stood still at most, in milliseconds. */
   readonly longestPause: number
-  /** Bytes of heap after it, when garbage is collected. */
-  readonly heap: number
 }
 
 async function carryLoad(call: CallOnce, ms: number, concurrency: number): Promise<Load> {
@@ -99,9 +98,13 @@ async function carryLoad(call: CallOnce, ms: number, concurrency: number): Promi
   await Promise.all(Array.from({ length: concurrency }, caller))
   const took = performance.now() - start
   delay.disable()
+  return { latencies, ms: took, longestPause: delay.max / 1e6 }
+}
+
+/** Returns the bytes of heap that stay. Only at the end: the collection also drops compiled code. */
+function heapAfter(): number {
   globalThis.gc?.()
-  const { heapUsed } = process.memoryUsage()
-  return { latencies, ms: took, longestPause: delay.max / 1e6, heap: heapUsed }
+  return process.memoryUsage().heapUsed
 }
 
 let endProfile: (() => Promise<unknown>) | undefined
@@ -110,6 +113,7 @@ async function outcomeOf(task: Task, call: CallOnce): Promise<unknown> {
   if (task.task === 'round') return measure(call, task)
   if (task.task === 'weigh') return weigh(task.calls, () => makeCalls(call, task))
   if (task.task === 'load') return carryLoad(call, task.ms, task.concurrency)
+  if (task.task === 'heap') return heapAfter()
   if (task.task === 'shares') return endProfile?.()
   endProfile = await profileCpu()
   return {}

@@ -10,6 +10,8 @@ export interface Caller {
   round(round: Round): Promise<Figure>
   /** Makes as many calls as it can for `ms` milliseconds, at most `concurrency` at a time. */
   load(ms: number, concurrency: number): Promise<Load>
+  /** Returns the bytes of heap that stay when garbage is collected. */
+  heap(): Promise<number>
   weigh(round: Round): Promise<Weight>
   /** Takes samples from now on. */
   profile(): Promise<void>
@@ -30,6 +32,7 @@ export async function startCaller(order: CallerOrder): Promise<Caller> {
     variants,
     round: (round) => ask({ task: 'round', ...round }),
     load: (ms, concurrency) => ask({ task: 'load', ms, concurrency }),
+    heap: () => ask({ task: 'heap' }),
     weigh: (round) => ask({ task: 'weigh', ...round }),
     profile: () => ask({ task: 'profile' }),
     shares: () => ask({ task: 'shares' }),
