@@ -25,6 +25,8 @@ export class Call {
   readonly #attached: Attachment
   readonly #fetch: Options['fetch']
   #held: Held | undefined
+  /** How the waiting request is to be treated. */
+  #asked: SendOptions | undefined
   /** What ky made the body of the waiting request of, where no hook has made another request. */
   #source: { readonly of: Request; readonly body: unknown } | undefined
 
@@ -41,7 +43,8 @@ export class Call {
     // after a timeout, ky makes the signal of the next attempt just before it sends: then `send` waits
     if (api === undefined || request.signal.aborted) return request
     this.#mustBeSecure(api)
-    const admitted = api.admitNow(this.#asks(request))
+    this.#asked = this.#asks(request)
+    const admitted = api.admitNow(this.#asked)
     if (!(admitted instanceof Promise)) return this.#hold({ request, api, pass: admitted })
     return admitted.then((pass) => this.#hold({ request, api, pass }))
   }
@@ -53,7 +56,16 @@ export class Call {
   }
 
   /** Sends the request, and its redirects with the token for as long as they stay in the API. */
-  async send(request: Request, init: RequestInit = {}): Promise<Response> {
+  send(request: Request, init: RequestInit = {}): Promise<Response> {
+    try {
+      // not in an async function: a promise more, and two turns of promises until it is settled
+      return this.#send(request, init)
+    } catch (reason) {
+      return Promise.reject(reason)
+    }
+  }
+
+  #send(request: Request, init: RequestInit): Promise<Response> {
     const fetch = this.#fetch ?? globalThis.fetch
     const api = this.#apiOf(request)
     if (api === undefined) {
@@ -63,9 +75,10 @@ export class Call {
     this.#mustBeSecure(api)
     const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
-    const call = new OutgoingRequest(request, { ...this.#asks(request), source, pass: this.#passFor(api) })
-    // awaited, which takes two turns less than to return the promise
-    return await sendWithinApi(call, {
+    const pass = this.#passFor(api)
+    const asked = (pass && this.#asked) ?? this.#asks(request)
+    const call = new OutgoingRequest(request, { ...asked, source, pass })
+    return sendWithinApi(call, {
       api,
       route: this.#attached.route,
       fetch: this.#fetch === undefined ? withInit(globalThis.fetch, rest) : asRequests(this.#fetch, rest),

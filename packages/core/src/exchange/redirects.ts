@@ -31,8 +31,8 @@ const bodyFields = [
 const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 
 /** Whether a response leads elsewhere. */
-export function isRedirect(response: Response): boolean {
-  return redirectStatuses.has(response.status) && response.headers.has('location')
+export function isRedirect(response: Response, status: number = response.status): boolean {
+  return redirectStatuses.has(status) && response.headers.has('location')
 }
 
 /**

@@ -65,8 +65,8 @@ class FirstExchange extends ResponseExchange {
   }
 
   override get result(): Response | Promise<Response> {
-    const { response } = this
-    if (this.#call.followsRedirects && isRedirect(response))
+    const { response, status } = this
+    if (this.#call.followsRedirects && isRedirect(response, status))
       return follow(response, this.#call, this.#destination)
     this.#call.ended()
     return response
