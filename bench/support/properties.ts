@@ -106,11 +106,11 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
         instead: 'this.followsRedirects = false',
       },
     ],
-    'the manager closes after redirects and retries': [
+    "the caller's own `Authorization` wins": [
       {
-        file: '/core/src/exchange/send-within-api.ts',
-        text: 'const closeMayGoOn = api.keepOpen()',
-        instead: 'const closeMayGoOn = () => {}',
+        file: '/ky/src/call.ts',
+        text: "if (request.headers.has('authorization')) return undefined",
+        instead: '',
       },
     ],
   },
@@ -135,11 +135,11 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
         instead: 'this.followsRedirects = false',
       },
     ],
-    'the manager closes after redirects and retries': [
+    "the caller's own `Authorization` wins": [
       {
-        file: '/core/src/exchange/send-within-api.ts',
-        text: 'const closeMayGoOn = api.keepOpen()',
-        instead: 'const closeMayGoOn = () => {}',
+        file: '/fetch/src/index.ts',
+        text: 'return call.hasOwnAuthorization ? undefined : call',
+        instead: 'return call',
       },
     ],
   },
