@@ -35,8 +35,8 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
     'redirects keep the token within the API only': [
       {
         file: '/axios/src/attempt.ts',
-        text: 'config.beforeRedirect = this.#redirects.beforeRedirect',
-        instead: '',
+        text: 'config.beforeRedirect = (...redirect)',
+        instead: 'const unused = (...redirect: any[])',
       },
     ],
     'a call starts in the turn that it is made in, as with axios alone': [

@@ -22,14 +22,13 @@ export class Attempt {
   readonly config: InternalAxiosRequestConfig
   readonly #given: InternalAxiosRequestConfig
   readonly #via: Via
-  readonly #redirects: RedirectRule
+  #redirects: RedirectRule | undefined
 
   /** Copies the caller's configuration, with the token, for the adapter and nothing else. */
   constructor(given: InternalAxiosRequestConfig, authorization: string, context: AttemptContext) {
     const { target, via } = context
     this.#given = given
     this.#via = via
-    this.#redirects = new RedirectRule(context, authorization, given.beforeRedirect)
     const config = copyOf(given)
     config.url = target.url
     // most calls have none, and one more property costs more than the look
@@ -37,7 +36,11 @@ export class Attempt {
     if (config.allowAbsoluteUrls !== target.allowAbsoluteUrls)
       config.allowAbsoluteUrls = target.allowAbsoluteUrls
     config.headers = headersWith(authorization, given.headers)
-    config.beforeRedirect = this.#redirects.beforeRedirect
+    config.beforeRedirect = (...redirect) => {
+      // most calls are not redirected
+      this.#redirects ??= new RedirectRule(context, authorization, given.beforeRedirect)
+      this.#redirects.beforeRedirect(...redirect)
+    }
     // fetch shows no redirect before it follows it
     if (via === 'fetch' && followsInFetch(given)) config.maxRedirects = 0
     this.config = config
@@ -47,7 +50,7 @@ export class Attempt {
   readonly received = (response: AxiosResponse): Exchange<Outcome> => {
     scrub(response, this.config, this.#given)
     const shown = withRequestHidden(response, this.#given, this.#via)
-    return new AxiosExchange({ response: shown }, shown, this.#redirects.judgedBy)
+    return new AxiosExchange({ response: shown }, shown, this.#redirects?.judgedBy)
   }
 
   /** Takes the token off the error. A status that axios makes an error of is a response like any other. */
@@ -57,7 +60,7 @@ export class Attempt {
     hideRequest(error, this.#given)
     hideRequest(response, this.#given)
     if (response === undefined) throw error
-    return new AxiosExchange({ error }, response, this.#redirects.judgedBy)
+    return new AxiosExchange({ error }, response, this.#redirects?.judgedBy)
   }
 }
 

@@ -31,7 +31,7 @@ export class RedirectRule {
     return this.#judgedBy
   }
 
-  readonly beforeRedirect: BeforeRedirect = (options, response, request) => {
+  beforeRedirect(...[options, response, request]: Parameters<BeforeRedirect>): void {
     const { api, tokens, method } = this.#context
     const place = placeOf(options)
     this.#given?.(options, response, request)
