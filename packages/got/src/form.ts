@@ -24,6 +24,7 @@ export class ResendableForm {
 
 /** Returns the form of a call, `undefined` where its body is something else. */
 export function formOf({ body, headers }: Options): ResendableForm | undefined {
-  if (!(body instanceof FormData)) return undefined
+  // asked first, since the runtime looks `FormData` up for each call
+  if (body === undefined || !(body instanceof FormData)) return undefined
   return new ResendableForm(body, headers['content-type'] === undefined)
 }
