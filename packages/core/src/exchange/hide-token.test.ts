@@ -74,6 +74,21 @@ test('a request in flight prints and serializes as [request]', async () => {
   await once(request, 'close')
 })
 
+test('only a request that opens a connection is watched until that has come', async () => {
+  const watched: number[] = []
+  for (let call = 0; call < 2; call += 1) {
+    const request = requestTo()
+    const before = request.listenerCount('socket')
+    hideToken(request)
+    watched.push(request.listenerCount('socket') - before)
+    request.end()
+    const [response] = (await once(request, 'response')) as [{ resume(): void }]
+    response.resume()
+    await once(request, 'close')
+  }
+  expect(watched).toEqual([1, 0])
+})
+
 test('a stream of HTTP/2 has the token nowhere', async () => {
   const http2: Http2Server = createHttp2Server((_, response) => void response.end('x')).listen(0, '127.0.0.1')
   await once(http2, 'listening')
@@ -97,7 +112,7 @@ test.each([
     { authorization: '[redacted]', b: 'c' },
   ],
   [{ Authorization: 'a' }, { Authorization: '[redacted]' }],
-  [{ authorization: ['Authorization', 'a'] }, { authorization: ['authorization', '[redacted]'] }],
+  [{ authorization: ['Authorization', 'a'] }, { authorization: ['Authorization', '[redacted]'] }],
 ])('of %j only the token is taken', (sent, left) => {
   redactHeaders(sent)
   expect(sent).toEqual(left)

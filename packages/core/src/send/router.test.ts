@@ -54,6 +54,16 @@ test.each([
   expect(router.match(url)).toBeUndefined()
 })
 
+test.each(['http://a/', 'https://a/', 'http://a:81/', 'http://[::1]/'])(
+  '%s is an origin, however short',
+  (baseUrl) => {
+    const alone = routerOf([{ baseUrl }])
+    expect(alone.match(`${baseUrl}x/y`)).toEqual({ baseUrl })
+    expect(alone.match(baseUrl)).toEqual({ baseUrl })
+    expect(alone.match(baseUrl.replace('//', '//a'))).toBeUndefined()
+  },
+)
+
 test.each(['a+b', 'a*b', 'a$', '(a)'])('a host with %s in it is that host only', (name) => {
   const odd = { baseUrl: `https://${name}.example.com/` }
   const alone = routerOf([odd])
