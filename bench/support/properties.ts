@@ -76,15 +76,18 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
   },
   got: {
     ...common,
-    'a request on its way shows no token': [
+    "neither got's options nor a request on its way show the token": [
       { file: '/got/src/call.ts', text: 'hideToken(request)', instead: '' },
       { file: '/got/src/call.ts', text: 'forgetToken(request)', instead: 'undefined' },
-    ],
-    "got's own options never have the token": [
+      { file: '/got/src/call.ts', text: "request.on('finish', forget)", instead: '' },
       { file: '/got/src/call.ts', text: 'redact(headers)', instead: '' },
     ],
-    'the manager closes after redirects and retries': [
-      { file: '/got/src/call.ts', text: 'this.#letClose ??= api.keepOpen()', instead: '' },
+    "`timeout` does not count the wait, and hooks may change the URL (a hook of got's)": [
+      {
+        file: '/got/src/call.ts',
+        text: 'hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markHook(this.#beforeRequest, tokens)]',
+        instead: 'void this.#beforeRequest(options, { retryCount: 0 })',
+      },
     ],
   },
   ky: {
