@@ -64,6 +64,25 @@ test.each(['http://a/', 'https://a/', 'http://a:81/', 'http://[::1]/'])(
   },
 )
 
+test('the API of the last URL is not that of one beside it, nor of one below that has an API of its own', () => {
+  const orders = { baseUrl: 'https://orders.example.com/v2' }
+  const below = { baseUrl: 'https://both.example.com/v2/' }
+  const above = { baseUrl: 'https://both.example.com/' }
+  const all = routerOf([weblink, orders, above, below])
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(all.match('https://weblink.example.com/api/x')).toBe(weblink)
+    expect(all.match('https://weblink.example.com/api')).toBeUndefined()
+    expect(all.match('https://weblink.example.com/api/../x')).toBeUndefined()
+    expect(all.match('https://weblink.example.com.example/api/x')).toBeUndefined()
+    expect(all.match('https://user@weblink.example.com/api/x')).toBeUndefined()
+    expect(all.match('https://orders.example.com/v2/x')).toBe(orders)
+    expect(all.match('https://orders.example.com/v2?x')).toBe(orders)
+    expect(all.match('https://orders.example.com/v21')).toBeUndefined()
+    expect(all.match('https://both.example.com/x')).toBe(above)
+    expect(all.match('https://both.example.com/v2/x')).toBe(below)
+  }
+})
+
 test.each(['a+b', 'a*b', 'a$', '(a)'])('a host with %s in it is that host only', (name) => {
   const odd = { baseUrl: `https://${name}.example.com/` }
   const alone = routerOf([odd])

