@@ -5,7 +5,7 @@ export const form: OutputOptions = {
   format: 'esm',
   sourcemap: true,
   comments: false,
-  // Short names of locals leave a sixth less to parse: importing core takes 1.8 instead of 1.9 of what it is built on.
+  // Short names of locals leave a sixth less to parse: importing core takes 0.1 less of what it is built on.
   // Functions, classes and lines keep their names and places, so that a stack trace can be read. White space stays: without
   // it importing core takes 0.03 less, and Node prints all of a file that is one line with an error that is not caught.
   minify: {
