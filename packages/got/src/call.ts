@@ -18,7 +18,7 @@ import { type Hop, hopTo, redact } from './hop.ts'
 import { ownError } from './own-error.ts'
 import { mustBeSecure } from './tls.ts'
 
-/** Tells of errors without taking them from got. */
+/** The event of an error for listeners that only look on: got still has to handle it. */
 const { errorMonitor } = process.getBuiltinModule('node:events')
 
 /**

@@ -20,7 +20,7 @@ export function hopTo(
   attempt: number,
   before: Hop | undefined,
 ): Hop {
-  // what comes without a new attempt is a redirect
+  // a hop that is not a new attempt is a redirect
   const isRedirect = attempt === before?.attempt
   const found = url === undefined || hasOwnToken(headers) ? undefined : tokens.route(url)
   const isOutside = before?.isOutside === true || (isRedirect && found !== before.api)
@@ -35,10 +35,10 @@ function hasOwnToken(headers: NormalizedOptions['headers']): boolean {
   return authorization !== undefined && authorization !== redacted
 }
 
-/** Stands in the place of a token that was sent. A cache has to see that there was one. */
+/** Takes the place of a token that was sent: a cache has to see that there was one. */
 const redacted = '[redacted]'
 
-/** Takes a token that was sent back from the headers. */
+/** Removes the token from headers that were sent. */
 export function redact(headers: SentHeaders): void {
   headers['authorization'] = redacted
 }

@@ -47,7 +47,7 @@ export function gotTokens(tokens: TokenManager): GotTokens {
       () => call.end(),
       (error: unknown) => call.end(error),
     )
-    // itself: got would copy what it has to another promise, which takes 3 to 4 µs
+    // not what `then` returns: got would copy its own methods to that, which takes 3 to 4 µs
     return going
   }
   return { handlers: [handler] }
