@@ -102,6 +102,13 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
         instead: 'beforeRequest',
       },
     ],
+    'a `fetch` option of one call gets the token, and ky 1 is refused (two hooks of ky)': [
+      {
+        file: '/ky/src/index.ts',
+        text: 'return { hooks: { init: [(options) => manage(options, tokens, attached)], beforeRequest: [mustBeKy2] } }',
+        instead: 'return { fetch: (request, init) => new Call({}, attached).send(request as Request, init) } as never',
+      },
+    ],
     'redirects keep the token within the API only': [
       {
         file: '/core/src/exchange/outgoing-request.ts',
