@@ -92,9 +92,6 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
   },
   ky: {
     ...common,
-    'a pass is given back when another hook ends the call': [
-      { file: '/ky/src/held-passes.ts', text: 'setTimeout(this.#releaseAll, 1)', instead: '' },
-    ],
     "`timeout` does not count the wait (a hook of ky's)": [
       {
         file: '/ky/src/index.ts',
@@ -106,7 +103,8 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
       {
         file: '/ky/src/index.ts',
         text: 'return { hooks: { init: [(options) => manage(options, tokens, attached)], beforeRequest: [mustBeKy2] } }',
-        instead: 'return { fetch: (request, init) => new Call({}, attached).send(request as Request, init) } as never',
+        instead:
+          'return { fetch: (request, init) => new Call({}, attached).send(request as Request, init) } as never',
       },
     ],
     'redirects keep the token within the API only': [

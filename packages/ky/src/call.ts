@@ -44,6 +44,8 @@ export class Call {
     if (api === undefined || request.signal.aborted) return request
     this.#mustBeSecure(api)
     this.#asked = this.#asks(request)
+    // usual, and 4 µs cheaper: no pass to be held, nor a timer to give it back
+    if (!api.mayWait) return request
     const admitted = api.admitNow(this.#asked)
     if (!(admitted instanceof Promise)) return this.#hold({ request, api, pass: admitted })
     return admitted.then((pass) => this.#hold({ request, api, pass }))
@@ -75,9 +77,8 @@ export class Call {
     this.#mustBeSecure(api)
     const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
-    const pass = this.#passFor(api)
-    const asked = (pass && this.#asked) ?? this.#asks(request)
-    const call = new OutgoingRequest(request, { ...asked, source, pass })
+    const asked = this.#asked ?? this.#asks(request)
+    const call = new OutgoingRequest(request, { ...asked, source, pass: this.#passFor(api) })
     return sendWithinApi(call, {
       api,
       route: this.#attached.route,

@@ -1,10 +1,11 @@
 // How a call goes through here. ky's `timeout` runs while its `fetch` does, and time in a queue or at the issuer must not
 // count in it: so the call waits in a hook, `beforeRequest` or before ky's own retries `beforeRetry`, where ky's clock
-// stands still, and leaves the hook with a pass. It uses the pass in ky's `fetch` option, which alone sends the token,
-// so that no hook, error or response of ky shows it; a second try after a 401 happens in there too, as a part of ky's
-// one attempt. Between hook and `fetch` another hook may answer or end the call without a word: a timer gives back the
-// passes of such calls (held-passes.ts). An `init` hook puts both on the options of each call, since hooks of the
-// instance are older than the call and know nothing of its other hooks. All else is core's rule and `sendWithinApi`.
+// stands still, and leaves the hook with a pass, or with none where there was nothing to wait for. It uses the pass in
+// ky's `fetch` option, which alone sends the token, so that no hook, error or response of ky shows it; a second try after
+// a 401 happens in there too, as a part of ky's one attempt. Between hook and `fetch` another hook may answer or end the
+// call without a word: a timer gives back the passes of such calls (held-passes.ts). An `init` hook puts both on the
+// options of each call, since hooks of the instance are older than the call and know nothing of its other hooks. All else
+// is core's rule and `sendWithinApi`.
 import {
   managerOf,
   markHook,

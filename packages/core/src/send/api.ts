@@ -144,6 +144,11 @@ export interface Api {
    */
   admitNow(options?: AdmitOptions): Pass | Promise<Pass>
   /**
+   * Whether a call may have to wait: in a queue, for a token, or only to be refused because the manager is closed. Where
+   * it need not, a client that waits elsewhere than it sends can leave `admit` out, and has no pass to give back.
+   */
+  readonly mayWait: boolean
+  /**
    * Makes `close()` of the manager wait until the returned function is called. For clients that follow redirects by
    * further attempts with `sentBefore`: between two of them no pass is held.
    */

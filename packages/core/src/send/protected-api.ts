@@ -69,6 +69,11 @@ export class ProtectedApi implements Api {
     return record.begin(() => admitCall(this.#context, options, record))
   }
 
+  get mayWait(): boolean {
+    const { queue, token, callsUnderWay } = this.#context
+    return queue !== undefined || callsUnderWay.closed || token.live() === undefined
+  }
+
   keepOpen(): () => void {
     const { callsUnderWay } = this.#context
     callsUnderWay.entered()

@@ -18,6 +18,27 @@ test('with a live token the attempt is made at once, without a promise before it
   await expect(call).resolves.toBe('ok')
 })
 
+test('a call need not wait with a live token and without a rate policy, until the manager closes', async () => {
+  const { tokens } = fakeService()
+  const api = apiOf(tokens)
+  expect(api.mayWait).toBe(true)
+  await tokens.warmUp()
+  expect(api.mayWait).toBe(false)
+  const closing = tokens.close()
+  expect(api.mayWait).toBe(true)
+  await closing
+})
+
+test('a call may always have to wait with a rate policy', async () => {
+  const ratePolicy = { limits: [{ quota: 10, window: 1_000 }] }
+  const { tokens } = fakeService(
+    {},
+    { apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }] },
+  )
+  await tokens.warmUp()
+  expect(apiOf(tokens).mayWait).toBe(true)
+})
+
 test('a call that is under way, as one that is redirected, ends as it would while the manager closes', async () => {
   const { tokens } = fakeService()
   const closeMayGoOn = apiOf(tokens).keepOpen()

@@ -81,6 +81,11 @@ export class FakeApi implements Api {
     return this.admit(options)
   }
 
+  /** A call is counted when it is admitted. */
+  get mayWait(): boolean {
+    return true
+  }
+
   keepOpen(): () => void {
     return this.#api.keepOpen()
   }
