@@ -44,7 +44,7 @@ export class Call {
     if (api === undefined || request.signal.aborted) return request
     this.#mustBeSecure(api)
     this.#asked = this.#asks(request)
-    // usual: a pass that is held, and the timer that would give it back, take 5 % of a whole call
+    // usual: a pass that is held, and the timer that would give it back, take 3 % of a whole call
     if (!api.mayWait) return request
     const admitted = api.admitNow(this.#asked)
     if (!(admitted instanceof Promise)) return this.#hold({ request, api, pass: admitted })
