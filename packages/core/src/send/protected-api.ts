@@ -52,7 +52,7 @@ export class ProtectedApi implements Api {
   send<T, Arrived>(
     attempt: (authorization: string) => Promise<Arrived>,
     options: SendOptions = {},
-    exchangeOf = (arrived: Arrived) => arrived as Exchange<T>,
+    exchangeOf: (arrived: Arrived) => Exchange<T> = asItIs,
   ): Promise<T> {
     const record = options.pass === undefined ? this.#recordOf(options) : undefined
     if (record === undefined) return sendCall(this.#context, attempt, options, exchangeOf)
@@ -123,4 +123,9 @@ export class ProtectedApi implements Api {
   #recordOf({ client }: AdmitOptions): CallRecord | undefined {
     return CallRecord.of(this, client, this.#context.emit)
   }
+}
+
+/** Not made anew for each call: a queued call would hold it. */
+function asItIs(exchange: unknown): never {
+  return exchange as never
 }

@@ -30,13 +30,8 @@ export async function sendCall<T, Arrived>(
       // the signal may have aborted between the token's arrival and our turn
       options.signal?.throwIfAborted()
       pass.sent()
-      const arrived = await attempt(pass.authorization)
-      const exchange = exchangeOf(arrived)
-      if (pass.report(exchange) === 'final') {
-        const { result } = exchange
-        pass.release()
-        return result
-      }
+      const exchange = exchangeOf(await attempt(pass.authorization))
+      if (pass.report(exchange) === 'final') return resultOf(exchange, pass)
       await discard(exchange)
       pass = await pass.next()
     }
@@ -46,6 +41,12 @@ export async function sendCall<T, Arrived>(
     options.failed?.(error)
     throw error
   }
+}
+
+/** Not in `sendCall`: each name there takes memory of a queued call, for as long as it waits. */
+function resultOf<T>({ result }: Exchange<T>, pass: Pass): T | Promise<T> {
+  pass.release()
+  return result
 }
 
 /**
