@@ -1,5 +1,6 @@
 import {
   checkCallOptions,
+  hasAuthorization,
   hideAgent,
   isReplayable,
   managerOf,
@@ -87,11 +88,6 @@ function managedAdapter(adapters: Adapters, tokens: TokenManager): AxiosAdapter 
 
 function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boolean {
   if (auth) return true
-  // `headers.has` makes text of every name for it, which takes 0.7 µs
-  const name = Object.keys(headers).find(isAuthorization)
-  return name !== undefined && headers[name] !== undefined
-}
-
-function isAuthorization(name: string): boolean {
-  return name.length === 13 && name.toLowerCase() === 'authorization'
+  // `has` alone makes text of every name for each call, which takes 0.7 µs; it leaves out what is undefined
+  return hasAuthorization(headers) && headers.has('Authorization')
 }
