@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import type { Api, Exchange } from '../send/api.ts'
+import type { Api } from '../send/api.ts'
 import { isRedirect, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
 import { sendWithinApi, type OutgoingCall } from './send-within-api.ts'
 
@@ -26,11 +26,7 @@ function hopOf(call: RedirectedCall, location: string, status = 302): Hop {
 
 const api = {
   keepOpen: () => () => {},
-  send: async <T>(
-    attempt: (authorization: string) => Promise<T>,
-    _: unknown,
-    exchangeOf: (arrived: T) => unknown = (arrived) => arrived,
-  ) => (exchangeOf(await attempt('Bearer ours')) as Exchange<Response>).result,
+  send: async (attempt: Parameters<Api['send']>[0]) => (await attempt('Bearer ours')).result,
 } as unknown as Api
 
 /** Sends a call whose requests are answered with these responses, one after the other. */

@@ -43,14 +43,12 @@ const mostRedirects = 20
  */
 export function sendWithinApi(call: OutgoingCall, destination: Destination): Promise<Response> {
   const { api, fetch } = destination
-  return api.send(
-    (token) => {
-      const [input, init] = call.next(token)
-      return fetch(input, init)
-    },
-    call,
-    (response) => new FirstExchange(response, call, destination),
-  )
+  return api.send((token) => {
+    const [input, init] = call.next(token)
+    // one given by the caller may return anything that can be awaited
+    const going = Promise.resolve(fetch(input, init))
+    return going.then((response) => new FirstExchange(response, call, destination))
+  }, call)
 }
 
 /** The exchange with the URL of the call. Its result is the response at the end of all redirects. */

@@ -123,12 +123,6 @@ export interface Api {
    * sent, except an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
-  /** The same where `exchangeOf` reads what an attempt brought: that saves `attempt` a promise for each call. */
-  send<T, Arrived>(
-    attempt: (authorization: string) => Promise<Arrived>,
-    options: SendOptions,
-    exchangeOf: (arrived: Arrived) => Exchange<T>,
-  ): Promise<T>
   /**
    * Waits for the right to send one attempt, for clients that make the attempts themselves.
    *

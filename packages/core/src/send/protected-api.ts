@@ -43,20 +43,10 @@ export class ProtectedApi implements Api {
     this.#context = { baseUrl, issuer, place, token, rejections, resend, callsUnderWay, emit, queue }
   }
 
-  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
-  send<T, Arrived>(
-    attempt: (authorization: string) => Promise<Arrived>,
-    options: SendOptions,
-    exchangeOf: (arrived: Arrived) => Exchange<T>,
-  ): Promise<T>
-  send<T, Arrived>(
-    attempt: (authorization: string) => Promise<Arrived>,
-    options: SendOptions = {},
-    exchangeOf: (arrived: Arrived) => Exchange<T> = asItIs,
-  ): Promise<T> {
+  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {
     const record = options.pass === undefined ? this.#recordOf(options) : undefined
-    if (record === undefined) return sendCall(this.#context, attempt, options, exchangeOf)
-    return record.begin(() => sendCall(this.#context, attempt, options, exchangeOf, record))
+    if (record === undefined) return sendCall(this.#context, attempt, options)
+    return record.begin(() => sendCall(this.#context, attempt, options, record))
   }
 
   async admit(options?: AdmitOptions): Promise<Pass> {
@@ -123,9 +113,4 @@ export class ProtectedApi implements Api {
   #recordOf({ client }: AdmitOptions): CallRecord | undefined {
     return CallRecord.of(this, client, this.#context.emit)
   }
-}
-
-/** Not made anew for each call: a queued call would hold it. */
-function asItIs(exchange: unknown): never {
-  return exchange as never
 }

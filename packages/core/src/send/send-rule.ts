@@ -12,11 +12,10 @@ import { type CallContext, enter, leaveUnsent, waitSignalOf } from './take-turn.
  * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews once and
  * sends once more.
  */
-export async function sendCall<T, Arrived>(
+export async function sendCall<T>(
   api: CallContext,
-  attempt: (authorization: string) => Promise<Arrived>,
+  attempt: (authorization: string) => Promise<Exchange<T>>,
   options: SendOptions,
-  exchangeOf: (arrived: Arrived) => Exchange<T>,
   record?: CallRecord,
 ): Promise<T> {
   let pass = options.pass
@@ -30,7 +29,7 @@ export async function sendCall<T, Arrived>(
       // the signal may have aborted between the token's arrival and our turn
       options.signal?.throwIfAborted()
       pass.sent()
-      const exchange = exchangeOf(await attempt(pass.authorization))
+      const exchange = await attempt(pass.authorization)
       if (pass.report(exchange) === 'final') return resultOf(exchange, pass)
       await discard(exchange)
       pass = await pass.next()

@@ -56,20 +56,13 @@ export class FakeApi implements Api {
     })
   }
 
-  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
-  send<T, Arrived>(
-    attempt: (authorization: string) => Promise<Arrived>,
-    options: SendOptions,
-    exchangeOf: (arrived: Arrived) => Exchange<T>,
-  ): Promise<T>
-  async send<T, Arrived>(
-    attempt: (authorization: string) => Promise<Arrived>,
+  async send<T>(
+    attempt: (authorization: string) => Promise<Exchange<T>>,
     options: SendOptions = {},
-    exchangeOf = (arrived: Arrived) => arrived as Exchange<T>,
   ): Promise<T> {
     const failed = (reason: unknown): void => options.failed?.(reason)
     const pass = options.pass ?? (await this.#passFor(options))
-    return this.#api.send(attempt, { ...options, failed, pass }, exchangeOf)
+    return this.#api.send(attempt, { ...options, failed, pass })
   }
 
   async admit(options: AdmitOptions = {}): Promise<Pass> {
