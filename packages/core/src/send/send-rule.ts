@@ -12,40 +12,54 @@ import { type CallContext, enter, leaveUnsent, waitSignalOf } from './take-turn.
  * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews once and
  * sends once more.
  */
-export async function sendCall<T>(
+export function sendCall<T>(
   api: CallContext,
   attempt: (authorization: string) => Promise<Exchange<T>>,
   options: SendOptions,
   record?: CallRecord,
 ): Promise<T> {
-  let pass = options.pass
+  if (options.pass !== undefined) return sendWith(options.pass, attempt, options)
+  const begin = (turn: Turn | AccessToken): Promise<T> =>
+    sendWith(new AttemptPass(api, options, turn, record), attempt, options)
+  const refuse = (error: unknown): Promise<never> => {
+    leaveUnsent(api, record, error)
+    options.failed?.(error)
+    return Promise.reject(error)
+  }
   try {
-    if (pass === undefined) {
-      // not in a function of its own: its promise would be a third of the memory of a queued call
-      const turn = enter(api, options, record)
-      pass = new AttemptPass(api, options, turn instanceof Promise ? await turn : turn, record)
-    }
+    const turn = enter(api, options, record)
+    // where an async function waits, it holds room for all that it names: 899 bytes a queued call, instead of 699
+    return turn instanceof Promise ? turn.then(begin, refuse) : begin(turn)
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
+/** Sends a call whose turn has come. */
+async function sendWith<T>(
+  first: Pass,
+  attempt: (authorization: string) => Promise<Exchange<T>>,
+  options: SendOptions,
+): Promise<T> {
+  let pass = first
+  try {
     for (;;) {
       // the signal may have aborted between the token's arrival and our turn
       options.signal?.throwIfAborted()
       pass.sent()
       const exchange = await attempt(pass.authorization)
-      if (pass.report(exchange) === 'final') return resultOf(exchange, pass)
+      if (pass.report(exchange) === 'final') {
+        pass.release()
+        return exchange.result
+      }
       await discard(exchange)
       pass = await pass.next()
     }
   } catch (error) {
-    if (pass === undefined) leaveUnsent(api, record, error)
-    else pass.release(error)
+    pass.release(error)
     options.failed?.(error)
     throw error
   }
-}
-
-/** Not in `sendCall`: each name there takes memory of a queued call, for as long as it waits. */
-function resultOf<T>({ result }: Exchange<T>, pass: Pass): T | Promise<T> {
-  pass.release()
-  return result
 }
 
 /**
