@@ -4,7 +4,7 @@ import { copyFileSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import { form, held } from './bundle-form.ts'
+import { form, held, inputOf, isPackage, mainFile } from './bundle-form.ts'
 
 const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages')
 
@@ -16,19 +16,19 @@ for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'o
   const { publishConfig } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   for (const file of globSync('**/*.js{,.map}', { cwd: dist })) rmSync(join(dist, file))
   const bundle = await rolldown({
-    input: Object.fromEntries(entriesOf(publishConfig.exports).map((entry) => [entry, `src/${entry}.ts`])),
+    ...inputOf(publishConfig.exports, join(folder, 'src')),
     cwd: folder,
     platform: 'neutral',
     resolve: { conditionNames: ['import', 'default'] },
     // what else a package depends on stays where it is
-    external: (id) => /^[^./]/.test(id) && !holds.includes(id),
+    external: (id) => isPackage(id) && !holds.includes(id),
     preserveEntrySignatures: 'allow-extension',
   })
   const { output } = await bundle.write({
     dir: dist,
     ...form,
     // what another entry shares with the main one goes into the main one: each application would load a second file for it
-    codeSplitting: { groups: [{ name: 'index', test: /src[\\/]index\.ts$/ }] },
+    codeSplitting: { groups: [{ name: 'index', test: mainFile }] },
   })
   await bundle.close()
   // one such character, and V8 keeps the whole text of a file with two bytes for each character
@@ -36,12 +36,12 @@ for (const name of ['core', 'fetch', 'axios', 'got', 'ky', 'undici', 'redis', 'o
     if (/[\u0100-\uFFFF]/.test(code)) throw new Error(`${name}: ${fileName} has a character beyond Latin-1`)
   // whose code is copied wants its licence beside it
   for (const dependency of holds)
-    copyFileSync(join(folder, 'node_modules', dependency, 'license'), join(dist, `${dependency}.LICENSE.txt`))
+    copyFileSync(licenceOf(join(folder, 'node_modules', dependency)), join(dist, `${dependency}.LICENSE.txt`))
 }
 
-/** `index` for `./dist/index.js` */
-function entriesOf(exports) {
-  return Object.values(exports)
-    .map((target) => /^\.\/dist\/(.+)\.js$/.exec(target.default ?? target)?.[1])
-    .filter((entry) => entry !== undefined)
+/** `license` or `LICENSE.md` */
+function licenceOf(folder) {
+  const [file] = globSync('{license,LICENSE}{,.md}', { cwd: folder })
+  if (file === undefined) throw new Error(`${folder} has no licence`)
+  return join(folder, file)
 }

@@ -1,11 +1,16 @@
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 import { rolldown } from 'rolldown'
 
-import { form, held } from '../../scripts/bundle-form.ts'
+import { type Doors, form, held, inputOf, isPackage } from '../../scripts/bundle-form.ts'
 
 const core = join(import.meta.dirname, '../../packages/core')
+const { publishConfig } = JSON.parse(readFileSync(join(core, 'package.json'), 'utf8')) as {
+  readonly publishConfig: { readonly exports: Record<'.' | './adapter', Doors[string]> }
+}
+/** The doors of its main file. */
+const { '.': main, './adapter': adapter } = publishConfig.exports
 
 /** How core's file could be made. */
 export interface CoreForm {
@@ -20,13 +25,15 @@ export async function installCoreForm(folder: string, name: string, wanted: Core
   const { leftOut = {}, holds = held['core'] ?? [] } = wanted
   for (const file of Object.keys(leftOut))
     if (!existsSync(join(core, 'src', file))) throw new Error(`Cannot leave out: core has no ${file}`)
+  const { input, plugins } = inputOf({ main, adapter }, join(core, 'src'))
   const bundle = await rolldown({
-    input: { index: join(core, 'src/index.ts') },
+    input,
     cwd: core,
     platform: 'neutral',
     resolve: { conditionNames: ['import', 'default'] },
-    external: (id) => /^[^./]/.test(id) && !holds.includes(id),
+    external: (id) => isPackage(id) && !holds.includes(id),
     plugins: [
+      plugins,
       {
         name: 'left out',
         load: (id) => leftOut[relative(join(core, 'src'), id)],
