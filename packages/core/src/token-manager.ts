@@ -138,11 +138,7 @@ export function createTokenManager<const Issuer extends string>(
   })
 
   const forTenant = (id: string): TokenManager<Issuer> => {
-    refusingTo('use tenant', () => {
-      mustBeText(id, 'id', 'the name of a tenant')
-      if (optionsOf === undefined)
-        refuse('tenants', 'missing', 'a function that returns the options of a tenant')
-    })
+    mustBeTenant(id, optionsOf)
     return face(() => tenants.get(id), {
       forTenant,
       observe: (observer) => observers.addFor(id, mustBeObserver(observer)),
@@ -177,6 +173,14 @@ function face<Issuer extends string>(
     ...own,
     [Symbol.asyncDispose]: own.close,
   }
+}
+
+function mustBeTenant(id: unknown, optionsOf: unknown): void {
+  refusingTo('use tenant', () => {
+    mustBeText(id, 'id', 'the name of a tenant')
+    if (optionsOf === undefined)
+      refuse('tenants', 'missing', 'a function that returns the options of a tenant')
+  })
 }
 
 function mustBeObserver(observer: unknown): Observer {

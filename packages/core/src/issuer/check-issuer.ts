@@ -90,6 +90,17 @@ export function checkIssuer(
   }
 }
 
+/** How the settings are read that depend on no other. */
+const settings = {
+  scope: optional((value, path) => mustBeText(value, path, 'a scope')),
+  parameters: optional(readParameters, []),
+  renewBefore: optional(duration()),
+  requestTimeout: optional(duration({ positive: true }), 5_000),
+  maxWait: optional(duration({ positive: true }), 15_000),
+  secretLifetime: optional(readDays('days, finite, above 0'), 365),
+  allowInsecureLoopback: optional(flag, false),
+} satisfies Partial<Description<IssuerSettings>>
+
 function describeSettings(
   { clientAuthentication, secretLifetime }: Readonly<Record<string, unknown>>,
   protocol: IssuerProtocol,
@@ -105,12 +116,7 @@ function describeSettings(
       (value, path) => authenticationOf(value, path, protocol, ownFetch),
       secretInForm,
     ),
-    scope: optional((value, path) => mustBeText(value, path, 'a scope')),
-    parameters: optional(readParameters, []),
-    renewBefore: optional(duration()),
-    requestTimeout: optional(duration({ positive: true }), 5_000),
-    maxWait: optional(duration({ positive: true }), 15_000),
-    secretLifetime: optional(readDays('days, finite, above 0'), 365),
+    ...settings,
     notices: optional(
       list(
         readDays('days, above 0 and below `secretLifetime`', longestNotice),
@@ -118,7 +124,6 @@ function describeSettings(
       ),
       [10, 5],
     ),
-    allowInsecureLoopback: optional(flag, false),
   }
 }
 

@@ -15,8 +15,6 @@ export interface IssuerPlace {
   readonly option: string
   /** `undefined` but for an issuer of the service: only these are known by their paths. */
   readonly tokenPath: string | undefined
-  /** The most likely mistake where no token endpoint is at that URL, as a question. */
-  readonly mistake: string
 }
 
 /** The options that say where a server is, as they are read: each has one place. */
@@ -58,7 +56,6 @@ function describeServer(
       discover: found,
       option,
       tokenPath: undefined,
-      mistake: '',
     })
   if (issuer === undefined) return { tokenEndpoint: at(undefined), issuer: optional(at(discover)) }
   const alone: Reader<undefined> = (_, option) =>
@@ -95,11 +92,14 @@ function below(url: URL, option: string, tokenPath: unknown): IssuerPlace {
       )
   const endpoint = new URL(url)
   endpoint.pathname = base + path
-  return { place: endpoint, discover: undefined, option, tokenPath: path, mistake: mistakeOf(path) }
+  return { place: endpoint, discover: undefined, option, tokenPath: path }
 }
 
-/** Returns which issuer of the service may have been meant: each has a server and a path of its own. */
-function mistakeOf(tokenPath: string): string {
+/**
+ * Returns the most likely mistake where no token endpoint is at that path, as a question: each issuer of the service has
+ * a server and a path of its own. Empty where none is likely.
+ */
+export function mistakeOf(tokenPath: string | undefined): string {
   if (tokenPath === generalPath) return `is it that of the weblink issuer, whose path is ${weblinkPath}?`
   if (tokenPath === weblinkPath) return `is it that of the general issuer, whose path is ${generalPath}?`
   return ''

@@ -3,6 +3,7 @@ import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { CheckedIssuer } from './check-issuer.ts'
 import type { ClientAuthentication } from './client-authentication.ts'
 import { IssuerClock } from './issuer-clock.ts'
+import { mistakeOf } from './issuer-place.ts'
 import type { IssuerRequest } from './issuer-request.ts'
 import { knownServer, type ServerMetadata } from './server-metadata.ts'
 
@@ -46,7 +47,7 @@ export type AskOptions = Pick<TokenEndpoint, 'fetch' | 'asking' | 'manager'>
 /** Returns the endpoint of an issuer whose options are in order; nothing is asked before the first token request. */
 export function tokenEndpoint(
   issuer: string,
-  { place, discover, option, mistake, parameters, authentication }: CheckedIssuer,
+  { place, discover, option, tokenPath, parameters, authentication }: CheckedIssuer,
   options: AskOptions,
 ): TokenEndpoint {
   return {
@@ -54,7 +55,7 @@ export function tokenEndpoint(
     server: discover?.(place, option) ?? knownServer(place),
     authentication,
     option,
-    mistake,
+    mistake: mistakeOf(tokenPath),
     parameters,
     clock: new IssuerClock(),
     ...options,

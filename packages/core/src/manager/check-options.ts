@@ -1,6 +1,15 @@
 import { isRecord, own, refuse, shape } from '../options/check.ts'
 import { Environment } from '../options/environment.ts'
-import { count, object, oneOf, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
+import {
+  count,
+  type Description,
+  object,
+  oneOf,
+  optional,
+  type ReadAs,
+  type Reader,
+  record,
+} from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
@@ -35,13 +44,7 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
     environment: () => environment,
     issuers: readIssuers(environment, own(options, 'fetch') !== undefined),
     apis: readApis(isRecord(issuers) ? issuers : {}, environment),
-    store: optional(readStore),
-    limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
-    observe: optional(readObservers, []),
-    fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
-    tenants: optional(aFunction<(id: string) => unknown>('a function that returns the options of a tenant')),
-    mostTenants: optional(count(1), 10_000),
-    tenantLimits: optional(oneOf('own', 'shared'), 'own'),
+    ...settings,
   })(options, 'options')
 }
 
@@ -53,7 +56,7 @@ function readIssuers(
   const read = record((value, path) => checkIssuer(value, path, environment, ownFetch), allowed)
   return (value, path) => {
     const issuers = read(value, path)
-    mustHaveOwnOrigins(issuers.values())
+    if (issuers.size > 1) mustHaveOwnOrigins(issuers.values())
     return issuers
   }
 }
@@ -92,3 +95,14 @@ const readObservers: Reader<readonly Observer[]> = (value, path) => {
 function aFunction<T>(allowed: string): Reader<T> {
   return (value, path) => (typeof value === 'function' ? (value as T) : refuse(path, shape(value), allowed))
 }
+
+/** How the options are read that depend on no other. */
+const settings = {
+  store: optional(readStore),
+  limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
+  observe: optional(readObservers, []),
+  fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
+  tenants: optional(aFunction<(id: string) => unknown>('a function that returns the options of a tenant')),
+  mostTenants: optional(count(1), 10_000),
+  tenantLimits: optional(oneOf('own', 'shared'), 'own'),
+} satisfies Partial<Description<CheckedOptions>>

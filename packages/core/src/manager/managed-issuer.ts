@@ -20,29 +20,69 @@ export interface IssuerStatus {
   readonly daysLeft?: number
 }
 
-/** One issuer put together: its clients, the requests to it, and the token that comes of them. */
-export interface ManagedIssuer {
-  readonly token: RenewingToken
-  readonly credentials: CredentialRotation
-  /** Asks the issuer, without a look at what other processes have stored. */
-  readonly issuing: ClientTokenSource
-  /** How long one token request may take, in milliseconds. */
-  readonly requestTimeout: number
+/** What an issuer is put together of. */
+interface ManagedIssuerOptions {
+  readonly name: string
+  readonly checked: CheckedIssuer
+  readonly askOptions: AskOptions
+  readonly emit: Emit
+  readonly store: GuardedStore | undefined
 }
 
-/** Puts an issuer together; nothing is asked before the first token request. */
-export function manageIssuer(
-  name: string,
-  issuer: CheckedIssuer,
-  askOptions: AskOptions,
-  emit: Emit,
-  store: GuardedStore | undefined,
-): ManagedIssuer {
-  const credentials = new CredentialRotation({ ...issuer.credentials, issuer: name, emit })
-  const endpoint = tokenEndpoint(name, issuer, askOptions)
-  const { renewBefore, maxWait } = issuer
-  // calls may come to wait for a renewal that began in the background
-  const requestTimeout = Math.min(issuer.requestTimeout, maxWait)
+/** The requests to an issuer, and the token that comes of them. */
+interface Asked {
+  readonly issuing: ClientTokenSource
+  readonly token: RenewingToken
+}
+
+/**
+ * One issuer put together: its clients at once, since they may be about to end; the requests to it and its token when they
+ * are first needed, since a process may have many tenants with issuers that they never ask.
+ */
+export class ManagedIssuer {
+  readonly credentials: CredentialRotation
+  /** How long one token request may take, in milliseconds: calls may come to wait for one that began in the background. */
+  readonly requestTimeout: number
+  readonly #options: ManagedIssuerOptions
+  #asked: Asked | undefined
+
+  constructor(options: ManagedIssuerOptions) {
+    const { name, checked, emit } = options
+    this.#options = options
+    this.credentials = new CredentialRotation({ ...checked.credentials, issuer: name, emit })
+    this.requestTimeout = Math.min(checked.requestTimeout, checked.maxWait)
+  }
+
+  get token(): RenewingToken {
+    return this.#ask().token
+  }
+
+  /** Asks the issuer, without a look at what other processes have stored. */
+  get issuing(): ClientTokenSource {
+    return this.#ask().issuing
+  }
+
+  /** Whether no renewal is under way. */
+  get isIdle(): boolean {
+    return this.#asked?.token.isIdle !== false
+  }
+
+  async close(): Promise<void> {
+    await this.#asked?.token.close()
+  }
+
+  #ask(): Asked {
+    return (this.#asked ??= asked(this.#options, this.credentials, this.requestTimeout))
+  }
+}
+
+function asked(
+  { name, checked, askOptions, emit, store }: ManagedIssuerOptions,
+  credentials: CredentialRotation,
+  requestTimeout: number,
+): Asked {
+  const { renewBefore, maxWait, place } = checked
+  const endpoint = tokenEndpoint(name, checked, askOptions)
   // half of the wait: if the process that asks ends, another one that waits has as much time to ask
   const lease = Math.min(requestTimeout, maxWait / 2)
   const issuing = askIssuer(endpoint, requestTimeout)
@@ -50,13 +90,13 @@ export function manageIssuer(
   const source = withCredentials(credentials, shared, requestTimeout)
   const token = new RenewingToken(source, {
     issuer: name,
-    endpoint: issuer.place.origin + issuer.place.pathname,
+    endpoint: place.origin + place.pathname,
     renewBefore,
     maxWait,
     credentialsMayChange: credentials.mayChange,
     emit,
   })
-  return { token, credentials, issuing, requestTimeout }
+  return { issuing, token }
 }
 
 /** Returns how the token of an issuer is, and its secret. */

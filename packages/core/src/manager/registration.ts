@@ -8,7 +8,7 @@ import { closedError, reasonOf, TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import type { GuardedStore } from '../store/guarded-store.ts'
 import { type CheckedApi, issuerNames } from './check-apis.ts'
-import { type IssuerStatus, issuerStatus, type ManagedIssuer, manageIssuer } from './managed-issuer.ts'
+import { type IssuerStatus, issuerStatus, ManagedIssuer } from './managed-issuer.ts'
 import { MissedRoutes } from '../send/missed-routes.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refuse, shape } from '../options/check.ts'
@@ -47,10 +47,10 @@ export class Registration {
     const managed = new Map<string, ManagedIssuer>()
     const tokenEndpoints: URL[] = []
     const askOptions = { fetch, asking: (url: URL) => this.#router.exclude(url), manager: emit?.manager }
-    for (const [name, issuer] of issuers) {
-      managed.set(name, manageIssuer(name, issuer, askOptions, emit, store))
+    for (const [name, checked] of issuers) {
+      managed.set(name, new ManagedIssuer({ name, checked, askOptions, emit, store }))
       // those that metadata names are known when they are asked
-      if (issuer.discover === undefined) tokenEndpoints.push(issuer.place)
+      if (checked.discover === undefined) tokenEndpoints.push(checked.place)
     }
     this.#issuers = managed
     this.#emit = emit
@@ -67,7 +67,7 @@ export class Registration {
   get isIdle(): boolean {
     return (
       this.#callsUnderWay.isIdle &&
-      Array.from(this.#issuers.values()).every(({ token }) => token.isIdle) &&
+      Array.from(this.#issuers.values()).every((issuer) => issuer.isIdle) &&
       this.#apis.inUse().every((api) => api.isUnspent)
     )
   }
@@ -127,7 +127,7 @@ export class Registration {
     for (const api of this.#apis.inUse()) api.close()
     await underWay
     await Promise.all(this.#apis.inUse().map((api) => api.ended()))
-    await Promise.all(Array.from(this.#issuers.values(), ({ token }) => token.close()))
+    await Promise.all(Array.from(this.#issuers.values(), (issuer) => issuer.close()))
   }
 
   /** Puts an API together with the tokens of its issuer. */

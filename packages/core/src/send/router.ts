@@ -14,10 +14,10 @@ interface ByPlace<T> {
 export class Router<T extends Routed> {
   readonly #apis: ByPlace<T>
   readonly #routes: Routes
-  /** Where tokens are requested, without a query. */
-  #excluded: readonly string[] = []
-  /** Whether an excluded URL lies within an API, which is unusual. */
-  #excludesWithin = false
+  /** Where tokens are requested. */
+  #excluded: readonly URL[]
+  /** Whether an excluded URL lies within an API, which is unusual; `undefined` until the first lookup after a change. */
+  #excludesWithin: boolean | undefined
   /** The text that was looked up last: adapters look one call's URL up several times. */
   #lastText: string | undefined
   #lastMatch: T | undefined
@@ -26,21 +26,21 @@ export class Router<T extends Routed> {
   constructor(routes: Routes, apis: ByPlace<T>, tokenEndpoints: readonly URL[] = []) {
     this.#apis = apis
     this.#routes = routes
-    for (const url of tokenEndpoints) this.exclude(url)
+    this.#excluded = tokenEndpoints
   }
 
   /** Takes a URL at which tokens are requested out of every API from now on, whatever its query. */
   exclude(url: URL): void {
-    const place = placeOf(url)
-    if (this.#excluded.includes(place)) return
-    this.#excluded = [...this.#excluded, place]
-    this.#excludesWithin ||= this.#routes.find(url) !== undefined
+    if (this.excludes(url)) return
+    this.#excluded = [...this.#excluded, url]
+    this.#excludesWithin = undefined
     this.#lastText = undefined
   }
 
   /** Whether tokens are requested at this URL. */
   excludes(url: URL): boolean {
-    return this.#excluded.includes(placeOf(url))
+    const place = placeOf(url)
+    return this.#excluded.some((excluded) => placeOf(excluded) === place)
   }
 
   /** Returns the API of an absolute URL, as the WHATWG URL parser reads it. */
@@ -55,6 +55,7 @@ export class Router<T extends Routed> {
 
   #matchUrl(url: URL | null): T | undefined {
     if (url === null || url.username !== '' || url.password !== '') return undefined
+    this.#excludesWithin ??= this.#excluded.some((excluded) => this.#routes.find(excluded) !== undefined)
     // a token request that waited for a token would never end
     if (this.#excludesWithin && this.excludes(url)) return undefined
     const place = this.#routes.find(url)
