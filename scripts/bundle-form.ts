@@ -20,8 +20,8 @@ export const form: OutputOptions = {
 /**
  * Dependencies of which a package's own file holds what it uses, in place of an import.
  *
- * Core uses one class of p-queue's five files, and a quarter of oauth4webapi. To find and read all of them would make
- * core's import half as long again, at each start of an application. So an update of either reaches an application with a release of
+ * Core uses one class of p-queue's five files, and a quarter of oauth4webapi. To find and read all of them would nearly
+ * double core's import, at each start of an application. So an update of either reaches an application with a release of
  * core; both stay among its dependencies, by their exact versions, where an audit finds them.
  */
 export const held: Readonly<Record<string, readonly string[]>> = { core: ['p-queue', 'oauth4webapi'] }

@@ -1,5 +1,14 @@
 import { execSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -23,13 +32,20 @@ export function installBuilt(): string {
   const { dependencies } = manifestOf(bench) as { dependencies: Record<string, string> }
   for (const name of Object.keys(dependencies)) {
     if (name.startsWith('@tokenlane/')) continue
-    mkdirSync(dirname(join(modules, name)), { recursive: true })
-    symlinkSync(join(bench, 'node_modules', name), join(modules, name), 'junction')
+    installOther(realpathSync(join(bench, 'node_modules', name)), join(modules, name))
   }
   for (const name of ['children', 'peers', 'support'])
     cpSync(join(bench, name), join(folder, name), { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
   return folder
+}
+
+/** As npm does; one with dependencies finds them only where it is. */
+function installOther(from: string, to: string): void {
+  const { dependencies = {} } = manifestOf(from)
+  mkdirSync(dirname(to), { recursive: true })
+  if (Object.keys(dependencies as object).length === 0) cpSync(from, to, { recursive: true })
+  else symlinkSync(from, to, 'junction')
 }
 
 /** With what `publishConfig` says in the place of what the workspace uses. */
