@@ -1,6 +1,7 @@
 // Where a call's time goes: each client bare, with the wrapper by hand and with Tokenlane, by package and by function.
-import type { Client, Figure } from './children/caller.ts'
+import type { Client } from './children/caller.ts'
 import type { ServicePlace } from './children/http-service.ts'
+import type { Figure } from './support/round.ts'
 import { startCaller, type Caller } from './support/caller.ts'
 import { startChild, tellOf } from './support/child.ts'
 import type { ByFunction, Weight } from './support/profiler.ts'

@@ -1,6 +1,7 @@
 // What a whole call costs through each client on loopback: bare, with what people write by hand, and with Tokenlane.
-import type { Client, Figure } from './children/caller.ts'
+import type { Client } from './children/caller.ts'
 import type { ServicePlace } from './children/http-service.ts'
+import type { Figure } from './support/round.ts'
 import { startCaller, type Caller } from './support/caller.ts'
 import { startChild, tellOf } from './support/child.ts'
 import { median } from './support/median.ts'

@@ -4,12 +4,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import tls from 'node:tls'
 
 import type { ServicePlace } from './http-service.ts'
-import { cpuTime } from '../support/cpu.ts'
 import { profileCpu, weigh } from '../support/profiler.ts'
-import { takeOut, type TakenOut } from '../support/taken-out.ts'
-import type { CallOnce, Variants, VariantName } from '../support/variants.ts'
+import { makeCalls, measure, type Round } from '../support/round.ts'
+import { type CallOnce, settingAt, type Variants, type VariantName } from '../support/variants.ts'
 
-// imported when it is known what to take out of the packages
+// no other client is loaded
 const clients = {
   axios: async () => (await import('../callers/axios.ts')).variantsOfAxios,
   got: async () => (await import('../callers/got.ts')).variantsOfGot,
@@ -23,8 +22,6 @@ export interface CallerOrder {
   readonly client: Client
   readonly variant: VariantName
   readonly service: ServicePlace
-  /** Left out of the packages. */
-  readonly without?: readonly TakenOut[]
 }
 
 /** What a caller is asked for. */
@@ -35,42 +32,6 @@ export type Task =
   | { readonly task: 'heap' }
   /** Ends with the task `shares`. */
   | { readonly task: 'profile' | 'shares' }
-
-/** How many calls to make, and how many of them at a time. */
-export interface Round {
-  readonly calls: number
-  readonly concurrency: number
-}
-
-/** In microseconds per call. */
-export interface Figure {
-  readonly time: number
-  readonly cpu: number
-  /** Without the threads that compile and collect garbage. */
-  readonly mainThread: number
-}
-
-async function makeCalls(call: CallOnce, { calls, concurrency }: Round): Promise<void> {
-  let left = calls
-  const caller = async (): Promise<void> => {
-    while (left-- > 0) await call()
-  }
-  await Promise.all(Array.from({ length: concurrency }, caller))
-}
-
-async function measure(call: CallOnce, round: Round): Promise<Figure> {
-  // no garbage collection by hand: V8 drops code that has not run for some of them
-  const start = performance.now()
-  const cpuStart = cpuTime()
-  const threadStart = process.threadCpuUsage()
-  await makeCalls(call, round)
-  const thread = process.threadCpuUsage(threadStart)
-  return {
-    time: ((performance.now() - start) * 1_000) / round.calls,
-    cpu: (cpuTime() - cpuStart) / round.calls,
-    mainThread: (thread.user + thread.system) / round.calls,
-  }
-}
 
 /** What as many calls as a process can carry looked like. */
 export interface Load {
@@ -124,8 +85,6 @@ const order = await new Promise<CallerOrder>((resolve) => {
 })
 const { url, ca } = order.service
 if (ca !== undefined) tls.setDefaultCACertificates([ca])
-if (order.without !== undefined) takeOut(order.without)
-const { settingAt } = await import('../support/variants.ts')
 const variantsOf = await clients[order.client]()
 const variants: Variants = variantsOf(await settingAt(url))
 const call = variants[order.variant]

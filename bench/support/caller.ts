@@ -1,6 +1,7 @@
-import type { CallerOrder, Figure, Load, Round, Task } from '../children/caller.ts'
+import type { CallerOrder, Load, Task } from '../children/caller.ts'
 import { startChild, tellOf } from './child.ts'
 import type { ByFunction, Weight } from './profiler.ts'
+import type { Figure, Round } from './round.ts'
 import type { VariantName } from './variants.ts'
 
 /** A process that makes calls of one variant through one client. */

@@ -1,8 +1,11 @@
 import type { Client } from '../children/caller.ts'
 import type { TakenOut } from './taken-out.ts'
 
+/** A property, as a reader of the guide knows it, and the code that it consists of. */
+export type Properties = Readonly<Record<string, readonly TakenOut[]>>
+
 /** What every client's calls have. */
-const common: Readonly<Record<string, readonly TakenOut[]>> = {
+const common: Properties = {
   'two clocks for the age of the token': [
     {
       file: '/core/src/time/expiry.ts',
@@ -12,8 +15,62 @@ const common: Readonly<Record<string, readonly TakenOut[]>> = {
   ],
 }
 
+const live = 'a live token each time, one more attempt after a 401, and `close()` waits'
+
+/** What a module has made once, in code that takes the place of other code. */
+const once = '((globalThis as any)[import.meta.url] ??= {})'
+
+/** Sends with the token of the first call. */
+const sendOnce = `(${once}.send ??= (() => {
+  const pass = api.admitNow() as any
+  const { authorization } = pass
+  pass.release()
+  return async (attempt: any) => (await attempt(authorization)).result
+})())(`
+
+/** What a call has beside that where its API has a rate policy. */
+export const ofPolicy: Properties = {
+  'a 429, and what the API says of its limits, pauses it': [
+    {
+      file: '/core/src/queue/api-budget.ts',
+      text: `const isRefused = this.#pauses.answered(call, response)
+    this.#reported.answered(call, response, isRefused)
+    return isRefused`,
+      instead: 'return false',
+    },
+    { file: '/core/src/queue/api-budget.ts', text: 'this.#pauses.sent(call)', instead: '' },
+    { file: '/core/src/queue/api-budget.ts', text: 'this.#pauses.left(call, sent)', instead: '' },
+    {
+      file: '/core/src/queue/turns.ts',
+      text: `const pause = this.#budget.pausedFor(now)
+    if (pause > 0) return pause`,
+      instead: '',
+    },
+  ],
+  'how long the queue will take is known': [
+    { file: '/core/src/queue/turns.ts', text: 'this.#progress.answered(turn.takenAt)', instead: '' },
+    { file: '/core/src/queue/turns.ts', text: 'this.#progress.left(turn.takenAt)', instead: '' },
+  ],
+  'a limit of calls in a window, counted from their responses': [
+    {
+      file: '/core/src/queue/api-budget.ts',
+      text: 'return this.#limiter.take(couldUse)',
+      instead: `return (${once}.permit ??= { answered() {}, ended() {}, cancel() {} })`,
+    },
+  ],
+}
+
+/** The same for calls of the Fetch standard. */
+const sendingOnce: readonly TakenOut[] = [
+  {
+    file: '/core/src/exchange/send-within-api.ts',
+    text: 'return api.send((token) => {',
+    instead: `return ${sendOnce}(token: string) => {`,
+  },
+]
+
 /** By client, in the order in which it is taken out: the property, as a reader of the guide knows it, and its code. */
-export const properties: Readonly<Record<Client, Readonly<Record<string, readonly TakenOut[]>>>> = {
+export const properties: Readonly<Record<Client, Properties>> = {
   axios: {
     ...common,
     'response and error show no token': [
@@ -49,23 +106,14 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
         instead: 'urlOf(target, config)',
       },
     ],
-    'a live token each time, one more attempt after a 401, and `close()` waits': [
-      {
-        file: '/axios/src/managed-adapter.ts',
-        text: 'await api.send(',
-        instead: `await ((globalThis as any).sendOnce ??= (() => {
-          const pass = api.admitNow() as any
-          const { authorization } = pass
-          pass.release()
-          return async (attempt: any) => (await attempt(authorization)).result
-        })())(`,
-      },
+    [live]: [
+      { file: '/axios/src/managed-adapter.ts', text: 'await api.send(', instead: `await ${sendOnce}` },
     ],
     'the API is that of the URL, over TLS 1.2': [
       {
         file: '/axios/src/managed-adapter.ts',
         text: 'url === undefined ? undefined : tokens.route(url)',
-        instead: '((globalThis as any).apiOnce ??= tokens.route(url as string))',
+        instead: `(${once}.api ??= tokens.route(url as string))`,
       },
       {
         file: '/axios/src/managed-adapter.ts',
@@ -81,6 +129,39 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
       { file: '/got/src/call.ts', text: 'forgetToken(request)', instead: 'undefined' },
       { file: '/got/src/call.ts', text: "request.on('finish', forget)", instead: '' },
       { file: '/got/src/call.ts', text: 'redact(headers)', instead: '' },
+    ],
+    'redirects keep the token within the API only, which is that of the URL, over TLS 1.2': [
+      {
+        file: '/got/src/call.ts',
+        text: 'hopTo(this.#tokens, options, retryCount, before)',
+        instead: `(${once}.hop ??= hopTo(this.#tokens, options, retryCount, before))`,
+      },
+      { file: '/got/src/call.ts', text: 'mustBeSecure(options)', instead: '' },
+      {
+        file: '/got/src/call.ts',
+        text: 'url.href !== href && this.#tokens.route(url.href) !== api',
+        instead: 'false',
+      },
+    ],
+    [live]: [
+      {
+        file: '/got/src/call.ts',
+        text: 'api.admitNow(this.#asked(options, hop, waitSignal))',
+        instead: `(${once}.pass ??= (() => {
+          const pass = api.admitNow(this.#asked(options, hop)) as Pass
+          const { authorization } = pass
+          pass.release()
+          return { authorization, sent() {}, release() {} }
+        })())`,
+      },
+      { file: '/got/src/call.ts', text: 'this.#letClose ??= api.keepOpen()', instead: '' },
+      {
+        file: '/got/src/call.ts',
+        text: 'request.on(errorMonitor, (error: unknown) => (failure = error))',
+        instead: 'const on = (..._: any[]) => undefined',
+      },
+      { file: '/got/src/call.ts', text: "request.on('response'", instead: "on('response'" },
+      { file: '/got/src/call.ts', text: "request.on('close'", instead: "on('close'" },
     ],
     "`timeout` does not count the wait, and hooks may change the URL (a hook of got's)": [
       {
@@ -121,6 +202,15 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
         instead: '',
       },
     ],
+    [live]: sendingOnce,
+    'the API is that of the URL, over TLS 1.2': [
+      {
+        file: '/ky/src/call.ts',
+        text: 'this.#attached.route(request.url)',
+        instead: `(${once}.api ??= this.#attached.route(request.url))`,
+      },
+      { file: '/ky/src/call.ts', text: 'dispatcherMustKeepFloor({', instead: 'void ({' },
+    ],
   },
   fetch: {
     ...common,
@@ -149,6 +239,15 @@ export const properties: Readonly<Record<Client, Readonly<Record<string, readonl
         text: 'return call.hasOwnAuthorization ? undefined : call',
         instead: 'return call',
       },
+    ],
+    [live]: sendingOnce,
+    'the API is that of the URL, over TLS 1.2': [
+      {
+        file: '/fetch/src/index.ts',
+        text: 'const api = tokens.route(url)',
+        instead: `const api = (${once}.api ??= tokens.route(url)) as any`,
+      },
+      { file: '/fetch/src/index.ts', text: 'dispatcherMustKeepFloor({', instead: 'void ({' },
     ],
   },
 }
