@@ -93,8 +93,8 @@ function printAccount(
   const [whole = Number.NaN, wrapper = Number.NaN] = [figures[0], figures.at(-1)]
   const row = (what: string, costs: number): Record<string, string> => ({
     what,
-    µs: costs.toFixed(1),
-    'of the wrapper': (costs / wrapper).toFixed(3),
+    µs: rounded(costs, 1),
+    'of the wrapper': rounded(costs / wrapper, 3),
   })
   printTable(
     `${client}: what a call with ${ours} takes over the ${byHand}, in µs of CPU, by property; quiet ones of ${generations * rounds} rounds`,
@@ -123,4 +123,9 @@ function atOneSpeed(generationsOf: readonly (readonly number[])[]): number[] {
       ),
     ),
   )
+}
+
+/** Not `-0.0`. */
+function rounded(figure: number, digits: number): string {
+  return (Number(figure.toFixed(digits)) + 0).toFixed(digits)
 }
