@@ -49,8 +49,10 @@ async function sendWith<T>(
       pass.sent()
       const exchange = await attempt(pass.authorization)
       if (pass.report(exchange) === 'final') {
+        // read first: it follows redirects, for which `close` waits, as it does for the pass
+        const { result } = exchange
         pass.release()
-        return exchange.result
+        return result
       }
       await discard(exchange)
       pass = await pass.next()
