@@ -30,7 +30,7 @@ interface ManagedIssuerOptions {
 }
 
 /** The requests to an issuer, and the token that comes of them. */
-interface Asked {
+interface Prepared {
   readonly issuing: ClientTokenSource
   readonly token: RenewingToken
 }
@@ -44,7 +44,7 @@ export class ManagedIssuer {
   /** How long one token request may take, in milliseconds: calls may come to wait for one that began in the background. */
   readonly requestTimeout: number
   readonly #options: ManagedIssuerOptions
-  #asked: Asked | undefined
+  #prepared: Prepared | undefined
 
   constructor(options: ManagedIssuerOptions) {
     const { name, checked, emit } = options
@@ -54,33 +54,34 @@ export class ManagedIssuer {
   }
 
   get token(): RenewingToken {
-    return this.#ask().token
+    return this.#prepare().token
   }
 
   /** Asks the issuer, without a look at what other processes have stored. */
   get issuing(): ClientTokenSource {
-    return this.#ask().issuing
+    return this.#prepare().issuing
   }
 
   /** Whether no renewal is under way. */
   get isIdle(): boolean {
-    return this.#asked?.token.isIdle !== false
+    return this.#prepared?.token.isIdle !== false
   }
 
   async close(): Promise<void> {
-    await this.#asked?.token.close()
+    await this.#prepared?.token.close()
   }
 
-  #ask(): Asked {
-    return (this.#asked ??= asked(this.#options, this.credentials, this.requestTimeout))
+  #prepare(): Prepared {
+    return (this.#prepared ??= prepare(this.#options, this.credentials, this.requestTimeout))
   }
 }
 
-function asked(
+/** Nothing is asked before the first token request. */
+function prepare(
   { name, checked, askOptions, emit, store }: ManagedIssuerOptions,
   credentials: CredentialRotation,
   requestTimeout: number,
-): Asked {
+): Prepared {
   const { renewBefore, maxWait, place } = checked
   const endpoint = tokenEndpoint(name, checked, askOptions)
   // half of the wait: if the process that asks ends, another one that waits has as much time to ask
