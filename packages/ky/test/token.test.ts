@@ -18,6 +18,7 @@ import {
   bare,
   type Fetch,
   admitted,
+  asked,
   failure,
   answering,
 } from './support.ts'
@@ -50,6 +51,20 @@ describe('the token', () => {
     const call = client(weblink('records'), { retry: 2 })
     await expect(call).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
     expect([calls(), tokenRequests()]).toEqual([0, 1])
+  })
+
+  test('is renewed in `fetch` if it ends after the hook, which then holds nothing', async () => {
+    const { expiresAt } = await tokens.getToken('general')
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const freezes: Hooks = {
+      init: [
+        ({ hooks }) => {
+          hooks?.beforeRequest?.push(() => void vi.setSystemTime(expiresAt))
+        },
+      ],
+    }
+    expect((await client.extend({ hooks: freezes })(`${sandbox.apiUrl}records`)).status).toBe(200)
+    expect(asked).toBe(2)
   })
 
   test('is on nothing that the caller gets', async () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { fakeTime } from '../../test/fake-time.ts'
-import { answer, apiOf } from '../../test/one-api.ts'
+import { answer, apiOf, inTime } from '../../test/one-api.ts'
 import { fakeService, unavailable } from '../../test/fake-issuer.ts'
 import type { Exchange } from '../adapter.ts'
 
@@ -278,4 +278,22 @@ test('a call that fails while the token is renewed after a 401 tells why, and ho
   await vi.advanceTimersByTimeAsync(1_000)
   await outcome
   await tokens.close()
+})
+
+test('the error of a call that was queued leads to its caller', async () => {
+  const baseUrl = 'https://api.example.com/'
+  const ratePolicy = { limits: [], concurrency: 1 }
+  const { tokens } = fakeService({}, { apis: [{ baseUrl, issuer: 'general', ratePolicy }] })
+  await tokens.warmUp()
+  const nightlyImport = async (): Promise<void> => {
+    await apiOf(tokens).send(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      throw new Error('socket hang up')
+    })
+  }
+  const calls = [nightlyImport(), nightlyImport()]
+  expect(tokens.status().apis).toMatchObject([{ running: 1, queued: 1 }])
+  const outcomes = inTime(Promise.allSettled(calls))
+  for (const outcome of await outcomes)
+    expect((outcome as PromiseRejectedResult).reason.stack).toContain('nightlyImport')
 })
