@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import type { ColdCallFigures, ColdCallOrder } from './children/cold-call.ts'
 import type { ServicePlace } from './children/http-service.ts'
 import type { StartUpFigures, StartUpOrder } from './children/start-up.ts'
-import { installBuilt } from './support/built.ts'
+import { installBuilt, nothing } from './support/built.ts'
 import { startChild, tellOf } from './support/child.ts'
 import { type CoreForm, installCoreForm } from './support/core-form.ts'
 import { interleaved, type Spread, spreadOf, spreadText } from './support/rounds.ts'
@@ -23,6 +23,7 @@ const base = 'p-queue and oauth4webapi'
 const cases: Readonly<Record<string, Case>> = {
   [base]: { imports: ['p-queue', 'oauth4webapi'] },
   '@tokenlane/core': { imports: ['@tokenlane/core'] },
+  'core and a package that holds nothing': { imports: ['@tokenlane/core', nothing] },
   'core and @tokenlane/fetch': { imports: ['@tokenlane/core', '@tokenlane/fetch'] },
   'core and @tokenlane/axios, beside axios': {
     before: ['axios'],
