@@ -58,6 +58,7 @@ describe('the token', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const freezes: Hooks = {
       init: [
+        // runs after the one of ours, and so adds a hook behind ours
         ({ hooks }) => {
           hooks?.beforeRequest?.push(() => void vi.setSystemTime(expiresAt))
         },

@@ -293,7 +293,6 @@ test('the error of a call that was queued leads to its caller', async () => {
   }
   const calls = [nightlyImport(), nightlyImport()]
   expect(tokens.status().apis).toMatchObject([{ running: 1, queued: 1 }])
-  const outcomes = inTime(Promise.allSettled(calls))
-  for (const outcome of await outcomes)
+  for (const outcome of await inTime(Promise.allSettled(calls)))
     expect((outcome as PromiseRejectedResult).reason.stack).toContain('nightlyImport')
 })
