@@ -10,22 +10,17 @@ export { OutgoingRequest } from './exchange/outgoing-request.ts'
 export { sendWithinApi, type FetchArguments, type OutgoingCall } from './exchange/send-within-api.ts'
 export type { Hop } from './exchange/redirects.ts'
 export type { Referrer } from './exchange/referrer.ts'
-export {
-  forgetToken,
-  hideAgent,
-  hideToken,
-  printAsRequest,
-  redactHeaders,
-  type SentHeaders,
-} from './exchange/hide-token.ts'
+export { hideRequest, hidingAgent } from './exchange/hide-request.ts'
+export { printable } from './foreign-text.ts'
 export { isReplayable } from './exchange/replayable.ts'
-export { agentMustKeepFloor } from './tls/tls-agent.ts'
-export { dispatcherMustKeepFloor, type FetchCall } from './tls/tls-dispatcher.ts'
-export { settingsMustKeepFloor, type RefuseTls } from './tls/tls-floor.ts'
+export { agentSettings, mustKeepFloor } from './tls/tls-floor.ts'
 // What a tool that looks at an application needs.
-export { configurationOf, type ManagerConfiguration } from './manager/configuration.ts'
-export { inspectionOf, type Inspection } from './manager/inspection.ts'
-export type { ClientOutcome } from './issuer/try-clients.ts'
+export {
+  configurationOf,
+  inspectionOf,
+  type Inspection,
+  type ManagerConfiguration,
+} from './manager/inspection.ts'
+export type { ClientOutcome } from './issuer/with-credentials.ts'
 export type { SharedServer } from './store/shared-server.ts'
-export { dispatcherSettings } from './tls/tls-dispatcher.ts'
 export { environmentProxy, type EnvironmentProxy } from './tls/proxy.ts'

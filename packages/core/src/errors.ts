@@ -1,9 +1,3 @@
-import { mustBeSupportedNode, mustHaveUrlParse } from './supported-node.ts'
-
-// here, since every door of the package loads this file
-mustBeSupportedNode()
-mustHaveUrlParse()
-
 /**
  * What went wrong, stable across releases: test `code`, not the message.
  *
@@ -19,7 +13,8 @@ mustHaveUrlParse()
  * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
  * - `MANAGER_CLOSED`: the token manager was closed.
  * - `CLIENT_SIDE_FORBIDDEN`: this is a browser's page or worker; a client secret does not belong there.
- * - `RUNTIME_UNSUPPORTED`: this runtime does not allow it here, as Cloudflare Workers allow no request outside of a handler.
+ * - `RUNTIME_UNSUPPORTED`: this runtime does not allow it: a request outside of a handler, or a rate policy, in an edge
+ *   runtime such as Cloudflare Workers.
  */
 export type TokenlaneErrorCode =
   | 'INVALID_OPTIONS'
@@ -43,17 +38,20 @@ export interface TokenlaneErrorDetails {
   readonly status?: number | undefined
   /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
   readonly oauthError?: string | undefined
+  /** What the transport failed with, such as `ECONNREFUSED`. */
+  readonly transportCode?: string | undefined
   /** How long the issuer asks to be left alone, in milliseconds (RFC 9110 §10.2.3). */
   readonly retryAfter?: number | undefined
   /** Whether another try fails in the same way until something is changed: it is not made at once. */
   readonly definite?: boolean | undefined
   /** Everything that failed, where one error stands for several; the first gives its `code`. */
   readonly errors?: readonly TokenlaneError[] | undefined
-  /** What the transport said, reduced to its name, code, address and port. */
+  /** What the transport said, reduced to its name, code, address and port; or the error that several calls share. */
   readonly cause?: Error | undefined
 }
 
 const brand: symbol = Symbol.for('tokenlane.error')
+const inspect: symbol = Symbol.for('nodejs.util.inspect.custom')
 
 /** A page of this package, also without a network, in which each code has a section. */
 const troubleshooting = 'node_modules/@tokenlane/core/troubleshoot.md'
@@ -71,8 +69,10 @@ export class TokenlaneError extends Error {
   declare readonly issuer?: string
   declare readonly status?: number
   declare readonly oauthError?: string
+  declare readonly transportCode?: string
   declare readonly retryAfter?: number
   declare readonly definite?: boolean
+  /** Everything that failed, where this error stands for several. Not printed, since the message lists it. */
   declare readonly errors?: readonly TokenlaneError[]
 
   constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {
@@ -81,11 +81,26 @@ export class TokenlaneError extends Error {
     if (details.issuer !== undefined) this.issuer = details.issuer
     if (details.status !== undefined) this.status = details.status
     if (details.oauthError !== undefined) this.oauthError = details.oauthError
+    if (details.transportCode !== undefined) this.transportCode = details.transportCode
     if (details.retryAfter !== undefined) this.retryAfter = details.retryAfter
     if (details.definite !== undefined) this.definite = details.definite
-    if (details.errors !== undefined) this.errors = details.errors
     Object.defineProperty(this, brand, { value: true })
+    if (details.errors === undefined) return
+    Object.defineProperty(this, 'errors', { value: details.errors })
+    // Node prints `errors` of any error, enumerable or not
+    Object.defineProperty(this, inspect, { value: () => `${this.stack} {\n  code: '${code}'\n}` })
   }
+}
+
+/**
+ * Returns the error that one caller gets of a failure that several calls share: it has the stack of its own call, and the
+ * shared error is its `cause`. Anything but an error of Tokenlane is returned as it is.
+ */
+export function errorForCaller(shared: unknown): unknown {
+  if (!isTokenlaneError(shared)) return shared
+  const { code, issuer, status, oauthError, transportCode, retryAfter, definite, errors } = shared
+  const details = { issuer, status, oauthError, transportCode, retryAfter, definite, errors }
+  return new TokenlaneError(code, reasonOf(shared), { ...details, cause: shared })
 }
 
 /** Returns an error's message without the pointer at its end, to be part of another error's message. */

@@ -38,7 +38,7 @@ export type StoreFailure = 'error' | 'timeout' | 'unreadable'
  * carries a token, a secret or a full URL: an `api` is its `baseUrl`.
  */
 export type TokenlaneEvent = EventOfOne & {
-  /** The tenant to which this happened, where a manager has tenants. */
+  /** The tenant to which this happened, in a manager of `createTenants`. */
   readonly tenant?: string
 }
 
@@ -91,14 +91,14 @@ type EventOfOne =
       readonly api: string
       readonly option: string
     }
-  /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in about `emptyIn`. */
+  /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in `emptyIn` at the earliest. */
   | {
       readonly type: 'call.queued'
       readonly api: string
       readonly queued: number
       readonly emptyIn: number
     }
-  /** A call that had `waited` goes out; `queued` calls still wait, and the last of them goes in about `emptyIn`. */
+  /** A call that had `waited` goes out; `queued` calls still wait, and the last of them goes in `emptyIn` at the earliest. */
   | {
       readonly type: 'call.sent'
       readonly api: string

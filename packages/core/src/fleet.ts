@@ -1,5 +1,6 @@
 // What a shared token store and a shared rate limiter are made of.
-export type { StoreClaim, StoreEntry, TokenStore } from './store/token-store.ts'
+export type { SharedStore, StoreClaim, StoreEntry, TokenStore } from './store/token-store.ts'
+export { sharedStore } from './store/shared-store.ts'
 export type { SharedServer } from './store/shared-server.ts'
 export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
@@ -9,6 +10,6 @@ export type { RemainingQuota } from './queue/rate-limit-headers.ts'
 export type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './queue/rate-limiter.ts'
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
-export { unitSpan } from './queue/unit-span.ts'
+export { unitSpan } from './queue/sliding-window.ts'
 export { createUnansweredGrace, type UnansweredGrace } from './queue/unanswered-grace.ts'
 export { longestTimer } from './time/timers.ts'

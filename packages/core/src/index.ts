@@ -4,7 +4,7 @@ export {
   type ManagerStatus,
   type TokenManager,
 } from './token-manager.ts'
-export type { ApiOptions, TenantOptions, TokenFetch, TokenManagerOptions } from './manager/manager-options.ts'
+export type { ApiOptions, TokenFetch, TokenManagerOptions } from './manager/manager-options.ts'
 export {
   generalIssuer,
   weblinkIssuer,
@@ -45,5 +45,5 @@ export {
   type TokenlaneErrorCode,
   type TokenlaneErrorDetails,
 } from './errors.ts'
-export type { TokenStore } from './store/token-store.ts'
+export type { SharedStore } from './store/token-store.ts'
 export type { RateLimiterFactory } from './queue/limiter-factory.ts'

@@ -117,6 +117,27 @@ test.each(lines)('%s: %s', (level, line, event) => {
   expect(logged).toEqual([[level, line]])
 })
 
+test('a failure that goes on as it was is said once, and then shortly, until it changes or ends', () => {
+  const logged: string[] = []
+  const write = (line: string): unknown => logged.push(line)
+  const observe = logObserver({ info: write, warn: write, error: write })
+  const first = { ...failed, tokenStillValid: true }
+  const other = { ...first, issuer: 'weblink' }
+  const changed = { ...first, reason: 'another reason' }
+  const renewed = { type: 'token.received', issuer, expiresAt } as const
+  for (const event of [first, other, first, { ...first, tokenStillValid: false }, changed, renewed, changed])
+    observe(event)
+  expect(logged).toEqual([
+    describeEvent(first),
+    describeEvent(other),
+    'general: still failing, try 2; next try in 1.3 s at the earliest, calls still use the old token',
+    'general: still failing, try 3; next try in 1.3 s at the earliest, until then calls wait or fail',
+    describeEvent(changed),
+    describeEvent(renewed),
+    describeEvent(changed),
+  ])
+})
+
 test('a logger without `debug` gets no line for a single call', () => {
   const logger = { info: expect.unreachable, warn: expect.unreachable, error: expect.unreachable }
   const observer = logObserver(logger)

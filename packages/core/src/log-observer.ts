@@ -1,4 +1,5 @@
 import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
+import { printable } from './foreign-text.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
 /** What pino, winston, `console` and most loggers have. */
@@ -9,12 +10,16 @@ export interface Logger {
   error(line: string): unknown
 }
 
+/** In characters: reasons of others are part of a line. */
+const longestLine = 2_000
+
 /** From least to most urgent. */
 type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
  * Returns an observer that writes one line in plain words for each event, at the level that fits: `error` while calls
- * cannot be sent, `warn` for what needs a look, `info` for what was done, `debug` for single calls.
+ * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for single calls. A failure that goes
+ * on as it was gets a short line.
  *
  * @param logger A pino, winston or bunyan logger, `console`, or anything with their four methods.
  * @example
@@ -23,8 +28,9 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error'
  * ```
  */
 export function logObserver(logger: Logger): Observer {
+  const describe = describer()
   return (event) => {
-    logger[levelOf(event)]?.(describeEvent(event))
+    logger[levelOf(event)]?.(describe(event))
   }
 }
 
@@ -39,7 +45,9 @@ export function nodeDebugObserver(): Observer | undefined {
   if (!globalThis.process?.env?.['NODE_DEBUG']) return undefined
   const util = builtinModule('node:util') as { debuglog?: (section: string) => DebugLog } | undefined
   const log = util?.debuglog?.('tokenlane')
-  return log?.enabled === true ? (event) => log('%s', describeEvent(event)) : undefined
+  if (log?.enabled !== true) return undefined
+  const describe = describer()
+  return (event) => log('%s', describe(event))
 }
 
 interface DebugLog {
@@ -68,8 +76,7 @@ const lines: Lines = {
   'renewal.failed': [
     ({ tokenStillValid }) => (tokenStillValid ? 'warn' : 'error'),
     ({ issuer, code, reason, retryIn, tokenStillValid }) =>
-      `${issuer}: no new token (${code}): ${reason}; next try in ${ms(retryIn)} at the earliest, ` +
-      (tokenStillValid ? 'calls still use the old token' : 'until then calls wait or fail'),
+      `${issuer}: no new token (${code}): ${reason}; ${untilNextTry(retryIn, tokenStillValid)}`,
   ],
   'token.rejected': [
     'warn',
@@ -135,7 +142,33 @@ function levelOf<Type extends EventType>(event: EventOf<Type>): LogLevel {
 
 /** Returns an event as one line in plain words, without a line break and without a secret. */
 export function describeEvent(event: TokenlaneEvent): string {
-  return lineOf(event)
+  return printable(lineOf(event), longestLine)
+}
+
+/**
+ * Returns what describes one event after the other as `describeEvent` does, but a failure that goes on as it was shortly.
+ */
+function describer(): (event: TokenlaneEvent) => string {
+  const failing = new Map<string, { readonly reason: string; readonly tries: number }>()
+  return (event) => {
+    if (event.type !== 'renewal.failed' && event.type !== 'token.renewed' && event.type !== 'token.received')
+      return describeEvent(event)
+    const { issuer } = event
+    const key = JSON.stringify([event.tenant, issuer])
+    const before = failing.get(key)
+    failing.delete(key)
+    if (event.type !== 'renewal.failed') return describeEvent(event)
+    const { reason, retryIn, tokenStillValid } = event
+    const tries = before?.reason === reason ? before.tries + 1 : 1
+    failing.set(key, { reason, tries })
+    if (tries === 1) return describeEvent(event)
+    return printable(`${issuer}: still failing, try ${tries}; ${untilNextTry(retryIn, tokenStillValid)}`)
+  }
+}
+
+function untilNextTry(retryIn: number, tokenStillValid: boolean): string {
+  const until = tokenStillValid ? 'calls still use the old token' : 'until then calls wait or fail'
+  return `next try in ${ms(retryIn)} at the earliest, ${until}`
 }
 
 function lineOf<Type extends EventType>(event: EventOf<Type>): string {

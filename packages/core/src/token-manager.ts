@@ -3,28 +3,25 @@ import type { AccessToken } from './token/access-token.ts'
 import type { Api } from './send/api.ts'
 import { checkOptions } from './manager/check-options.ts'
 import type { TokenManagerOptions } from './manager/manager-options.ts'
-import { GuardedStore } from './store/guarded-store.ts'
-import { type ManagerStatus, Registration } from './manager/registration.ts'
-import { rememberManager } from './manager/known-managers.ts'
-import { mustNotBeInBrowser } from './not-in-browser.ts'
+import type { ManagerStatus, Registration } from './manager/registration.ts'
+import { putTogether } from './manager/put-together.ts'
+import { rememberManager } from './manager/inspection.ts'
+import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { nodeDebugObserver } from './log-observer.ts'
 import type { Observer } from './events.ts'
 import { Observers } from './manager/observers.ts'
 import { processMustKeepFloor } from './tls/tls-floor.ts'
 import type { RatePolicy } from './queue/rate-policy.ts'
-import { mustBeText, refuse, shape } from './options/check.ts'
+import { refuse, shape } from './options/check.ts'
 import { refusingTo } from './options/faults.ts'
-import { sharedByTenants } from './manager/shared-by-tenants.ts'
-import { tenantOptions } from './manager/tenant-options.ts'
-import { Tenants } from './manager/tenants.ts'
 import { TokenlaneError } from './errors.ts'
 
 export type { IssuerStatus } from './manager/managed-issuer.ts'
 export type { ManagerStatus } from './manager/registration.ts'
 
 /**
- * The tokens of one application: obtained, renewed, and given to the calls that they are for. `Issuer` has the names of
- * its issuers.
+ * Obtains and renews an application's access tokens and attaches them to its calls. `Issuer` has the names of its
+ * issuers.
  */
 export interface TokenManager<Issuer extends string = string> extends AsyncDisposable {
   /**
@@ -80,15 +77,6 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    */
   setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
   /**
-   * Returns the manager of one tenant: the same APIs, with the tenant's own registration at every issuer. Its tokens
-   * and queues are its own, and its limits as `tenantLimits` says. What the `tenants` option returns for the tenant is read when the first call needs
-   * it, and again when the tenant was dropped because others were used more recently.
-   *
-   * @param id The name of the tenant, as the `tenants` option knows it. Choose it by the customer whose call it is, never by URL.
-   * @throws TokenlaneError `INVALID_OPTIONS` for what is not a name, and where there is no `tenants` option.
-   */
-  forTenant(id: string): TokenManager<Issuer>
-  /**
    * Takes no new calls, refuses queued ones (`MANAGER_CLOSED`), and resolves when those under way have ended, with their
    * retries and redirects. Nothing keeps the process alive after.
    */
@@ -114,73 +102,61 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
 export function createTokenManager<const Issuer extends string>(
   options: TokenManagerOptions<Issuer>,
 ): TokenManager<Issuer> {
-  mustNotBeInBrowser()
+  // what messages and events name as their manager, before it has its functions
+  const tokens = {} as TokenManager<Issuer>
+  const managed = manage(options, tokens)
+  return Object.assign(
+    tokens,
+    functionsOf<Issuer>(
+      () => managed,
+      () => managed.registration.close(),
+    ),
+  )
+}
+
+/** What is behind the functions of a manager. */
+export interface Managed {
+  readonly registration: Registration
+  readonly observers: Observers
+}
+
+/**
+ * Puts together what is behind a manager.
+ *
+ * @param tokens what messages and events name as the manager.
+ * @param tenant the name that its events carry.
+ * @throws as `createTokenManager` does.
+ */
+export function manage(options: TokenManagerOptions, tokens: object, tenant?: string): Managed {
+  mustBeSupportedRuntime()
   processMustKeepFloor((reason) => {
     throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
   })
   const checked = checkOptions(options)
-  const { observe, store, tenants: optionsOf, mostTenants } = checked
-  // what messages and events name as their manager, before it has its functions
-  const tokens = {} as TokenManager<Issuer>
-  const observers = new Observers(observe, tokens)
+  const observers = new Observers(checked.observe, tokens, tenant)
   const debug = nodeDebugObserver()
   if (debug !== undefined) observers.add(debug)
-  const guarded = store && new GuardedStore(store, observers.emit)
-  const shared = sharedByTenants(checked, observers.emit)
-  const registration = new Registration(checked, guarded, observers.emit, shared)
-  rememberManager(tokens, { options: checked, registration })
-
-  const tenants = new Tenants(mostTenants, (id) => {
-    const own = tenantOptions(id, { ...options, tenants: undefined }, checked)
-    const emit = observers.emitFor(id)
-    const hasOwnApis = own.apis !== checked.apis
-    return new Registration(own, guarded, emit, hasOwnApis ? sharedByTenants(own, emit) : shared)
-  })
-
-  const forTenant = (id: string): TokenManager<Issuer> => {
-    mustBeTenant(id, optionsOf)
-    return face(() => tenants.get(id), {
-      forTenant,
-      observe: (observer) => observers.addFor(id, mustBeObserver(observer)),
-      close: () => tenants.close(id),
-    })
-  }
-
-  return Object.assign(
-    tokens,
-    face<Issuer>(() => registration, {
-      forTenant,
-      observe: (observer) => observers.add(mustBeObserver(observer)),
-      async close() {
-        await Promise.all([registration.close(), tenants.closeAll()])
-      },
-    }),
-  )
+  const { registration, issuers } = putTogether(checked, observers.emit)
+  rememberManager(tokens, { options: checked, issuers })
+  return { registration, observers }
 }
 
-/** A manager's functions, which may be taken off it. What a tenant has is looked up at each call. */
-function face<Issuer extends string>(
-  current: () => Registration,
-  own: Pick<TokenManager, 'forTenant' | 'observe' | 'close'>,
+/** Returns the functions of a manager, which may be taken off it. They look up what is behind them at each call. */
+export function functionsOf<Issuer extends string>(
+  current: () => Managed,
+  close: () => Promise<void>,
 ): TokenManager<Issuer> {
   return {
-    getToken: async (issuer, options) => current().getToken(issuer, options),
-    route: (url) => current().route(url),
-    status: () => current().status(),
-    warmUp: async () => current().warmUp(),
-    resume: (baseUrl) => current().resume(baseUrl),
-    setRatePolicy: (baseUrl, policy) => current().setRatePolicy(baseUrl, policy),
-    ...own,
-    [Symbol.asyncDispose]: own.close,
+    getToken: async (issuer, options) => await current().registration.getToken(issuer, options),
+    route: (url) => current().registration.route(url),
+    status: () => current().registration.status(),
+    observe: (observer) => current().observers.add(mustBeObserver(observer)),
+    warmUp: async () => current().registration.warmUp(),
+    resume: (baseUrl) => current().registration.resume(baseUrl),
+    setRatePolicy: (baseUrl, policy) => current().registration.setRatePolicy(baseUrl, policy),
+    close,
+    [Symbol.asyncDispose]: close,
   }
-}
-
-function mustBeTenant(id: unknown, optionsOf: unknown): void {
-  refusingTo('use tenant', () => {
-    mustBeText(id, 'id', 'the name of a tenant')
-    if (optionsOf === undefined)
-      refuse('tenants', 'missing', 'a function that returns the options of a tenant')
-  })
 }
 
 function mustBeObserver(observer: unknown): Observer {

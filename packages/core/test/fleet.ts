@@ -1,4 +1,5 @@
 import { vi } from 'vitest'
+import { sharedStore } from '../src/fleet.ts'
 import type { IssuerSettings, TokenManagerOptions } from '../src/index.ts'
 import { FakeIssuer, fakeService, type FakeService } from './fake-issuer.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -18,7 +19,7 @@ export function fleet(
 ): Fleet {
   const issuer = new FakeIssuer()
   const join: Fleet['join'] = (own = {}, options = {}) =>
-    fakeService({ ...settings, ...own }, { store, fetch: issuer.fetch, ...options })
+    fakeService({ ...settings, ...own }, { store: sharedStore(store), fetch: issuer.fetch, ...options })
   return { issuer, store, join, processes: Array.from({ length: size }, () => join()) }
 }
 

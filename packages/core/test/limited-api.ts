@@ -6,12 +6,7 @@ import { fakeService, type FakeService } from './fake-issuer.ts'
 export function limitedApi(ratePolicy: RatePolicy): FakeService & {
   api: Api
   sentAt: number[]
-  call: (options?: {
-    signal?: AbortSignal
-    priority?: number
-    sentBefore?: boolean
-    name?: string
-  }) => Promise<string>
+  call: (options?: { signal?: AbortSignal; priority?: number; name?: string }) => Promise<string>
   order: string[]
   answers: Partial<Exchange<string>>[]
 } {

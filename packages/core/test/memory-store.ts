@@ -1,5 +1,4 @@
-import type { TokenStore } from '../src/index.ts'
-import type { StoreClaim, StoreEntry } from '../src/fleet.ts'
+import type { StoreClaim, StoreEntry, TokenStore } from '../src/fleet.ts'
 
 interface Kept {
   readonly value: string

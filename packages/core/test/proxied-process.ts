@@ -1,4 +1,4 @@
-// Asks for one token by the environment that it is given, and prints why there is none.
+// Asks for one token by the environment that it is given, and prints why the first try brought none.
 import { createTokenManager } from '../src/index.ts'
 
 const tokens = createTokenManager({
@@ -6,9 +6,15 @@ const tokens = createTokenManager({
     general: {
       tokenEndpoint: process.env['TOKEN_ENDPOINT'] ?? '',
       credentials: { clientId: 'client-1', clientSecret: 'secret-1' },
-      maxWait: 300,
+      // a busy machine may take its time for a connection
+      maxWait: 60_000,
+      requestTimeout: 60_000,
     },
   },
   apis: [],
+  observe(event) {
+    if (event.type === 'renewal.failed') console.log(event.reason)
+    void tokens.close()
+  },
 })
-await tokens.getToken('general').catch((error: unknown) => console.log(String(error)))
+await tokens.getToken('general').catch(() => {})

@@ -1,7 +1,7 @@
 import tls from 'node:tls'
 import { startSandbox } from '@tokenlane/sandbox'
 import { expect, test } from 'vitest'
-import { ResponseExchange } from '../src/exchange/response-exchange.ts'
+import { exchangeOf } from '../src/exchange/response-exchange.ts'
 import { createTokenManager, generalIssuer, type TokenlaneEvent } from '../src/index.ts'
 
 // A real API over TLS whose policy is half of the configured one, in each dialect that it can say so.
@@ -31,7 +31,7 @@ test.concurrent.each(['ratelimit', 'ratelimit-limit', 'x-ratelimit', 'x-ratelimi
       const call = async (): Promise<number | undefined> =>
         tokens
           .route(url)
-          ?.send((authorization) => ResponseExchange.of(fetch(url, { headers: { authorization } })))
+          ?.send(async (authorization) => exchangeOf(await fetch(url, { headers: { authorization } })))
           .then((response) => response.status)
       const statuses = await Promise.all(Array.from({ length: 25 }, call))
       expect(statuses).toEqual(Array(25).fill(200))

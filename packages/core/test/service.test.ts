@@ -57,21 +57,23 @@ test('each API takes the tokens of its own issuer', async () => {
   await expect(statusOf(tokens, `${sandbox.weblinkUrl}records`)).resolves.toBe(200)
 })
 
-// a thousand TLS handshakes take their time on a machine that is busy
+// each is a TLS handshake
+const calls = process.env['TESTS'] === 'all' ? 1_000 : 100
+
 test(
-  '1,000 calls in flight at a revocation cost one renewal per issuer, and none is lost',
+  `${calls} calls in flight at a revocation cost one renewal per issuer, and none is lost`,
   { timeout: 60_000 },
   async () => {
     await using tokens = manager()
     await tokens.warmUp()
     const urls = [`${sandbox.apiUrl}slow?ms=20`, `${sandbox.weblinkUrl}slow?ms=20`]
     const started: Promise<number | undefined>[] = []
-    for (let call = 0; call < 1_000; call += 1) started.push(statusOf(tokens, urls[call % 2] ?? ''))
+    for (let call = 0; call < calls; call += 1) started.push(statusOf(tokens, urls[call % 2] ?? ''))
     sandbox.control.revokeTokens()
     expect(new Set(await Promise.all(started))).toEqual(new Set([200]))
     const { issuers, apis } = sandbox.control.counts()
     expect([issuers.general.requests, issuers.weblink.requests]).toEqual([2, 2])
-    expect(apis.general.rejected + apis.weblink.rejected).toBe(1_000)
+    expect(apis.general.rejected + apis.weblink.rejected).toBe(calls)
   },
 )
 
@@ -96,7 +98,7 @@ test('the errors of a real transport tell their code', async () => {
   sandbox.control.killIssuer('general')
   await expect(tokens.getToken('general')).rejects.toMatchObject({
     code: 'TOKEN_REQUEST_FAILED',
-    cause: { code: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) },
+    transportCode: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/),
   })
 })
 

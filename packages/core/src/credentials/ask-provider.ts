@@ -1,5 +1,6 @@
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import { abortable } from '../time/abortable.ts'
+import { readClient } from './client.ts'
 import {
   type ClientAuthenticationMethod,
   type ClientCredentials,
@@ -7,7 +8,6 @@ import {
   type CredentialsProvider,
   unavailable,
 } from './credentials.ts'
-import { readCredentials } from './read-credentials.ts'
 
 /** For which issuer credentials are asked for, and how its clients prove themselves. */
 interface AskedFor {
@@ -18,7 +18,8 @@ interface AskedFor {
 /**
  * Returns the clients that a provider gives, in its order.
  *
- * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, which quotes nothing of what the provider returned or threw.
+ * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, which quotes nothing of what the provider returned or threw;
+ * definite where it returned what no provider may return.
  */
 export async function askProvider(
   provider: CredentialsProvider<ClientCredentials>,
@@ -33,26 +34,32 @@ export async function askProvider(
   } catch (error) {
     throw unavailable(issuer, signal.aborted ? 'the provider did not respond in time' : why(error))
   }
+  const mistake = (what: string): Error =>
+    unavailable(issuer, `the provider returned ${what}`, { definite: true })
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (list.length === 0)
-    throw unavailable(issuer, 'the provider returned an empty array; allowed: one client or more')
-  return list.map((client) => {
-    const read = readCredentials(client, method)
-    if ('credentials' in read) return read.credentials
-    const { key, given: found, allowed } = read.fault
-    const whole = client === undefined ? 'nothing' : found
-    const what = key === undefined ? whole : `a \`${key}\` that is ${found}`
-    throw unavailable(issuer, `the provider returned ${what}; allowed: ${allowed}`)
+  if (list.length === 0) throw mistake('an empty array; allowed: one client or more')
+  return list.map((value) => {
+    const read = readClient(value, method)
+    if ('client' in read) return read.client
+    const faults = read.faults.map(({ field, given: found, allowed }) => {
+      const whole = value === undefined ? 'nothing' : found
+      return `${field === undefined ? whole : `a \`${field}\` that is ${found}`}; allowed: ${allowed}`
+    })
+    throw mistake(faults.join(', and '))
   })
 }
 
 /** Codes as systems and libraries write them: ENOENT, ERR_ACCESS_DENIED, SecretNotFound. A secret looks otherwise. */
 const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,15}){2,6})$/
+/** The name of a class that its author wrote into a program. */
+const className = /^(?!Error$)[A-Z]\w{0,63}$/
 
-/** Providers read files and vaults, whose errors may quote what they read: only a code is passed on. */
+/** Providers read files and vaults, whose errors may quote what they read: only a class and a code are passed on. */
 function why(error: unknown): string {
   if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
-  const code = (error as { code?: unknown } | null)?.code
+  const { code } = (error ?? {}) as { code?: unknown }
+  const name = error instanceof Error ? error.constructor.name : ''
+  const what = className.test(name) ? ` with ${name}` : ''
   const known = typeof code === 'string' && codeForm.test(code) ? ` (${code})` : ''
-  return `the provider failed${known}; log the error in the provider, since its text may hold a secret and is not shown`
+  return `the provider failed${what}${known}; log the error in the provider, since its text may hold a secret and is not shown`
 }

@@ -1,12 +1,14 @@
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { mustBeObject, refuse } from '../options/check.ts'
-import {
-  type ClientAuthenticationMethod,
-  type ClientCredentials,
-  type CredentialsProvider,
-  type CredentialsSource,
+import { Faults } from '../options/faults.ts'
+import { list, type Reader } from '../options/reader.ts'
+import { credentialsFields, readClient } from './client.ts'
+import type {
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  CredentialsProvider,
+  CredentialsSource,
 } from './credentials.ts'
-import { credentialsFields, readCredentials } from './read-credentials.ts'
 
 /**
  * Returns credentials that are in order, for the options; a provider is asked for them later.
@@ -23,9 +25,10 @@ export function checkCredentials(
     checkProvider(provider, path, method)
     return provider
   }
-  if (!Array.isArray(value)) return checkClient(value, path, method)
+  const read = clientReader(method)
+  if (!Array.isArray(value)) return read(value, path)
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
-  return value.map((client, index) => checkClient(client, `${path}[${index}]`, method))
+  return list(read, 'an array')(value, path)
 }
 
 function checkProvider(
@@ -44,10 +47,14 @@ function checkProvider(
   }
 }
 
-function checkClient(value: unknown, path: string, method: ClientAuthenticationMethod): ClientCredentials {
-  mustBeObject(value, path, credentialsFields(method))
-  const read = readCredentials(value, method)
-  if ('credentials' in read) return read.credentials
-  const { key, given, allowed } = read.fault
-  return refuse(key === undefined ? path : `${path}.${key}`, given, allowed)
+function clientReader(method: ClientAuthenticationMethod): Reader<ClientCredentials> {
+  return (value, path) => {
+    mustBeObject(value, path, credentialsFields(method))
+    const read = readClient(value, method)
+    if ('client' in read) return read.client
+    const faults = new Faults()
+    for (const { field, given, allowed } of read.faults)
+      faults.collect(refuse, field === undefined ? path : `${path}.${field}`, given, allowed)
+    return faults.raise() as never
+  }
 }

@@ -92,7 +92,7 @@ test('a failure of the provider\u2019s own dependencies is not a refusal by the 
   })
   await expect(tokens.getToken('general')).rejects.toMatchObject({
     code: 'CREDENTIALS_UNAVAILABLE',
-    message: expect.stringMatching(/the provider failed \(TOKEN_REQUEST_REFUSED\)/),
+    message: expect.stringMatching(/the provider failed with TokenlaneError \(TOKEN_REQUEST_REFUSED\)/),
   })
 })
 
@@ -180,6 +180,41 @@ test.each<[string, () => unknown, string]>([
   expect(String(error)).toContain(reason)
   expect(String(error)).not.toContain('secret-1')
   expect(issuer.count).toBe(0)
+})
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['an empty list', []],
+  ['no secret', { clientId: 'a' }],
+  ['text as a date', { ...client, secretIssuedAt: '2025-10-01' }],
+  ['a list with one that is wrong', [client, {}]],
+])('a provider that returns %s is a mistake, and no outage: the call fails at once', async (_what, given) => {
+  const { tokens, eventsOf } = fakeService({ credentials: async () => given as Credentials })
+  await expect(tokens.getToken('general')).rejects.toMatchObject({
+    code: 'CREDENTIALS_UNAVAILABLE',
+    definite: true,
+  })
+  expect(eventsOf('renewal.failed')).toHaveLength(1)
+})
+
+test('all that is wrong with what a provider returns is reported at once', async () => {
+  const { tokens } = fakeService({ credentials: () => ({ clientSecret: '' }) as Credentials })
+  await expect(tokens.getToken('general')).rejects.toThrow(
+    'the provider returned a `clientId` that is missing; allowed: text that is not empty, and a `clientSecret` that is empty; allowed:',
+  )
+})
+
+class VaultSealedError extends Error {}
+class secret1 extends Error {}
+
+test('the class of what a provider throws is named, if it looks like one', async () => {
+  const failing = (error: unknown): Promise<unknown> =>
+    fakeService({ credentials: () => raise(error as Error), maxWait: 1 }).tokens.getToken('general')
+  await expect(failing(new VaultSealedError('secret-1'))).rejects.toThrow(
+    'the provider failed with VaultSealedError;',
+  )
+  for (const error of [new secret1(), Object.assign(new Error('a'), { name: 'Secret1' }), 'Secret1', null])
+    await expect(failing(error)).rejects.toThrow('the provider failed;')
 })
 
 test('a provider that fails for a moment loses no call', async () => {

@@ -1,4 +1,5 @@
 import { askProvider } from './ask-provider.ts'
+import { keyOf } from './client.ts'
 import {
   type ClientAuthenticationMethod,
   type ClientCredentials,
@@ -6,27 +7,19 @@ import {
   type CredentialsSource,
   unavailable,
 } from './credentials.ts'
-import { CredentialKeys } from './credential-keys.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
+import { mayBeAboutClient, refusalMemory, refusalSpan } from './refused-client.ts'
 import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
-/** How long a refused client is not tried again, in milliseconds. */
-export const refusalMemory = 30_000
-
-/** Returns how long a refused client is not tried again, in milliseconds: less if another process was refused before. */
-export function refusalSpan({ retryAfter = refusalMemory }: TokenlaneError): number {
-  return Math.min(refusalMemory, retryAfter)
-}
-
-/** How many lists with a refused client are tried in that time: a provider may make up a secret each time. */
+/** At most 8 refused lists in 30 s, in case a provider returns a new wrong secret each time. */
 const mostRefusedLists = 8
 
-/** One issuer's credentials, and how it takes them. */
+/** Credentials of one issuer, and how they are sent. */
 export interface RotationOptions {
   /** Name of the issuer. */
   readonly issuer: string
-  readonly source: CredentialsSource<ClientCredentials>
+  readonly credentials: CredentialsSource<ClientCredentials>
   readonly method: ClientAuthenticationMethod
   readonly lifetime: SecretLifetime
   readonly emit: Emit
@@ -44,30 +37,29 @@ export interface KnownClient {
  */
 export class CredentialRotation {
   readonly #options: RotationOptions
-  /** From the first credentials on that say when they were issued. */
-  #expiry: SecretExpiry | undefined
+  readonly #expiry: SecretExpiry
   /** By client, on the monotonic clock. */
-  #refusedUntil: Map<string, number> | undefined
+  readonly #refusedUntil = new Map<string, number>()
   /** By list of clients that were refused, on the monotonic clock. */
   #listsRefusedUntil: readonly number[] = []
-  readonly #keys = new CredentialKeys()
   #working: string | undefined
   #lastRefusal: TokenlaneError | undefined
 
   constructor(options: RotationOptions) {
     this.#options = options
-    const { source } = options
-    if (typeof source !== 'function') this.#watch([source].flat()[0])
+    const { issuer, credentials, lifetime, emit } = options
+    this.#expiry = new SecretExpiry(issuer, lifetime, emit)
+    if (typeof credentials !== 'function') this.#expiry.watch([credentials].flat()[0])
   }
 
   /** Returns the days until the secret in use must be rotated; gives due notices on the way. */
   daysLeft(): number | undefined {
-    return this.#expiry?.daysLeft()
+    return this.#expiry.daysLeft()
   }
 
   /** Whether the credentials can be other ones than a moment ago, so that a refusal may be out of date. */
   get mayChange(): boolean {
-    return typeof this.#options.source === 'function'
+    return typeof this.#options.credentials === 'function'
   }
 
   /**
@@ -77,7 +69,7 @@ export class CredentialRotation {
    * or at once what `request` throws for another reason.
    */
   async use<T>(
-    request: (credentials: ClientCredentials) => Promise<T>,
+    request: (client: ClientCredentials) => Promise<T>,
     reason: 'startup' | 'renewal',
     signal: () => AbortSignal,
   ): Promise<T> {
@@ -87,22 +79,22 @@ export class CredentialRotation {
       if (ask === 'rejected' && refusal === undefined) break
       const list = await this.#ask(ask, signal())
       if (this.#tooManyLists()) break
-      const refusedBefore = this.#refusedClients
-      for (const credentials of list) {
-        if (this.#refusedUntil?.has(this.#keys.of(credentials)) === true) continue
+      const refusedBefore = this.#refusedUntil.size
+      for (const client of list) {
+        if (this.#refusedUntil.has(keyOf(client))) continue
         try {
-          const answer = await request(credentials)
-          this.#worked(credentials)
+          const answer = await request(client)
+          this.#worked(client)
           return answer
         } catch (error) {
           if (!isTokenlaneError(error) || error.code !== 'TOKEN_REQUEST_REFUSED') throw error
-          this.#refused(credentials, error)
+          this.#refused(client, error)
           refusal = error
           // no other secret makes a wrong scope right
-          if (!isAboutClient(error)) throw error
+          if (!mayBeAboutClient(error)) throw error
         }
       }
-      if (this.#refusedClients > refusedBefore)
+      if (this.#refusedUntil.size > refusedBefore)
         this.#listsRefusedUntil = [...this.#listsRefusedUntil, performance.now() + refusalMemory]
     }
     throw (
@@ -118,76 +110,59 @@ export class CredentialRotation {
    * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
    */
   async known(signal: AbortSignal): Promise<readonly KnownClient[]> {
-    const { source } = this.#options
+    const { credentials } = this.#options
     const list =
-      typeof source === 'function'
-        ? await askProvider(source, this.#options, 'startup', signal)
-        : [source].flat()
+      typeof credentials === 'function'
+        ? await askProvider(credentials, this.#options, 'startup', signal)
+        : [credentials].flat()
     const known = new Map<string, KnownClient>()
-    for (const client of list) known.set(this.#keys.of(client), { client, outcome: this.#outcomeOf(client) })
+    for (const client of list) known.set(keyOf(client), { client, outcome: this.#outcomeOf(client) })
     return [...known.values()]
   }
 
-  /** Follows the lifetime of these credentials from now on. */
-  #watch(credentials: ClientCredentials | undefined): void {
-    const { issuer, lifetime, emit } = this.#options
-    if (credentials?.secretIssuedAt !== undefined) this.#expiry ??= new SecretExpiry(issuer, lifetime, emit)
-    this.#expiry?.watch(credentials)
-  }
-
-  get #refusedClients(): number {
-    return this.#refusedUntil?.size ?? 0
-  }
-
   #outcomeOf(client: ClientCredentials): KnownClient['outcome'] {
-    const key = this.#keys.of(client)
+    const key = keyOf(client)
     if (key === this.#working) return 'accepted'
-    return this.#refusedUntil?.has(key) === true ? 'refused' : undefined
+    return this.#refusedUntil.has(key) ? 'refused' : undefined
   }
 
   async #ask(
     reason: CredentialsContext['reason'],
     signal: AbortSignal,
   ): Promise<readonly ClientCredentials[]> {
-    const { source } = this.#options
-    if (typeof source !== 'function') return this.#inOrder([source].flat())
-    const list = this.#inOrder(await askProvider(source, this.#options, reason, signal))
-    this.#watch(list[0])
+    const { credentials } = this.#options
+    if (typeof credentials !== 'function') return this.#inOrder([credentials].flat())
+    const list = this.#inOrder(await askProvider(credentials, this.#options, reason, signal))
+    this.#expiry.watch(list[0])
     return list
   }
 
-  #refused(credentials: ClientCredentials, error: TokenlaneError): void {
-    // made when it is needed, since a process may have many tenants
-    this.#refusedUntil ??= new Map()
-    this.#refusedUntil.set(this.#keys.of(credentials), performance.now() + refusalSpan(error))
+  #refused(client: ClientCredentials, error: TokenlaneError): void {
+    this.#refusedUntil.set(keyOf(client), performance.now() + refusalSpan(error))
     this.#lastRefusal = error
   }
 
   /** Forgets what was refused more than 30 s ago. */
   #tooManyLists(): boolean {
     const now = performance.now()
-    for (const [key, until] of this.#refusedUntil ?? []) if (until <= now) this.#refusedUntil?.delete(key)
+    for (const [key, until] of this.#refusedUntil) if (until <= now) this.#refusedUntil.delete(key)
     this.#listsRefusedUntil = this.#listsRefusedUntil.filter((until) => until > now)
     return this.#listsRefusedUntil.length >= mostRefusedLists
   }
 
-  #worked(credentials: ClientCredentials): void {
-    const key = this.#keys.of(credentials)
-    this.#refusedUntil?.delete(key)
-    this.#watch(credentials)
+  #worked(client: ClientCredentials): void {
+    const key = keyOf(client)
+    this.#refusedUntil.delete(key)
+    this.#expiry.watch(client)
     const rotated = this.#working !== undefined && this.#working !== key
     this.#working = key
     const { issuer, emit } = this.#options
-    if (rotated) emit?.({ type: 'credentials.rotated', issuer, clientId: credentials.clientId })
+    if (rotated) emit?.({ type: 'credentials.rotated', issuer, clientId: client.clientId })
   }
 
   /** The client that worked last comes first. */
   #inOrder(list: readonly ClientCredentials[]): readonly ClientCredentials[] {
-    const first = list.find((credentials) => this.#keys.of(credentials) === this.#working)
-    return first === undefined ? list : [first, ...list.filter((credentials) => credentials !== first)]
+    const first = list.find((client) => keyOf(client) === this.#working)
+    return first === undefined ? list : [first, ...list.filter((client) => client !== first)]
   }
-}
-
-function isAboutClient({ oauthError }: TokenlaneError): boolean {
-  return oauthError === 'invalid_client' || oauthError === 'unauthorized_client'
 }

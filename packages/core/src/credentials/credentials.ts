@@ -18,9 +18,10 @@ export interface PrivateKeyCredentials {
   /** The `kid` by which the issuer finds the public key. */
   readonly keyId?: string | undefined
   /**
-   * How to sign (RFC 7518 §3.1, RFC 9864).
+   * How to sign (RFC 7518 §3.1, RFC 9864, RFC 8037).
    *
-   * @defaultValue what the key is made for: `alg` of a JSON Web Key, else RS256, ES256, ES384, ES512 or Ed25519
+   * @defaultValue what the key is made for: `alg` of a JSON Web Key, else RS256, ES256, ES384, ES512 or Ed25519, which is
+   * called EdDSA where the server's metadata has this name alone
    */
   readonly algorithm?: SigningAlgorithm | undefined
   /** When the key was registered: gives notice in time before its lifetime is over. */
@@ -65,6 +66,7 @@ export const signingAlgorithms = [
   'ES384',
   'ES512',
   'Ed25519',
+  'EdDSA',
 ] as const
 
 /** What a credentials provider is asked for. */
@@ -92,6 +94,8 @@ export interface CredentialsProvider<C extends ClientCredentials = Credentials> 
   (context: CredentialsContext): C | readonly C[] | Promise<C | readonly C[]>
   /** Called once by `createTokenManager`: throws if it can be known now that there are no credentials. */
   check?: (method: ClientAuthenticationMethod) => void
+  /** Returns where it reads the credentials, for tools: the names of variables, or a path. */
+  readsFrom?: (method: ClientAuthenticationMethod) => string
 }
 
 /** One client, or several in the order in which to try them (current, next), or a function that gives either. */
@@ -100,8 +104,11 @@ export type CredentialsSource<C extends ClientCredentials = Credentials> =
   | readonly C[]
   | CredentialsProvider<C>
 
-/** Returns what kind of proof a method sends. */
-export function proofOf(method: ClientAuthenticationMethod): 'secret' | 'key' | 'certificate' {
+/** What a client proves itself with. */
+export type Proof = 'secret' | 'key' | 'certificate'
+
+/** Returns what a method proves a client with. */
+export function proofOf(method: ClientAuthenticationMethod): Proof {
   if (method === 'private_key_jwt') return 'key'
   return method === 'tls_client_auth' ? 'certificate' : 'secret'
 }

@@ -1,13 +1,18 @@
-import { type ClientAuthenticationMethod, type CredentialsProvider, unreadable } from './credentials.ts'
-import { credentialsFromTexts } from './text-fields.ts'
-import type { Credentials } from './credentials.ts'
+import {
+  type ClientAuthenticationMethod,
+  type Credentials,
+  type CredentialsProvider,
+  unreadable,
+} from './credentials.ts'
+import { clientsFromTexts, fieldsFor, textFault } from './text-fields.ts'
 
 /**
  * Reads credentials from environment variables, anew before each token request: `<PREFIX>_CLIENT_ID`,
  * `<PREFIX>_CLIENT_SECRET`, and where they are set `<PREFIX>_CLIENT_SECRET_NEXT` (tried when the first is refused) and
  * `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
  *
- * For an issuer with `private_key_jwt`: `<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID` and the same two with `_NEXT`. With
+ * For an issuer with `private_key_jwt`: `<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID`, the same two with `_NEXT`, and
+ * `<PREFIX>_ALGORITHM`. With
  * `tls_client_auth`: `<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`. In PEM text `\n` may
  * stand for a line break.
  *
@@ -19,24 +24,27 @@ import type { Credentials } from './credentials.ts'
  * ```
  */
 export function envCredentials(prefix: string): CredentialsProvider {
-  const nameOf = (field: string): string =>
+  const nameOf = (field = ''): string =>
     `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
   const read = (method: ClientAuthenticationMethod = 'client_secret_post'): readonly Credentials[] => {
     const env = globalThis.process?.env ?? {}
-    const found = credentialsFromTexts((field) => textOf(env[nameOf(field)]), method)
-    if ('credentials' in found) return found.credentials as readonly Credentials[]
-    const { missing, empty, noDate } = found.faults
+    const found = clientsFromTexts((field) => textOf(env[nameOf(field)]), method)
+    if ('clients' in found) return found.clients as readonly Credentials[]
+    const named = (given: string): string[] =>
+      found.faults.filter((fault) => fault.given === given).map(({ field }) => nameOf(field))
+    const others = found.faults.filter(({ given }) => given !== 'missing' && given !== 'empty')
     const faults = [
-      ...listOf('Missing', missing.map(nameOf)),
-      ...listOf('Empty', empty.map(nameOf)),
-      ...noDate.map(
-        (field) => `The environment variable ${nameOf(field)} is not an ISO 8601 date, such as 2026-11-21`,
-      ),
+      ...listOf('Missing', named('missing')),
+      ...listOf('Empty', named('empty')),
+      ...others.map((fault) => `The environment variable ${nameOf(fault.field)} ${textFault(fault)}`),
     ]
     throw unreadable(faults.join('; '))
   }
   const provide: CredentialsProvider = ({ clientAuthentication }) => read(clientAuthentication)
-  return Object.assign(provide, { check: (method: ClientAuthenticationMethod) => void read(method) })
+  return Object.assign(provide, {
+    check: (method: ClientAuthenticationMethod) => void read(method),
+    readsFrom: (method: ClientAuthenticationMethod) => fieldsFor(method).map(nameOf).join(', '),
+  })
 }
 
 function textOf(value: string | undefined): string | undefined {

@@ -1,5 +1,5 @@
+import { isCryptoKey } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
-import { isCryptoKey } from './read-credentials.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
 type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
@@ -16,35 +16,36 @@ const parameters: Record<SigningAlgorithm, { name: string; hash?: string; namedC
   ES384: { name: 'ECDSA', namedCurve: 'P-384' },
   ES512: { name: 'ECDSA', namedCurve: 'P-521' },
   Ed25519: { name: 'Ed25519' },
+  EdDSA: { name: 'Ed25519' },
 }
 
-/** A key without `alg` fits exactly one of these. */
+/** A key without a named algorithm fits exactly one of these. */
 const byKind = ['RS256', 'ES256', 'ES384', 'ES512', 'Ed25519'] as const
+
+/** A key that signs assertions. */
+export interface SigningKey {
+  readonly key: CryptoKey
+  /** The algorithm that the credentials name. */
+  readonly algorithm: SigningAlgorithm | undefined
+}
 
 /**
  * Returns the key that signs assertions.
  *
  * @throws Error if no algorithm takes the key; its message quotes nothing of it.
  */
-export async function importPrivateKey({
+export async function signingKey({
   privateKey,
-  algorithm,
-}: Pick<PrivateKeyCredentials, 'privateKey' | 'algorithm'>): Promise<CryptoKey> {
-  if (isCryptoKey(privateKey)) {
-    const key = privateKey as CryptoKey
-    if (key.type !== 'private' || !key.usages.includes('sign'))
-      throw new Error(
-        'the private key is a CryptoKey that cannot sign: it needs the type private and the usage sign',
-      )
-    return key
-  }
-  for (const candidate of algorithm ? [algorithm] : candidatesOf(privateKey))
+  algorithm = algorithmIn(privateKey),
+}: Pick<PrivateKeyCredentials, 'privateKey' | 'algorithm'>): Promise<SigningKey> {
+  if (isCryptoKey(privateKey)) return { key: usable(privateKey as CryptoKey, algorithm), algorithm }
+  for (const candidate of algorithm ? [algorithm] : byKind)
     try {
-      return await importAs(privateKey, parameters[candidate])
+      return { key: await importAs(privateKey, parameters[candidate]), algorithm }
     } catch {
       // Web Crypto's errors mean that this is another kind of key
     }
-  throw new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
+  throw unreadableAs(algorithm)
 }
 
 /** Returns the bytes that only a holder of the key has: what a shared store seals tokens with. */
@@ -57,10 +58,24 @@ export async function privateKeyBytes(privateKey: string | object): Promise<Uint
   return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', key))
 }
 
-function candidatesOf(privateKey: string | object): readonly SigningAlgorithm[] {
+/** Returns the `alg` of a JSON Web Key. */
+function algorithmIn(privateKey: string | object): SigningAlgorithm | undefined {
   const { alg } = typeof privateKey === 'string' ? {} : (privateKey as { alg?: unknown })
-  const named = alg === 'EdDSA' ? 'Ed25519' : alg
-  return typeof named === 'string' && named in parameters ? [named as SigningAlgorithm] : byKind
+  return typeof alg === 'string' && Object.hasOwn(parameters, alg) ? (alg as SigningAlgorithm) : undefined
+}
+
+function usable(key: CryptoKey, algorithm: SigningAlgorithm | undefined): CryptoKey {
+  if (key.type !== 'private' || !key.usages.includes('sign'))
+    throw new Error(
+      'the private key is a CryptoKey that cannot sign: it needs the type private and the usage sign',
+    )
+  if (algorithm !== undefined && key.algorithm.name !== parameters[algorithm].name)
+    throw unreadableAs(algorithm)
+  return key
+}
+
+function unreadableAs(algorithm: SigningAlgorithm | undefined): Error {
+  return new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
 }
 
 function importAs(privateKey: string | object, algorithm: { readonly name: string }): Promise<CryptoKey> {

@@ -19,7 +19,7 @@ export class SecretExpiry {
   readonly #emit: Emit
   #watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
-  #noticed: Map<string, number> | undefined
+  readonly #noticed = new Map<string, number>()
 
   constructor(issuer: string, { lifetime, notices }: SecretLifetime, emit: Emit) {
     this.#issuer = issuer
@@ -44,9 +44,7 @@ export class SecretExpiry {
     const { clientId } = this.#watched
     // two secrets of a client that were issued at once end at once
     const secret = `${issuedAt.getTime()} ${clientId}`
-    if (threshold !== undefined && threshold < (this.#noticed?.get(secret) ?? Number.POSITIVE_INFINITY)) {
-      // made when it is needed, since a process may have many tenants
-      this.#noticed ??= new Map()
+    if (threshold !== undefined && threshold < (this.#noticed.get(secret) ?? Number.POSITIVE_INFINITY)) {
       this.#noticed.set(secret, threshold)
       this.#emit?.({ type: 'secret.expiring', issuer: this.#issuer, clientId, daysLeft, threshold })
     }

@@ -1,26 +1,26 @@
-import type { ClientAuthenticationMethod, ClientCredentials } from './credentials.ts'
-import { proofOf } from './credentials.ts'
+import { type CredentialsFault, readClient } from './client.ts'
+import {
+  type ClientAuthenticationMethod,
+  type ClientCredentials,
+  type Proof,
+  proofOf,
+} from './credentials.ts'
 import { parseIsoDate } from './iso-date.ts'
 
-/** What is wrong with the texts of one client, by field. */
-export interface TextFaults {
-  readonly missing: readonly string[]
-  readonly empty: readonly string[]
-  readonly noDate: readonly string[]
-}
-
-const needed = {
-  secret: ['clientId', 'clientSecret'],
-  key: ['clientId', 'privateKey'],
-  certificate: ['clientId', 'certificate', 'privateKey'],
-} as const
-
 /** The fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
-const renewed = {
+const rotated: Readonly<Record<Proof, readonly string[]>> = {
   secret: ['clientSecret'],
   key: ['privateKey', 'keyId'],
   certificate: ['certificate', 'privateKey'],
-} as const
+}
+
+/** Returns the fields that a client needs, in the order in which an operator looks for them. */
+export function fieldsFor(method: ClientAuthenticationMethod): readonly string[] {
+  return ['clientId', ...rotated[proofOf(method)]]
+}
+
+/** The fields that may be empty, as if they were missing. */
+const optional = new Set(['keyId', 'algorithm', 'secretIssuedAt'])
 
 /**
  * Makes credentials of single texts, as environment variables and mounted secrets hold them: one client, and another
@@ -28,28 +28,43 @@ const renewed = {
  *
  * @param read gives the text of a field without white space around it, `undefined` where it is missing.
  */
-export function credentialsFromTexts(
+export function clientsFromTexts(
   read: (field: string) => string | undefined,
   method: ClientAuthenticationMethod,
-): { readonly credentials: readonly ClientCredentials[] } | { readonly faults: TextFaults } {
-  const proof = proofOf(method)
-  const issuedAt = read('secretIssuedAt')
-  const date = issuedAt ? parseIsoDate(issuedAt) : undefined
-  const faults = {
-    missing: needed[proof].filter((field) => read(field) === undefined),
-    empty: needed[proof].filter((field) => read(field) === ''),
-    noDate: issuedAt && date === undefined ? ['secretIssuedAt'] : [],
+): { readonly clients: readonly ClientCredentials[] } | { readonly faults: readonly CredentialsFault[] } {
+  const renewed = rotated[proofOf(method)]
+  const clients: ClientCredentials[] = []
+  const faults = new Map<string, CredentialsFault>()
+  for (const suffix of read(`${renewed[0]}Next`) ? ['', 'Next'] : ['']) {
+    const named = (field = ''): string => (renewed.includes(field) ? field + suffix : field)
+    const fields = ['clientId', ...renewed, 'algorithm', ...(suffix === '' ? ['secretIssuedAt'] : [])]
+    const texts = fields.map((field) => {
+      const text = read(named(field))
+      return [field, text === '' && optional.has(field) ? undefined : text] as const
+    })
+    const one = readClient(withDate(Object.fromEntries(texts)), method)
+    if ('client' in one) clients.push(one.client)
+    else
+      for (const { field, given, allowed } of one.faults)
+        faults.set(named(field), { field: named(field), given, allowed })
   }
-  if (Object.values(faults).some(({ length }) => length > 0)) return { faults }
-  const texts = (fields: readonly string[], suffix = ''): Record<string, string> =>
-    Object.fromEntries(fields.flatMap((field) => pair(field, read(field + suffix))))
-  const [first] = renewed[proof]
-  const current = { ...texts([...needed[proof], ...renewed[proof]]), secretIssuedAt: date }
-  const next = { ...texts(['clientId']), ...texts(renewed[proof], 'Next') }
-  const credentials = read(`${first}Next`) ? [current, next] : [current]
-  return { credentials: credentials as unknown as ClientCredentials[] }
+  return faults.size > 0 ? { faults: [...faults.values()] } : { clients }
 }
 
-function pair(field: string, text: string | undefined): [string, string][] {
-  return text ? [[field, text]] : []
+/** Returns the fields with the date as a `Date`, if it is one. */
+export function withDate(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { secretIssuedAt: text, ...others } = fields
+  if (text === undefined) return others
+  return {
+    ...others,
+    secretIssuedAt: (typeof text === 'string' && parseIsoDate(text)) || new Date(Number.NaN),
+  }
+}
+
+/** Returns what is wrong with a text, to follow what it is called: `is missing`. */
+export function textFault({ field, given, allowed }: CredentialsFault): string {
+  if (given === 'missing' || given === 'empty') return `is ${given}`
+  return field === 'secretIssuedAt'
+    ? 'is not an ISO 8601 date, such as 2026-11-21'
+    : `is ${given}; allowed: ${allowed}`
 }

@@ -1,8 +1,8 @@
 /**
- * The header fields of a call. What was given as a record stays one: `fetch` makes `Headers` of whatever it gets, and
- * `Headers` made before would take that time twice and put the names in lower case.
+ * The header fields of a call, as they were given: `fetch` makes `Headers` of whatever it gets, and `Headers` made before
+ * would put the names in lower case and in another order.
  */
-export type HeaderFields = Headers | Readonly<Record<string, string | readonly string[]>>
+export type HeaderFields = Headers | Readonly<Record<string, string | readonly string[]>> | string[][]
 
 /**
  * Returns a copy of what `fetch` takes as headers, since the caller may change that while the call waits.
@@ -11,23 +11,25 @@ export type HeaderFields = Headers | Readonly<Record<string, string | readonly s
  */
 export function copyOfFields(given: RequestInit['headers']): HeaderFields {
   if (given === undefined) return {}
-  if (typeof given === 'object' && given !== null && !(Symbol.iterator in given)) return { ...given }
-  const Class = isHeaders(given) ? (given.constructor as typeof Headers) : Headers
-  return new Class(given)
+  if (isHeaders(given)) return new (given.constructor as typeof Headers)(given)
+  if (typeof given !== 'object' || given === null) return new Headers(given)
+  if (!(Symbol.iterator in given)) return { ...given }
+  // what is no pair is for `fetch` to refuse
+  return Array.from(given as Iterable<string[]>, (pair) => (Array.isArray(pair) ? [...pair] : pair))
 }
 
 /** Whether the fields hold an `Authorization` of the caller's own. */
 export function hasAuthorization(fields: HeaderFields): boolean {
   if (isHeaders(fields)) return fields.has('authorization')
-  for (const name of Object.keys(fields))
-    if (name.length === 13 && name.toLowerCase() === 'authorization') return true
-  return false
+  const names: unknown[] = Array.isArray(fields) ? fields.map((pair) => pair?.[0]) : Object.keys(fields)
+  return names.some((name) => String(name).toLowerCase() === 'authorization')
 }
 
 /** Returns a copy with the token, so that only the request that is sent has it. */
 export function withToken(fields: Headers, authorization: string): Headers
 export function withToken(fields: HeaderFields, authorization: string): HeaderFields
 export function withToken(fields: HeaderFields, authorization: string): HeaderFields {
+  if (Array.isArray(fields)) return [...fields, ['authorization', authorization]]
   if (!isHeaders(fields)) return { ...fields, authorization }
   const copy = new (fields.constructor as typeof Headers)(fields)
   copy.set('authorization', authorization)

@@ -5,7 +5,7 @@ import type { FetchArguments, OutgoingCall } from './send-within-api.ts'
 import { withToken } from './header-fields.ts'
 
 /** What a `Request` does not say about its call. */
-export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal' | 'sentBefore'> {
+export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal'> {
   /** What the body was made of, where the client knows it. Then the body of the request is not read for a copy. */
   readonly source?: unknown
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import type { Api } from '../send/api.ts'
+import type { Api, Pass } from '../send/api.ts'
 import { isRedirect, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
 import { sendWithinApi, type OutgoingCall } from './send-within-api.ts'
 
@@ -24,9 +24,12 @@ function hopOf(call: RedirectedCall, location: string, status = 302): Hop {
   return nextHop(call, redirect(location, status), call)
 }
 
+const pass = { follow: async () => pass, release() {} } as unknown as Pass
 const api = {
-  keepOpen: () => () => {},
-  send: async (attempt: Parameters<Api['send']>[0]) => (await attempt('Bearer ours')).result,
+  async send(attempt: Parameters<Api['send']>[0]) {
+    const { result, follow: onwards } = await attempt('Bearer ours')
+    return onwards === undefined ? result : onwards(pass)
+  },
 } as unknown as Api
 
 /** Sends a call whose requests are answered with these responses, one after the other. */

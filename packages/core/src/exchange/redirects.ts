@@ -70,11 +70,18 @@ function becomesGet(status: number, method: string): boolean {
 function targetOf({ headers }: Response, base: URL): URL {
   // servers send UTF-8 here, which `Headers` show as Latin-1
   const bytes = Uint8Array.from(headers.get('location') ?? '', (character) => character.charCodeAt(0))
-  const url = URL.parse(new TextDecoder().decode(bytes), base.href)
-  if (url === null) throw new TypeError('fetch failed', { cause: new TypeError('Invalid URL') })
+  const url = parsed(new TextDecoder().decode(bytes), base)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw networkError('URL scheme must be a HTTP(S) scheme')
   if (url.username !== '' || url.password !== '')
-    throw networkError('URL of a redirect must not hold credentials')
+    throw networkError('cross origin not allowed for request mode "cors"')
   return url
+}
+
+function parsed(location: string, base: URL): URL {
+  try {
+    return new URL(location, base)
+  } catch (cause) {
+    throw new TypeError('fetch failed', { cause })
+  }
 }

@@ -1,17 +1,19 @@
-import type { Api, SendOptions } from '../send/api.ts'
+import type { AdmitOptions, Api, Exchange, Pass } from '../send/api.ts'
 import { discardBody } from './discard-body.ts'
 import { isRedirect, networkError, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
-import { ResponseExchange } from './response-exchange.ts'
+import { exchangeOf } from './response-exchange.ts'
 
 /** What `fetch` takes. */
 export type FetchArguments = [input: Request | string, init: RequestInit]
 
 /** A call of the Fetch standard, which can make its requests more than once. */
-export interface OutgoingCall extends RedirectedCall, SendOptions {
+export interface OutgoingCall extends RedirectedCall, AdmitOptions {
   readonly method: string
   readonly replayable: boolean
   /** Whether redirects are to be followed, and not left to the caller. */
   readonly followsRedirects: boolean
+  /** A pass for the first request, for a client that waits elsewhere than it sends. */
+  readonly pass?: Pass | undefined
   /** Returns the next request to the URL of the call, with this token. */
   next(authorization: string): FetchArguments
   /**
@@ -41,70 +43,50 @@ const mostRedirects = 20
  *
  * @throws what `fetch` and `api.send` throw.
  */
-export function sendWithinApi(call: OutgoingCall, destination: Destination): Promise<Response> {
-  const { api, fetch } = destination
-  return api.send((token) => {
-    const [input, init] = call.next(token)
-    // one given by the caller may return anything that can be awaited
-    const going = Promise.resolve(fetch(input, init))
-    return going.then((response) => new FirstExchange(response, call, destination))
-  }, call)
-}
-
-/** The exchange with the URL of the call. Its result is the response at the end of all redirects. */
-class FirstExchange extends ResponseExchange {
-  readonly #call: OutgoingCall
-  readonly #destination: Destination
-
-  constructor(response: Response, call: OutgoingCall, destination: Destination) {
-    super(response)
-    this.#call = call
-    this.#destination = destination
-  }
-
-  override get result(): Response | Promise<Response> {
-    const { response, status } = this
-    if (this.#call.followsRedirects && isRedirect(response, status))
-      return follow(response, this.#call, this.#destination)
-    this.#call.ended()
-    return response
-  }
-}
-
-async function follow(redirect: Response, call: OutgoingCall, destination: Destination): Promise<Response> {
-  // between two of its attempts, the call holds no pass
-  const closeMayGoOn = destination.api.keepOpen()
+export async function sendWithinApi(call: OutgoingCall, destination: Destination): Promise<Response> {
   try {
-    const response = await lastResponse(redirect, call, destination)
+    const response = await sendHop(call, destination, call, (token) => call.next(token))
     call.ended()
     return response
   } catch (reason) {
     call.failed(reason)
     throw reason
-  } finally {
-    closeMayGoOn()
   }
 }
 
-async function lastResponse(
-  redirect: Response,
+/** Sends one request of the call, and those that it is redirected to. */
+function sendHop(
   call: OutgoingCall,
-  { api, route, fetch }: Destination,
+  destination: Destination,
+  hop: Hop,
+  next: (authorization: string) => FetchArguments,
+  { pass = call.pass, redirects = 0 }: { readonly pass?: Pass; readonly redirects?: number } = {},
 ): Promise<Response> {
-  const { client, signal, priority, resend } = call
-  let response = redirect
-  let hop: Hop = call
-  for (let redirects = 0; redirects < mostRedirects; redirects += 1) {
-    hop = nextHop(hop, response, call)
-    await discardBody(response.body)
-    const next = await call.hop(hop)
-    if (route(hop.url) !== api) return afterLeaving(await fetch(...next()), call, hop)
-    const attempt = (token: string) => ResponseExchange.of(fetch(...next(token)))
-    const { method } = hop
-    response = await api.send(attempt, { client, method, signal, priority, resend, sentBefore: true })
-    if (!isRedirect(response)) return redefine(response, { redirected: true })
+  const { api, fetch, route } = destination
+  const follow = async (redirect: Response, sent: Pass): Promise<Response> => {
+    if (redirects === mostRedirects) throw networkError('redirect count exceeded')
+    const after = nextHop(hop, redirect, call)
+    await discardBody(redirect.body)
+    const request = await call.hop(after)
+    if (route(after.url) !== api) return afterLeaving(await fetch(...request()), call, after)
+    const response = await sendHop(call, destination, after, request, {
+      pass: await sent.follow(asked(call, after)),
+      redirects: redirects + 1,
+    })
+    return redefine(response, { redirected: true })
   }
-  throw networkError('redirect count exceeded')
+  const attempt = async (token: string): Promise<Exchange<Response>> => {
+    const response = await fetch(...next(token))
+    const isFollowed = call.followsRedirects && isRedirect(response)
+    return exchangeOf(response, isFollowed ? (sent) => follow(response, sent) : undefined)
+  }
+  return api.send(attempt, { ...asked(call, hop), pass })
+}
+
+/** What is asked for one request of the call. */
+function asked(call: OutgoingCall, { method, hasBody }: Hop): AdmitOptions {
+  const { client, signal, priority, resend } = call
+  return { client, method, signal, priority, resend, replayable: call.replayable || !hasBody }
 }
 
 /** To the client's own `fetch`, the hop that left the API was the first request. */

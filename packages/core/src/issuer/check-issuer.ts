@@ -1,5 +1,6 @@
 import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
+import { Faults } from '../options/faults.ts'
 import {
   type Description,
   duration,
@@ -12,40 +13,33 @@ import {
 } from '../options/reader.ts'
 import { checkCredentials } from '../credentials/check-credentials.ts'
 import {
-  type ClientAuthenticationMethod,
   type ClientCredentials,
   clientAuthenticationMethods,
   type CredentialsSource,
 } from '../credentials/credentials.ts'
 import type { SecretLifetime } from '../credentials/secret-expiry.ts'
-import { type ClientAuthentication, secretInForm } from './client-authentication.ts'
 import type { IssuerOptions } from './issuer-options.ts'
-import { describePlace, type IssuerPlace, type PlaceOptions } from './issuer-place.ts'
-import { type IssuerProtocol, protocolOf } from './issuer-protocol.ts'
-import { type FormField, readParameters } from './token-parameters.ts'
+import { describeUrl, type IssuerUrl, type UrlOptions } from './issuer-url.ts'
+import { type ClientProof, type IssuerProtocol, protocolOf, secretInForm } from './protocol.ts'
+import type { EndpointOptions, FormField } from './token-endpoint.ts'
 
 /** An issuer whose options are in order. */
-export interface CheckedIssuer extends IssuerPlace {
-  /** `scope` and `parameters`, as fields of a form. */
-  readonly parameters: readonly FormField[]
-  readonly authentication: ClientAuthentication
-  readonly credentials: {
-    readonly source: CredentialsSource<ClientCredentials>
-    readonly method: ClientAuthenticationMethod
-    readonly lifetime: SecretLifetime
-  }
+export interface CheckedIssuer extends IssuerUrl, EndpointOptions {
+  readonly credentials: CredentialsSource<ClientCredentials>
+  readonly secretLifetime: SecretLifetime
   readonly renewBefore: number | undefined
   readonly requestTimeout: number
   readonly maxWait: number
   readonly allowInsecureLoopback: boolean
 }
 
-/** The options of an issuer as they are used, but for its place. */
+/** The options of an issuer as they are used, but for its URL. */
 type IssuerSettings = ReadAs<
-  Omit<IssuerOptions, keyof PlaceOptions>,
+  Omit<IssuerOptions, keyof UrlOptions>,
   {
     credentials: CredentialsSource<ClientCredentials>
-    clientAuthentication: ClientAuthentication
+    clientAuthentication: ClientProof
+    assertionAudience: string | undefined
     scope: string | undefined
     parameters: readonly FormField[]
     renewBefore: number | undefined
@@ -67,22 +61,19 @@ export function checkIssuer(
   mustBeObject(given, path)
   const own: Record<string, unknown> = { __proto__: null, ...given }
   const protocol = protocolOf(given)
-  const read = object<IssuerSettings & Partial<PlaceOptions>>({
-    ...describePlace(own, environment, own['allowInsecureLoopback'] === true, protocol),
+  const read = object<IssuerSettings & Partial<UrlOptions>>({
+    ...describeUrl(own, environment, own['allowInsecureLoopback'] === true, protocol),
     ...describeSettings(own, protocol, ownFetch),
-  } as Description<IssuerSettings & Partial<PlaceOptions>>)(given, path)
-  const { scope, secretLifetime, notices } = read
+  } as Description<IssuerSettings & Partial<UrlOptions>>)(given, path)
   // only some of these are read; the others must not come from a polluted Object.prototype
-  const { authUrl, tokenEndpoint, issuer }: Partial<PlaceOptions> = { __proto__: null, ...read } as object
+  const { authUrl, tokenEndpoint, issuer }: Partial<UrlOptions> = { __proto__: null, ...read } as object
   return {
-    ...((authUrl ?? tokenEndpoint ?? issuer) as IssuerPlace),
-    parameters: [...(scope === undefined ? [] : [['scope', scope] as const]), ...read.parameters],
-    authentication: read.clientAuthentication,
-    credentials: {
-      source: read.credentials,
-      method: read.clientAuthentication.method,
-      lifetime: { lifetime: secretLifetime, notices },
-    },
+    ...((authUrl ?? tokenEndpoint ?? issuer) as IssuerUrl),
+    proof: read.clientAuthentication,
+    assertionAudience: read.assertionAudience,
+    parameters: [...(read.scope === undefined ? [] : [['scope', read.scope] as const]), ...read.parameters],
+    credentials: read.credentials,
+    secretLifetime: { lifetime: read.secretLifetime, notices: read.notices },
     renewBefore: read.renewBefore,
     requestTimeout: read.requestTimeout,
     maxWait: read.maxWait,
@@ -90,8 +81,43 @@ export function checkIssuer(
   }
 }
 
+/** The fields that the token request sets by itself. */
+const reserved = new Set([
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+  'scope',
+])
+
+/** Reads the `parameters` of an issuer; an array repeats its field. */
+const readParameters: Reader<readonly FormField[]> = (value, path) => {
+  mustBeObject(value, path)
+  const faults = new Faults()
+  const fields = Object.entries(value).map(([name, given]) =>
+    faults.collect(readParameter, name, given, `${path}.${name}`),
+  )
+  faults.raise()
+  return fields.flatMap((field) => field ?? [])
+}
+
+function readParameter(name: string, given: unknown, path: string): FormField[] {
+  if (reserved.has(name))
+    refuse(
+      path,
+      'a field that Tokenlane sets',
+      name === 'scope' ? 'the option `scope` for it' : `any field but ${[...reserved].join(', ')}`,
+    )
+  const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
+  return texts.map((text): FormField => [name, mustBeText(text, path, 'text or an array of texts')])
+}
+
 /** How the settings are read that depend on no other. */
 const settings = {
+  assertionAudience: optional((value, path) =>
+    mustBeText(value, path, 'the audience of assertions, such as the URL of the token endpoint'),
+  ),
   scope: optional((value, path) => mustBeText(value, path, 'a scope')),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration()),
@@ -112,10 +138,7 @@ function describeSettings(
   const longestNotice = isDays(secretLifetime) ? secretLifetime : 365
   return {
     credentials: (value, path) => checkCredentials(value, path, method),
-    clientAuthentication: optional(
-      (value, path) => authenticationOf(value, path, protocol, ownFetch),
-      secretInForm,
-    ),
+    clientAuthentication: optional((value, path) => proofBy(value, path, protocol, ownFetch), secretInForm),
     ...settings,
     notices: optional(
       list(
@@ -127,15 +150,10 @@ function describeSettings(
   }
 }
 
-function authenticationOf(
-  value: unknown,
-  path: string,
-  { methods }: IssuerProtocol,
-  ownFetch: boolean,
-): ClientAuthentication {
+function proofBy(value: unknown, path: string, { proofs }: IssuerProtocol, ownFetch: boolean): ClientProof {
   const name = clientAuthenticationMethods.find((one) => one === value)
   if (name === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
-  const found = methods.find(({ method }) => method === name)
+  const found = proofs.find(({ method }) => method === name)
   if (found === undefined)
     refuse(
       path,

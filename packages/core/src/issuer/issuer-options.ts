@@ -87,6 +87,12 @@ export type IssuerOptions = CommonSettings &
      * @defaultValue `client_secret_post`
      */
     readonly clientAuthentication?: ClientAuthenticationMethod | undefined
+    /**
+     * The audience of a signed assertion (`aud`, RFC 7523 §3), where the server wants another one.
+     *
+     * @defaultValue the `issuer`, or the `tokenEndpoint` where the options name that
+     */
+    readonly assertionAudience?: string | undefined
     /** The `scope` to ask for (RFC 6749 §3.3). */
     readonly scope?: string | undefined
     /**

@@ -1,42 +1,39 @@
 import { allowInsecureRequests, customFetch } from 'oauth4webapi'
-import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
 import { abortable } from '../time/abortable.ts'
 import { parseHttpDate } from '../time/http-date.ts'
 import { parseRetryAfter } from '../time/retry-after.ts'
-import { dispatcherMustKeepFloor } from '../tls/tls-dispatcher.ts'
-import { describeFault, unusedProxy } from './transport-fault.ts'
+import { processMustKeepFloor } from '../tls/tls-floor.ts'
+import { failure, type IssuerRequest, transportFailure, unusedProxy } from './issuer-failure.ts'
 import { uncached } from './uncached.ts'
 
-/** One request to an issuer: where it goes, what sends it, and what no message may quote. */
-export interface IssuerRequest {
-  /** Name of the issuer. */
-  readonly issuer: string
-  readonly url: URL
-  /** `undefined` for the runtime's `fetch` at the time of the request. */
-  readonly fetch: typeof globalThis.fetch | undefined
-  readonly secrets: readonly string[]
-  readonly signal: AbortSignal
-  /** Called with every URL just before it is asked. */
-  readonly asking?: ((url: URL) => void) | undefined
-}
+/** A field that a request sends, in its form or its header. */
+type SentField = readonly [name: string, value: string]
 
 /** A response of the issuer, read as a whole. */
 export interface IssuerResponse {
   readonly status: number
   readonly body: string
+  /** The media type, empty where there is none. */
+  readonly type: string
   readonly retryAfter: number | undefined
   /** The `Date` of the response, in epoch milliseconds: the issuer's clock (RFC 9110 §6.6.1). */
   readonly date: number | undefined
-  readonly isHtml: boolean
   /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
   readonly isBearer: boolean
+  /** What the issuer got, so that no message repeats what it sends back of it. */
+  readonly sent: readonly SentField[]
 }
 
 /** What oauth4webapi is given with every request. */
 export interface RequestOptions {
   readonly signal: AbortSignal
   readonly [allowInsecureRequests]: true
-  readonly [customFetch]: (to: string, init: object) => Promise<Response>
+  readonly [customFetch]: (to: string, init: SentRequest) => Promise<Response>
+}
+
+interface SentRequest {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: URLSearchParams | null | undefined
 }
 
 /** A token response is a few KiB, and so is metadata. */
@@ -54,15 +51,12 @@ export async function askServer(
   request: IssuerRequest,
   send: (options: RequestOptions) => Promise<Response>,
 ): Promise<IssuerResponse> {
-  const { url, fetch, secrets, signal, asking } = request
-  const ownFetch = fetch !== undefined
-  dispatcherMustKeepFloor({
-    url: url.href,
-    ownFetch,
-    refuse(reason) {
+  const { url, fetch, signal, asking } = request
+  if (url.protocol === 'https:')
+    processMustKeepFloor((reason) => {
       throw failure(request, 'INSECURE_TRANSPORT', `was sent no request: ${reason}`, { definite: true })
-    },
-  })
+    })
+  const sent: SentField[] = []
   try {
     const response = send({
       signal,
@@ -71,36 +65,19 @@ export async function askServer(
       // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch](to, init) {
         asking?.(new URL(to))
+        sent.push(...sentFields(init))
         return uncached(fetch)(to, init)
       },
     })
     // a `fetch` that ignores the signal must not delay the calls that wait for the token
-    return await abortable(response.then(read), signal)
+    return { ...(await abortable(response.then(read), signal)), sent }
   } catch (error) {
     if (error instanceof ResponseTooLarge)
       throw failure(request, 'TOKEN_RESPONSE_INVALID', 'responded with more than 1 MiB')
     if (signal.aborted)
-      throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not respond in time${unusedProxy(url, ownFetch)}`)
-    const { reason, tlsTooOld, definite, cause } = await describeFault(error, url, secrets, ownFetch)
-    throw failure(request, tlsTooOld ? 'INSECURE_TRANSPORT' : 'TOKEN_REQUEST_FAILED', reason, {
-      cause,
-      ...(definite && { definite }),
-    })
+      throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not respond in time${unusedProxy(request)}`)
+    throw transportFailure(request, error)
   }
-}
-
-/** Returns the error of a request to an issuer; `reason` goes on after its name and URL, without the query. */
-export function failure(
-  { issuer, url }: Pick<IssuerRequest, 'issuer' | 'url'>,
-  code: TokenlaneErrorCode,
-  reason: string,
-  details?: TokenlaneErrorDetails,
-): TokenlaneError {
-  const place = url.origin + url.pathname
-  return new TokenlaneError(code, `Cannot obtain token: issuer "${issuer}" (${place}) ${reason}`, {
-    issuer,
-    ...details,
-  })
 }
 
 /**
@@ -112,8 +89,13 @@ export function asJson({ status, body }: IssuerResponse): Response {
   return new Response(empty ? null : body, { status, headers: { 'content-type': 'application/json' } })
 }
 
+function sentFields({ headers = {}, body }: SentRequest): SentField[] {
+  const [, credentials] = headers['authorization']?.split(' ') ?? []
+  return [...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : [])]
+}
+
 /** Reads the whole response, up to a bound, so that a slow or endless one ends with the request. */
-async function read({ status, headers, body: stream }: Response): Promise<IssuerResponse> {
+async function read({ status, headers, body: stream }: Response): Promise<Omit<IssuerResponse, 'sent'>> {
   const decoder = new TextDecoder()
   let body = ''
   let size = 0
@@ -123,13 +105,14 @@ async function read({ status, headers, body: stream }: Response): Promise<Issuer
     body += decoder.decode(chunk, { stream: true })
   }
   const date = parseHttpDate(headers.get('date'))
+  const [type = ''] = (headers.get('content-type') ?? '').split(';')
   return {
     status,
     body: body + decoder.decode(),
+    type: type.trim().toLowerCase(),
     // a date is compared with the issuer's own clock, since ours may be an hour off
-    retryAfter: parseRetryAfter(headers.get('retry-after'), date ?? Date.now()),
+    retryAfter: parseRetryAfter(headers.get('retry-after'), () => date ?? Date.now()),
     date,
-    isHtml: /^\s*text\/html\b/i.test(headers.get('content-type') ?? ''),
     isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
   }
 }

@@ -1,8 +1,7 @@
-import { secretInForm } from './client-authentication.ts'
-import { clientCertificate, secretInHeader, signedAssertion } from './client-proofs.ts'
 import { discoveredServer } from './discovery.ts'
 import type { IssuerOptions } from './issuer-options.ts'
-import { speaking } from './issuer-protocol.ts'
+import { clientCertificate, secretInHeader, signedAssertion } from './proofs.ts'
+import { secretInForm, speaking } from './protocol.ts'
 
 /**
  * Returns the options of any OAuth 2.0 authorization server that gives tokens by client credentials (RFC 6749 §4.4).
@@ -22,7 +21,7 @@ import { speaking } from './issuer-protocol.ts'
  */
 export function oauthIssuer(options: IssuerOptions): IssuerOptions {
   return speaking(options, {
-    methods: [secretInForm, secretInHeader, signedAssertion, clientCertificate],
+    proofs: [secretInForm, secretInHeader, signedAssertion, clientCertificate],
     discover: discoveredServer,
   })
 }

@@ -1,9 +1,7 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { requestToken } from './token-request.ts'
-import { secretInForm } from './client-authentication.ts'
-import { knownServer } from './server-metadata.ts'
-import { IssuerClock } from './issuer-clock.ts'
+import { knownServer, secretInForm } from './protocol.ts'
 import type { TokenEndpoint } from './token-endpoint.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 
@@ -11,11 +9,12 @@ const secret = 'secret-that-nobody-may-see'
 const url = new URL('https://auth.example.com/public/security/v1/token')
 const endpoint: Omit<TokenEndpoint, 'issuer' | 'fetch'> = {
   server: knownServer(url),
-  authentication: secretInForm,
+  proof: secretInForm,
+  assertionAudience: undefined,
   option: 'authUrl',
   mistake: '',
   parameters: [],
-  clock: new IssuerClock(),
+  clock: { ahead: 0 },
 }
 const never = new AbortController().signal
 
@@ -116,10 +115,10 @@ test.each<[string, string, () => Response]>([
   expect((await failure(answer)).code).toBe(code)
 })
 
-test('a refusal tells status and error code, even beside a WWW-Authenticate field, and not the description', async () => {
+test('a refusal tells status and error code, even beside a WWW-Authenticate field', async () => {
   const error = await failure(() =>
     Response.json(
-      { error: 'invalid_client', error_description: 'leaked' },
+      { error: 'invalid_client' },
       { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } },
     ),
   )

@@ -1,7 +1,11 @@
 import { processClientCredentialsResponse, ResponseBodyError } from 'oauth4webapi'
 import { clientAuthenticationMethods, proofOf } from '../credentials/credentials.ts'
+import { mayBeAboutClient } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
-import { asJson, failure, type IssuerResponse } from './issuer-request.ts'
+import { printable } from '../foreign-text.ts'
+import { failure } from './issuer-failure.ts'
+import { asJson, type IssuerResponse } from './issuer-request.ts'
+import { descriptionIn, errorCode, membersOf } from './issuer-words.ts'
 import type { TokenEndpoint, TokenRequest } from './token-endpoint.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
@@ -20,35 +24,76 @@ const headerSafe = /^[\x21-\x7e]+$/
 /** Returns the token in a response (RFC 6749 §5.1), or the error that the response is. */
 export async function readTokenResponse(
   response: IssuerResponse,
-  { endpoint, credentials, metadata, request }: TokenRequest,
+  asked: TokenRequest,
 ): Promise<IssuedToken | TokenlaneError> {
-  const { status, retryAfter } = response
   try {
-    const lifetime = lifetimeIn(response.body)
     const { access_token: token, token_type: type } = await processClientCredentialsResponse(
-      metadata,
-      { client_id: credentials.clientId },
+      asked.metadata,
+      { client_id: asked.client.clientId },
       asJson(response),
     )
-    if (type !== 'bearer' || !headerSafe.test(token)) throw new TypeError('no bearer token')
-    return { token, lifetime }
+    const lifetime = lifetimeOf(membersOf(response.body)['expires_in'])
+    if (type === 'bearer' && headerSafe.test(token) && lifetime !== undefined) return { token, lifetime }
   } catch (error) {
-    if (isDefinite(error)) {
-      const oauthError = printable(error.error, request.secrets)
-      const hint = oauthError === 'invalid_client' ? whatToCheck(endpoint, metadata) : ''
-      return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${oauthError} (status ${status})${hint}`, {
-        status,
-        oauthError,
-        definite: true,
-      })
-    }
-    const { reason, definite } = wrongResponse(response, endpoint)
-    return failure(request, status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID', reason, {
-      status,
-      retryAfter,
-      ...(definite && { definite }),
-    })
+    const oauthError = error instanceof ResponseBodyError ? error.error : undefined
+    if (isRefusal(response, oauthError)) return refusal(response, asked, oauthError)
   }
+  const { status, retryAfter } = response
+  const { reason, definite } = wrongResponse(response, asked.endpoint)
+  const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
+  return failure(asked.request, code, reason, { status, retryAfter, ...(definite && { definite }) })
+}
+
+/** Errors and statuses of an issuer, or of what stands before it, that may pass. */
+const passingErrors = new Set(['temporarily_unavailable', 'server_error', 'slow_down'])
+const passingStatuses = new Set([407, 408, 421, 425, 429])
+/** Statuses that say that no token endpoint is there. */
+const misplacedStatuses = new Set([404, 405])
+
+/**
+ * Whether a response is a refusal, which stays one: a 4xx with an error in JSON (RFC 6749 §5.2), or one without, unless
+ * it comes from something else than a token endpoint or asks to come again.
+ */
+function isRefusal(response: IssuerResponse, oauthError: string | undefined): boolean {
+  const { status, retryAfter, isBearer } = response
+  if (status < 400 || status >= 500 || passingStatuses.has(status)) return false
+  if (oauthError !== undefined) return !passingErrors.has(oauthError)
+  if (misplacedStatuses.has(status) || (status === 401 && isBearer)) return false
+  // a page for people comes from a proxy or a firewall, whatever it is labelled as
+  return retryAfter === undefined && !isHtml(response) && !/^\s*<(?!\?xml)/.test(response.body)
+}
+
+function isHtml({ type }: IssuerResponse): boolean {
+  return type === 'text/html' || type === 'application/xhtml+xml'
+}
+
+function refusal(
+  response: IssuerResponse,
+  { endpoint, client, metadata, request }: TokenRequest,
+  givenError: string | undefined,
+): TokenlaneError {
+  const code = 'TOKEN_REQUEST_REFUSED'
+  const { status } = response
+  const { issuer, proof } = endpoint
+  const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
+  const description = descriptionIn(response, request.secrets)
+  const quoted = description && `, "${description}"`
+  const what =
+    oauthError === undefined
+      ? `status ${status}, without an OAuth error (${contentOf(response)}${quoted})`
+      : `${oauthError} (status ${status}${quoted})`
+  const isAboutClient = oauthError === 'invalid_client' || status === 401 || status === 403
+  const hint =
+    isAboutClient && mayBeAboutClient({ code, oauthError })
+      ? whatToCheck(issuer, proof.method, metadata) + (proof.hint?.(client) ?? '')
+      : ''
+  return failure(request, code, `refused: ${what}${hint}`, { status, oauthError, definite: true })
+}
+
+/** Returns what kind of content a response has. */
+function contentOf({ body, type }: IssuerResponse): string {
+  if (body === '') return 'an empty response'
+  return printable(type, 60) || 'no media type'
 }
 
 /**
@@ -56,7 +101,8 @@ export async function readTokenResponse(
  * credentials. Only after a refusal: some servers' metadata is not complete.
  */
 function whatToCheck(
-  { issuer, authentication: { method } }: TokenEndpoint,
+  issuer: string,
+  method: TokenEndpoint['proof']['method'],
   metadata: TokenRequest['metadata'],
 ): string {
   const methods = metadata.token_endpoint_auth_methods_supported
@@ -66,13 +112,14 @@ function whatToCheck(
   return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }
 
-/** Returns what a response that is not an OAuth response looks like, and what to check. */
+/** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
 function wrongResponse(
-  { status, isHtml, isBearer }: IssuerResponse,
+  response: IssuerResponse,
   { option, mistake }: TokenEndpoint,
-): { reason: string; definite: boolean } {
+): { readonly reason: string; readonly definite?: boolean } {
+  const { status, isBearer } = response
   const check = `check \`${option}\``
-  if (status === 404 || status === 405) {
+  if (misplacedStatuses.has(status)) {
     const question = mistake && `; ${mistake}`
     return {
       reason: `has no token endpoint at this path (responded with status ${status}): ${check}${question}`,
@@ -85,48 +132,43 @@ function wrongResponse(
       definite: true,
     }
   const what = status >= 400 ? `status ${status}` : `no token response (status ${status})`
-  const page = isHtml ? ', but with an HTML page: is it that of a proxy or a firewall?' : ''
-  return { reason: `responded with ${what}${page}`, definite: false }
-}
-
-/**
- * Returns the lifetime in milliseconds. `expires_in` may be missing; where it is there, it must be a finite number
- * above 0, as text at the worst. oauth4webapi takes 0, and the digits at the beginning of any text.
- */
-function lifetimeIn(body: string): number {
-  const { expires_in: given } = JSON.parse(body) as { expires_in?: unknown }
-  if (given === undefined) return documentedLifetime
-  const seconds = typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : given
-  if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds <= 0)
-    throw new TypeError('expires_in')
-  return Math.min(seconds * 1_000, longestLifetime)
-}
-
-/** Whether a refusal stays one: a 4xx with an RFC 6749 error, unless the error means that it may pass. */
-function isDefinite(error: unknown): error is ResponseBodyError {
+  if (isHtml(response))
+    return { reason: `responded with ${what}, but with an HTML page: is it that of a proxy or a firewall?` }
   return (
-    error instanceof ResponseBodyError &&
-    error.status !== 429 &&
-    error.status !== 408 &&
-    !['temporarily_unavailable', 'server_error', 'slow_down'].includes(error.error)
+    (status === 200 ? wrongToken(membersOf(response.body)) : undefined) ?? {
+      reason: `responded with ${what}`,
+    }
   )
 }
 
-/** The errors of RFC 6749 §5.2 and RFC 8707 §2: never a secret, whatever the secret is. */
-const oauthErrors = new Set([
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'invalid_target',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-])
+/** Returns which member of a token response is missing or wrong; `undefined` for what is none. */
+function wrongToken({
+  access_token: token,
+  token_type: type,
+  expires_in: lifetime,
+}: Readonly<Record<string, unknown>>): { readonly reason: string; readonly definite?: boolean } {
+  const sent = 'sent a token response'
+  if (token === undefined && type === undefined)
+    return { reason: 'responded with no token response (status 200)' }
+  if (typeof token !== 'string' || token === '') return { reason: `${sent} without \`access_token\`` }
+  if (type === undefined) return { reason: `${sent} without \`token_type\``, definite: true }
+  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
+    const isName = typeof type === 'string' && /^[\w-]{1,20}$/.test(type) && type !== token
+    const what = isName ? `${type}, and Tokenlane sends Bearer tokens` : 'not Bearer'
+    return { reason: `${sent} whose \`token_type\` is ${what}`, definite: true }
+  }
+  return lifetimeOf(lifetime) === undefined
+    ? { reason: `${sent} whose \`expires_in\` is not a number above 0` }
+    : { reason: `${sent} whose \`access_token\` has characters that no header may have` }
+}
 
-/** Returns `error` if it may be printed: RFC 6749 §5.2 allows few characters, and an issuer may send any. */
-function printable(error: string, secrets: readonly string[]): string {
-  if (oauthErrors.has(error)) return error
-  return /^[\w.:/-]{1,64}$/.test(error) && !secrets.some((secret) => error.includes(secret))
-    ? error
-    : 'an error code that RFC 6749 does not allow'
+/**
+ * Returns the lifetime in milliseconds, `undefined` for a wrong one. `expires_in` may be missing; where it is there, it
+ * must be a finite number above 0, as text at the worst. oauth4webapi takes 0, and the digits at the beginning of any text.
+ */
+function lifetimeOf(given: unknown): number | undefined {
+  if (given === undefined) return documentedLifetime
+  const seconds = typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : given
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds <= 0) return undefined
+  return Math.min(seconds * 1_000, longestLifetime)
 }

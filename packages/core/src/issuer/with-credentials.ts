@@ -1,7 +1,9 @@
+import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { CredentialRotation } from '../credentials/credential-rotation.ts'
-import type { RenewalReason } from '../events.ts'
+import { mayBeAboutClient } from '../credentials/refused-client.ts'
+import { isTokenlaneError } from '../errors.ts'
 import { StepTimeout } from '../time/timers.ts'
-import type { ClientTokenSource, Grant, TokenSource, Wait } from './token-source.ts'
+import type { ClientTokenSource, TokenSource, Wait } from './token-source.ts'
 
 /**
  * Returns the source that knows which client to ask for: it asks `source` for one client of `credentials` after the
@@ -14,38 +16,62 @@ export function withCredentials(
   source: ClientTokenSource,
   timeout: number,
 ): TokenSource {
-  return new SourceWithCredentials(credentials, source, timeout)
-}
-
-/** A class, since a process may have many tenants, and closures take more memory. */
-class SourceWithCredentials implements TokenSource {
-  readonly #credentials: CredentialRotation
-  readonly #source: ClientTokenSource
-  readonly #timeout: number
-
-  constructor(credentials: CredentialRotation, source: ClientTokenSource, timeout: number) {
-    this.#credentials = credentials
-    this.#source = source
-    this.#timeout = timeout
-  }
-
-  async obtain(reason: RenewalReason, wait: Wait): Promise<Grant> {
-    const look = new StepTimeout(() => Math.min(this.#timeout, Math.max(1, wait.timeLeft)))
-    try {
-      return await this.#credentials.use(
-        (client) => {
-          look.clear()
-          return this.#source.obtain(client, reason, wait)
-        },
-        reason === 'startup' ? 'startup' : 'renewal',
-        () => look.signal(),
-      )
-    } finally {
-      look.clear()
-    }
-  }
-
-  async idle(): Promise<void> {
-    await this.#source.idle?.()
+  return {
+    async obtain(reason, wait) {
+      const look = new StepTimeout(() => Math.min(timeout, Math.max(1, wait.timeLeft)))
+      try {
+        return await credentials.use(
+          (client) => {
+            look.clear()
+            return source.obtain(client, reason, wait)
+          },
+          reason === 'startup' ? 'startup' : 'renewal',
+          () => look.signal(),
+        )
+      } finally {
+        look.clear()
+      }
+    },
+    idle: async () => source.idle?.(),
   }
 }
+
+/** What the issuer says to one of several clients. */
+export interface ClientOutcome {
+  readonly clientId: string
+  /** `unknown` if the request failed for a reason that is not the client's. */
+  readonly outcome: 'accepted' | 'refused' | 'unknown'
+}
+
+/**
+ * Returns what the issuer says to each client of the credentials, in their order. Asks it once for each client that has
+ * neither got a token nor been refused one so far; the tokens are thrown away.
+ *
+ * @param timeout how long the look at the credentials may take, in milliseconds.
+ * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
+ */
+export async function tryClients(
+  credentials: CredentialRotation,
+  source: ClientTokenSource,
+  timeout: number,
+): Promise<readonly ClientOutcome[]> {
+  const clients = await credentials.known(AbortSignal.timeout(timeout))
+  return Promise.all(
+    clients.map(async ({ client, outcome }) => ({
+      clientId: client.clientId,
+      outcome: outcome ?? (await ask(source, client)),
+    })),
+  )
+}
+
+async function ask(source: ClientTokenSource, client: ClientCredentials): Promise<ClientOutcome['outcome']> {
+  try {
+    await source.obtain(client, 'startup', noWait)
+    return 'accepted'
+  } catch (error) {
+    return isTokenlaneError(error) && mayBeAboutClient(error) ? 'refused' : 'unknown'
+  }
+}
+
+/** No call waits for what comes of it. */
+const noWait: Wait = { timeLeft: Infinity, needed: false, accepts: () => true, pause: async () => {} }

@@ -1,9 +1,11 @@
+import { TokenlaneError } from '../errors.ts'
 import { mustBeText, own, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { didYouMean } from '../options/nearest.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
 import { list, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
+import { isRequestBound } from '../runtime/request-bound.ts'
 import type { ApiOptions } from './manager-options.ts'
 
 /** The options of an API, as they are used. */
@@ -20,17 +22,17 @@ export function readApis(
 ): Reader<readonly CheckedApi[]> {
   const names = Object.keys(issuers)
   const allowed = issuerNames(names)
-  const places = new Map<string, string>()
+  const pathsByUrl = new Map<string, string>()
   const read = (value: unknown, path: string): CheckedApi => {
     const name = own(value, 'issuer')
     const isInsecure = typeof name === 'string' && own(own(issuers, name), 'allowInsecureLoopback') === true
     return object<CheckedApi>({
       baseUrl(url, urlPath) {
         const { href } = environment.url(url, urlPath, isInsecure)
-        const place = withoutLastSlash(href)
-        const other = places.get(place)
+        const withoutSlash = withoutLastSlash(href)
+        const other = pathsByUrl.get(withoutSlash)
         if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API for each base URL')
-        places.set(place, urlPath)
+        pathsByUrl.set(withoutSlash, urlPath)
         return href
       },
       issuer(issuer, issuerPath) {
@@ -39,11 +41,24 @@ export function readApis(
           refuse(issuerPath, `not a name from \`issuers\`${didYouMean(text, names)}`, allowed)
         return text
       },
-      ratePolicy: optional(checkRatePolicy),
+      ratePolicy: optional(readRatePolicy),
       resend: optional(readResend, true),
     })(value, path)
   }
   return list(read, 'an array, which may be empty')
+}
+
+/**
+ * Reads a rate policy, where one can be kept. A runtime that ends timers and waits with their incoming request would leave
+ * slots and queued calls behind, and each of its isolates would count for itself.
+ */
+const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
+  if (!isRequestBound()) return checkRatePolicy(value, path)
+  throw new TokenlaneError(
+    'RUNTIME_UNSUPPORTED',
+    `Cannot create token manager: \`${path}\` is set, and this edge runtime cannot keep a rate policy; leave it out, or ` +
+      'make these calls in Node.js, Bun or Deno',
+  )
 }
 
 /** Reads which calls may be sent again. */

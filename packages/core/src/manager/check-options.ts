@@ -1,10 +1,10 @@
 import { isRecord, own, refuse, shape } from '../options/check.ts'
+import { Faults } from '../options/faults.ts'
 import { Environment } from '../options/environment.ts'
 import {
-  count,
+  aFunction,
   type Description,
   object,
-  oneOf,
   optional,
   type ReadAs,
   type Reader,
@@ -13,7 +13,7 @@ import {
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
-import type { TokenStore } from '../store/token-store.ts'
+import { type SharedStore, sharing } from '../store/token-store.ts'
 import { type CheckedApi, readApis } from './check-apis.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 
@@ -24,11 +24,10 @@ export type CheckedOptions = ReadAs<
     environment: Environment
     issuers: ReadonlyMap<string, CheckedIssuer>
     apis: readonly CheckedApi[]
-    store: TokenStore | undefined
+    store: SharedStore | undefined
     limiter: RateLimiterFactory | undefined
     observe: readonly Observer[]
     fetch: typeof globalThis.fetch | undefined
-    tenants: ((id: string) => unknown) | undefined
   }
 >
 
@@ -40,12 +39,27 @@ export type CheckedOptions = ReadAs<
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
   const environment = new Environment(own(options, 'environment'))
   const issuers = own(options, 'issuers')
-  return object<CheckedOptions>({
+  const read = object<CheckedOptions>({
     environment: () => environment,
     issuers: readIssuers(environment, own(options, 'fetch') !== undefined),
     apis: readApis(isRecord(issuers) ? issuers : {}, environment),
     ...settings,
-  })(options, 'options')
+  })
+  const faults = new Faults()
+  const ofManager = withoutMoved(options, faults)
+  const checked = faults.collect(read, ofManager, 'options')
+  faults.raise()
+  return checked as CheckedOptions
+}
+
+/** Takes out the options that belong to `createTenants`, and finds fault with each. */
+function withoutMoved(options: TokenManagerOptions, faults: Faults): unknown {
+  if (!isRecord(options) || Array.isArray(options)) return options
+  const { tenants, mostTenants, tenantLimits, ...ofManager } = options as Record<string, unknown>
+  for (const [name, value] of Object.entries({ tenants, mostTenants, tenantLimits }))
+    if (value !== undefined)
+      faults.collect(refuse, name, 'not an option of a manager', '`createTenants` of @tokenlane/core/tenants')
+  return ofManager
 }
 
 function readIssuers(
@@ -56,8 +70,7 @@ function readIssuers(
   const read = record((value, path) => checkIssuer(value, path, environment, ownFetch), allowed)
   return (value, path) => {
     const issuers = read(value, path)
-    // for one alone it would take 24 µs of the first manager
-    if (issuers.size > 1) mustHaveOwnOrigins(issuers.values())
+    mustHaveOwnOrigins(issuers.values())
     return issuers
   }
 }
@@ -66,25 +79,26 @@ function readIssuers(
 function mustHaveOwnOrigins(issuers: Iterable<CheckedIssuer>): void {
   const firstOn = new Map<string, CheckedIssuer>()
   for (const issuer of issuers) {
-    const { tokenPath, place, option } = issuer
+    const { tokenPath, url, option } = issuer
     if (tokenPath === undefined) continue
-    const first = firstOn.get(place.origin) ?? issuer
+    const first = firstOn.get(url.origin) ?? issuer
     if (tokenPath !== first.tokenPath)
       refuse(
         option,
-        `on the same origin as \`${first.option}\` (${place.origin})`,
+        `on the same origin as \`${first.option}\` (${url.origin})`,
         'an origin for each of the two issuers',
       )
-    firstOn.set(place.origin, first)
+    firstOn.set(url.origin, first)
   }
 }
 
-const readStore: Reader<TokenStore> = (value, path) => {
-  // not its own alone: a store may be a class
-  for (const method of ['claim', 'write', 'release', 'drop'])
-    if (!isRecord(value) || typeof value[method] !== 'function')
-      refuse(path, shape(value), 'a token store, with claim, write, release and drop')
-  return value as TokenStore
+const readStore: Reader<SharedStore> = (value, path) => {
+  if (isRecord(value) && sharing in value) return value as unknown as SharedStore
+  return refuse(
+    path,
+    isRecord(value) && 'claim' in value ? 'a token store as it is' : shape(value),
+    'what `redisTokenStore` of @tokenlane/redis returns, or `sharedStore(store)` of @tokenlane/core/fleet',
+  )
 }
 
 const readObservers: Reader<readonly Observer[]> = (value, path) => {
@@ -93,17 +107,10 @@ const readObservers: Reader<readonly Observer[]> = (value, path) => {
   return observers.map((observer) => read(observer, path))
 }
 
-function aFunction<T>(allowed: string): Reader<T> {
-  return (value, path) => (typeof value === 'function' ? (value as T) : refuse(path, shape(value), allowed))
-}
-
 /** How the options are read that depend on no other. */
 const settings = {
   store: optional(readStore),
   limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
   observe: optional(readObservers, []),
   fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
-  tenants: optional(aFunction<(id: string) => unknown>('a function that returns the options of a tenant')),
-  mostTenants: optional(count(1), 10_000),
-  tenantLimits: optional(oneOf('own', 'shared'), 'own'),
 } satisfies Partial<Description<CheckedOptions>>

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { configurationOf } from '../adapter.ts'
-import { createTokenManager, oauthIssuer } from '../index.ts'
+import { createTokenManager, envCredentials, oauthIssuer } from '../index.ts'
 
 const clientSecret = 'a secret that no tool may see'
 
@@ -31,6 +31,7 @@ test('a tool sees the endpoints, margins and policies of a manager, and no secre
         discovered: false,
         option: 'issuers.general.tokenEndpoint',
         clientAuthentication: 'client_secret_post',
+        credentials: 'issuers.general.credentials',
         renewBefore: 60_000,
       },
     ],
@@ -46,6 +47,18 @@ test('a tool sees the endpoints, margins and policies of a manager, and no secre
     limiter: false,
   })
   expect(JSON.stringify(configuration)).not.toMatch(/secret that/)
+})
+
+test('a tool sees which variables hold the credentials', () => {
+  vi.stubEnv('SHOP_CLIENT_ID', 'client')
+  vi.stubEnv('SHOP_CLIENT_SECRET', clientSecret)
+  const general = oauthIssuer({
+    tokenEndpoint: 'https://auth.example.com/token',
+    credentials: envCredentials('SHOP'),
+  })
+  const configuration = configurationOf(createTokenManager({ issuers: { general }, apis: [] }))
+  vi.unstubAllEnvs()
+  expect(configuration?.issuers[0]?.credentials).toBe('SHOP_CLIENT_ID, SHOP_CLIENT_SECRET')
 })
 
 test.each([undefined, null, 'tokens', {}])('what is not a manager (%s) has no configuration', (given) => {

@@ -1,3 +1,4 @@
+import { sharedStore } from '../fleet.ts'
 import { expect, test } from 'vitest'
 import { FakeIssuer, refusal, unavailable } from '../../test/fake-issuer.ts'
 import { inspectionOf } from '../adapter.ts'
@@ -57,7 +58,7 @@ test('a failure that is not about the client leaves it unknown', async () => {
 })
 
 test('a tool gets the objects of the application; what is not a manager has none', () => {
-  const store = { claim: never, write: never, release: never, drop: never }
+  const store = sharedStore({ claim: never, write: never, release: never, drop: never })
   const limiter = never
   const issuers = {
     general: { tokenEndpoint: 'https://auth.example.com/token', credentials: clients('one') },

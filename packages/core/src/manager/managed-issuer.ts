@@ -1,10 +1,12 @@
-import { askIssuer } from '../issuer/ask-issuer.ts'
+import { askIssuer } from '../issuer/token-request.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { CredentialRotation } from '../credentials/credential-rotation.ts'
 import type { Emit } from '../events.ts'
-import type { GuardedStore } from '../store/guarded-store.ts'
+import { isRequestBound } from '../runtime/request-bound.ts'
+import { flightsOfRequests } from '../token/flights-of-requests.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
-import { shareWithFleet } from '../store/share-with-fleet.ts'
+import { flightsOfProcess } from '../token/single-flight.ts'
+import type { ShareTokens } from '../store/token-store.ts'
 import { type AskOptions, tokenEndpoint } from '../issuer/token-endpoint.ts'
 import type { ClientTokenSource } from '../issuer/token-source.ts'
 import type { TokenlaneErrorCode } from '../errors.ts'
@@ -26,87 +28,53 @@ interface ManagedIssuerOptions {
   readonly checked: CheckedIssuer
   readonly askOptions: AskOptions
   readonly emit: Emit
-  readonly store: GuardedStore | undefined
+  /** Shares tokens with other processes. */
+  readonly share: ShareTokens | undefined
 }
 
-/** The requests to an issuer, and the token that comes of them. */
-interface Prepared {
-  readonly issuing: ClientTokenSource
-  readonly token: RenewingToken
-}
-
-/**
- * One issuer put together: its clients at once, since they may be about to end; the requests to it and its token when they
- * are first needed, since a process may have many tenants with issuers that they never ask.
- */
+/** Wires one issuer: its credentials, the requests to it, and its token. Nothing is requested before the first call. */
 export class ManagedIssuer {
   readonly credentials: CredentialRotation
   /** How long one token request may take, in milliseconds: calls may come to wait for one that began in the background. */
   readonly requestTimeout: number
-  readonly #options: ManagedIssuerOptions
-  #prepared: Prepared | undefined
-
-  constructor(options: ManagedIssuerOptions) {
-    const { name, checked, emit } = options
-    this.#options = options
-    this.credentials = new CredentialRotation({ ...checked.credentials, issuer: name, emit })
-    this.requestTimeout = Math.min(checked.requestTimeout, checked.maxWait)
-  }
-
-  get token(): RenewingToken {
-    return this.#prepare().token
-  }
-
   /** Asks the issuer, without a look at what other processes have stored. */
-  get issuing(): ClientTokenSource {
-    return this.#prepare().issuing
+  readonly issuing: ClientTokenSource
+  readonly token: RenewingToken
+
+  constructor({ name, checked, askOptions, emit, share }: ManagedIssuerOptions) {
+    const { renewBefore, maxWait, url } = checked
+    this.credentials = new CredentialRotation({
+      issuer: name,
+      credentials: checked.credentials,
+      method: checked.proof.method,
+      lifetime: checked.secretLifetime,
+      emit,
+    })
+    this.requestTimeout = Math.min(checked.requestTimeout, maxWait)
+    const endpoint = tokenEndpoint(name, checked, askOptions)
+    this.issuing = askIssuer(endpoint, this.requestTimeout)
+    // half of the wait: if the process that asks ends, another one that waits has as much time to ask
+    const lease = Math.min(this.requestTimeout, maxWait / 2)
+    const shared = share?.(this.issuing, endpoint, lease) ?? this.issuing
+    this.token = new RenewingToken(withCredentials(this.credentials, shared, this.requestTimeout), {
+      issuer: name,
+      endpoint: url.origin + url.pathname,
+      renewBefore,
+      maxWait,
+      flights: isRequestBound() ? flightsOfRequests : flightsOfProcess,
+      credentialsMayChange: this.credentials.mayChange,
+      emit,
+    })
   }
 
-  /** Whether no renewal is under way. */
-  get isIdle(): boolean {
-    return this.#prepared?.token.isIdle !== false
-  }
-
-  async close(): Promise<void> {
-    await this.#prepared?.token.close()
-  }
-
-  #prepare(): Prepared {
-    return (this.#prepared ??= prepare(this.#options, this.credentials, this.requestTimeout))
-  }
-}
-
-/** Nothing is asked before the first token request. */
-function prepare(
-  { name, checked, askOptions, emit, store }: ManagedIssuerOptions,
-  credentials: CredentialRotation,
-  requestTimeout: number,
-): Prepared {
-  const { renewBefore, maxWait, place } = checked
-  const endpoint = tokenEndpoint(name, checked, askOptions)
-  // half of the wait: if the process that asks ends, another one that waits has as much time to ask
-  const lease = Math.min(requestTimeout, maxWait / 2)
-  const issuing = askIssuer(endpoint, requestTimeout)
-  const shared = store ? shareWithFleet(store, issuing, endpoint, lease) : issuing
-  const source = withCredentials(credentials, shared, requestTimeout)
-  const token = new RenewingToken(source, {
-    issuer: name,
-    endpoint: place.origin + place.pathname,
-    renewBefore,
-    maxWait,
-    credentialsMayChange: credentials.mayChange,
-    emit,
-  })
-  return { issuing, token }
-}
-
-/** Returns how the token of an issuer is, and its secret. */
-export function issuerStatus({ token, credentials }: ManagedIssuer): IssuerStatus {
-  const { expiresAt, ...status } = token.status()
-  const daysLeft = credentials.daysLeft()
-  return {
-    ...status,
-    ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
-    ...(daysLeft !== undefined && { daysLeft }),
+  /** Returns how the token is, and the secret. */
+  status(): IssuerStatus {
+    const { expiresAt, ...status } = this.token.status()
+    const daysLeft = this.credentials.daysLeft()
+    return {
+      ...status,
+      ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
+      ...(daysLeft !== undefined && { daysLeft }),
+    }
   }
 }

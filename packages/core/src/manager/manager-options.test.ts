@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createTokenManager, isTokenlaneError, type TokenlaneError } from '../index.ts'
+
+afterEach(() => vi.unstubAllGlobals())
 
 const credentials = { clientId: 'client', clientSecret: 'secret' }
 const general = { tokenEndpoint: 'https://auth.example.com/token', credentials }
@@ -27,7 +29,7 @@ test('all wrong options are named at once, with what was given and what is allow
   expect(error.code).toBe('INVALID_OPTIONS')
   expect(error.message.split('\n')).toEqual([
     'Cannot create token manager: 6 options are wrong:',
-    '- `options.observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch, tenants, mostTenants, tenantLimits',
+    '- `options.observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
     '- `issuers.weblink.maxWait` is -1; allowed: milliseconds, finite, above 0',
     '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/',
     '- `apis[1].issuer` is not a name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
@@ -70,3 +72,18 @@ test.each(['Secret-that-nobody-may-see', 'a1b2c3d4e5f6', 'sk_live_abcdefgh', 'x'
     }
   },
 )
+
+test('in an edge runtime a rate policy is refused at start, with a shared limiter too', () => {
+  vi.stubGlobal('EdgeRuntime', 'edge')
+  const ratePolicy = { limits: [{ quota: 25, window: 1_000 }] }
+  const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }]
+  const limiter = (): never => {
+    throw new Error('not to be made')
+  }
+  for (const options of [{ apis }, { apis, limiter }]) {
+    const error = errorOf({ issuers: { general }, ...options })
+    expect(error.code).toBe('RUNTIME_UNSUPPORTED')
+    expect(error.message).toMatch(/^Cannot create token manager: `apis\[0\].ratePolicy` is set, and /)
+  }
+  expect(() => createTokenManager({ issuers: { general }, apis: [] })).not.toThrow()
+})

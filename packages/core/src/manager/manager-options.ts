@@ -3,7 +3,7 @@ import type { Observer } from '../events.ts'
 import type { IssuerOptions } from '../issuer/issuer-options.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
-import type { TokenStore } from '../store/token-store.ts'
+import type { SharedStore } from '../store/token-store.ts'
 
 /** A protected API and the issuer whose tokens it takes. */
 export interface ApiOptions<Issuer extends string = string> {
@@ -54,12 +54,12 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    */
   readonly environment?: string | undefined
   /**
-   * Shares the tokens with other processes, so that one of them asks the issuer for all; `redisTokenStore` from
-   * `@tokenlane/redis` is such a store. It holds sealed tokens only.
+   * Shares the tokens with other processes, so that one of them asks the issuer for all: `redisTokenStore` from
+   * `@tokenlane/redis`, or `sharedStore(store)` from `@tokenlane/core/fleet`. It holds sealed tokens only.
    *
    * @defaultValue each process has its own tokens
    */
-  readonly store?: TokenStore | undefined
+  readonly store?: SharedStore | undefined
   /**
    * Keeps the rate policies of all APIs, for example for several processes: `redisLimiter` of `@tokenlane/redis`.
    *
@@ -74,44 +74,4 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    * @defaultValue the runtime's `fetch`
    */
   readonly fetch?: TokenFetch | undefined
-  /**
-   * Returns what a tenant has of its own, for `forTenant`: one application with many registrations, such as one for
-   * each customer. Asked when a tenant's first call needs it.
-   */
-  readonly tenants?: ((id: string) => TenantOptions<NoInfer<Issuer>>) | undefined
-  /**
-   * Tenants that are kept, 1 or more. Beyond that the one that was used least recently is dropped, and built anew if it
-   * is used again; never one with a call under way, or that was used within the last 10 s.
-   *
-   * @defaultValue 10_000
-   */
-  readonly mostTenants?: number | undefined
-  /**
-   * Whether each tenant has the rate limits of an API to itself (`'own'`), or all tenants and the manager share them
-   * (`'shared'`): for an API that counts the calls of the whole application. With `redisLimiter` of `@tokenlane/redis`
-   * the tenants of all processes share them.
-   *
-   * Shared, the tenants that wait send one call each in turn, so a tenant with 10,000 queued calls does not delay those
-   * of the others by more than one call a round. A pause that the API asks for holds for all, and its events name no
-   * tenant. A change of the limits by `setRatePolicy` holds for all. `concurrency`, `maxQueued`, `maxWait` and priorities
-   * stay each tenant's own. A tenant with `apis` of its own has limits of its own.
-   *
-   * @defaultValue 'own'
-   */
-  readonly tenantLimits?: 'own' | 'shared' | undefined
-}
-
-/** What a tenant has of its own. */
-export interface TenantOptions<Issuer extends string = string> {
-  /**
-   * The tenant's registration at every issuer: its own credentials, and what else differs from the options that the
-   * manager has for that issuer.
-   */
-  readonly issuers: Readonly<Record<Issuer, Pick<IssuerOptions, 'credentials'> & Partial<IssuerOptions>>>
-  /**
-   * The APIs that its calls go to.
-   *
-   * @defaultValue those of the manager, each with a queue of the tenant's own, and limits as `tenantLimits` says
-   */
-  readonly apis?: readonly ApiOptions<Issuer>[] | undefined
 }

@@ -5,17 +5,22 @@ export class Observers {
   #observers: readonly Observer[]
   /** Events that observers have caused, until those before them have been given to all. */
   readonly #pending: TokenlaneEvent[] = []
+  readonly #tenant: string | undefined
   #isEmitting = false
   /** Gives an event to all of them. */
   readonly emit: NonNullable<Emit>
 
-  constructor(observers: readonly Observer[], manager?: object) {
+  /**
+   * @param manager in which the events happen.
+   * @param tenant the name that they carry.
+   */
+  constructor(observers: readonly Observer[], manager?: object, tenant?: string) {
     this.#observers = observers
-    this.emit = emitting(
-      (event) => this.#emit(event),
-      () => this.#observers.length > 0,
-      manager,
-    )
+    this.#tenant = tenant
+    this.emit = Object.defineProperties((event: TokenlaneEvent) => this.#emit(event), {
+      isObserved: { get: () => this.#observers.length > 0 },
+      manager: { value: manager },
+    })
   }
 
   /** Adds an observer; the function that is returned takes it off again. */
@@ -28,28 +33,9 @@ export class Observers {
     }
   }
 
-  /** Adds an observer for the events of one tenant. */
-  addFor(tenant: string, observer: Observer): () => void {
-    return this.add((event) => {
-      if (event.tenant === tenant) return observer(event)
-    })
-  }
-
-  /** Returns what gives the events of a tenant to all observers, with its name. */
-  emitFor(tenant: string): Emit {
-    const { emit } = this
-    return emitting(
-      (event) => {
-        if (emit.isObserved === true) emit({ ...event, tenant })
-      },
-      () => emit.isObserved === true,
-      emit.manager,
-    )
-  }
-
   #emit(event: TokenlaneEvent): void {
     if (this.#observers.length === 0) return
-    this.#pending.push(event)
+    this.#pending.push(this.#tenant === undefined ? event : { ...event, tenant: this.#tenant })
     // an observer that makes a call causes events: they come after this one, for every observer
     if (this.#isEmitting) return
     this.#isEmitting = true
@@ -67,8 +53,4 @@ function deliver(observe: Observer, event: TokenlaneEvent): void {
   } catch {
     // an observer's failure is its own
   }
-}
-
-function emitting(emit: Observer, isObserved: () => boolean, manager: object | undefined): NonNullable<Emit> {
-  return Object.defineProperties(emit, { isObserved: { get: isObserved }, manager: { value: manager } })
 }

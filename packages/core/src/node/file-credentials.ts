@@ -23,7 +23,7 @@ import { readJson } from './secret-json.ts'
  *   (tried when the first is refused) and `secretIssuedAt`. White space around the text is ignored, and so are
  *   other files. Where the folder is swapped by a symbolic link, as Kubernetes does, all fields are of one version.
  *
- * For an issuer with `private_key_jwt` the fields are `clientId`, `privateKey` and `keyId`, with `tls_client_auth`
+ * For an issuer with `private_key_jwt` the fields are `clientId`, `privateKey`, and where they are needed `keyId` and `algorithm`; with `tls_client_auth`
  * `clientId`, `certificate` and `privateKey`; in a folder also `privateKeyNext`, `keyIdNext` and `certificateNext`.
  *
  * @param path Of the file or folder; a relative one starts at the working directory of now.
@@ -41,12 +41,14 @@ export function fileCredentials(path: string): CredentialsProvider {
       'INVALID_OPTIONS',
       `Cannot create credentials provider: \`path\` is ${shape(path)}; allowed: the path of a JSON file or of a folder`,
     )
-  const place = resolve(path)
-  // not async: some hundred bytes, at most once per token request, and the check at start-up is the same code
+  const absolute = resolve(path)
   const read = (method: ClientAuthenticationMethod = 'client_secret_post'): readonly Credentials[] =>
-    (isFolder(place) ? readFolder(place, method) : readJson(place, method)) as readonly Credentials[]
+    (isFolder(absolute) ? readFolder(absolute, method) : readJson(absolute, method)) as readonly Credentials[]
   const provide: CredentialsProvider = ({ clientAuthentication }) => read(clientAuthentication)
-  return Object.assign(provide, { check: (method: ClientAuthenticationMethod) => void read(method) })
+  return Object.assign(provide, {
+    check: (method: ClientAuthenticationMethod) => void read(method),
+    readsFrom: () => absolute,
+  })
 }
 
 function isFolder(path: string): boolean {

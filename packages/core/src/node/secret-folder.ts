@@ -5,7 +5,7 @@ import {
   type ClientCredentials,
   unreadable,
 } from '../credentials/credentials.ts'
-import { credentialsFromTexts } from '../credentials/text-fields.ts'
+import { clientsFromTexts, textFault } from '../credentials/text-fields.ts'
 import { codeOf, readText } from './read-text.ts'
 
 /** Returns the credentials in a folder with one file per field, all of one version of the folder. */
@@ -17,23 +17,14 @@ export function readFolder(path: string, method: ClientAuthenticationMethod): re
     version = now
     found = readFields(version, method)
   }
-  if ('credentials' in found) return found.credentials
-  const { missing, empty, noDate } = found.faults
-  throw unreadable(
-    [
-      ...missing.map((name) => `the file ${join(path, name)} is missing`),
-      ...empty.map((name) => `the file ${join(path, name)} is empty`),
-      ...noDate.map((name) => `the file ${join(path, name)} is not an ISO 8601 date, such as 2026-11-21`),
-    ].join('; '),
-  )
+  if ('clients' in found) return found.clients
+  const faults = found.faults.map((fault) => `the file ${join(path, fault.field ?? '')} ${textFault(fault)}`)
+  throw unreadable(faults.join('; '))
 }
 
-function readFields(
-  folder: string,
-  method: ClientAuthenticationMethod,
-): ReturnType<typeof credentialsFromTexts> {
+function readFields(folder: string, method: ClientAuthenticationMethod): ReturnType<typeof clientsFromTexts> {
   const texts = new Map<string, string | undefined>()
-  return credentialsFromTexts((field) => {
+  return clientsFromTexts((field) => {
     if (!texts.has(field)) texts.set(field, readText(join(folder, field)))
     return texts.get(field)
   }, method)

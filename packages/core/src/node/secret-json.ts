@@ -1,11 +1,11 @@
 import { shape } from '../options/check.ts'
+import { credentialsFields, readClient } from '../credentials/client.ts'
 import {
   type ClientAuthenticationMethod,
   type ClientCredentials,
   unreadable,
 } from '../credentials/credentials.ts'
-import { credentialsFields, readCredentials } from '../credentials/read-credentials.ts'
-import { parseIsoDate } from '../credentials/iso-date.ts'
+import { textFault, withDate } from '../credentials/text-fields.ts'
 import { readText } from './read-text.ts'
 
 /** Returns the credentials in a JSON file: one client, or an array of them in the order in which to try them. */
@@ -28,26 +28,24 @@ function parse(text: string): unknown {
   }
 }
 
+/** @param position of the client in the file's array, as `[0]`; empty where the file is one client. */
 function clientIn(
   value: unknown,
   path: string,
-  place: string,
+  position: string,
   method: ClientAuthenticationMethod,
 ): ClientCredentials {
-  const refuse = (key: string, fault: string): never => {
-    const what = [place, key].filter(Boolean).join('.')
-    throw unreadable(`the file ${path}${what && `: \`${what}\``} ${fault}`)
-  }
-  if (typeof value !== 'object' || value === null) return refuse('', `is ${shape(value)}, not an object`)
+  const where = `the file ${path}${position && `: \`${position}\``}`
+  if (typeof value !== 'object' || value === null)
+    throw unreadable(`${where} is ${shape(value)}, not an object`)
   const fields = credentialsFields(method)
   // not named: a key is content, too
   if (Object.keys(value).some((key) => !fields.includes(key)))
-    return refuse('', `has another field than ${fields.join(', ')}`)
-  const { secretIssuedAt: issuedAt, ...client } = value as Record<string, unknown>
-  const secretIssuedAt = typeof issuedAt === 'string' ? parseIsoDate(issuedAt) : undefined
-  const read = readCredentials({ ...client, secretIssuedAt }, method)
-  if ('fault' in read) return refuse(read.fault.key ?? '', `is ${read.fault.given}`)
-  if (issuedAt !== undefined && secretIssuedAt === undefined)
-    return refuse('secretIssuedAt', 'is not an ISO 8601 date, such as 2026-11-21')
-  return read.credentials
+    throw unreadable(`${where} has another field than ${fields.join(', ')}`)
+  const read = readClient(withDate({ ...value }), method)
+  if ('client' in read) return read.client
+  const faults = read.faults.map(
+    (fault) => `\`${[position, fault.field].filter(Boolean).join('.')}\` ${textFault(fault)}`,
+  )
+  throw unreadable(`the file ${path}: ${faults.join('; ')}`)
 }

@@ -1,4 +1,5 @@
 import { TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
 import { Faults } from './faults.ts'
 import { didYouMean } from './nearest.ts'
 
@@ -6,7 +7,7 @@ import { didYouMean } from './nearest.ts'
 export function refuse(path: string, given: string, allowed: string): never {
   throw new TokenlaneError(
     'INVALID_OPTIONS',
-    `Cannot create token manager: \`${path}\` is ${given}; allowed: ${allowed}`,
+    `Cannot create token manager: \`${printable(path)}\` is ${given}; allowed: ${allowed}`,
   )
 }
 

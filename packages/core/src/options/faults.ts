@@ -1,3 +1,4 @@
+import { printable } from '../foreign-text.ts'
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 
 /** What messages about one wrong option begin with. */
@@ -40,7 +41,7 @@ export function refusingTo<T>(action: string, act: () => T): T {
     return act()
   } catch (error) {
     if (!isTokenlaneError(error) || error.code !== 'INVALID_OPTIONS') throw error
-    const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${action}`)
+    const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${printable(action)}`)
     throw new TokenlaneError('INVALID_OPTIONS', reason, { errors: error.errors })
   }
 }

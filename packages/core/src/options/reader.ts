@@ -104,6 +104,10 @@ export function count(least: 0 | 1): Reader<number> {
   return (value, path) => mustBeCount(value, path, least)
 }
 
+export function aFunction<T>(allowed: string): Reader<T> {
+  return (value, path) => (typeof value === 'function' ? (value as T) : refuse(path, shape(value), allowed))
+}
+
 export const flag: Reader<boolean> = mustBeFlag
 
 /** The options of the manager itself are known by their name alone. */

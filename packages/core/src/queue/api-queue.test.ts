@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 import { client, fakeService, unavailable } from '../../test/fake-issuer.ts'
 import { limitedApi } from '../../test/limited-api.ts'
+import { inTime } from '../../test/one-api.ts'
 import type { Api } from '../index.ts'
 
 fakeTime()
@@ -69,12 +70,16 @@ test('a call that waits past the end of its token is sent with a new one', async
 })
 
 test('a call that was sent before goes before queued calls, and is not refused for them', async () => {
-  const { call, order } = limitedApi({ limits: [], concurrency: 1, maxQueued: 1, maxWait: 1_000 })
-  const calls = [call({ name: 'first' }), call({ name: 'waiting' })]
-  calls.push(call({ name: 'redirected', sentBefore: true }))
+  const { api, call, order } = limitedApi({ limits: [], concurrency: 1, maxQueued: 1, maxWait: 1_000 })
+  const redirected = await inTime(Promise.resolve(api.admit()))
+  const waiting = call({ name: 'waiting' })
+  const hop = redirected.follow()
+  await expect(call({ name: 'refused' })).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  order.push('redirected')
+  ;(await hop).release()
   await pass(100)
-  await Promise.all(calls)
-  expect(order).toEqual(['redirected', 'first', 'waiting'])
+  await waiting
+  expect(order).toEqual(['redirected', 'waiting'])
 })
 
 test('an abort while queued ends the wait at once and leaves nothing behind', async () => {

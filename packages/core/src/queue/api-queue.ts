@@ -1,46 +1,54 @@
 import type { TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
-import { isRequestBound } from '../runtime/request-bound.ts'
+import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
-import { isBounded, mustHaveRoom } from './admission.ts'
+import { mustHaveRoom } from './admission.ts'
 import { checkPriority } from './call-options.ts'
-import { Delivery, HeldByRequests } from './held-by-requests.ts'
-import { queueTimer } from './queue-timer.ts'
-import { type EnterOptions, QueuedCall, QueuedCalls, type Turn } from './queued-calls.ts'
+import { Limits, type LimitsOptions, type LimitsStatus } from './limits.ts'
+import { type EnterOptions, QueuedCalls, type RunningCall } from './queued-calls.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
-import { type NotYet, type QueueOptions, Turns } from './turns.ts'
 import { WaitingTime } from './waiting-time.ts'
 
+export interface QueueOptions extends LimitsOptions {
+  readonly token: CurrentToken
+}
+
 /** The queue in a snapshot. */
-export interface QueueStatus {
+export interface QueueStatus extends LimitsStatus {
   readonly queued: number
   readonly running: number
-  readonly quotaUsed?: number
-  readonly quotaLeft?: number
-  readonly pausedUntil?: string
   readonly emptyAt?: string
+}
+
+/** Why no call can be sent now, and for how many milliseconds; `Infinity`: until something changes. */
+interface Obstacle {
+  readonly cause: keyof CallWaits
+  readonly ms: number
 }
 
 /**
  * The queue in front of one API with a rate policy.
  *
- * First it finds out when the next call may go (slot, live token, permit), then which call: the first one that is queued
- * at that moment.
+ * First it finds out whether a call can be sent now (slot, pause, live token, limits), then which one: the first of the
+ * calls that are queued at that moment.
  */
 export class ApiQueue {
   readonly #api: string
-  #policy: CheckedPolicy
   readonly #token: CurrentToken
   readonly #emit: Emit
-  readonly #turns: Turns
+  readonly #limits: Limits
   readonly #calls: QueuedCalls
   readonly #waitingTime = new WaitingTime()
-  /** Only in a runtime that ends what calls hold together with their incoming request. */
-  readonly #held: HeldByRequests<QueuedCall | Turn | Renewal> | undefined
-  #renewing: Renewal | undefined
+  #policy: CheckedPolicy
+  #running = 0
+  /** How long calls held their slots, in milliseconds: a moving average. */
+  #slotTime = 0
+  /** Whether calls are being sent, or may not be sent yet. */
+  #isServing = false
+  #isRenewing = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: QueueOptions) {
@@ -49,66 +57,62 @@ export class ApiQueue {
     this.#policy = policy
     this.#token = token
     this.#emit = emit
-    this.#held = isRequestBound() ? new HeldByRequests() : undefined
-    this.#calls = new QueuedCalls(api, (call) => this.#gaveUp(call))
-    this.#turns = new Turns(options, () => this.serve())
-  }
-
-  /** Returns a turn for a call that need not wait, `undefined` where it must. */
-  enterNow(priority: number): Turn | undefined {
-    checkPriority(priority, 'priority')
-    if (this.#held !== undefined) this.#takeBack(this.#held)
-    const turn = this.#calls.size === 0 ? this.#turns.take(0) : undefined
-    if (!isTurn(turn)) return undefined
-    if (this.#held !== undefined) this.#hold(this.#held, turn)
-    if (this.#emit?.isObserved)
-      this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
-    return turn
+    this.#calls = new QueuedCalls(api, () => {
+      this.#noWaiters()
+      this.serve()
+    })
+    this.#limits = new Limits(options, () => this.serve())
   }
 
   /**
-   * Waits for a turn.
+   * Returns what a call holds while it is under way, without a promise where it need not wait.
    *
    * @throws TokenlaneError `QUEUE_FULL`, `QUEUE_TIMEOUT`, or why there is no token; the signal's reason.
    */
-  enter(options: EnterOptions): Promise<Turn> {
-    try {
-      if (!options.resend && isBounded(this.#policy)) {
-        const backlog = this.#turns.backlog(this.#calls.size)
-        mustHaveRoom(this.#api, this.#policy, backlog, this.#calls.ahead(options.priority) + 1)
-      }
-      return this.#queue(options)
-    } catch (error) {
-      this.turnedAway()
-      throw error
+  enter(options: EnterOptions): RunningCall | Promise<RunningCall> {
+    const { priority, sentBefore } = options
+    checkPriority(priority)
+    const mayGoNow = this.#calls.size === 0 && !this.#isServing
+    const call = mayGoNow ? this.#next(1) : undefined
+    if (call !== undefined && !('cause' in call)) {
+      if (this.#emit?.isObserved)
+        this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
+      return call
     }
-  }
-
-  /** Notes that a call to which `enterNow` gave no turn does not wait: nothing has to look for a turn any more. */
-  turnedAway(): void {
-    if (this.#calls.size === 0) this.#turns.noneWaits()
+    if (!sentBefore) this.#mustHaveRoom(priority)
+    const waiting = this.#calls.add(options, this.#policy.maxWait)
+    if (this.#emit?.isObserved) this.#emit({ type: 'call.queued', api: this.#api, ...this.#length() })
+    this.serve()
+    return waiting
   }
 
   /**
-   * Takes the response to a call. The caller judges it for the token, and then lets the queue `serve` on.
-   *
-   * @returns whether the API refused the call for its limit.
+   * Reads the response to a call, and returns what `judge` makes of it. No other call is sent meanwhile: it would get
+   * the token that was refused.
    */
-  answered(turn: Turn, response: ResponseHead): boolean {
-    return this.#turns.answered(turn, response)
+  answered<T>(call: RunningCall, response: ResponseHead, judge: (isLimited: boolean) => T): T {
+    const wasServing = this.#isServing
+    this.#isServing = true
+    try {
+      return judge(this.#limits.answered(call.unit, response))
+    } finally {
+      this.#isServing = wasServing
+      this.serve()
+    }
   }
 
-  /** Gives the slot back, and the unit too if nothing was sent. */
-  leave(turn: Turn, sent: boolean): void {
-    // it was taken back
-    if (this.#held?.remove(turn) === false) return
-    this.#turns.leave(turn, sent)
+  /** Takes back the slot of a call, and its unit too if it was never sent. */
+  leave(call: RunningCall, wasSent: boolean): void {
+    const time = performance.now() - call.unit.sentAt
+    this.#slotTime += this.#slotTime === 0 ? time : (time - this.#slotTime) / 16
+    this.#running -= 1
+    this.#limits.ended(call.unit, wasSent)
     this.serve()
   }
 
   /** Lifts a pause that the API asked for, for every process that shares the limiter. */
   resume(): void {
-    this.#turns.resume()
+    this.#limits.resume()
     this.serve()
   }
 
@@ -118,7 +122,7 @@ export class ApiQueue {
    * @throws TokenlaneError `INVALID_OPTIONS` if the shared limiter cannot.
    */
   setPolicy(policy: CheckedPolicy): void {
-    this.#turns.setPolicy(policy)
+    this.#limits.setPolicy(policy)
     this.#policy = policy
     this.#calls.limitWaits(policy.maxWait)
     this.serve()
@@ -126,158 +130,149 @@ export class ApiQueue {
 
   /** Refuses all queued calls except those that were sent before. */
   close(error: TokenlaneError): void {
-    this.#refuse(error, ({ resend }) => resend)
+    this.#refuseAll(error, { stay: true })
     this.serve()
   }
 
   /** Ends what the limiter holds, after the last call. */
-  async ended(): Promise<void> {
-    await this.#turns.ended()
+  end(): Promise<void> {
+    return this.#limits.close()
   }
 
-  /** Gives turns to queued calls for as long as there are any, and sees to it that this goes on. */
+  /** Sends queued calls for as long as that is possible, and sees to it that this goes on. */
   serve(waitedFor?: AccessToken): void {
+    // an observer, or the limiter, that changes something while calls are sent: the loop below sees it
+    if (this.#isServing) return
     clearTimeout(this.#timer)
-    if (this.#held !== undefined) this.#takeBack(this.#held)
     let token = waitedFor
-    while (this.#calls.size > 0) {
-      const next = this.#turns.take(this.#calls.size, token)
-      // only the call that waited for it: the others may get a newer one
-      token = undefined
-      if (!isTurn(next)) return this.#waitFor(next)
-      this.#hand(next)
+    let obstacle: Obstacle | undefined
+    this.#isServing = true
+    try {
+      while (this.#calls.size > 0 && obstacle === undefined) {
+        const next = this.#next(this.#calls.size, token)
+        // only for the call that waited for it: the others may get a newer one
+        token = undefined
+        if ('cause' in next) obstacle = next
+        else this.#send(next)
+      }
+    } finally {
+      this.#isServing = false
     }
-    this.#waitingTime.waitFor(undefined)
+    this.#wait(obstacle)
   }
 
-  /** Returns for what calls have waited in this queue, in milliseconds since it began. */
-  waits(): CallWaits {
-    return this.#waitingTime.read()
+  /** Returns a function that returns for what a call has waited since now. */
+  timeWaits(): () => CallWaits {
+    return this.#waitingTime.start()
   }
 
   /** Whether the API is paused for longer than a call may wait. */
   get isPausedTooLong(): boolean {
-    return this.#turns.isPausedTooLong
-  }
-
-  /** As `Budget.isUnspent`. */
-  get isUnspent(): boolean {
-    return this.#turns.isUnspent
+    const { maxWait } = this.#policy
+    return maxWait !== undefined && this.#limits.pausedUntil - performance.now() > maxWait
   }
 
   status(): QueueStatus {
-    const queued = this.#calls.size
+    const { queued, emptyIn } = this.#length()
     return {
       queued,
-      ...this.#turns.status(),
-      ...(queued > 0 && { emptyAt: dateFromNow(this.#turns.emptyIn(queued)) }),
+      running: this.#running,
+      ...this.#limits.status(),
+      ...(queued > 0 && { emptyAt: dateFromNow(emptyIn) }),
     }
   }
 
-  #queue(options: EnterOptions): Promise<Turn> {
-    if (this.#held === undefined)
-      return new Promise((resolve, reject) => {
-        this.#add(new QueuedCall(options, resolve, reject))
-      })
-    const delivery = new Delivery<Turn>()
-    const call = new QueuedCall(options, delivery.resolve, delivery.reject)
-    this.#held.add(call)
-    this.#add(call)
-    return delivery.arrival(() => this.serve())
-  }
-
-  #add(call: QueuedCall): void {
-    this.#calls.add(call, this.#policy.maxWait)
-    if (this.#emit?.isObserved) this.#emit({ type: 'call.queued', api: this.#api, ...this.#length() })
-    this.serve()
-  }
-
-  #waitFor(next: NotYet): void {
-    this.#waitingTime.waitFor(this.#turns.causeOf(next))
-    // an observer that made a call when one was sent has let the queue serve meanwhile
-    clearTimeout(this.#timer)
-    if (next === 'token') void this.#renew()
-    // a timer that fires early finds out and waits again; with Infinity, a response or a call that leaves serves on
-    else if (next < Infinity && this.#held === undefined) this.#timer = queueTimer(next, () => this.serve())
-  }
-
-  #hand(turn: Turn): void {
-    const call = this.#calls.next()
-    this.#held?.exchange(call, turn)
-    call.resolve(turn)
-    if (!this.#emit?.isObserved) return
-    const waited = turn.takenAt - call.enteredAt
-    this.#emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
-  }
-
-  #length(): { queued: number; emptyIn: number } {
-    const queued = this.#calls.size
-    return { queued, emptyIn: this.#turns.emptyIn(queued) }
-  }
-
-  async #renew(): Promise<void> {
-    if (this.#renewing !== undefined) return
-    const renewal: Renewal = { isRenewal: true }
-    this.#renewing = renewal
-    let token: AccessToken | undefined
-    try {
-      this.#held?.add(renewal)
-      token = await this.#token.wait(undefined)
-    } catch (error) {
-      // one outcome for all: each by itself would ask the credentials provider anew
-      this.#refuse(error)
-    }
-    this.#renewed(renewal)
-    this.serve(token)
-  }
-
-  #renewed(renewal: Renewal): void {
-    this.#held?.remove(renewal)
-    if (this.#renewing === renewal) this.#renewing = undefined
-  }
-
-  #refuse(error: unknown, stay?: (call: QueuedCall) => boolean): void {
-    const refused = this.#calls.refuse(error, stay)
-    for (const call of refused) this.#held?.remove(call)
-    if (refused.length > 0 && this.#calls.size === 0) this.#turns.noneWaits()
-  }
-
-  #gaveUp(call: QueuedCall): void {
-    this.#held?.remove(call)
-    if (this.#calls.size === 0) this.#turns.noneWaits()
-    // the queue may be empty now
-    this.serve()
+  get #freeSlots(): number {
+    return this.#policy.concurrency - this.#running
   }
 
   /**
-   * Notes that the incoming request which is handled now holds a turn.
+   * Returns what the next call needs to be sent, or what stands in its way.
    *
-   * @throws TokenlaneError `RUNTIME_UNSUPPORTED` outside of every request; the turn is given back.
+   * @param queued how many calls could be sent, if nothing stood in their way.
+   * @param waitedFor the token that a renewal just returned. It is used even if it is past its floor, because no better
+   * one exists.
    */
-  #hold(held: HeldByRequests<QueuedCall | Turn | Renewal>, turn: Turn): void {
+  #next(queued: number, waitedFor?: AccessToken): RunningCall | Obstacle {
+    const freeSlots = this.#freeSlots
+    if (freeSlots <= 0) return { cause: 'slot', ms: Infinity }
+    const now = performance.now()
+    const pause = this.#limits.pausedFor(now)
+    if (pause > 0) return { cause: 'pause', ms: pause }
+    const token = this.#token.live() ?? waitedFor
+    if (token === undefined) return { cause: 'token', ms: Infinity }
+    const unit = this.#limits.take(now, Math.min(queued, freeSlots))
+    if (typeof unit === 'number') return { cause: 'limit', ms: unit }
+    this.#running += 1
+    return { token, unit }
+  }
+
+  #send(call: RunningCall): void {
+    const { send, queuedAt } = this.#calls.next()
+    send(call)
+    if (!this.#emit?.isObserved) return
+    this.#emit({ type: 'call.sent', api: this.#api, waited: call.unit.sentAt - queuedAt, ...this.#length() })
+  }
+
+  #wait(obstacle: Obstacle | undefined): void {
+    this.#waitingTime.waitFor(obstacle?.cause)
+    if (obstacle === undefined) return
+    if (obstacle.cause === 'token') void this.#renew()
+    // a timer that fires early finds out, and waits again
+    else if (obstacle.ms < Infinity) this.#timer = queueTimer(obstacle.ms, () => this.serve())
+  }
+
+  /** Waits for a token, for all queued calls: each by itself would ask the credentials provider again. */
+  async #renew(): Promise<void> {
+    if (this.#isRenewing) return
+    this.#isRenewing = true
+    let token: AccessToken | undefined
     try {
-      held.add(turn)
+      token = await this.#token.wait(undefined)
     } catch (error) {
-      this.#turns.leave(turn, false)
+      this.#refuseAll(error, { stay: false })
+    }
+    this.#isRenewing = false
+    this.serve(token)
+  }
+
+  #mustHaveRoom(priority: number): void {
+    try {
+      mustHaveRoom(this.#api, this.#policy, {
+        queued: this.#calls.size,
+        ahead: () => this.#calls.ahead(priority),
+        freeSlots: this.#freeSlots,
+        forecast: (calls) => this.#limits.forecast(calls),
+      })
+    } catch (error) {
+      this.#noWaiters()
       throw error
     }
   }
 
-  /** Takes back what calls held whose incoming request the runtime has ended. */
-  #takeBack(held: HeldByRequests<QueuedCall | Turn | Renewal>): void {
-    for (const holding of held.lost()) {
-      if (holding instanceof QueuedCall) this.#calls.giveUp(holding, undefined)
-      else if ('isRenewal' in holding) this.#renewed(holding)
-      else this.leave(holding, true)
-    }
+  #refuseAll(error: unknown, options: { readonly stay: boolean }): void {
+    if (this.#calls.size === 0) return
+    this.#calls.refuseAll(error, options)
+    this.#noWaiters()
   }
-}
 
-/** The wait for a token that all queued calls share. */
-interface Renewal {
-  readonly isRenewal: true
-}
+  /** Tells the limiter if no call waits for it any more. */
+  #noWaiters(): void {
+    if (this.#calls.size === 0) this.#limits.noWaiters()
+  }
 
-function isTurn(value: unknown): value is Turn {
-  return typeof value === 'object'
+  #length(): { queued: number; emptyIn: number } {
+    const queued = this.#calls.size
+    return { queued, emptyIn: this.#emptyIn(queued) }
+  }
+
+  /** Returns the least time until the last queued call is sent, in milliseconds: later calls and pauses add to it. */
+  #emptyIn(queued: number): number {
+    if (queued === 0) return 0
+    const byLimits = this.#limits.forecast(queued)
+    const withoutSlot = queued - this.#freeSlots
+    if (withoutSlot <= 0) return byLimits
+    const pause = Math.max(0, this.#limits.pausedUntil - performance.now())
+    return Math.max(byLimits, pause + (withoutSlot / this.#policy.concurrency) * this.#slotTime)
+  }
 }

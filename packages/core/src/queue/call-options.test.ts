@@ -4,14 +4,14 @@ import { checkCallOptions } from './call-options.ts'
 
 test('a call may have a priority, say whether it may be sent again, or have nothing to say', () => {
   for (const options of [{}, { priority: 0 }, { priority: -3 }, { priority: undefined }, { resend: false }])
-    expect(checkCallOptions(options)).toBe(options)
+    expect(checkCallOptions(options)).toMatchObject(options)
   expect(checkCallOptions(undefined)).toEqual({})
 })
 
 test.each([
-  [5, '`tokenlane` is 5; allowed: an object with priority, resend'],
-  [null, '`tokenlane` is null; allowed: an object with priority, resend'],
-  [[], '`tokenlane` is an array; allowed: an object with priority, resend'],
+  [5, '`tokenlane` is 5; allowed: an object'],
+  [null, '`tokenlane` is null; allowed: an object'],
+  [[], '`tokenlane` is an array; allowed: an object'],
   [{ prio: 1 }, '`tokenlane.prio` is not an option; allowed: priority, resend'],
   [{ priority: 1.5 }, '`tokenlane.priority` is 1.5; allowed: a whole number'],
   [{ resend: 1 }, '`tokenlane.resend` is 1; allowed: true or false'],

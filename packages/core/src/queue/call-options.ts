@@ -1,5 +1,6 @@
-import { shape } from '../options/check.ts'
-import { TokenlaneError } from '../errors.ts'
+import { refuse, shape } from '../options/check.ts'
+import { refusingTo } from '../options/faults.ts'
+import { flag, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 
 /** Options of one call: `tokenlane` among the options that the client takes. */
 export interface CallOptions {
@@ -19,11 +20,17 @@ export interface CallOptions {
   readonly resend?: boolean | undefined
 }
 
+/** Reads a priority: below the largest whole number, which is kept for calls that were sent before. */
+const readPriority: Reader<number> = (value, path) =>
+  Number.isSafeInteger(value) && value !== Number.MAX_SAFE_INTEGER
+    ? (value as number)
+    : refuse(path, shape(value), 'a whole number')
+
 const none: CallOptions = {}
-const names: readonly string[] = Object.keys({ priority: 0, resend: 0 } satisfies Record<
-  keyof CallOptions,
-  0
->)
+const read = object<ReadAs<CallOptions, { priority: number | undefined; resend: boolean | undefined }>>({
+  priority: optional(readPriority),
+  resend: optional(flag),
+})
 
 /**
  * Returns the options of one call, as they came through the client.
@@ -31,29 +38,10 @@ const names: readonly string[] = Object.keys({ priority: 0, resend: 0 } satisfie
  * @throws TokenlaneError `INVALID_OPTIONS`, naming the option and what is allowed.
  */
 export function checkCallOptions(value: unknown): CallOptions {
-  if (value === undefined) return none
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuse('tokenlane', shape(value), `an object with ${names.join(', ')}`)
-  for (const key of Object.keys(value))
-    if (!names.includes(key)) refuse(`tokenlane.${key}`, 'not an option', names.join(', '))
-  const { priority, resend } = value as CallOptions
-  checkPriority(priority, 'tokenlane.priority')
-  if (resend !== undefined && typeof resend !== 'boolean')
-    refuse('tokenlane.resend', shape(resend), 'true or false')
-  return value
+  return value === undefined ? none : refusingTo('send call', () => read(value, 'tokenlane'))
 }
 
 /** @throws TokenlaneError `INVALID_OPTIONS` */
-export function checkPriority(priority: unknown, path: string): void {
-  if (priority === undefined) return
-  // below the largest, which is kept for calls that are sent again
-  if (!Number.isSafeInteger(priority) || priority === Number.MAX_SAFE_INTEGER)
-    refuse(path, shape(priority), 'a whole number')
-}
-
-function refuse(path: string, given: string, allowed: string): never {
-  throw new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot send call: \`${path}\` is ${given}; allowed: ${allowed}`,
-  )
+export function checkPriority(priority: unknown): void {
+  refusingTo('send call', () => readPriority(priority, 'priority'))
 }

@@ -1,11 +1,10 @@
 import { mustBeObject, refuse, shape } from '../options/check.ts'
-import type { Emit } from '../events.ts'
 import type { SharedServer } from '../store/shared-server.ts'
 import { createRateLimiter } from './memory-limiter.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import type { Accounting, CheckedPolicy, RateLimit } from './rate-policy.ts'
+import type { Accounting, RateLimit } from './rate-policy.ts'
 
-/** What a limiter is made for: one API, its policy, and how to report a change to the queue. */
+/** One API with a rate policy, and how its limiter reports changes to the queue. */
 export interface LimitedApi {
   /** Origin and path prefix, as the WHATWG URL parser writes it. The same for every process of a fleet. */
   readonly baseUrl: string
@@ -40,36 +39,15 @@ export interface RateLimiterFactory {
   server?: () => Promise<SharedServer>
 }
 
-/** Which limiter an API has, for which policy, and where its failures are reported. */
-export interface LimiterChoice {
-  /** The `baseUrl` of the API. */
-  readonly api: string
-  readonly policy: CheckedPolicy
-  readonly emit: Emit
-  /** `undefined`: the limits are kept in this process's memory. */
-  readonly limiter: RateLimiterFactory | undefined
-}
-
 /**
  * Returns the limiter of an API.
  *
- * @param changes what the limiter calls when it allows more or less than before.
+ * @param create makes it; without it the limits are kept in this process's memory.
  * @throws TokenlaneError `INVALID_OPTIONS` if the factory returns what cannot be a limiter.
  */
-export function limiterFor(
-  { api, policy, emit, limiter: create }: LimiterChoice,
-  changes: Pick<LimitedApi, 'unitsAvailable' | 'paused' | 'resumed'>,
-): RateLimiter {
-  const { limits, spread, accounting, unansweredGrace } = policy
-  const options = { limits, spread, accounting, unansweredGrace }
-  if (create === undefined) return createRateLimiter(options)
-  const limiter: unknown = create({
-    baseUrl: api,
-    ...options,
-    ...changes,
-    failed: (reason) => emit?.({ type: 'limiter.failed', api, reason }),
-    recovered: () => emit?.({ type: 'limiter.recovered', api }),
-  })
+export function limiterFor(api: LimitedApi, create: RateLimiterFactory | undefined): RateLimiter {
+  if (create === undefined) return createRateLimiter(api)
+  const limiter: unknown = create(api)
   mustBeObject(limiter, 'limiter()')
   for (const name of ['take', 'forecast'])
     if (typeof limiter[name] !== 'function') refuse(`limiter().${name}`, shape(limiter[name]), 'a function')

@@ -192,43 +192,50 @@ function taken(limiter: RateLimiter): { permit: Permit; forecasts: number[] } {
   throw new Error('starved')
 }
 
-test('whatever the policy and the network, no window of the server holds more than the quota', () => {
-  // how long each request and its answer travel; one that is given up may still be on its way
-  const travels = fc.array(
-    fc.record({ there: fc.nat(80), back: fc.nat(80), answered: fc.boolean(), pause: fc.nat(20) }),
-    { minLength: 20, maxLength: 60 },
-  )
-  fc.assert(
-    fc.property(policies, travels, (policy, calls) => {
-      const limiter = createRateLimiter(policy)
-      const sends: number[] = []
-      const arrivals: number[] = []
-      for (const { there, back, answered, pause } of calls) {
-        const { permit, forecasts } = taken(limiter)
-        sends.push(performance.now())
-        // what refuses a call at once must be sure
-        expect(Math.max(...forecasts)).toBeLessThanOrEqual(performance.now() + 1e-6)
-        setTimeout(() => arrivals.push(performance.now()), there)
-        if (answered) setTimeout(() => permit.answered(), there + back)
-        else setTimeout(() => permit.ended(), back)
-        pass(pause)
-      }
-      pass(1_000)
-      // from the send only what is sent is sure
-      const counted = policy.accounting === 'send' ? sends : arrivals.toSorted((a, b) => a - b)
-      for (const { quota, window } of policy.limits) {
-        for (const [index, at] of counted.slice(quota).entries())
-          expect(at - (counted[index] ?? 0)).toBeGreaterThan(window)
-        if (!policy.spread) continue
-        for (const [index, at] of sends.slice(1).entries())
-          expect(at - (sends[index] ?? 0)).toBeGreaterThanOrEqual(window / quota)
-      }
-    }),
-    { numRuns: 200 },
-  )
-})
+// 200 random networks
+const patience = { timeout: 60_000 }
 
-test('whatever the policy, a backlog goes at the rate that the round trip allows', () => {
+test(
+  'whatever the policy and the network, no window of the server holds more than the quota',
+  patience,
+  () => {
+    // how long each request and its answer travel; one that is given up may still be on its way
+    const travels = fc.array(
+      fc.record({ there: fc.nat(80), back: fc.nat(80), answered: fc.boolean(), pause: fc.nat(20) }),
+      { minLength: 20, maxLength: 60 },
+    )
+    fc.assert(
+      fc.property(policies, travels, (policy, calls) => {
+        const limiter = createRateLimiter(policy)
+        const sends: number[] = []
+        const arrivals: number[] = []
+        for (const { there, back, answered, pause } of calls) {
+          const { permit, forecasts } = taken(limiter)
+          sends.push(performance.now())
+          // what refuses a call at once must be sure
+          expect(Math.max(...forecasts)).toBeLessThanOrEqual(performance.now() + 1e-6)
+          setTimeout(() => arrivals.push(performance.now()), there)
+          if (answered) setTimeout(() => permit.answered(), there + back)
+          else setTimeout(() => permit.ended(), back)
+          pass(pause)
+        }
+        pass(1_000)
+        // from the send only what is sent is sure
+        const counted = policy.accounting === 'send' ? sends : arrivals.toSorted((a, b) => a - b)
+        for (const { quota, window } of policy.limits) {
+          for (const [index, at] of counted.slice(quota).entries())
+            expect(at - (counted[index] ?? 0)).toBeGreaterThan(window)
+          if (!policy.spread) continue
+          for (const [index, at] of sends.slice(1).entries())
+            expect(at - (sends[index] ?? 0)).toBeGreaterThanOrEqual(window / quota)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  },
+)
+
+test('whatever the policy, a backlog goes at the rate that the round trip allows', patience, () => {
   fc.assert(
     fc.property(policies, fc.nat(80), (policy, roundTrip) => {
       const limiter = createRateLimiter(policy)

@@ -1,8 +1,7 @@
 import type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './rate-limiter.ts'
 import type { Accounting } from './rate-policy.ts'
-import { SlidingWindow } from './sliding-window.ts'
+import { SlidingWindow, UnitHistory } from './sliding-window.ts'
 import { createUnansweredGrace, type UnansweredGrace } from './unanswered-grace.ts'
-import { UnitHistory } from './unit-history.ts'
 
 /**
  * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock or, in a
@@ -19,6 +18,7 @@ export function createRateLimiter(options: RateLimiterOptions, clock: () => numb
 const monotonic = (): number => performance.now()
 
 class MemoryLimiter implements RateLimiter {
+  readonly #clock: () => number
   readonly #history = new UnitHistory()
   #windows: readonly SlidingWindow[] = []
   #longestSpan = 0
@@ -27,8 +27,6 @@ class MemoryLimiter implements RateLimiter {
   #accounting: Accounting = 'response'
   #grace: UnansweredGrace = createUnansweredGrace()
   #lastSentAt = Number.NEGATIVE_INFINITY
-
-  readonly #clock: () => number
 
   constructor(options: RateLimiterOptions, clock: () => number) {
     this.#clock = clock
@@ -51,7 +49,7 @@ class MemoryLimiter implements RateLimiter {
     this.#lastSentAt = now
     this.#history.forget(now, this.#longestSpan)
     this.#history.take()
-    const permit = new MemoryPermit(this.#history, this.#grace, this.#clock, now)
+    const permit = this.#permit(now)
     if (this.#accounting === 'send') permit.answered()
     return permit
   }
@@ -75,42 +73,28 @@ class MemoryLimiter implements RateLimiter {
     for (const window of this.#windows) wait = Math.max(wait, window.forecast(ahead, now, start, lag))
     return start - now + wait
   }
-}
 
-class MemoryPermit implements Permit {
-  #history: UnitHistory | undefined
-  readonly #grace: UnansweredGrace
-  readonly #clock: () => number
-  readonly #takenAt: number
-
-  constructor(history: UnitHistory, grace: UnansweredGrace, clock: () => number, takenAt: number) {
-    this.#history = history
-    this.#grace = grace
-    this.#clock = clock
-    this.#takenAt = takenAt
-  }
-
-  answered(): void {
-    if (this.#history === undefined) return
-    const now = this.#clock()
-    this.#grace.sawRoundTrip(now - this.#takenAt)
-    this.#settle(now)
-  }
-
-  ended(): void {
-    if (this.#history === undefined) return
-    const now = this.#clock()
-    this.#grace.sawNoResponse(now - this.#takenAt)
-    this.#settle(now + this.#grace.ms)
-  }
-
-  cancel(): void {
-    this.#history?.giveBack()
-    this.#history = undefined
-  }
-
-  #settle(at: number): void {
-    this.#history?.settle(at)
-    this.#history = undefined
+  /** Returns the permit of a unit that was just taken. What ends it first counts. */
+  #permit(takenAt: number): Permit {
+    const history = this.#history
+    const grace = this.#grace
+    let isOver = false
+    const end = (settle: (now: number) => void): void => {
+      if (!isOver) settle(this.#clock())
+      isOver = true
+    }
+    return {
+      answered: () =>
+        end((now) => {
+          grace.sawRoundTrip(now - takenAt)
+          history.settle(now)
+        }),
+      ended: () =>
+        end((now) => {
+          grace.sawNoResponse(now - takenAt)
+          history.settle(now + grace.ms)
+        }),
+      cancel: () => end(() => history.giveBack()),
+    }
   }
 }

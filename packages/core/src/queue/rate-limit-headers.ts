@@ -2,14 +2,14 @@ import type { RateLimit } from './rate-policy.ts'
 import { parseHttpDate } from '../time/http-date.ts'
 import { delayOf, parseRetryAfter } from '../time/retry-after.ts'
 
-/** What is read of a response. */
+/** Status and headers of a response. */
 export interface ResponseHead {
   readonly status: number
   readonly retryAfter?: string | null | undefined
   readonly header?: ((name: string) => string | null | undefined) | undefined
 }
 
-/** What an API says that it still takes. */
+/** The remaining quota that an API reports. */
 export interface RemainingQuota {
   /** Calls until the reset. */
   readonly remaining: number
@@ -17,54 +17,42 @@ export interface RemainingQuota {
   readonly resetIn: number
 }
 
-/** A header that is longer says nothing. */
+/** A longer header is ignored. */
 const longestHeader = 1_024
-/** Old drafts and the header's predecessors: how many calls are left, and until when. */
-const dialects = [
-  ['ratelimit-remaining', 'ratelimit-reset'],
-  ['x-ratelimit-remaining', 'x-ratelimit-reset'],
-  ['x-rate-limit-remaining', 'x-rate-limit-reset'],
-] as const
-const none: readonly RemainingQuota[] = []
+/** Before `RateLimit` there were `…-Remaining` and `…-Reset`. GitHub has the second prefix, Okta and X the third. */
+const prefixes = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
+/** When to call again, in an API without `Retry-After`; Symfony has the second name. */
 const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
 
 /**
  * Returns the milliseconds that a response asks to pause for, `undefined` if it names none: by `Retry-After`, else by
  * the used up quotas of `RateLimit`, else by one of its predecessors.
  *
+ * @param policy says whether more than `Retry-After` is read.
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
-export function readPause(response: ResponseHead): number | undefined {
-  const asked = readRetryAfter(response)
-  if (asked !== undefined) return asked
+export function readPause(
+  response: ResponseHead,
+  { rateLimitHeaders }: { readonly rateLimitHeaders: boolean },
+): number | undefined {
+  const asked = parseRetryAfter(response.retryAfter, () => clockOf(response))
+  if (asked !== undefined || !rateLimitHeaders) return asked
   const usedUp = quotasOf(response).flatMap(({ remaining, resetIn }) => (remaining === 0 ? [resetIn] : []))
-  for (const pause of [Math.max(0, ...usedUp), ...resets.map((name) => readReset(response, name) ?? 0)])
-    // a reset within this second is written as 0, and names no pause
-    if (pause > 0) return pause
-  return undefined
+  const pauses = [Math.max(0, ...usedUp), ...resets.map((name) => readReset(response, name) ?? 0)]
+  // a reset within this second is written as 0, and names no pause
+  return pauses.find((pause) => pause > 0)
 }
 
-/** Returns the milliseconds that `Retry-After` asks for, `undefined` if it is missing or malformed. */
-export function readRetryAfter(response: ResponseHead): number | undefined {
-  return parseRetryAfter(response.retryAfter, clockOf(response))
-}
-
-/** Returns what the tightest quota still takes, `undefined` where the response says nothing of it. */
+/** Returns what remains of the tightest quota, `undefined` where the response does not say. */
 export function readRemaining(response: ResponseHead): RemainingQuota | undefined {
-  let tightest: RemainingQuota | undefined
-  for (const quota of quotasOf(response))
-    if (tightest === undefined || isTighter(quota, tightest)) tightest = quota
-  return tightest ?? readDialects(response)
+  const [tightest] = quotasOf(response).toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)
+  return tightest ?? readPredecessors(response)
 }
 
-function isTighter(a: RemainingQuota, b: RemainingQuota): boolean {
-  return a.remaining < b.remaining || (a.remaining === b.remaining && a.resetIn > b.resetIn)
-}
-
-function readDialects(response: ResponseHead): RemainingQuota | undefined {
-  for (const [remainingName, resetName] of dialects) {
-    const remaining = numberOf(textOf(response, remainingName))
-    const resetIn = remaining === undefined ? undefined : readReset(response, resetName)
+function readPredecessors(response: ResponseHead): RemainingQuota | undefined {
+  for (const prefix of prefixes) {
+    const remaining = numberOf(textOf(response, `${prefix}-remaining`))
+    const resetIn = remaining === undefined ? undefined : readReset(response, `${prefix}-reset`)
     if (remaining !== undefined && resetIn !== undefined) return { remaining, resetIn }
   }
   return undefined
@@ -86,10 +74,7 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 
 /** The quotas of the `RateLimit` field: `"name";r=…;t=…`, or `remaining=…, reset=…` as older drafts have it. */
 function quotasOf(response: ResponseHead): readonly RemainingQuota[] {
-  const text = textOf(response, 'ratelimit')
-  // nearly every response
-  if (text === undefined) return none
-  const members = membersOf(text)
+  const members = membersOf(textOf(response, 'ratelimit'))
   const pairs = members.map(({ parameters }) => [parameters.get('r'), parameters.get('t')])
   const valueOf = (name: string): string | undefined =>
     members.find(({ value }) => value.startsWith(`${name}=`))?.value.slice(name.length + 1)
@@ -98,7 +83,7 @@ function quotasOf(response: ResponseHead): readonly RemainingQuota[] {
     const remaining = numberOf(r)
     const seconds = numberOf(t)
     if (remaining !== undefined && seconds !== undefined)
-      quotas.push({ remaining, resetIn: delayOf(seconds, clockOf(response)) })
+      quotas.push({ remaining, resetIn: delayOf(seconds, () => clockOf(response)) })
   }
   return quotas
 }
@@ -106,7 +91,8 @@ function quotasOf(response: ResponseHead): readonly RemainingQuota[] {
 function readReset(response: ResponseHead, name: string): number | undefined {
   const text = textOf(response, name)
   const number = numberOf(text)
-  return number === undefined ? parseRetryAfter(text, clockOf(response)) : delayOf(number, clockOf(response))
+  const now = (): number => clockOf(response)
+  return number === undefined ? parseRetryAfter(text, now) : delayOf(number, now)
 }
 
 /** The API's clock, since ours may be an hour off. */

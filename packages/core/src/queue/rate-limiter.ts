@@ -13,10 +13,7 @@ export interface Permit {
   cancel(): void
 }
 
-/**
- * How many milliseconds not to ask again: `Infinity` while only a response can free a unit, or until the limiter
- * itself calls `LimitedApi.unitsAvailable`.
- */
+/** Milliseconds until `take` is worth calling again; `Infinity`: wait for a response, or for `unitsAvailable`. */
 export type NotBefore = number
 
 /** Decides when the next attempt may go out; which call goes is the queue's decision. */
@@ -24,8 +21,8 @@ export interface RateLimiter {
   /**
    * Returns a permit for one attempt, or when to ask again.
    *
-   * @param couldUse How many attempts could go now, this one included. The queue asks again at every change; granted
-   * units that are not taken then are given back.
+   * @param couldUse How many attempts could go now, this one included. Called again whenever the queue changes: units
+   * that were granted for calls that are gone can be returned then.
    */
   take(couldUse: number): Permit | NotBefore
   /**
@@ -37,14 +34,14 @@ export interface RateLimiter {
   used?(): number | undefined
   /**
    * Returns how many attempts the limits allow now, for the status and to compare with what the API says; `undefined`
-   * while it is not known. Then what the API says remains counts only where its reset is later than the limiter's own
-   * next unit.
+   * while it is not known. Then what the API reports counts only where its reset is later than the limiter's own next
+   * unit.
    */
   unitsLeft?(): number | undefined
   /**
-   * Takes what a response that just arrived says that the API still takes. A limiter that several processes share
-   * compares it with what all of them sent, and grants no more than that before the reset. Without this method it counts
-   * for the attempts of this process only.
+   * Records the remaining quota that the API just reported, in the response to the permit that was answered last. A limiter
+   * that several processes share compares it with what all of them sent, and grants no more than that before the reset.
+   * Without this method it counts for the attempts of this process only.
    */
   reported?(quota: RemainingQuota): void
   /** The API said that its limit was passed: this process sends nothing for `ms`, and other processes should not. */
@@ -59,9 +56,9 @@ export interface RateLimiter {
    * new limits; units that the longest window until now has forgotten do not count. Without this method `tokens.setRatePolicy()` is refused.
    */
   setPolicy?(policy: RateLimiterOptions): void
-  /** Notes that no call waits any more, because the last ones gave up. */
+  /** No call waits any more, because the last ones gave up. */
   noWaiters?(): void
-  /** Ends the limiter: no attempt will follow. Resolves when it has passed on all it has to; must not reject. */
+  /** Shuts the limiter down, after the last attempt. Resolves once pending updates are flushed; must not reject. */
   close?(): Promise<void>
 }
 

@@ -206,31 +206,6 @@ test('another policy in the headers is reported once for each difference', async
   expect(service.eventsOf('policy.differs').length).toBeLessThanOrEqual(16)
 })
 
-test('an API that has said nothing for long is heard once it says that nothing remains', async () => {
-  const service = fakeService(
-    {},
-    { apis: [{ baseUrl, issuer: 'general', ratePolicy: { limits: [{ quota: 1_000, window: 60_000 }] } }] },
-  )
-  await service.tokens.warmUp()
-  const api = service.tokens.route(baseUrl) as Api
-  let read = 0
-  const call = (remaining?: number): Promise<unknown> =>
-    api.send(async () => ({
-      status: 200,
-      header(name) {
-        read += 1
-        return name === 'ratelimit' && remaining !== undefined ? `"default";r=${remaining};t=9` : null
-      },
-      result: 200,
-      discard() {},
-    }))
-  for (let made = 0; made < 200; made += 1) await call()
-  const readOfSilent = read
-  for (let made = 0; made < 16 && service.eventsOf('api.paused').length === 0; made += 1) await call(0)
-  expect(service.eventsOf('api.paused')).toMatchObject([{ for: 9_000, reason: 'used-up' }])
-  expect(readOfSilent).toBeLessThan(200)
-})
-
 test('with `rateLimitHeaders: false` only Retry-After pauses, and no difference is reported', async () => {
   const service = fakeService(
     {},

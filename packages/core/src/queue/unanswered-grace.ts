@@ -22,22 +22,16 @@ export interface UnansweredGrace {
  */
 export function createUnansweredGrace(fixed?: number): UnansweredGrace {
   if (fixed !== undefined) return { ms: fixed, sawRoundTrip() {}, sawNoResponse() {} }
-  return new LongestRoundTrip()
-}
-
-/** The grace that follows the round trips. A class, since an object with an accessor takes 450 bytes for each API. */
-class LongestRoundTrip implements UnansweredGrace {
-  #slowest = 0
-
-  get ms(): number {
-    return Math.min(longest, Math.max(shortest, this.#slowest))
-  }
-
-  sawRoundTrip(ms: number): void {
-    this.#slowest = Math.max(ms, this.#slowest - (this.#slowest - ms) / 16)
-  }
-
-  sawNoResponse(ms: number): void {
-    this.#slowest = Math.max(ms, this.#slowest)
+  let slowest = 0
+  return {
+    get ms() {
+      return Math.min(longest, Math.max(shortest, slowest))
+    },
+    sawRoundTrip(ms) {
+      slowest = Math.max(ms, slowest - (slowest - ms) / 16)
+    },
+    sawNoResponse(ms) {
+      slowest = Math.max(ms, slowest)
+    },
   }
 }

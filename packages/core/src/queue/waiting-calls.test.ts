@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { WaitingCalls, type Waiter } from './waiting-calls.ts'
+import { WaitingCalls } from './waiting-calls.ts'
+
+interface Waiter {
+  readonly priority: number
+}
 
 test('whatever joins and leaves, the next is the first of the highest priority', () => {
   const steps = fc.array(
@@ -21,17 +25,17 @@ test('whatever joins and leaves, the next is the first of the highest priority',
           if (next !== model.toSorted((a, b) => b.priority - a.priority)[0]) throw new Error('not the next')
           model = model.filter((waiter) => waiter !== next)
         } else if ('join' in step) {
-          const waiter = { priority: step.join, gone: false }
+          const waiter = { priority: step.join }
           line.add(waiter)
           model.push(waiter)
         } else {
           const waiter = model[step.leave]
-          if (waiter !== undefined) line.leave(waiter)
+          if (waiter !== undefined && !line.remove(waiter)) throw new Error('not there')
           model = model.filter((other) => other !== waiter)
         }
         expect(line.size).toBe(model.length)
       }
-      expect(line.clear()).toEqual(model.toSorted((a, b) => b.priority - a.priority))
+      expect(line.removeAll()).toEqual(model.toSorted((a, b) => b.priority - a.priority))
       expect(line.size).toBe(0)
     }),
   )
@@ -39,22 +43,20 @@ test('whatever joins and leaves, the next is the first of the highest priority',
 
 test('a call that joins has those of the same priority ahead, and higher ones', () => {
   const line = new WaitingCalls<Waiter>()
-  const waiters = [2, 0, 0, -1].map((priority) => ({ priority, gone: false }))
+  const waiters = [2, 0, 0, -1].map((priority) => ({ priority }))
   for (const waiter of waiters) line.add(waiter)
   expect([3, 2, 1, 0, -1].map((priority) => line.ahead(priority))).toEqual([0, 1, 1, 3, 4])
-  line.leave(waiters[1] as Waiter)
+  line.remove(waiters[1] as Waiter)
   expect([3, 2, 1, 0, -1].map((priority) => line.ahead(priority))).toEqual([0, 1, 1, 2, 3])
 })
 
-test('a call that left or was next cannot leave again', () => {
+test('a call that is gone cannot be removed', () => {
   const line = new WaitingCalls<Waiter>()
-  const [first, second, third] = [0, 0, 0].map((priority) => ({ priority, gone: false }))
+  const [first, second, third] = [0, 0, 0].map((priority) => ({ priority }))
   if (!first || !second || !third) throw new Error('three')
   for (const waiter of [first, second, third]) line.add(waiter)
   expect(line.next()).toBe(first)
-  line.leave(first)
-  line.leave(second)
-  line.leave(second)
+  expect([first, second, second].map((waiter) => line.remove(waiter))).toEqual([false, true, false])
   expect(line.size).toBe(1)
   expect(line.next()).toBe(third)
   expect(line.next()).toBeUndefined()

@@ -1,68 +1,53 @@
-import { PriorityLevels } from './priority-levels.ts'
+import { PriorityQueue } from 'p-queue'
 
-/** A call that waits. */
-export interface Waiter {
-  readonly priority: number
-  /** Set by the queue: the call no longer waits, though its place may still be there. */
-  gone: boolean
-}
-
-/**
- * The calls that wait, in order: the highest priority first, and in it the call that came first.
- *
- * A queue of p-queue for each priority keeps the order. A call that gives up leaves its place behind, because p-queue
- * would search its queue for it. Once more places are empty than taken, all queues are rebuilt.
- */
-export class WaitingCalls<T extends Waiter> {
-  #levels = new PriorityLevels()
-  #empty = 0
+/** Calls that wait, in order: the highest priority first, and among equal ones the call that came first. */
+export class WaitingCalls<T extends { readonly priority: number }> {
+  /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
+  readonly #queue = new PriorityQueue()
+  readonly #countByPriority = new Map<number, number>()
 
   get size(): number {
-    return this.#levels.total
+    return this.#queue.size
   }
 
-  /** Returns how many calls go before one of this priority that joins now. */
+  /** Returns how many calls go before one of this priority that is added now. */
   ahead(priority: number): number {
-    return this.#levels.countFrom(priority)
+    let ahead = 0
+    for (const [other, count] of this.#countByPriority) if (other >= priority) ahead += count
+    return ahead
   }
 
-  add(waiter: T): void {
-    waiter.gone = false
-    this.#levels.of(waiter.priority).places.enqueue(waiter as never)
-    this.#levels.count(waiter.priority, 1)
+  add(call: T): void {
+    this.#queue.enqueue(call as never, { priority: call.priority })
+    this.#count(call, 1)
   }
 
   /** Takes out the call that goes next. */
   next(): T | undefined {
-    for (let level = this.#levels.highest; level !== undefined; level = this.#levels.highest) {
-      const waiter = level.places.dequeue() as T | undefined
-      if (waiter === undefined) this.#levels.dropHighest()
-      else if (waiter.gone) this.#empty -= 1
-      else {
-        waiter.gone = true
-        this.#levels.count(waiter.priority, -1)
-        return waiter
-      }
-    }
-    return undefined
+    const call = this.#queue.dequeue() as T | undefined
+    if (call !== undefined) this.#count(call, -1)
+    return call
   }
 
-  /** Takes out a call that gave up. */
-  leave(waiter: T): void {
-    if (waiter.gone) return
-    waiter.gone = true
-    this.#levels.count(waiter.priority, -1)
-    this.#empty += 1
-    if (this.#empty <= this.size) return
-    for (const other of this.clear()) this.add(other)
+  /** Takes out a call, and returns whether it was there. */
+  remove(call: T): boolean {
+    const { size } = this.#queue
+    this.#queue.remove(call as never)
+    if (this.#queue.size === size) return false
+    this.#count(call, -1)
+    return true
   }
 
-  /** Takes out all calls and returns them in order. */
-  clear(): T[] {
+  /** Takes out all calls, in order. */
+  removeAll(): T[] {
     const all: T[] = []
-    for (let waiter = this.next(); waiter !== undefined; waiter = this.next()) all.push(waiter)
-    this.#levels = new PriorityLevels()
-    this.#empty = 0
+    for (let call = this.next(); call !== undefined; call = this.next()) all.push(call)
     return all
+  }
+
+  #count({ priority }: T, change: 1 | -1): void {
+    const count = (this.#countByPriority.get(priority) ?? 0) + change
+    if (count > 0) this.#countByPriority.set(priority, count)
+    else this.#countByPriority.delete(priority)
   }
 }

@@ -1,40 +1,36 @@
 import type { CallWaits } from '../events.ts'
 
-/**
- * For what queued calls have waited since the queue began, in milliseconds. These sums only grow: what one call waited for
- * is the difference between two readings.
- */
+/** Measures for what queued calls wait. */
 export class WaitingTime {
+  /** Since the queue began, in milliseconds. */
   readonly #sums = { token: 0, slot: 0, limit: 0, pause: 0 }
   #cause: keyof CallWaits | undefined
   #since = 0
 
   /** From now on calls wait for this, or not at all. */
   waitFor(cause: keyof CallWaits | undefined): void {
-    // at each response and each call that ends: nearly always for the same as before
-    if (cause === this.#cause) return
-    this.#settle()
+    this.#read()
     this.#cause = cause
   }
 
-  read(): CallWaits {
-    this.#settle()
-    return { ...this.#sums }
+  /** Returns a function that returns for what a call has waited since now. */
+  start(): () => CallWaits {
+    const before = this.#read()
+    return () => {
+      const { token, slot, limit, pause } = this.#read()
+      return {
+        token: token - before.token,
+        slot: slot - before.slot,
+        limit: limit - before.limit,
+        pause: pause - before.pause,
+      }
+    }
   }
 
-  #settle(): void {
+  #read(): CallWaits {
     const now = performance.now()
     if (this.#cause !== undefined) this.#sums[this.#cause] += now - this.#since
     this.#since = now
-  }
-}
-
-/** Returns what was waited for between two readings. */
-export function waitsBetween(before: CallWaits, after: CallWaits): CallWaits {
-  return {
-    token: after.token - before.token,
-    slot: after.slot - before.slot,
-    limit: after.limit - before.limit,
-    pause: after.pause - before.pause,
+    return { ...this.#sums }
   }
 }

@@ -15,13 +15,18 @@ export interface Report {
 
 /** One HTTP exchange, made by an adapter. */
 export interface Exchange<T> extends Report {
-  /** What the caller gets if this was the last attempt. Read once, while the call still counts as under way. */
-  readonly result: T | Promise<T>
+  /** What the caller gets if this was the last attempt. */
+  readonly result: T
   /**
    * Frees what an unwanted response holds: drains a short body, cancels a long one. Called at most once; its failure is
    * ignored.
    */
   discard(): unknown
+  /**
+   * Follows a redirect, where the adapter does that itself: called in the place of reading `result`, and resolves with
+   * what the caller gets. `pass.follow()` waits for the pass of a hop within the API.
+   */
+  readonly follow?: ((pass: Pass) => Promise<T>) | undefined
 }
 
 /** How one call wants to be treated. */
@@ -30,7 +35,7 @@ export interface AdmitOptions {
   readonly client?: string | undefined
   /** HTTP method. An API's list of methods that may be sent again is compared with it. */
   readonly method?: string | undefined
-  /** Ends the wait. The client aborts the request itself. */
+  /** Ends every wait of the call. The client aborts the request itself. */
   readonly signal?: AbortSignal | null | undefined
   /**
    * Calls of a higher priority go first where an API has a rate policy; a whole number.
@@ -51,32 +56,12 @@ export interface AdmitOptions {
    * @defaultValue what the API's own `resend` says of the method
    */
   readonly resend?: boolean | undefined
-  /**
-   * Whether the call has been sent before, as after a redirect: then it goes before queued calls, and is not
-   * refused for a full queue or a closing manager.
-   *
-   * @defaultValue false
-   */
-  readonly sentBefore?: boolean | undefined
-  /**
-   * Throws the client's own error for a request that the client would refuse to send. Runs before the call waits for a
-   * token or in the queue, and where its signal has aborted: what it throws ends the call. Runs again after an attempt
-   * that failed: if it throws the same error, nothing was sent, and the call gives its unit of the rate policy back.
-   */
-  validate?(): void
-  /**
-   * Returns the signal that ends the wait, in the place of `signal`. Called only where the call waits: for an adapter that
-   * would have to make a signal for it.
-   */
-  readonly waitSignal?: (() => AbortSignal) | undefined
 }
 
 /** How `send` treats a call. */
 export interface SendOptions extends AdmitOptions {
-  /** A pass for the first attempt, from `admit`, for a client that waits elsewhere than it sends. */
+  /** A pass for the first attempt, for a client that waits elsewhere than it sends. `send` releases it. */
   readonly pass?: Pass | undefined
-  /** Frees what the client kept for further attempts. Called with what `send` throws, before it throws it. */
-  failed?(reason: unknown): void
 }
 
 /** What comes after an attempt: its response is the caller's, or the call goes again. */
@@ -91,15 +76,25 @@ export interface Pass {
    * that a unit stays taken for as long as the request may be on its way.
    */
   sent(): void
-  /** Judges the response, once per attempt. `again` means that one more attempt is due: see `next`. */
+  /**
+   * Judges the response, once per attempt. `again` means that one more attempt is due: see `next`. After a redirect the
+   * pass holds no slot any more, and keeps the manager open until it is released.
+   */
   report(report: Report): Verdict
   /**
    * Waits for the pass of the next attempt, before all calls that were not sent yet; releases this one.
    *
-   * @param options `signal` ends this wait, in the place of the signal of the first one.
    * @throws as `admit` does.
    */
-  next(options?: { readonly signal?: AbortSignal | undefined }): Promise<Pass>
+  next(): Promise<Pass>
+  /**
+   * Waits for the pass of a redirect within the API, and releases this one. It goes before all calls that were not sent
+   * yet, and is not refused for a full queue or a closing manager.
+   *
+   * @param call what is asked of the redirected request, as of `admit`.
+   * @throws as `admit` does.
+   */
+  follow(call?: AdmitOptions): Promise<Pass>
   /**
    * Gives back what the call holds. Safe to call again.
    *
@@ -122,31 +117,17 @@ export interface Api {
    * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`: then nothing was
    * sent, except an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
-  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options?: SendOptions): Promise<T>
+  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, call?: SendOptions): Promise<T>
   /**
-   * Waits for the right to send one attempt, for clients that make the attempts themselves.
+   * Returns the right to send one attempt, for clients that make the attempts themselves: at once where nothing has to be
+   * waited for, else as a promise. Every failure is a rejection.
    *
    * The adapter releases every pass that it takes, whatever happens.
    *
    * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
    * reason if it aborts.
    */
-  admit(options?: AdmitOptions): Promise<Pass>
-  /**
-   * Like `admit`, without a promise where nothing has to be waited for, which is usual: that saves a client 4 promises a
-   * call. Every failure is a rejection.
-   */
-  admitNow(options?: AdmitOptions): Pass | Promise<Pass>
-  /**
-   * Whether a call may have to wait: in a queue, for a token, or only to be refused because the manager is closed. Where
-   * it need not, a client that waits elsewhere than it sends can leave `admit` out, and has no pass to give back.
-   */
-  readonly mayWait: boolean
-  /**
-   * Makes `close()` of the manager wait until the returned function is called. For clients that follow redirects by
-   * further attempts with `sentBefore`: between two of them no pass is held.
-   */
-  keepOpen(): () => void
+  admit(call?: AdmitOptions): Pass | Promise<Pass>
 }
 
 /** One API in a snapshot of the manager. */
@@ -167,8 +148,8 @@ export interface ApiStatus {
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
   /**
-   * ISO 8601, while calls are queued: when the last of them is likely to go out, by the rate policy and the calls until
-   * now. Later calls, pauses that the API asks for, and slower responses move it.
+   * ISO 8601, while calls are queued: when the last of them goes out at the earliest, by the limits and the time that
+   * calls held their slots. The time that responses take, later calls and pauses that the API asks for add to it.
    */
   readonly emptyAt?: string
 }

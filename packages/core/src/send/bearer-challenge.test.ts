@@ -16,7 +16,7 @@ test.each([
   "Bearer error='invalid_token'",
   'Bearer error=""',
 ])('%j says that the token was refused', (challenge) => {
-  expect(refusesToken(challenge)).toBe(true)
+  expect(refusesToken({ status: 401, wwwAuthenticate: challenge })).toBe(true)
 })
 
 test.each([
@@ -28,5 +28,9 @@ test.each([
   'Negotiate abc==, Basic realm="x"',
   'DPoP',
 ])('%j says something else', (challenge) => {
-  expect(refusesToken(challenge)).toBe(false)
+  expect(refusesToken({ status: 401, wwwAuthenticate: challenge })).toBe(false)
+})
+
+test('no other status says so', () => {
+  expect(refusesToken({ status: 403, wwwAuthenticate: 'Bearer error="invalid_token"' })).toBe(false)
 })

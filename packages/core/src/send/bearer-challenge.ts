@@ -1,12 +1,15 @@
+import type { Report } from './api.ts'
+
 /** A scheme, or a parameter with its value, quoted or not (RFC 9110 §11.2). */
 const piece = /([\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,]*)))?/g
 
 /**
- * Returns whether a 401 says that the token was refused (RFC 6750 §3.1): by a `Bearer` challenge with
+ * Returns whether a response says that the token was refused (RFC 6750 §3.1): a 401 with a `Bearer` challenge with
  * `error="invalid_token"`, by one without an error, or without any challenge. A new token does not help against another
  * error, or where only another scheme is asked for.
  */
-export function refusesToken(wwwAuthenticate: string | null | undefined): boolean {
+export function refusesToken({ status, wwwAuthenticate }: Report): boolean {
+  if (status !== 401) return false
   if (!wwwAuthenticate) return true
   let scheme = ''
   let isBearer = false

@@ -65,12 +65,6 @@ export class CallRecord {
     this.remainingLifetime = token.expiresAt.getTime() - Date.now()
   }
 
-  /** Notes that the client refused to send the last attempt. */
-  unsent(): void {
-    this.sends -= 1
-    delete this.remainingLifetime
-  }
-
   /** Notes how long the call waits for its token. */
   async timeToken<T>(waiting: Promise<T>): Promise<T> {
     const start = performance.now()

@@ -100,10 +100,10 @@ test('a call that gives up while it waits for a renewal that is put off holds no
   )
   // for clients that make the attempts themselves: a renewal that brings an accepted token, and one more 401 at once
   await apiOf(tokens).send(async (token) => answer(token === 'Bearer token-1' ? 401 : 200, undefined))
-  const pass = await apiOf(tokens).admit()
-  expect(pass.report({ status: 401 })).toBe('again')
   const controller = new AbortController()
-  const next = pass.next({ signal: controller.signal })
+  const pass = await apiOf(tokens).admit({ signal: controller.signal })
+  expect(pass.report({ status: 401 })).toBe('again')
+  const next = pass.next()
   await vi.advanceTimersByTimeAsync(100)
   controller.abort(new Error('given up'))
   await expect(next).rejects.toThrow('given up')

@@ -8,8 +8,8 @@ import type { RejectionBackoff } from './rejection-backoff.ts'
 export interface Refused {
   readonly baseUrl: string
   readonly issuer: string
-  /** The place of the API in the options. */
-  readonly place: number
+  /** Of the API among the `apis` of the options. */
+  readonly index: number
   readonly token: CurrentToken
   /** Decides when a 401 forces a renewal. */
   readonly rejections: Pick<
@@ -31,11 +31,11 @@ export function dropRefused(
 
 /** Reports a refusal that is final, where it shows that new tokens do not help. */
 export function reportRepeated(
-  { baseUrl, issuer, place, rejections, emit }: Refused,
+  { baseUrl, issuer, index, rejections, emit }: Refused,
   refused: AccessToken,
 ): void {
   if (!rejections.isRepeated(refused)) return
-  emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option: `apis[${place}].issuer` })
+  emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option: `apis[${index}].issuer` })
 }
 
 /**

@@ -1,20 +1,16 @@
 import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, SendOptions } from './api.ts'
-import { CallRecord } from './call-record.ts'
 import { closedError } from '../errors.ts'
 import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
-import type { FairTurns } from '../queue/fair-turns.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { CheckedPolicy } from '../queue/rate-policy.ts'
-import { admitCall, sendCall } from './send-rule.ts'
-import type { CallContext } from './take-turn.ts'
+import { admitCall, beginCall, type CallContext } from './pass.ts'
+import { sendWith } from './send-rule.ts'
 
 export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
   /** `undefined`: calls wait for a token only. */
   readonly ratePolicy: CheckedPolicy | undefined
   readonly limiter?: RateLimiterFactory | undefined
-  /** The budget that tenants share; `undefined`: this API has one to itself. */
-  readonly shared?: FairTurns | undefined
 }
 
 /** One API of a manager: what its calls share, and what can be asked of it and set. */
@@ -23,60 +19,24 @@ export class ProtectedApi implements Api {
   readonly issuer: string
   readonly #context: CallContext
 
-  constructor({
-    baseUrl,
-    issuer,
-    token,
-    place,
-    rejections,
-    resend,
-    callsUnderWay,
-    emit,
-    ...own
-  }: ProtectedApiOptions) {
-    const { ratePolicy, limiter, shared } = own
+  constructor({ ratePolicy, limiter, ...shared }: ProtectedApiOptions) {
+    const { baseUrl, issuer, token, emit } = shared
     this.baseUrl = baseUrl
     this.issuer = issuer
-    const queue =
-      ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter, shared })
-    // each by its name: a spread takes twice the memory
-    this.#context = { baseUrl, issuer, place, token, rejections, resend, callsUnderWay, emit, queue }
+    const queue = ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter })
+    this.#context = { ...shared, queue }
   }
 
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {
-    const record = options.pass === undefined ? this.#recordOf(options) : undefined
-    if (record === undefined) return sendCall(this.#context, attempt, options)
-    return record.begin(() => sendCall(this.#context, attempt, options, record))
+    const { pass, signal } = options
+    if (pass !== undefined) return sendWith(pass, attempt, signal)
+    const api = this.#context
+    return beginCall(api, options, (call) => sendWith(admitCall(api, call), attempt, signal))
   }
 
-  async admit(options?: AdmitOptions): Promise<Pass> {
-    return this.admitNow(options)
-  }
-
-  admitNow(options: AdmitOptions = {}): Pass | Promise<Pass> {
-    const record = this.#recordOf(options)
-    if (record === undefined) return admitCall(this.#context, options)
-    return record.begin(() => admitCall(this.#context, options, record))
-  }
-
-  get mayWait(): boolean {
-    const { queue, token, callsUnderWay } = this.#context
-    return queue !== undefined || callsUnderWay.closed || token.live() === undefined
-  }
-
-  keepOpen(): () => void {
-    const { callsUnderWay } = this.#context
-    callsUnderWay.entered()
-    let isOver = false
-    return () => {
-      if (!isOver) callsUnderWay.left()
-      isOver = true
-    }
-  }
-
-  /** Whether a new object for this API would send as many calls now: the limits are unused, and the API is not paused. */
-  get isUnspent(): boolean {
-    return this.#context.queue?.isUnspent ?? true
+  admit(options: AdmitOptions = {}): Pass | Promise<Pass> {
+    const api = this.#context
+    return beginCall(api, options, (call) => admitCall(api, call))
   }
 
   status(): ApiStatus {
@@ -106,11 +66,7 @@ export class ProtectedApi implements Api {
   }
 
   /** Ends what the queue holds, after the last call. */
-  async ended(): Promise<void> {
-    await this.#context.queue?.ended()
-  }
-
-  #recordOf({ client }: AdmitOptions): CallRecord | undefined {
-    return CallRecord.of(this, client, this.#context.emit)
+  async end(): Promise<void> {
+    await this.#context.queue?.end()
   }
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { type Routed, Router } from './router.ts'
-import { Routes } from './routes.ts'
 
 const whole = { baseUrl: 'https://api.example.com/' }
 const nested = { baseUrl: 'https://api.example.com/v2/orders' }
@@ -48,6 +47,10 @@ test.each([
   'records',
   '',
   'https://',
+  'data:https://api.example.com/',
+  'ftp://api.example.com/',
+  'file:///api.example.com/',
+  'mailto:a@api.example.com',
   'blob:https://api.example.com/',
   'blob:https://api.example.com/2f7c61e0-9c0b-4f5e-8d59-0f1c3b8f9a11',
 ])('%j gets no token', (url) => {
@@ -143,15 +146,8 @@ function naive(text: string): object | undefined {
   })
 }
 
-test('routers that share their routes exclude token endpoints each for itself', () => {
-  const apis = [{ baseUrl: 'https://api.example.com/' }]
-  const routes = new Routes(apis)
-  const endpoint = new URL('https://api.example.com/token')
-  const [one, other] = [new Router(routes, apis, [endpoint]), new Router(routes, apis)]
-  expect(one.match(endpoint)).toBeUndefined()
-  expect(other.match(endpoint)).toBe(apis[0])
-})
-
 function routerOf<T extends Routed>(apis: readonly T[], ...tokenEndpoints: URL[]): Router<T> {
-  return new Router(new Routes(apis), apis, tokenEndpoints)
+  const made = new Router(apis)
+  for (const url of tokenEndpoints) made.exclude(url)
+  return made
 }

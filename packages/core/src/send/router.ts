@@ -1,69 +1,68 @@
-import type { Routed, Routes } from './routes.ts'
+/** What a base URL stands for: everything on this origin, at or below this path. */
+export interface Routed {
+  readonly baseUrl: string
+}
 
-export type { Routed } from './routes.ts'
-
-/** An array of APIs, or what makes each when it is first asked for. */
-interface ByPlace<T> {
-  at(place: number): T | undefined
+/** What lies on one origin. */
+interface Origin<T> {
+  readonly apis: Map<string, T>
+  longestPath: number
+  /** Where tokens are requested: a token request that waited for a token would never end. */
+  readonly tokenPaths: Set<string>
 }
 
 /**
- * Finds the API that a URL belongs to. Any other URL is outside every API and gets no token, and so do the URLs at which
- * tokens are requested.
+ * Finds the API that a URL belongs to: same origin, and the longest base path that is a prefix of its path on a segment
+ * boundary. Any other URL is outside every API and gets no token, and so do the URLs at which tokens are requested.
+ *
+ * That takes time that grows with the segments of the path, not with the number of APIs.
  */
 export class Router<T extends Routed> {
-  readonly #apis: ByPlace<T>
-  readonly #routes: Routes
-  /** Where tokens are requested. */
-  #excluded: readonly URL[]
-  /** Whether an excluded URL lies within an API, which is unusual; `undefined` until the first lookup after a change. */
-  #excludesWithin: boolean | undefined
-  /** The text that was looked up last: adapters look one call's URL up several times. */
-  #lastText: string | undefined
-  #lastMatch: T | undefined
+  readonly #origins = new Map<string, Origin<T>>()
 
-  /** @param routes finds the place of a URL's API in `apis`. */
-  constructor(routes: Routes, apis: ByPlace<T>, tokenEndpoints: readonly URL[] = []) {
-    this.#apis = apis
-    this.#routes = routes
-    this.#excluded = tokenEndpoints
+  constructor(apis: readonly T[]) {
+    for (const api of apis) {
+      const { origin, pathname } = new URL(api.baseUrl)
+      const known = this.#origins.get(origin) ?? { apis: new Map(), longestPath: 0, tokenPaths: new Set() }
+      this.#origins.set(origin, known)
+      known.apis.set(pathname, api)
+      known.longestPath = Math.max(known.longestPath, pathname.length)
+    }
   }
 
   /** Takes a URL at which tokens are requested out of every API from now on, whatever its query. */
-  exclude(url: URL): void {
-    if (this.excludes(url)) return
-    this.#excluded = [...this.#excluded, url]
-    this.#excludesWithin = undefined
-    this.#lastText = undefined
-  }
-
-  /** Whether tokens are requested at this URL. */
-  excludes(url: URL): boolean {
-    const place = placeOf(url)
-    return this.#excluded.some((excluded) => placeOf(excluded) === place)
+  exclude({ origin, pathname }: URL): void {
+    this.#origins.get(origin)?.tokenPaths.add(pathname)
   }
 
   /** Returns the API of an absolute URL, as the WHATWG URL parser reads it. */
   match(target: string | URL): T | undefined {
-    if (typeof target !== 'string') return this.#matchUrl(target)
-    if (target !== this.#lastText) {
-      this.#lastMatch = this.#matchUrl(URL.parse(target))
-      this.#lastText = target
-    }
-    return this.#lastMatch
+    const url = typeof target === 'string' ? URL.parse(target) : target
+    const origin = url && this.#originOf(url)
+    return origin ? longestBelow(origin, url.pathname) : undefined
   }
 
-  #matchUrl(url: URL | null): T | undefined {
-    if (url === null || url.username !== '' || url.password !== '') return undefined
-    this.#excludesWithin ??= this.#excluded.some((excluded) => this.#routes.find(excluded) !== undefined)
-    // a token request that waited for a token would never end
-    if (this.#excludesWithin && this.excludes(url)) return undefined
-    const place = this.#routes.find(url)
-    return place === undefined ? undefined : this.#apis.at(place)
+  /** Returns all APIs on the origin of a URL, none for a URL at which tokens are requested. */
+  apisBeside(url: URL): readonly T[] {
+    return [...(this.#originOf(url)?.apis.values() ?? [])]
+  }
+
+  #originOf({ href, pathname }: URL): Origin<T> | undefined {
+    // what stands before the path: the origin, or one with a user name, which no API has
+    const origin = this.#origins.get(href.slice(0, href.indexOf('/', afterSlashes)))
+    return origin?.tokenPaths.has(pathname) === true ? undefined : origin
   }
 }
 
-/** Returns a URL without its query and fragment. */
-export function placeOf({ origin, pathname }: URL): string {
-  return origin + pathname
+/** The first slash from here on begins the path, also after `http:` and a host of one character. */
+const afterSlashes = 'https://'.length
+
+/** Looks for the path itself, then for what stands before each of its slashes, with and without the slash. */
+function longestBelow<T>({ apis, longestPath }: Origin<T>, path: string): T | undefined {
+  if (path.length <= longestPath && apis.has(path)) return apis.get(path)
+  for (let end = path.lastIndexOf('/', longestPath); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const api = apis.get(path.slice(0, end + 1)) ?? apis.get(path.slice(0, end))
+    if (api !== undefined) return api
+  }
+  return path.startsWith('/') ? apis.get('/') : undefined
 }

@@ -1,4 +1,4 @@
-import { refusalMemory } from '../credentials/credential-rotation.ts'
+import { refusalMemory } from '../credentials/refused-client.ts'
 import type { Grant } from '../issuer/token-source.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'
 import type { GuardedStore } from './guarded-store.ts'
@@ -48,8 +48,9 @@ export class FleetLease implements Lease {
       this.#writing = outliveRequest(this.#store.release(name, this.#fence, sharedPause(error)))
       return
     }
-    const { status, oauthError = 'refused' } = error
-    const entry = await this.#seal.seal({ status, oauthError, last: this.#kept.tokenUnder(name) })
+    const { status, oauthError } = error
+    const last = this.#kept.tokenUnder(name)
+    const entry = await this.#seal.seal({ status, oauthError, refusedAt: Date.now(), last })
     this.#writing = outliveRequest(this.#store.write(name, this.#fence, entry, refusalMemory))
   }
 

@@ -1,6 +1,6 @@
-import { refusalMemory } from '../credentials/credential-rotation.ts'
+import { refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
-import { failure } from '../issuer/issuer-request.ts'
+import { failure } from '../issuer/issuer-failure.ts'
 import type { TokenEndpoint } from '../issuer/token-endpoint.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
 import type { StoredRefusal } from './token-seal.ts'
@@ -8,6 +8,8 @@ import type { StoredRefusal } from './token-seal.ts'
 /** All processes leave the issuer alone after a failure, from here to there, in milliseconds. */
 const shortestPause = 250
 const longestPause = 300_000
+/** By how much clocks of processes may differ, in milliseconds. */
+const clockTolerance = 300_000
 
 /**
  * Returns how long no process asks the issuer after this error, in milliseconds: together, the processes ask an issuer in
@@ -26,19 +28,25 @@ export function isRefusal(error: unknown): error is TokenlaneError {
   return isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED'
 }
 
+/** Returns whether a refusal is too old to be one that the store has kept: somebody has put it back. */
+export function isPutBack({ refusedAt }: StoredRefusal): boolean {
+  return !(Math.abs(Date.now() - refusedAt) <= refusalMemory + clockTolerance)
+}
+
 /** Returns the error of a process whose client was refused to another process. */
 export function refusedBefore(
   { issuer, server }: TokenEndpoint,
   { status, oauthError }: StoredRefusal,
   expiresIn: number = refusalMemory,
 ): TokenlaneError {
-  const reason = `refused another process with the same credentials: ${oauthError} (status ${status})`
+  const what = oauthError === undefined ? `status ${status}` : `${oauthError} (status ${status})`
+  const reason = `refused another process with the same credentials: ${what}`
   const details = { status, oauthError, definite: true, retryAfter: finiteDuration(expiresIn, refusalMemory) }
-  return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_REFUSED', reason, details)
+  return failure({ issuer, url: server.url }, 'TOKEN_REQUEST_REFUSED', reason, details)
 }
 
 /** Returns the error of a process that waited for the token of another one in vain. */
 export function othersTooSlow({ issuer, server }: TokenEndpoint): TokenlaneError {
   const reason = 'has not responded to the process that requests the token for all'
-  return failure({ issuer, url: server.place }, 'TOKEN_REQUEST_TIMEOUT', reason)
+  return failure({ issuer, url: server.url }, 'TOKEN_REQUEST_TIMEOUT', reason)
 }

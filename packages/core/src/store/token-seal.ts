@@ -1,4 +1,4 @@
-import { CredentialKeys } from '../credentials/credential-keys.ts'
+import { keyOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { privateKeyBytes } from '../credentials/private-key.ts'
 
@@ -12,7 +12,9 @@ export interface StoredToken {
 /** What all processes need to know of a client that the issuer refused. */
 export interface StoredRefusal {
   readonly status: number | undefined
-  readonly oauthError: string
+  readonly oauthError?: string | undefined
+  /** When, on the wall clock of the process that was refused, in milliseconds. */
+  readonly refusedAt: number
   /** The token before. Processes without a token use it until it expires. */
   readonly last: StoredToken | undefined
 }
@@ -116,7 +118,6 @@ export class TokenSeal {
 /** The seals of one issuer's clients. Deriving the keys takes half a millisecond, so the latest ones are kept. */
 export class SealCache {
   readonly #identity: readonly unknown[]
-  readonly #keys = new CredentialKeys()
   readonly #seals = new Map<string, Promise<TokenSeal>>()
 
   constructor(identity: readonly unknown[]) {
@@ -124,7 +125,7 @@ export class SealCache {
   }
 
   of(client: ClientCredentials): Promise<TokenSeal> {
-    const key = this.#keys.of(client)
+    const key = keyOf(client)
     const known = this.#seals.get(key)
     if (known !== undefined) return known
     // a provider may make up a new secret each time

@@ -1,3 +1,6 @@
+import type { Emit } from '../events.ts'
+import type { TokenEndpoint } from '../issuer/token-endpoint.ts'
+import type { ClientTokenSource } from '../issuer/token-source.ts'
 import type { SharedServer } from './shared-server.ts'
 
 /**
@@ -56,3 +59,27 @@ export type StoreClaim =
   | { readonly fence: string }
   /** Another process holds that right, and asks the issuer now. */
   | 'locked'
+
+/** Registered, so that it also holds across two copies of the package. */
+export const sharing: unique symbol = Symbol.for('tokenlane.sharing') as never
+
+/** A token store with what managers need to share their tokens by it: `sharedStore` makes it of a store. */
+export interface SharedStore extends TokenStore {
+  readonly [sharing]: unknown
+}
+
+/** Returns what shares the tokens of one manager by its store. */
+export function sharingBy(store: SharedStore, emit: Emit): ShareTokens {
+  return (store[sharing] as (emit: Emit) => ShareTokens)(emit)
+}
+
+/**
+ * Returns the source that several processes share.
+ *
+ * @param leaseTime how long a process may ask the issuer before another one may, in milliseconds.
+ */
+export type ShareTokens = (
+  source: ClientTokenSource,
+  endpoint: TokenEndpoint,
+  leaseTime: number,
+) => ClientTokenSource

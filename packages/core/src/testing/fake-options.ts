@@ -11,7 +11,7 @@ export interface CheckedFake {
   readonly token: string | undefined
 }
 
-interface CheckedFakeApi {
+export interface CheckedFakeApi {
   readonly baseUrl: string
   readonly issuer: string
   readonly ratePolicy: CheckedPolicy | undefined

@@ -74,6 +74,13 @@ export class FakeToken implements CurrentToken {
     this.#failures.push(code)
   }
 
+  /** Nothing is renewed in the background. */
+  get isIdle(): boolean {
+    return true
+  }
+
+  async close(): Promise<void> {}
+
   status(): { token: 'none' | 'live'; expiresAt?: string } {
     return this.#token === undefined
       ? { token: 'none' }

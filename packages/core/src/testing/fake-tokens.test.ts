@@ -166,27 +166,6 @@ test('a closed manager takes no call, and what is queued is refused', async () =
   await expect(tokens.getToken('test')).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
 })
 
-test('a tenant has tokens and counts of its own', async () => {
-  const tokens = fakeTokens({ apis: [base], token: 'abc' })
-  expect((await call(tokens.forTenant('acme'))).sent).toEqual(['Bearer abc-of-acme'])
-  expect(tokens.counts().calls).toBe(0)
-  expect(tokens.forTenant('acme').counts().calls).toBe(1)
-})
-
-test('events of a tenant carry its name, and reach the observers of the manager too', async () => {
-  const tokens = fakeTokens({ apis: [base] })
-  const [all, ofAcme]: TokenlaneEvent[][] = [[], []]
-  tokens.observe((event) => all?.push(event))
-  tokens.forTenant('acme').observe((event) => ofAcme?.push(event))
-  await call(tokens)
-  await call(tokens.forTenant('acme'))
-  await call(tokens.forTenant('other'))
-  const finished = all?.filter(({ type }) => type === 'call.finished')
-  expect(finished?.map(({ tenant }) => tenant)).toEqual([undefined, 'acme', 'other'])
-  expect(ofAcme).toEqual(all?.filter(({ tenant }) => tenant === 'acme'))
-  expect(ofAcme).not.toEqual([])
-})
-
 test('it can be created in a page, which a manager cannot', () => {
   vi.stubGlobal('window', {})
   vi.stubGlobal('document', {})

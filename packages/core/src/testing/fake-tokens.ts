@@ -1,13 +1,16 @@
+import { apiAt, issuerNamed, Registration } from '../manager/registration.ts'
 import { type CallCounts, sumOf } from './call-counts.ts'
-import { FakeRegistration } from './fake-registration.ts'
+import { CallsUnderWay } from '../send/calls-under-way.ts'
+import type { Emit } from '../events.ts'
+import { FakeApi } from './fake-api.ts'
+import { FakeToken, type TokenFailure } from './fake-token.ts'
 import { type Hold, QueueHold } from './hold.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
-import type { Observer } from '../events.ts'
 import { Observers } from '../manager/observers.ts'
 import type { PerEnvironment } from '../options/environment.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
+import { refuse } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
-import type { TokenFailure } from './fake-token.ts'
 import type { TokenManager } from '../token-manager.ts'
 
 /** An API of a fake manager. */
@@ -89,7 +92,6 @@ export interface FakeTokens<Issuer extends string = string> extends TokenManager
   hold(baseUrl?: string | URL): Hold
   /** Begins anew: releases what is held, forgets counts and what was asked for once, opens what was closed. */
   reset(): void
-  forTenant(id: string): FakeTokens<Issuer>
 }
 
 /**
@@ -112,53 +114,75 @@ export function fakeTokens<const Issuer extends string = string>(
   return fakeOf(refusingTo('create fake tokens', () => readFake(options, 'options')))
 }
 
-/** A tenant of a fake manager, whose observers hear of it too. */
-interface FakeTenant {
-  readonly id: string
-  readonly observers: Observers
+/** What is behind a fake manager until it is reset. */
+interface Behind {
+  readonly registration: Registration
+  readonly tokens: ReadonlyMap<string, FakeToken>
+  readonly apis: readonly FakeApi[]
 }
 
-function fakeOf<Issuer extends string>(options: CheckedFake, ofTenant?: FakeTenant): FakeTokens<Issuer> {
+/** Puts the real parts of a manager together, with tokens that are text, and limits that are kept by none. */
+function behind({ apis, issuers, token }: CheckedFake, emit: Emit): Behind {
+  const names = new Set([...apis.map(({ issuer }) => issuer), ...issuers])
+  const tokens = new Map<string, FakeToken>()
+  for (const name of names) tokens.set(name, new FakeToken(name, token ?? `${name}-token`, emit))
+  const callsUnderWay = new CallsUnderWay()
+  const fakes = apis.map((api, index) => {
+    const shared = { index, token: issuerNamed(tokens, api.issuer), callsUnderWay, emit }
+    return new FakeApi({ ...api, ...shared })
+  })
+  const registration = new Registration({
+    issuers: new Map(
+      Array.from(tokens, ([name, each]) => [name, { token: each, status: () => each.status() }]),
+    ),
+    apis: fakes,
+    callsUnderWay,
+    emit,
+    hasLimiter: false,
+  })
+  return { registration, tokens, apis: fakes }
+}
+
+function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer> {
   const tokens = {} as FakeTokens<Issuer>
-  const observers = ofTenant?.observers ?? new Observers([], tokens)
-  const emit = ofTenant === undefined ? observers.emit : observers.emitFor(ofTenant.id)
-  const observe = (observer: Observer): (() => void) =>
-    ofTenant === undefined ? observers.add(observer) : observers.addFor(ofTenant.id, observer)
-  const tenants = new Map<string, FakeTokens<Issuer>>()
+  const observers = new Observers([], tokens)
   const holds = new Set<Hold>()
-  let registration = new FakeRegistration(options, emit)
+  let now = behind(options, observers.emit)
+  /** The API of that base URL, or all APIs without one. */
+  const apisAt = (action: string, baseUrl: string | URL | undefined): readonly FakeApi[] =>
+    baseUrl === undefined ? now.apis : [refusingTo(action, () => apiAt(now.apis, baseUrl))]
 
   const own: Omit<FakeTokens, typeof Symbol.asyncDispose> = {
-    getToken: async (issuer, asked) =>
-      refusingTo('get token', () => registration.tokenOf(issuer)) && registration.getToken(issuer, asked),
-    route: (url) => registration.route(url),
-    status: () => registration.status(),
-    observe,
-    warmUp: () => registration.warmUp(),
-    resume: (baseUrl) => void refusingTo('resume', () => registration.apiAt(baseUrl)),
-    setRatePolicy: (baseUrl, policy) =>
-      refusingTo('set rate policy', () => registration.setRatePolicy(baseUrl, policy)),
-    forTenant(id) {
-      const tenant =
-        tenants.get(id) ?? fakeOf<Issuer>({ ...options, token: tokenOf(id, options) }, { id, observers })
-      tenants.set(id, tenant)
-      return tenant
+    getToken: (issuer, asked) => now.registration.getToken(issuer, asked),
+    route: (url) => now.registration.route(url),
+    status: () => now.registration.status(),
+    observe: (observer) => observers.add(observer),
+    warmUp: () => now.registration.warmUp(),
+    resume: (baseUrl) => now.registration.resume(baseUrl),
+    setRatePolicy(baseUrl, policy) {
+      refusingTo('set rate policy', () => {
+        const { ratePolicy } = apiAt(options.apis, baseUrl)
+        if (ratePolicy === undefined)
+          refuse('ratePolicy', 'not set', 'another policy for an API that has one')
+      })
+      now.registration.setRatePolicy(baseUrl, policy)
     },
-    async close() {
-      await Promise.all([registration.close(), ...Array.from(tenants.values(), (tenant) => tenant.close())])
-    },
-    counts: (baseUrl) =>
-      refusingTo('count calls', () => sumOf(registration.apisAt(baseUrl).map((api) => api.counts()))),
+    close: () => now.registration.close(),
+    counts: (baseUrl) => sumOf(apisAt('count calls', baseUrl).map((api) => api.counts())),
     refuseOnce(baseUrl) {
-      for (const api of refusingTo('refuse token', () => registration.apisAt(baseUrl))) api.refuseOnce()
+      for (const api of apisAt('refuse token', baseUrl)) api.refuseOnce()
     },
     failOnce(code = 'TOKEN_REQUEST_REFUSED', issuer) {
-      for (const token of refusingTo('fail', () => registration.tokensOf(issuer))) token.failOnce(code)
+      const failing =
+        issuer === undefined
+          ? now.tokens.values()
+          : [refusingTo('fail', () => issuerNamed(now.tokens, issuer))]
+      for (const token of failing) token.failOnce(code)
     },
     hold(baseUrl) {
-      const apis = refusingTo('hold calls', () => registration.apisAt(baseUrl))
+      const apis = apisAt('hold calls', baseUrl)
       const ends = apis.map((api) => api.hold())
-      const forget = observe(({ type }) => {
+      const forget = observers.add(({ type }) => {
         if (type === 'call.queued') hold.look()
       })
       const hold = new QueueHold(
@@ -174,13 +198,8 @@ function fakeOf<Issuer extends string>(options: CheckedFake, ofTenant?: FakeTena
     },
     reset() {
       for (const hold of holds) hold.release()
-      for (const tenant of tenants.values()) tenant.reset()
-      registration = new FakeRegistration(options, emit)
+      now = behind(options, observers.emit)
     },
   }
   return Object.assign(tokens, own, { [Symbol.asyncDispose]: own.close })
-}
-
-function tokenOf(tenant: string, { token }: CheckedFake): string {
-  return `${token ?? 'test-token'}-of-${encodeURIComponent(tenant)}`
 }

@@ -1,30 +1,29 @@
+import https, { Agent } from 'node:https'
 import tls from 'node:tls'
 
 import { afterEach, expect, test } from 'vitest'
 
-import { processMustKeepFloor, settingsMustKeepFloor } from './tls-floor.ts'
+import { agentSettings, mustKeepFloor } from './tls-floor.ts'
 
-const atStart = tls.DEFAULT_MIN_VERSION
+const atStart = { floor: tls.DEFAULT_MIN_VERSION, agent: https.globalAgent }
+const url = 'https://api.example.com/'
 
 afterEach(() => {
-  tls.DEFAULT_MIN_VERSION = atStart
-})
-
-const contextOf = (version: tls.SecureVersion): object => ({
-  secureContext: tls.createSecureContext({ minVersion: version }),
+  tls.DEFAULT_MIN_VERSION = atStart.floor
+  https.globalAgent = atStart.agent
 })
 
 test.each([
   ['nothing', undefined],
+  ['no object', false],
   ['no version', {}],
   ['TLS 1.2', { minVersion: 'TLSv1.2' }],
   ['TLS 1.3', { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3' }],
   ['the method of TLS 1.2', { secureProtocol: 'TLSv1_2_client_method' }],
-  ['a context of TLS 1.2', contextOf('TLSv1.2')],
 ])('settings of %s pass, but in a process that allows TLS 1.0', (_what, settings) => {
-  expect(() => settingsMustKeepFloor(settings, 'agent')).not.toThrow()
+  expect(() => mustKeepFloor(url, { https: settings })).not.toThrow()
   tls.DEFAULT_MIN_VERSION = 'TLSv1'
-  expect(() => settingsMustKeepFloor(settings, 'agent')).toThrow('this process allows TLS below 1.2')
+  expect(() => mustKeepFloor(url, { https: settings })).toThrow('this process allows TLS below 1.2')
 })
 
 test.each([
@@ -34,21 +33,31 @@ test.each([
   [{ secureProtocol: 'TLS_method' }, "`secureProtocol: 'TLS_method'`"],
   [{ secureProtocol: 'TLSv1_method' }, "`secureProtocol: 'TLSv1_method'`"],
   [{ secureProtocol: 'TLSv1_1_client_method' }, "`secureProtocol: 'TLSv1_1_client_method'`"],
-  [contextOf('TLSv1.1'), 'a `secureContext` for older versions'],
-])('settings of %o are refused', (settings, what) => {
-  expect(() => settingsMustKeepFloor(settings, 'agent')).toThrow(
+])('settings of %o are refused by their option', (settings, what) => {
+  expect(() => mustKeepFloor(url, { first: {}, https: settings })).toThrow(
     expect.objectContaining({
       code: 'INSECURE_TRANSPORT',
       message: expect.stringContaining(
-        `Cannot send call: \`agent\` has ${what}; allowed: TLSv1.2 or later`,
+        `Cannot send call: \`https\` has ${what}; allowed: TLSv1.2 or later`,
       ) as string,
     }),
   )
 })
 
+test('an agent that allows TLS 1.0 is refused by its option, given or global', () => {
+  const lax = new Agent({ minVersion: 'TLSv1' })
+  const refusal = (agent: unknown) => () => mustKeepFloor(url, agentSettings(agent, 'httpsAgent'))
+  expect(refusal(lax)).toThrow("`httpsAgent` has `minVersion: 'TLSv1'`")
+  expect(refusal(undefined)).not.toThrow()
+  https.globalAgent = lax
+  expect(refusal(undefined)).toThrow("`https.globalAgent` has `minVersion: 'TLSv1'`")
+  for (const agent of [false, {}, new Agent(), new Agent({ minVersion: 'TLSv1.3' })])
+    expect(refusal(agent)).not.toThrow()
+})
+
 test.each(['TLSv1', 'TLSv1.1'] as const)('a process that allows %s is refused, with the fix', (version) => {
   tls.DEFAULT_MIN_VERSION = version
-  expect(() => processMustKeepFloor()).toThrow(
+  expect(() => mustKeepFloor(url)).toThrow(
     expect.objectContaining({
       code: 'INSECURE_TRANSPORT',
       message: expect.stringMatching(
@@ -60,5 +69,10 @@ test.each(['TLSv1', 'TLSv1.1'] as const)('a process that allows %s is refused, w
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)('a process that asks for %s passes', (version) => {
   tls.DEFAULT_MIN_VERSION = version
-  expect(() => processMustKeepFloor()).not.toThrow()
+  expect(() => mustKeepFloor(url)).not.toThrow()
+})
+
+test('http: has no TLS to look at', () => {
+  tls.DEFAULT_MIN_VERSION = 'TLSv1'
+  expect(() => mustKeepFloor('http://localhost/', { agent: { minVersion: 'TLSv1' } })).not.toThrow()
 })

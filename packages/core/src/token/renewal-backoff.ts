@@ -1,4 +1,4 @@
-import { refusalSpan } from '../credentials/credential-rotation.ts'
+import { refusalSpan } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { backoff } from '../time/backoff.ts'
 

@@ -1,16 +1,15 @@
 import type { TokenlaneError } from '../errors.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
-import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
 import { AccessToken } from './access-token.ts'
 import { HeldToken, type TokenOptions } from './held-token.ts'
-import { renew, type Renewed, type Retry } from './renewal.ts'
+import { Renewal, type Renewed, type Retry } from './renewal.ts'
 import { type Failure, RenewalBackoff, untilNextTry } from './renewal-backoff.ts'
-import type { Reporting } from './renewal-events.ts'
-import { SingleFlight } from './single-flight.ts'
+import { type Flights, SingleFlight } from './single-flight.ts'
 
 /** What governs the life of one issuer's token; times in milliseconds. */
-export interface RenewalOptions extends TokenOptions, Reporting {
+export interface RenewalOptions extends TokenOptions, Pick<Renewed, 'endpoint' | 'emit'> {
   readonly maxWait: number
+  readonly flights: Flights
   /** Whether the credentials can change at any time, so that a refused client may be accepted at the next try. */
   readonly credentialsMayChange: boolean
 }
@@ -25,7 +24,6 @@ export type CurrentToken = Pick<RenewingToken, 'live' | 'wait' | 'isCurrent' | '
  * Nothing runs without calls: a call looks at the token's age, so an idle process has no timer.
  */
 export class RenewingToken {
-  readonly #source: TokenSource
   readonly #options: RenewalOptions
   readonly #held: HeldToken
   readonly #backoff = new RenewalBackoff()
@@ -34,10 +32,10 @@ export class RenewingToken {
   #closed = false
 
   constructor(source: TokenSource, options: RenewalOptions) {
-    this.#source = source
+    const { issuer, endpoint, emit } = options
     this.#options = options
     this.#held = new HeldToken(options)
-    this.#renewed = { source, held: this.#held, backoff: this.#backoff, reporting: options }
+    this.#renewed = { source, held: this.#held, backoff: this.#backoff, issuer, endpoint, emit }
   }
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
@@ -63,7 +61,11 @@ export class RenewingToken {
       const old = this.#held.unexpired()
       if (old !== undefined) return old
       const delay = untilNextTry(failure, this.#options.maxWait)
-      if (delay === undefined) throw failure.error
+      if (delay === undefined) {
+        // a client that has wrapped this promise waits for it by then, so that the stack of the error names its caller
+        await Promise.resolve()
+        throw failure.error
+      }
       this.#flight = this.#start({ delay, after: failure.error })
     }
     const flight = (this.#flight ??= this.#start())
@@ -115,7 +117,7 @@ export class RenewingToken {
   async close(): Promise<void> {
     this.#closed = true
     await this.#flight?.stop()
-    await this.#source.idle?.()
+    await this.#renewed.source.idle?.()
   }
 
   /** The last failure, if it is too early for another try. */
@@ -129,20 +131,18 @@ export class RenewingToken {
   #renewInBackground(): void {
     if (this.#flight?.isLost === true) this.#flight = undefined
     if (this.#flight !== undefined || this.#closed || this.#backoff.current !== undefined) return
-    // it would end with the response to the present request
-    if (isRequestBound() && requestKeeper() === undefined) return
-    this.#flight = this.#start()
+    if (this.#options.flights.mayRunUnawaited()) this.#flight = this.#start()
   }
 
   #start(retry?: Retry): SingleFlight {
     const run = async (flight: SingleFlight): Promise<AccessToken> => {
       try {
-        return await renew(this.#renewed, flight, retry)
+        return await new Renewal(this.#renewed, flight).run(retry)
       } finally {
         if (this.#flight === flight) this.#flight = undefined
       }
     }
-    return new SingleFlight(run, this.#options.maxWait)
+    return new SingleFlight(run, this.#options.maxWait, this.#options.flights)
   }
 }
 

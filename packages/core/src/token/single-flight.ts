@@ -1,15 +1,33 @@
 import { abortable } from '../time/abortable.ts'
 import { Delay } from '../time/delay.ts'
-import { isRequestBound } from '../runtime/request-bound.ts'
 import type { AccessToken } from './access-token.ts'
-import { WatchedFlight } from './watched-flight.ts'
+
+/** How renewals run, which depends on the runtime. */
+export interface Flights {
+  /** Whether a renewal that no call waits for would come to its end. */
+  mayRunUnawaited(): boolean
+  /** Lets calls share the result of a renewal. */
+  share(result: Promise<AccessToken>): SharedResult
+}
+
+interface SharedResult {
+  /** Waits for the token. */
+  join(): Promise<AccessToken>
+  /** Whether the renewal will never end. */
+  readonly isLost: boolean
+}
+
+/** In a process, whose calls can wait for one promise. */
+export const flightsOfProcess: Flights = {
+  mayRunUnawaited: () => true,
+  share: (result) => ({ join: () => result, isLost: false }),
+}
 
 /** One renewal under way, which every call that needs it shares. */
 export class SingleFlight {
   readonly #result: Promise<AccessToken>
+  readonly #shared: SharedResult
   readonly #maxWait: number
-  /** Only in a runtime that ends the renewal with the request that began it. */
-  readonly #watched: WatchedFlight | undefined
   #waiting = 0
   #joiners = 0
   #deadline = Number.POSITIVE_INFINITY
@@ -17,12 +35,12 @@ export class SingleFlight {
   #isStopped = false
 
   /** @param maxWait how long a call waits at most, in milliseconds. */
-  constructor(run: (flight: SingleFlight) => Promise<AccessToken>, maxWait: number) {
+  constructor(run: (flight: SingleFlight) => Promise<AccessToken>, maxWait: number, flights: Flights) {
     // in a microtask, so that the caller has stored the flight when it begins
     this.#result = Promise.resolve().then(() => run(this))
     // a background renewal may fail: that is reported to observers only
     this.#result.catch(() => {})
-    this.#watched = isRequestBound() ? new WatchedFlight(this.#result) : undefined
+    this.#shared = flights.share(this.#result)
     this.#maxWait = maxWait
   }
 
@@ -31,9 +49,9 @@ export class SingleFlight {
     return this.#waiting > 0
   }
 
-  /** Whether the renewal will never end, because the runtime has ended the request that began it. */
+  /** Whether the renewal will never end. */
   get isLost(): boolean {
-    return this.#watched?.isLost === true
+    return this.#shared.isLost
   }
 
   /** Whether there must be no further try. */
@@ -60,7 +78,7 @@ export class SingleFlight {
     this.#waiting += 1
     this.#joiners += 1
     try {
-      return await abortable(this.#watched?.join() ?? this.#result, signal)
+      return await abortable(this.#shared.join(), signal)
     } finally {
       this.#waiting -= 1
       if (this.#waiting === 0) this.#delay?.unref()

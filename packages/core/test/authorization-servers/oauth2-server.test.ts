@@ -6,7 +6,7 @@ import { createTokenManager, oauthIssuer, type IssuerOptions } from '../../src/i
 import { useServer } from '../use-server.ts'
 
 const client = { id: 'client1', grants: ['client_credentials'] }
-const secrets = new Set<unknown>(['secret:1%/ +', 'plain1'])
+const secrets = new Set<unknown>(['secret:1%/ +', 'aZ0-_.*'])
 /** Fields of the last token request, as they were sent. */
 let form = new URLSearchParams()
 
@@ -75,9 +75,12 @@ test('@node-oauth/oauth2-server takes client_secret_basic where no character has
       clientAuthentication: 'client_secret_basic',
       credentials: { clientId: client.id, clientSecret },
     })
-  await expect(by('plain1')).resolves.toBeDefined()
+  await expect(by('aZ0-_.*')).resolves.toBeDefined()
   expect(form.has('client_secret')).toBe(false)
-  await expect(by('secret:1%/ +')).rejects.toMatchObject({ oauthError: 'invalid_client' })
+  await expect(by('secret:1%/ +')).rejects.toMatchObject({
+    oauthError: 'invalid_client',
+    message: expect.stringContaining('which some servers do not decode') as string,
+  })
 })
 
 test('@node-oauth/oauth2-server refuses a scope, and that is reported', async () => {

@@ -89,6 +89,7 @@ test.each([
   ['Ed25519', 'pem'],
   ['PS256', 'jwk'],
   ['ES256', 'jwk'],
+  ['EdDSA', 'jwk'],
   ['RS256', 'key'],
 ] as const)('private_key_jwt signs by %s with a key as %s', async (algorithm, form) => {
   const { credentials, registration } = await signer(algorithm, form)
@@ -106,6 +107,18 @@ test.each([
     apis: [],
   })
   await expect(tokens.getToken('server')).resolves.toBeDefined()
+})
+
+test('an assertion for the token endpoint is taken where that audience is named', async () => {
+  const { credentials, registration } = await signer('ES256', 'pem')
+  await server.register([registration])
+  const assertionAudience = `${server.issuer}/token`
+  expect(await claimsFrom({ ...byKey(credentials), assertionAudience })).toMatchObject({
+    client_id: 'by key',
+  })
+  await expect(
+    claimsFrom({ ...byKey(credentials), assertionAudience: 'https://elsewhere.example.com' }),
+  ).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', oauthError: 'invalid_client' })
 })
 
 test('a key that the server does not know is refused, and the next one is tried', async () => {

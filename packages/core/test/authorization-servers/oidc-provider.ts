@@ -63,7 +63,7 @@ function providerOf(issuer: string, tokenPath: string): Provider {
   const provider = new Provider(issuer, {
     adapter: Clients,
     clientAuthMethods: ['client_secret_post', 'client_secret_basic', 'private_key_jwt', 'tls_client_auth'],
-    enabledJWA: { clientAuthSigningAlgValues: ['RS256', 'PS256', 'ES256', 'Ed25519'] },
+    enabledJWA: { clientAuthSigningAlgValues: ['RS256', 'PS256', 'ES256', 'Ed25519', 'EdDSA'] },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },

@@ -14,9 +14,9 @@ import { World } from './world.ts'
 // 6. no event, error or status holds a secret or a token.
 //
 // A failure prints the seed, the path and the shrunk sequence: `MODEL_SEED` and `MODEL_PATH` run it again.
-// `SOAK_RUNS` runs more sequences than anybody wants to wait for (`pnpm soak`).
-const { SOAK_RUNS, MODEL_SEED, MODEL_PATH } = process.env
-const runs = Number(SOAK_RUNS ?? 2_000)
+// `SOAK_RUNS` is how many sequences to run.
+const { SOAK_RUNS, MODEL_SEED, MODEL_PATH, TESTS } = process.env
+const runs = Number(SOAK_RUNS ?? (TESTS === 'all' ? 2_000 : 200))
 const round = 5_000
 
 const unhandled: unknown[] = []

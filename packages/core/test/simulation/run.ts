@@ -1,5 +1,5 @@
-// Simulates years of one process' token life: `pnpm simulate:token 10`, and one of them again from its seed:
-// `pnpm simulate:token 1 123`. Prints figures after each tenth, and the seed of a year in which something went wrong.
+// Simulates years of one process' token life: `pnpm --dir tools/soak simulate-token 10`, and one of them again from its seed:
+// `… simulate-token 1 123`. Prints figures after each tenth, and the seed of a year in which something went wrong.
 import { addFigures, describeFigures } from './figures.ts'
 import { simulateYear } from './client-year.ts'
 

@@ -1,0 +1,29 @@
+import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
+
+/** How long a refusal is remembered, in milliseconds. */
+export const refusalMemory = 30_000
+
+/** Returns how long a refusal is remembered, in milliseconds: less if another process was refused before. */
+export function refusalSpan({ retryAfter = refusalMemory }: TokenlaneError): number {
+  return Math.min(refusalMemory, retryAfter)
+}
+
+/** The errors that say that the request is wrong, whoever sends it (RFC 6749 §5.2, RFC 8707 §2). */
+const aboutRequest = new Set([
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'invalid_grant',
+  'unsupported_grant_type',
+])
+
+/** Returns whether an error is a refusal that may be about the client, so that another client may not be refused. */
+export function mayBeAboutClient({
+  code,
+  oauthError = '',
+}: {
+  readonly code: TokenlaneErrorCode
+  readonly oauthError?: string | undefined
+}): boolean {
+  return code === 'TOKEN_REQUEST_REFUSED' && !aboutRequest.has(oauthError)
+}

@@ -1,0 +1,45 @@
+// Responses, errors and agents of `node:http` lead to requests and connections that have the token. Printers and
+// serializers ask whatever they meet for its own form.
+
+const inspect = Symbol.for('nodejs.util.inspect.custom')
+
+/** What counts of a request of `node:http`. */
+interface SentRequest {
+  readonly socket?: object | null
+  on?(event: 'socket', listener: (socket: object) => void): unknown
+}
+
+/**
+ * Makes a request, and the connection that it gets, print as `[request]` and `[socket]`, in JSON too. Safe for anything:
+ * a request of `node:http`, `node:http2` or `fetch`, and what is not a request.
+ */
+export function hideRequest(request: unknown): void {
+  if (typeof request !== 'object' || request === null) return
+  printAs('[request]', request)
+  const sent = request as SentRequest
+  const { socket } = sent
+  if (typeof socket === 'object' && socket !== null) printAs('[socket]', socket)
+  else sent.on?.('socket', (opened) => printAs('[socket]', opened))
+}
+
+function printAs(text: string, holder: object): void {
+  const form = (): string => text
+  // not with `defineProperty`, which slows down Node's own work with the request
+  Object.assign(holder, { [inspect]: form, toJSON: form })
+}
+
+/** An agent of `node:http`, or of a package in its place. */
+interface AgentLike {
+  addRequest(request: object, ...options: unknown[]): void
+}
+
+/** Returns an agent for one call, whose requests are hidden from the first moment. The given one is left alone. */
+export function hidingAgent<T>(agent: T): T {
+  const { addRequest } = (agent ?? {}) as Partial<AgentLike>
+  if (typeof agent !== 'object' || typeof addRequest !== 'function') return agent
+  const add: AgentLike['addRequest'] = (request, ...options) => {
+    hideRequest(request)
+    Reflect.apply(addRequest, agent, [request, ...options])
+  }
+  return Object.create(agent, { addRequest: { value: add } }) as T
+}

@@ -1,0 +1,14 @@
+/** White space, control and formatting characters (those that change the direction of text too), and half characters. */
+const unprintable = /[\s\p{Cc}\p{Cf}\p{Cs}]+/gu
+
+/**
+ * Returns text that others wrote as it may be shown in a message, an event or a log: one line of printable characters, cut
+ * where it is longer than `most` characters. What a terminal would obey is plain text without its control characters.
+ */
+export function printable(text: string, most = 200): string {
+  const start = text.slice(0, 4 * most)
+  const line = start.replaceAll(unprintable, ' ').trim()
+  if (line.length <= most && start === text) return line
+  // not half of a character
+  return `${line.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}\u2026`
+}

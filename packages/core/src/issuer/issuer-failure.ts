@@ -1,0 +1,141 @@
+import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
+import { environmentProxy } from '../tls/proxy.ts'
+
+/** One request to an issuer: where it goes, what sends it, and what no message may quote. */
+export interface IssuerRequest {
+  /** Name of the issuer. */
+  readonly issuer: string
+  readonly url: URL
+  /** `undefined` for the runtime's `fetch` at the time of the request. */
+  readonly fetch: typeof globalThis.fetch | undefined
+  readonly secrets: readonly string[]
+  readonly signal: AbortSignal
+  /** Called with every URL just before it is asked. */
+  readonly asking?: ((url: URL) => void) | undefined
+}
+
+/** Returns the error of a request to an issuer; `reason` goes on after its name and URL, without the query. */
+export function failure(
+  { issuer, url }: Pick<IssuerRequest, 'issuer' | 'url'>,
+  code: TokenlaneErrorCode,
+  reason: string,
+  details?: TokenlaneErrorDetails,
+): TokenlaneError {
+  // metadata may name any URL
+  const endpoint = printable(url.origin + url.pathname)
+  return new TokenlaneError(code, `Cannot obtain token: issuer "${issuer}" (${endpoint}) ${reason}`, {
+    issuer,
+    ...details,
+  })
+}
+
+/** The codes by which OpenSSL and BoringSSL say that the two sides allow no common TLS version. */
+const tlsTooOld = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
+/** The codes by which OpenSSL says that it knows no authority for the certificate. */
+const unknownAuthority =
+  /^(?:UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|UNABLE_TO_VERIFY_LEAF_SIGNATURE|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|CERT_UNTRUSTED)$/
+
+/** Returns the error of a request that `error` of the transport ended. */
+export function transportFailure(request: IssuerRequest, error: unknown): TokenlaneError {
+  const { url, secrets } = request
+  const found = innermostOf(error, secrets)
+  const { code } = found
+  const details = { cause: bareCause(error, found, secrets), transportCode: code }
+  const definite = { ...details, definite: true }
+  if (code === undefined && isBlocked(error)) {
+    const reason = `could not be reached: \`fetch\` blocks port ${url.port || '443'} (WHATWG Fetch, "bad port"): is the URL right?`
+    return failure(request, 'TOKEN_REQUEST_FAILED', reason, definite)
+  }
+  if (code === undefined) return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
+  if (tlsTooOld.test(code))
+    return failure(request, 'INSECURE_TRANSPORT', `offers no TLS 1.2 or later (${code})`, definite)
+  const certificate = certificateFault(code)
+  if (certificate !== undefined)
+    return failure(request, 'TOKEN_REQUEST_FAILED', `shows a certificate ${certificate}`, definite)
+  const way = wayOf(found, request)
+  const hint = way === '' ? unusedProxy(request) : ''
+  return failure(request, 'TOKEN_REQUEST_FAILED', `could not be reached${way} (${code})${hint}`, details)
+}
+
+/** Returns what to add to a failure on the way where a proxy is set that Node does not use. */
+export function unusedProxy({ url, fetch }: IssuerRequest): string {
+  const proxy = fetch === undefined ? environmentProxy(url) : undefined
+  if (proxy === undefined || proxy.used) return ''
+  return `; ${proxy.variable} is set, and Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)`
+}
+
+function certificateFault(code: string): string | undefined {
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
+    const what = code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not yet valid'
+    const today = new Date().toISOString().slice(0, 10)
+    return `that ${what} (${code}): is this machine's clock right, which says ${today}?`
+  }
+  if (unknownAuthority.test(code))
+    return `of an authority that this process does not know (${code}): name its file in NODE_EXTRA_CA_CERTS`
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `for another host (${code}): is the URL right?`
+  return code.startsWith('CERT_') ? `that is not accepted (${code})` : undefined
+}
+
+/** What of a transport's error may be printed. */
+interface Innermost {
+  readonly code?: string
+  /** Where the connection went, `host` or `address:port`, if the error says so. */
+  readonly peer?: string
+  /** The status of a proxy's response that did not open a tunnel. */
+  readonly tunnelStatus?: string
+}
+
+/** Reads the innermost cause: its code, such as ECONNREFUSED, is what an operator searches for. */
+function innermostOf(error: unknown, secrets: readonly string[]): Innermost {
+  let found: Innermost = {}
+  let inner: unknown = error
+  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
+    const { code, message, cause, errors } = inner as Record<string, unknown>
+    if (typeof code === 'string' && isWord(code, secrets))
+      found = { code, ...peerOf(inner, secrets), ...tunnelStatusOf(message) }
+    // one host of several addresses
+    inner = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined)
+  }
+  return found
+}
+
+/** Whether `fetch` refused to connect to the port. Its error has no code. */
+function isBlocked(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
+  return cause?.message === 'bad port'
+}
+
+function peerOf(error: object, secrets: readonly string[]): Pick<Innermost, 'peer'> {
+  const { address, port, hostname } = error as Record<string, unknown>
+  if (typeof hostname === 'string' && isWord(hostname, secrets)) return { peer: hostname }
+  if (typeof address !== 'string' || typeof port !== 'number' || !isWord(address, secrets)) return {}
+  return { peer: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}` }
+}
+
+function tunnelStatusOf(message: unknown): Pick<Innermost, 'tunnelStatus'> {
+  const [, tunnelStatus] = /^Proxy response \((\d{3})\)/.exec(String(message)) ?? []
+  return tunnelStatus === undefined ? {} : { tunnelStatus }
+}
+
+/** Returns which proxy failed, so that the message does not blame the issuer. The application's own `fetch` may use any. */
+function wayOf({ peer, tunnelStatus }: Innermost, { url, fetch }: IssuerRequest): string {
+  const proxy = fetch === undefined ? environmentProxy(url) : undefined
+  const name = proxy?.used === true ? `the proxy ${proxy.place} of ${proxy.variable}` : 'a proxy'
+  if (tunnelStatus !== undefined) return `: ${name} refused the connection with status ${tunnelStatus}`
+  const own = peer === undefined || peer === url.hostname || peer.endsWith(`:${url.port || '443'}`)
+  if (!own) return `: the connection to ${peer} failed, which is ${name}`
+  return proxy?.used === true ? ` through ${name}` : ''
+}
+
+/** Name, code and peer only: a transport's own error may hold the request, and that holds the secret. */
+function bareCause(error: unknown, { code, peer }: Innermost, secrets: readonly string[]): Error {
+  const name = error instanceof Error && isWord(error.name, secrets) ? error.name : 'Error'
+  const message = [code ?? 'unknown transport error', peer].filter(Boolean).join(' ')
+  return Object.assign(new Error(message), { name, ...(code && { code }) })
+}
+
+/** Whether text may be printed: an error of the application's own `fetch` may hold a secret in any field. */
+function isWord(text: string, secrets: readonly string[]): boolean {
+  return /^[\w.:-]{1,64}$/.test(text) && !secrets.some((secret) => text.includes(secret))
+}

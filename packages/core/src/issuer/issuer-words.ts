@@ -1,0 +1,76 @@
+import { printable } from '../foreign-text.ts'
+import type { IssuerResponse } from './issuer-request.ts'
+
+/** Fields of the form whose values the protocol fixes: an issuer may repeat them. */
+const fixed = new Set(['grant_type', 'client_assertion_type'])
+/** The fields that a token request proves its client by. */
+const proving = new Set(['client_secret', 'client_assertion', 'authorization'])
+/** A part of a secret of this many characters is one too many. */
+const tellingPart = 8
+
+/** Returns the members of a JSON object; none of anything else. */
+export function membersOf(body: string): Readonly<Record<string, unknown>> {
+  try {
+    return { ...(JSON.parse(body) as object) }
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * Returns how the issuer describes an error: by `error_description` (RFC 6749 §5.2), a problem's `detail` or `title`
+ * (RFC 9457 §3.1), or a `message`. On one line, cut, and without what was sent: a field that is repeated is named instead.
+ * Empty where there is none, and where it repeats a part of a secret.
+ */
+export function descriptionIn({ body, sent }: IssuerResponse, secrets: readonly string[]): string {
+  const { error_description: description, detail, title, message } = membersOf(body)
+  const text = [description, detail, title, message].find((one) => typeof one === 'string')
+  if (text === undefined) return ''
+  const shown = printable(withoutFields(text, sent))
+  return quotesAny(shown, [...secrets, ...secretsIn(sent)]) ? '' : shown
+}
+
+/** Returns text with the names of the fields that were sent in place of their values. */
+function withoutFields(text: string, sent: IssuerResponse['sent']): string {
+  const names = new Map<string, string>()
+  for (const [name, value] of sent)
+    if (!fixed.has(name)) for (const part of value.split(/\s+/)) if (part !== '') names.set(part, name)
+  const values = [...names.keys()]
+    .toSorted((a, b) => b.length - a.length)
+    .map((value) => value.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`))
+  if (values.length === 0) return text
+  const whole = new RegExp(`(?<!\\w)(?:${values.join('|')})(?!\\w)`, 'g')
+  return text.replaceAll(whole, (value) => `[${names.get(value)}]`)
+}
+
+/** The errors of RFC 6749 §5.2 and RFC 8707 §2: never a secret, whatever the secret is. */
+const knownErrors = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_target',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+])
+
+/** Returns the `error` of the issuer if it may be printed: RFC 6749 §5.2 allows few characters, and an issuer may send any. */
+export function errorCode(error: string, secrets: readonly string[]): string {
+  return knownErrors.has(error) || (/^[\w.:/-]{1,64}$/.test(error) && !quotesAny(error, secrets))
+    ? error
+    : 'an error code that RFC 6749 does not allow'
+}
+
+function secretsIn(sent: IssuerResponse['sent']): string[] {
+  return sent.flatMap(([name, value]) => (proving.has(name) ? [value] : []))
+}
+
+/** Whether text holds one of the secrets, or a telling part of one. */
+function quotesAny(text: string, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => {
+    const last = Math.max(0, secret.length - tellingPart)
+    for (let start = 0; start <= last; start += 1)
+      if (text.includes(secret.slice(start, start + tellingPart))) return true
+    return false
+  })
+}

@@ -1,0 +1,82 @@
+import { type ClientAuth, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 'oauth4webapi'
+import {
+  type CertificateCredentials,
+  type ClientCredentials,
+  type Credentials,
+  type PrivateKeyCredentials,
+  unavailable,
+} from '../credentials/credentials.ts'
+import { type SigningKey, signingKey } from '../credentials/private-key.ts'
+import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
+import type { AskedServer, ClientProof } from './protocol.ts'
+
+/** The secret in the `Authorization` header (RFC 6749 §2.3.1). */
+export const secretInHeader: ClientProof = {
+  method: 'client_secret_basic',
+  prove(client): ClientAuth {
+    const { clientId, clientSecret } = client as Credentials
+    const credentials = `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`)}`
+    return (_server, _client, _body, headers) => headers.set('authorization', credentials)
+  },
+  hint(client) {
+    const { clientId, clientSecret } = client as Credentials
+    const isEncoded = [clientId, clientSecret].some((text) => formEncoded(text) !== text)
+    return isEncoded
+      ? "; the id or secret has characters that are sent form-encoded (RFC 6749 §2.3.1), which some servers do not decode: try `clientAuthentication: 'client_secret_post'`"
+      : ''
+  },
+}
+
+/** Encodes what must be encoded (RFC 6749 appendix B). oauth4webapi encodes `-`, `_`, `.` and `*` too, as few servers expect. */
+function formEncoded(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1)
+}
+
+/** A signed assertion (RFC 7523 §2.2), with a new `jti` each time. */
+export const signedAssertion: ClientProof = {
+  method: 'private_key_jwt',
+  isTimed: true,
+  async prove(client, server) {
+    const signing = await keyOf(client, server.issuer)
+    const { keyId } = client as PrivateKeyCredentials
+    return PrivateKeyJwt(keyId === undefined ? signing.key : { key: signing.key, kid: keyId }, {
+      [modifyAssertion](header, payload) {
+        payload['aud'] = server.audience
+        if (isEdDsa(signing, server)) header['alg'] = 'EdDSA'
+      },
+    })
+  },
+}
+
+async function keyOf(client: ClientCredentials, issuer: string): Promise<SigningKey> {
+  try {
+    return await signingKey(client as PrivateKeyCredentials)
+  } catch (error) {
+    throw unavailable(issuer, (error as Error).message, { definite: true })
+  }
+}
+
+/** Whether an Ed25519 key signs by the name of RFC 8037, which servers know that do not know the one of RFC 9864. */
+function isEdDsa({ key, algorithm }: SigningKey, { metadata }: AskedServer): boolean {
+  if (key.algorithm.name !== 'Ed25519') return false
+  if (algorithm !== undefined) return algorithm === 'EdDSA'
+  const { token_endpoint_auth_signing_alg_values_supported: known } = metadata
+  return Array.isArray(known) && known.includes('EdDSA') && !known.includes('Ed25519')
+}
+
+/** A TLS certificate (RFC 8705 §2). */
+export const clientCertificate: ClientProof = {
+  method: 'tls_client_auth',
+  prove: () => TlsClientAuth(),
+  fetchOf: (client) => certificateFetch(client as CertificateCredentials),
+  obstacle(ownFetch) {
+    if (ownFetch)
+      return [
+        'tls_client_auth, whose certificate the option `fetch` cannot present',
+        'tls_client_auth without `fetch`',
+      ]
+    return canSendCertificate()
+      ? undefined
+      : ['tls_client_auth, which needs `node:https`, and this runtime has none', 'another method']
+  },
+}

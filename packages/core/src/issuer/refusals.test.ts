@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { client, fakeService, secretsOf } from '../../test/fake-issuer.ts'
+import { shown } from '../../test/shown.ts'
+import type { TokenlaneError } from '../index.ts'
+
+beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
+afterEach(() => vi.useRealTimers())
+
+const other = { ...client, clientSecret: 'secret-2' }
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+
+function as(type: string, body: string, status: number, more: Record<string, string> = {}): () => Response {
+  return () => new Response(body, { status, headers: { ...(type && { 'content-type': type }), ...more } })
+}
+
+const problem = JSON.stringify({
+  type: 'about:blank',
+  title: 'Unauthorized',
+  detail: 'Client authentication failed',
+})
+
+const refusals: readonly (readonly [string, () => Response, string])[] = [
+  ['401 with text', as('text/plain', 'Unauthorized', 401), 'status 401, without an OAuth error (text/plain)'],
+  [
+    '401 with problem+json',
+    as('application/problem+json', problem, 401),
+    'without an OAuth error (application/problem+json, "Client authentication failed")',
+  ],
+  ['401 and nothing', as('', '', 401), 'status 401, without an OAuth error (an empty response)'],
+  ['403 and nothing', as('', '', 403), 'status 403, without an OAuth error (an empty response)'],
+  [
+    '400 with words of its own',
+    as('application/json', '{"code":7,"message":"No such application"}', 400),
+    'status 400, without an OAuth error (application/json, "No such application")',
+  ],
+  [
+    '401 with an error of its own',
+    as('application/json', '{"error":"Unauthorized"}', 401),
+    'refused: Unauthorized (status 401)',
+  ],
+]
+
+test.each(refusals)(
+  '%s is a refusal: one request, at once, with what was seen',
+  async (_what, answer, seen) => {
+    const { tokens, issuer } = fakeService()
+    issuer.respondWith(answer)
+    const error = await tokens.getToken('general').catch((reason: unknown) => reason as TokenlaneError)
+    expect(error).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', issuer: 'general', definite: true })
+    expect((error as Error).message).toContain(seen)
+    await pass(29_000)
+    await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+    expect(issuer.count).toBe(1)
+    await pass(1_001)
+    await tokens.getToken('general').catch(() => {})
+    expect(issuer.count).toBe(2)
+  },
+)
+
+test.each(refusals)('%s: the next credentials are tried in the same flight', async (_what, answer) => {
+  const { tokens, issuer } = fakeService({ credentials: [client, other] })
+  issuer.respondWith(() =>
+    issuer.requests.at(-1)?.['client_secret'] === 'secret-2' ? issuer.token() : answer(),
+  )
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
+  expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-2'])
+})
+
+test.each([
+  ['401 with HTML', as('text/html', '<p>sign in</p>', 401)],
+  ['403 with HTML that says it is text', as('text/plain', '<!DOCTYPE html><p>blocked</p>', 403)],
+  ['403 that asks to come back', as('text/plain', 'slow down', 403, { 'retry-after': '1' })],
+  ['407 of a proxy', as('text/plain', 'who are you', 407)],
+  ['408', as('', '', 408)],
+  ['425', as('', '', 425)],
+  ['429', as('application/json', '{"error":"invalid_client"}', 429)],
+  ['503', as('', '', 503)],
+])('%s is transient: a short outage loses no call', async (_what, answer) => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondOnceWith(answer)
+  const token = tokens.getToken('general')
+  await pass(2_000)
+  await expect(token).resolves.toMatchObject({ value: 'token-1' })
+  expect(issuer.count).toBe(2)
+})
+
+const describing =
+  (error_description: unknown, error = 'invalid_client') =>
+  (): Response =>
+    Response.json({ error, error_description }, { status: 401 })
+
+async function messageOf(answer: () => Response, options: object = {}): Promise<string> {
+  const { tokens, issuer } = fakeService(options)
+  issuer.respondWith(answer)
+  const error: unknown = await tokens.getToken('general').catch((reason: unknown) => reason)
+  for (const secret of ['a-secret-of-many-characters', 'of-many-char'])
+    expect(shown(error)).not.toContain(secret)
+  return (error as Error).message
+}
+
+const credentials = { clientId: 'client-1', clientSecret: 'a-secret-of-many-characters' }
+
+test.each<[string, unknown, string]>([
+  [
+    'is shown',
+    'DPoP proof JWT required',
+    'refused: invalid_client (status 401, "DPoP proof JWT required"): check',
+  ],
+  ['is one line of printable characters', 'a\r\n\u001B[31mb\u202Ec', '"a [31mb c")'],
+  ['is cut', 'x'.repeat(100_000), `"${'x'.repeat(200)}…")`],
+  ['is left out where it is no text', { a: 1 }, 'refused: invalid_client (status 401): check'],
+  ['is left out where it is empty', ' \n', 'refused: invalid_client (status 401): check'],
+  [
+    'is shown without the secret',
+    'wrong secret a-secret-of-many-characters!',
+    '"wrong secret [client_secret]!")',
+  ],
+  ['is shown without the client id', 'client client-1 is locked', '"client [client_id] is locked")'],
+  [
+    'is left out with a part of the secret',
+    'wrong secret: a-secret-of-many…',
+    'refused: invalid_client (status 401): check',
+  ],
+  [
+    'is left out with the end of the secret',
+    'secret ends with many-characters',
+    'refused: invalid_client (status 401): check',
+  ],
+])('a description %s', async (_what, description, message) => {
+  expect(await messageOf(describing(description), { credentials })).toContain(message)
+})
+
+test('a description that repeats a secret in which the client id stands names the secret', async () => {
+  const { tokens, issuer } = fakeService({ credentials: { clientId: 'shop', clientSecret: 'a~shop~b' } })
+  issuer.respondWith(describing('wrong: a~shop~b'))
+  await expect(tokens.getToken('general')).rejects.toThrow('"wrong: [client_secret]"')
+})
+
+test('a description that repeats the whole form shows the names of its fields alone', async () => {
+  const { tokens, issuer } = fakeService({ credentials })
+  issuer.respondWith(() => describing(`got ${new URLSearchParams(issuer.requests.at(-1)).toString()}`)())
+  const error = (await tokens.getToken('general').catch((reason: unknown) => reason)) as Error
+  expect(error.message).toContain(
+    '"got grant_type=client_credentials&client_id=[client_id]&client_secret=[client_secret]")',
+  )
+})
+
+test.each([
+  [{ access_token: 'a', expires_in: 60 }, 'without `token_type`', true],
+  [
+    { access_token: 'a', token_type: 'DPoP' },
+    'whose `token_type` is DPoP, and Tokenlane sends Bearer tokens',
+    true,
+  ],
+  [{ access_token: 'a', token_type: 'secret secret' }, 'whose `token_type` is not Bearer', true],
+  [{ token_type: 'Bearer' }, 'without `access_token`', undefined],
+  [
+    { access_token: 'a', token_type: 'Bearer', expires_in: -5 },
+    'whose `expires_in` is not a number above 0',
+    undefined,
+  ],
+  [
+    { access_token: 'a\nb', token_type: 'Bearer' },
+    'whose `access_token` has characters that no header may have',
+    undefined,
+  ],
+])('a token response %j says by name what is wrong with it', async (body, reason, definite) => {
+  const { tokens, issuer } = fakeService({ maxWait: 1 })
+  issuer.respondWith(() => Response.json(body))
+  const error = await tokens.getToken('general').catch((thrown: unknown) => thrown as TokenlaneError)
+  expect(error).toMatchObject({ code: 'TOKEN_RESPONSE_INVALID', ...(definite && { definite }) })
+  expect((error as Error).message).toContain(`sent a token response ${reason}`)
+  expect(issuer.count).toBe(1)
+})

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+
+import { mustBeSupportedRuntime } from './supported-runtime.ts'
+
+const forbidden = expect.objectContaining({ code: 'CLIENT_SIDE_FORBIDDEN' })
+const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0'
+
+test.each([
+  ['a page', { window: {}, document: {}, navigator: { userAgent: chrome } }],
+  ['a page that hides its browser', { window: {}, document: {} }],
+  ['a worker of a page', { WorkerGlobalScope: EventTarget, navigator: { userAgent: chrome } }],
+])('%s is refused', (_, globals) => {
+  expect(() => mustBeSupportedRuntime({ URL, ...globals })).toThrow(forbidden)
+})
+
+test.each([
+  ['Node', { navigator: { userAgent: 'Node.js/24' } }],
+  ['Bun', { navigator: { userAgent: 'Bun/1.4.5' } }],
+  ['Deno', { navigator: { userAgent: 'Deno/2.9.6' } }],
+  ['a worker of Deno', { WorkerGlobalScope: EventTarget, navigator: { userAgent: 'Deno/2.9.6' } }],
+  [
+    'Cloudflare Workers',
+    { WorkerGlobalScope: EventTarget, navigator: { userAgent: 'Cloudflare-Workers' }, window: undefined },
+  ],
+  ['an edge runtime without a navigator', { WorkerGlobalScope: EventTarget }],
+  ['a server with a window of its own', { window: {} }],
+])('%s is allowed', (_, globals) => {
+  expect(() => mustBeSupportedRuntime({ URL, ...globals })).not.toThrow()
+})
+
+test.each([
+  ['happy-dom', 'Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) HappyDOM/21.0.4'],
+  ['jsdom', 'Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/31.0.1'],
+])('%s is refused as what it is, and the way out is named', (_, userAgent) => {
+  const start = (): void =>
+    mustBeSupportedRuntime({ URL, window: {}, document: {}, navigator: { userAgent } })
+  expect(start).toThrow(forbidden)
+  expect(start).toThrow('a test environment that imitates a browser; use the node environment')
+  expect(start).not.toThrow('this is a browser')
+})
+
+test('a browser is not taken for a test environment', () => {
+  expect(() =>
+    mustBeSupportedRuntime({ URL, window: {}, document: {}, navigator: { userAgent: chrome } }),
+  ).toThrow('this is a browser, and a client secret does not belong in client-side code')
+})
+
+test('an older runtime is refused with what to update', () => {
+  expect(() => mustBeSupportedRuntime({ URL: {} })).toThrow(
+    expect.objectContaining({
+      code: 'RUNTIME_UNSUPPORTED',
+      message: expect.stringContaining('update Node to 22.19 or later') as string,
+    }),
+  )
+})

@@ -1,0 +1,52 @@
+import { TokenlaneError } from '../errors.ts'
+
+interface Globals {
+  readonly window?: unknown
+  readonly document?: unknown
+  readonly WorkerGlobalScope?: unknown
+  readonly navigator?: { readonly userAgent?: unknown } | undefined
+  readonly URL: { readonly parse?: unknown }
+}
+
+/** How the test environments that imitate a browser name themselves. */
+const imitation = /\b(?:jsdom|HappyDOM)\//i
+
+/**
+ * Refuses to start in a browser, whose users can read every secret, and in an older runtime than the package needs.
+ *
+ * A page has `window` and `document`. A browser worker has `WorkerGlobalScope` and a user agent that starts with
+ * `Mozilla/`. Edge runtimes have the first, never the second.
+ *
+ * @throws TokenlaneError `CLIENT_SIDE_FORBIDDEN`, `RUNTIME_UNSUPPORTED`.
+ */
+export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
+  if (isPage(globals) || isBrowserWorker(globals)) throw forbidden(userAgentOf(globals))
+  if (typeof globals.URL.parse !== 'function')
+    throw new TokenlaneError(
+      'RUNTIME_UNSUPPORTED',
+      'Cannot create token manager: this runtime has no `URL.parse`: update Node to 22.19 or later, or in a Cloudflare ' +
+        'Worker set `compatibility_date` to 2022-10-31 or later',
+    )
+}
+
+function isPage({ window, document }: Globals): boolean {
+  return typeof window !== 'undefined' && typeof document !== 'undefined'
+}
+
+function isBrowserWorker(globals: Globals): boolean {
+  return typeof globals.WorkerGlobalScope !== 'undefined' && userAgentOf(globals).startsWith('Mozilla/')
+}
+
+function userAgentOf({ navigator }: Globals): string {
+  return String(navigator?.userAgent)
+}
+
+function forbidden(userAgent: string): TokenlaneError {
+  return new TokenlaneError(
+    'CLIENT_SIDE_FORBIDDEN',
+    imitation.test(userAgent)
+      ? 'Cannot create token manager: this is a test environment that imitates a browser; use the node environment ' +
+          '(`// @vitest-environment node` or `@jest-environment node` at the top of the test file)'
+      : 'Cannot create token manager: this is a browser, and a client secret does not belong in client-side code',
+  )
+}

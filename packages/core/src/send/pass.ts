@@ -1,0 +1,221 @@
+import { closedError, errorForCaller } from '../errors.ts'
+import type { ResendReason } from '../events.ts'
+import type { ApiQueue } from '../queue/api-queue.ts'
+import type { RunningCall } from '../queue/queued-calls.ts'
+import { AccessToken } from '../token/access-token.ts'
+import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
+import { CallRecord } from './call-record.ts'
+import type { CallsUnderWay } from './calls-under-way.ts'
+import { dropRefused, dropWhenDue, type Refused, reportRepeated } from './forced-renewals.ts'
+import { mayResend, Resends } from './resends.ts'
+
+/** What the calls of one API share. */
+export interface CallContext extends Refused {
+  /** `undefined` without a rate policy: then calls wait for a token only. */
+  readonly queue: ApiQueue | undefined
+  /** Whether a response says that the token was refused. */
+  readonly refuses: (report: Report) => boolean
+  /** Whether calls may be sent again, or the methods of those that may. */
+  readonly resend: boolean | readonly string[]
+  readonly callsUnderWay: CallsUnderWay
+}
+
+/** One call, through all of its attempts. */
+export interface Call {
+  readonly options: AdmitOptions
+  readonly record: CallRecord | undefined
+  readonly resends: Resends
+  /** Whether the token was renewed for this call. */
+  wasRenewed: boolean
+}
+
+/** Begins a call, and runs the synchronous part of its work. */
+export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
+  const record = CallRecord.of(api, options.client, api.emit)
+  const call = { options, record, resends: new Resends(), wasRenewed: false }
+  return record === undefined ? work(call) : record.begin(() => work(call))
+}
+
+/**
+ * Returns the pass of one attempt, without a promise where nothing has to be waited for. Every failure is a rejection.
+ *
+ * @param sentBefore whether the call has been sent before: then it goes before queued calls, and is not refused for a full
+ * queue or a closing manager.
+ */
+export function admitCall(api: CallContext, call: Call, sentBefore = false): Pass | Promise<Pass> {
+  // counted first: an observer of what follows may close the manager
+  api.callsUnderWay.entered()
+  const refuse = (error: unknown): Promise<never> => {
+    api.callsUnderWay.left()
+    call.record?.finish(error)
+    return Promise.reject(error)
+  }
+  try {
+    const entered = enter(api, call, sentBefore)
+    if (!(entered instanceof Promise)) return new AttemptPass(api, call, entered)
+    return entered.then(
+      (running) => new AttemptPass(api, call, running),
+      (shared) => refuse(errorForCaller(shared)),
+    )
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
+/** Returns slot, token and permit where the API has a rate policy; else the token alone. */
+function enter(
+  { baseUrl, callsUnderWay, queue, token }: CallContext,
+  { options, record }: Call,
+  sentBefore: boolean,
+): RunningCall | AccessToken | Promise<RunningCall | AccessToken> {
+  options.signal?.throwIfAborted()
+  if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl)
+  const { priority = 0 } = options
+  const signal = options.signal ?? undefined
+  if (queue === undefined) {
+    const live = token.live()
+    if (live !== undefined) return live
+    const waiting = token.wait(signal)
+    return record ? record.timeToken(waiting) : waiting
+  }
+  const waited = record && queue.timeWaits()
+  const entered = queue.enter({ signal, priority, sentBefore })
+  if (waited === undefined || !(entered instanceof Promise)) return entered
+  return entered.finally(() => record?.addWaits(waited()))
+}
+
+/** The right to send one attempt of a call. */
+class AttemptPass implements Pass {
+  readonly #api: CallContext
+  readonly #call: Call
+  readonly #token: AccessToken
+  /** `undefined` where the API has no rate policy, and once it is given back. */
+  #running: RunningCall | undefined
+  readonly #epoch: number
+  /** How long the renewal that the response asks for has to wait, in milliseconds. */
+  #renewalIn = 0
+  #isSent = false
+  #isOver = false
+
+  constructor(api: CallContext, call: Call, entered: RunningCall | AccessToken) {
+    this.#api = api
+    this.#call = call
+    this.#running = entered instanceof AccessToken ? undefined : entered
+    this.#token = entered instanceof AccessToken ? entered : entered.token
+    this.#epoch = api.rejections.epoch
+  }
+
+  get authorization(): string {
+    return AccessToken.authorization(this.#token)
+  }
+
+  sent(): void {
+    this.#isSent = true
+    this.#call.record?.sent(this.#token)
+  }
+
+  report(report: Report): Verdict {
+    const { queue } = this.#api
+    const { record } = this.#call
+    if (!this.#isSent) this.sent()
+    if (record !== undefined) record.status = report.status
+    const judge = (isLimited: boolean): Verdict => {
+      const verdict = this.#judge(report, isLimited)
+      // the next hop takes a slot of its own, and the client may run hooks before
+      if (isRedirect(report)) this.#leaveQueue()
+      return verdict
+    }
+    return this.#running && queue ? queue.answered(this.#running, report, judge) : judge(false)
+  }
+
+  async next(): Promise<Pass> {
+    if (this.#renewalIn > 0) await this.#renewal()
+    // queued before the slot is given back, or another call would take it
+    const entering = admitCall(this.#api, this.#call, true)
+    this.#leave()
+    return entering
+  }
+
+  async follow(call: AdmitOptions = {}): Promise<Pass> {
+    const entering = beginCall(this.#api, call, (hop) => admitCall(this.#api, hop, true))
+    this.release()
+    return entering
+  }
+
+  release(failure?: unknown): void {
+    if (this.#isOver) return
+    this.#leave()
+    this.#call.record?.finish(failure)
+  }
+
+  #judge(report: Report, isLimited: boolean): Verdict {
+    if (isLimited) return this.#resend('limited')
+    if (this.#api.refuses(report)) return this.#afterRejection()
+    // an error of the server says nothing about the token, nor does a 401 for another reason
+    if (report.status < 500 && report.status !== 401)
+      this.#api.rejections.accepted(this.#token, this.#epoch, this.#call.wasRenewed)
+    return 'final'
+  }
+
+  #afterRejection(): Verdict {
+    const { token, rejections } = this.#api
+    if (!token.isCurrent(this.#token)) return this.#resend('replaced')
+    const wait = rejections.untilRenewal(this.#token, this.#call.wasRenewed)
+    if (wait === undefined) {
+      reportRepeated(this.#api, this.#token)
+      return 'final'
+    }
+    if (wait === 0) {
+      dropRefused(this.#api, this.#token)
+      this.#call.wasRenewed = true
+    }
+    this.#renewalIn = wait
+    return this.#resend('rejected')
+  }
+
+  #resend(reason: ResendReason): Verdict {
+    const { options, record, resends } = this.#call
+    if (!mayResend(options, this.#api.resend)) return 'final'
+    // a late response would not help the caller
+    if (this.#api.queue?.isPausedTooLong === true) return 'final'
+    if (!resends.add(reason)) return 'final'
+    record?.resends.push(reason)
+    return 'again'
+  }
+
+  /** Waits for a renewal that is not due yet. */
+  async #renewal(): Promise<void> {
+    const { options, record } = this.#call
+    try {
+      const signal = options.signal ?? undefined
+      const dropping = dropWhenDue(this.#api, this.#token, this.#renewalIn, signal)
+      this.#call.wasRenewed = await (record?.timeToken(dropping) ?? dropping)
+    } catch (reason) {
+      // the client has nothing left to release: the next pass was to take the place of this one
+      this.release(reason)
+      throw reason
+    }
+  }
+
+  #leave(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#leaveQueue()
+    this.#api.callsUnderWay.left()
+  }
+
+  #leaveQueue(): void {
+    const running = this.#running
+    this.#running = undefined
+    if (running !== undefined) this.#api.queue?.leave(running, this.#isSent)
+  }
+}
+
+function isRedirect({ status }: Report): boolean {
+  return status >= 300 && status < 400
+}
+
+// its `authorization` is for the wire, and for no log
+Object.defineProperty(AttemptPass.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value: (): string => '[pass]',
+})

@@ -1,0 +1,42 @@
+import { TokenlaneError } from '../errors.ts'
+import type { Emit } from '../events.ts'
+import { shape } from '../options/check.ts'
+import { GuardedStore } from './guarded-store.ts'
+import { SharedSource } from './shared-source.ts'
+import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'
+
+/**
+ * Returns what the option `store` of a manager takes: a token store, and what managers need to share their tokens by it.
+ * Only applications that share tokens load that.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` for what is not a token store.
+ * @example
+ * ```ts
+ * const tokens = createTokenManager({ issuers, apis, store: sharedStore(new MyStore()) })
+ * ```
+ */
+export function sharedStore(store: TokenStore): SharedStore {
+  mustBeStore(store)
+  return {
+    claim: store.claim.bind(store),
+    write: store.write.bind(store),
+    release: store.release.bind(store),
+    drop: store.drop.bind(store),
+    ...(store.wait && { wait: store.wait.bind(store) }),
+    ...(store.server && { server: store.server.bind(store) }),
+    [sharing](emit: Emit): ShareTokens {
+      const guarded = new GuardedStore(store, emit)
+      return (source, endpoint, leaseTime) => new SharedSource(guarded, source, endpoint, leaseTime)
+    },
+  }
+}
+
+function mustBeStore(store: unknown): void {
+  const methods = (store ?? {}) as Readonly<Record<string, unknown>>
+  for (const method of ['claim', 'write', 'release', 'drop'])
+    if (typeof methods[method] !== 'function')
+      throw new TokenlaneError(
+        'INVALID_OPTIONS',
+        `Cannot share token store: \`store\` is ${shape(store)}; allowed: a token store, with claim, write, release and drop`,
+      )
+}

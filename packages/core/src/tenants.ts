@@ -1,0 +1,107 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// One manager for each tenant of an application, such as each of its customers.
+import type { TokenManagerOptions } from './manager/manager-options.ts'
+import { mustBeObject, mustBeText } from './options/check.ts'
+import { refusingTo } from './options/faults.ts'
+import { aFunction, count, object, oneOf, optional, type ReadAs } from './options/reader.ts'
+import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
+import { RecentTenants } from './tenants/recent-tenants.ts'
+import { limitsOf } from './tenants/limits-of-tenants.ts'
+import { manage, type TokenManager } from './token-manager.ts'
+
+/** Configures `createTenants`. */
+export interface TenantsOptions<Issuer extends string = string> {
+  /**
+   * Returns the options of a tenant's manager, with the tenant's own credentials for every issuer. Called by the first
+   * `get` of the tenant, and again when the tenant is used after it was dropped.
+   *
+   * @param id The name of the tenant, as `get` was given it.
+   */
+  readonly options: (id: string) => TokenManagerOptions<Issuer>
+  /**
+   * How many tenants are kept, 1 or more. Beyond that the least recently used one is dropped, and created again when it
+   * is used again. A tenant is never dropped within 10 s of its use, nor with a call or a token request under way, in a
+   * pause, or while a unit of its own limits is used.
+   *
+   * @defaultValue 10_000
+   */
+  readonly most?: number | undefined
+  /**
+   * Whether each tenant has the rate limits of an API to itself (`'own'`), or all tenants share them (`'shared'`): for an
+   * API that counts the calls of the whole application.
+   *
+   * Shared, the tenants with queued calls send one call each in turn, so a tenant with 10,000 queued calls does not delay
+   * those of the others by more than one call a round. A pause that the API asks for holds for all of them, and so does a
+   * change of the limits by `setRatePolicy`. `concurrency`, `maxQueued`, `maxWait` and priorities stay each tenant's own.
+   * Tenants share the limits of an API if their options name the same `baseUrl` and the same limits. With a `limiter` in
+   * the options, such as `redisLimiter` of `@tokenlane/redis`, the tenants of all processes share them.
+   *
+   * @defaultValue 'own'
+   */
+  readonly limits?: 'own' | 'shared' | undefined
+}
+
+/** The managers of an application's tenants. `Issuer` has the names of their issuers. */
+export interface Tenants<Issuer extends string = string> extends AsyncDisposable {
+  /**
+   * Returns the manager of a tenant, for every adapter. It may be kept: when the tenant was dropped, its next use creates
+   * the tenant again. Its `close()` closes this tenant alone, which is created again when it is used again. An observer
+   * that is added by `observe()` goes with the tenant; one in its options stays.
+   *
+   * @param id The name of the tenant. Choose it by the customer whose call it is, never by URL.
+   * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT` for what is not a name, and for wrong options of this
+   * tenant; `MANAGER_CLOSED` after `close()`.
+   */
+  get(id: string): TokenManager<Issuer>
+  /** Closes the managers of all tenants, as their own `close` does. */
+  close(): Promise<void>
+}
+
+/** How the options are read. */
+const read = object<ReadAs<TenantsOptions>>({
+  options: aFunction('a function that returns the options of a tenant'),
+  most: optional(count(1), 10_000),
+  limits: optional(oneOf('own', 'shared'), 'own'),
+})
+
+/**
+ * Creates the managers of an application that has a client registration for each of its tenants. Each is created when it
+ * is first used.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS`, naming every option that is wrong and what is allowed;
+ * `CLIENT_SIDE_FORBIDDEN` in a browser's page or worker.
+ * @example
+ * ```ts
+ * const tenants = createTenants({
+ *   options: (id) => ({
+ *     issuers: { partner: oauthIssuer({ issuer: 'https://auth.example.com', credentials: () => credentialsOf(id) }) },
+ *     apis: [{ baseUrl: 'https://api.example.com/', issuer: 'partner' }],
+ *   }),
+ * })
+ * const fetch = createFetch(tenants.get('acme'))
+ * ```
+ */
+export function createTenants<const Issuer extends string>(options: TenantsOptions<Issuer>): Tenants<Issuer> {
+  mustBeSupportedRuntime()
+  const { options: optionsOf, most, limits } = refusingTo('create tenants', () => read(options, 'options'))
+  const limitsOfTenants = limitsOf(limits)
+  const recent = new RecentTenants<Issuer>(most, (id, tokens) =>
+    refusingTo(`use tenant "${id}"`, () => {
+      const own = optionsOf(id)
+      mustBeObject(own, 'options()')
+      return manage(limitsOfTenants.optionsFor(id, own), tokens, id)
+    }),
+  )
+  const close = async (): Promise<void> => {
+    await recent.closeAll()
+    await limitsOfTenants.close()
+  }
+  return {
+    get(id) {
+      refusingTo('use tenant', () => mustBeText(id, 'id', 'the name of a tenant'))
+      return recent.get(id)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

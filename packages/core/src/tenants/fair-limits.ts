@@ -1,0 +1,243 @@
+import { limiterFor, type LimitedApi, type RateLimiterFactory } from '../queue/limiter-factory.ts'
+import type { RemainingQuota } from '../queue/rate-limit-headers.ts'
+import type { NotBefore, Permit, RateLimiter } from '../queue/rate-limiter.ts'
+import { ReportedRemaining } from '../queue/reported-limits.ts'
+import { type SentCall, TrialCall } from '../queue/trial-call.ts'
+import { queueTimer } from '../time/timers.ts'
+
+/**
+ * The limits of one API that several tenants share: those with queued calls get one unit each, in turn.
+ *
+ * A tenant whose turn has come asks for its unit. One that cannot use it, because it has no slot, token or call left, is
+ * passed over, and goes to the end when it asks again. One timer runs for all of them, and only while calls are queued.
+ */
+export class FairLimits {
+  readonly #limiter: RateLimiter
+  readonly #tenants = new Set<LimitedApi>()
+  /** The tenants with queued calls, the next one first, and how many units each of them could use. */
+  readonly #waiting = new Map<LimitedApi, number>()
+  /** The sum of what they could use. */
+  #wanted = 0
+  readonly #trial = new TrialCall()
+  readonly #remaining = new ReportedRemaining()
+  #pausedUntil = Number.NEGATIVE_INFINITY
+  #isUsedUp = false
+  #sent = 0
+  /** Order of the call whose response arrived last. */
+  #answered = 0
+  /** The tenant that may take a unit, while tenants are served. */
+  #turn: LimitedApi | undefined
+  #isServing = false
+  #willServe = false
+  /** How long the limiter makes the tenant wait whose turn it is, in milliseconds; 0 before it was asked. */
+  #wait = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** @param create makes the limiter; without it the limits are kept in this process's memory. */
+  constructor(
+    { baseUrl, limits, spread, accounting, unansweredGrace }: LimitedApi,
+    create: RateLimiterFactory | undefined,
+  ) {
+    const limited = {
+      baseUrl,
+      limits,
+      spread,
+      accounting,
+      unansweredGrace,
+      unitsAvailable: () => this.#serve(),
+      paused: (ms: number) => this.#pause(ms),
+      resumed: () => this.#resume(),
+      // once, and not for each tenant: the limiter is one for all of them
+      failed: (reason: string) => this.#first(this.#tenants)?.failed(reason),
+      recovered: () => this.#first(this.#tenants)?.recovered(),
+    }
+    this.#limiter = limiterFor(limited, create)
+  }
+
+  /** Returns the limiter of one more tenant. */
+  join(tenant: LimitedApi): RateLimiter {
+    this.#tenants.add(tenant)
+    const pause = this.#pausedUntil - performance.now()
+    if (pause > 0) tenant.paused(pause)
+    const limiter = this.#limiter
+    return {
+      take: (couldUse) => this.#take(tenant, couldUse),
+      forecast: (ahead, roundTrip, from) =>
+        limiter.forecast(ahead + this.#unitsOfOthers(tenant, ahead), roundTrip, from),
+      used: () => limiter.used?.(),
+      unitsLeft: () => limiter.unitsLeft?.(),
+      reported: (quota) => this.#report(quota),
+      pause: (ms) => {
+        this.#pause(ms, tenant)
+        limiter.pause?.(ms)
+      },
+      resume: () => {
+        this.#resume(tenant)
+        limiter.resume?.()
+      },
+      ...(limiter.setPolicy && {
+        setPolicy: (policy) => {
+          limiter.setPolicy?.(policy)
+          this.#serveSoon()
+        },
+      }),
+      noWaiters: () => this.#leave(tenant),
+      close: async () => {
+        this.#tenants.delete(tenant)
+        this.#leave(tenant)
+      },
+    }
+  }
+
+  /** Ends the limiter, after the last call of the last tenant. */
+  async close(): Promise<void> {
+    await this.#limiter.close?.()
+  }
+
+  #take(tenant: LimitedApi, couldUse: number): Permit | NotBefore {
+    this.#want(tenant, couldUse)
+    const next = this.#isServing ? this.#turn : this.#first(this.#waiting.keys())
+    if (next !== tenant) {
+      // finds out how long, and says to the limiter how much is wanted
+      this.#serveSoon()
+      return Infinity
+    }
+    const now = performance.now()
+    const trial = this.#trial.wait(now)
+    const permit = trial > 0 ? trial : this.#limiter.take(this.#wanted)
+    if (typeof permit === 'number') {
+      // a limiter that returns 0 or NaN is asked again
+      this.#wait = permit > 0 ? permit : 1
+      this.#sleep()
+      return Infinity
+    }
+    this.#turn = undefined
+    this.#want(tenant, 0)
+    return this.#taken(permit, now)
+  }
+
+  #taken(permit: Permit, sentAt: number): Permit {
+    this.#sent += 1
+    const call: SentCall = { order: this.#sent, sentAt }
+    this.#trial.sent(call)
+    this.#remaining.sent()
+    this.#pauseIfUsedUp()
+    const ended = (wasSent = true): void => {
+      this.#trial.ended(call, wasSent)
+      this.#serveSoon()
+    }
+    return {
+      answered: () => {
+        permit.answered()
+        this.#answered = call.order
+        ended()
+      },
+      ended: () => {
+        permit.ended()
+        ended()
+      },
+      cancel: () => {
+        permit.cancel()
+        ended(false)
+      },
+    }
+  }
+
+  /** Notes how many units a tenant could use. It keeps its place in the order, or goes to the end; with 0 it leaves. */
+  #want(tenant: LimitedApi, units: number): void {
+    this.#wanted += units - (this.#waiting.get(tenant) ?? 0)
+    if (units > 0) this.#waiting.set(tenant, units)
+    else this.#waiting.delete(tenant)
+  }
+
+  #leave(tenant: LimitedApi): void {
+    if (!this.#waiting.has(tenant)) return
+    this.#want(tenant, 0)
+    if (this.#waiting.size > 0) return this.#serveSoon()
+    clearTimeout(this.#timer)
+    this.#limiter.noWaiters?.()
+  }
+
+  /** Returns how many units the other waiting tenants get before this one has had `units`. */
+  #unitsOfOthers(tenant: LimitedApi, units: number): number {
+    let others = 0
+    for (const [other, wanted] of this.#waiting) if (other !== tenant) others += Math.min(wanted, units)
+    return others
+  }
+
+  /** Serves as soon as the code that runs now has ended: it may still have to judge a response. */
+  #serveSoon(): void {
+    if (this.#willServe || this.#isServing || this.#waiting.size === 0) return
+    this.#willServe = true
+    queueMicrotask(() => {
+      this.#willServe = false
+      this.#serve()
+    })
+  }
+
+  /** Gives units in turn for as long as there are any. */
+  #serve(): void {
+    if (this.#isServing) return
+    this.#isServing = true
+    this.#wait = 0
+    while (this.#wait === 0 && this.#waiting.size > 0) {
+      const tenant = this.#first(this.#waiting.keys()) as LimitedApi
+      this.#turn = tenant
+      tenant.unitsAvailable()
+      // it cannot use a unit now, and asks again when it can
+      if (this.#turn === tenant && this.#wait === 0) this.#want(tenant, 0)
+    }
+    this.#turn = undefined
+    this.#isServing = false
+    this.#sleep()
+  }
+
+  #sleep(): void {
+    clearTimeout(this.#timer)
+    if (this.#isServing || this.#waiting.size === 0 || this.#wait === Infinity) return
+    this.#timer = queueTimer(this.#wait, () => this.#serve())
+  }
+
+  /** Pauses the API for all tenants but the one whose call was refused, which has done so. */
+  #pause(ms: number, refused?: LimitedApi): void {
+    this.#isUsedUp = false
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
+    this.#trial.begin()
+    for (const tenant of this.#tenants) if (tenant !== refused) tenant.paused(ms)
+  }
+
+  #resume(by?: LimitedApi): void {
+    this.#isUsedUp = false
+    this.#pausedUntil = Number.NEGATIVE_INFINITY
+    this.#trial.cancel()
+    this.#remaining.clear()
+    // all of them ask before the first gets a unit
+    const wasServing = this.#isServing
+    this.#isServing = true
+    for (const tenant of this.#tenants) if (tenant !== by) tenant.resumed()
+    this.#isServing = wasServing
+    this.#serveSoon()
+  }
+
+  /** Reads what the response that arrived last reports of what remains. A limiter of several processes does it itself. */
+  #report(quota: RemainingQuota): void {
+    if (this.#limiter.reported !== undefined) return this.#limiter.reported(quota)
+    const someRemain = this.#remaining.read(quota, this.#answered, this.#sent, this.#limiter)
+    // a refusal is not taken back
+    if (someRemain && this.#isUsedUp) this.#resume()
+    this.#pauseIfUsedUp()
+  }
+
+  #pauseIfUsedUp(): void {
+    const ms = this.#remaining.usedUpFor
+    if (ms === 0) return
+    this.#remaining.clear()
+    this.#pause(ms)
+    this.#isUsedUp = true
+  }
+
+  #first(tenants: Iterable<LimitedApi>): LimitedApi | undefined {
+    for (const tenant of tenants) return tenant
+    return undefined
+  }
+}

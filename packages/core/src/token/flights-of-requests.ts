@@ -1,0 +1,60 @@
+import { TokenlaneError } from '../errors.ts'
+import { outliveRequest, requestKeeper } from '../runtime/request-bound.ts'
+import type { AccessToken } from './access-token.ts'
+import type { Flights } from './single-flight.ts'
+
+/** How often a renewal shows that its incoming request still runs, and how long without a sign it counts as lost, in milliseconds. */
+const signInterval = 100
+const longestSilence = 1_000
+/** How often a call looks how the renewal of another incoming request ends, in milliseconds. */
+const lookInterval = 10
+
+/**
+ * In a runtime that ends timers, requests and waits together with the incoming request that began them: calls of other
+ * requests cannot wait for the renewal itself, so they look how it ends, by timers of their own.
+ */
+export const flightsOfRequests: Flights = {
+  mayRunUnawaited: () => requestKeeper() !== undefined,
+  share(result) {
+    const kept = outliveRequest(result)
+    const seen: { at: number; token?: AccessToken; error?: unknown } = { at: performance.now() }
+    const isOver = (): boolean => 'token' in seen || 'error' in seen
+    // the timer ends with the request, and nothing else says so
+    const timer = startTimer(() => (seen.at = performance.now()))
+    result
+      .then(
+        (token) => (seen.token = token),
+        (error: unknown) => (seen.error = error),
+      )
+      .finally(() => clearInterval(timer))
+    let hasBegun = false
+    // what joins before is the call that began the renewal
+    queueMicrotask(() => (hasBegun = true))
+    const isLost = (): boolean => !isOver() && performance.now() - seen.at > longestSilence
+    return {
+      get isLost() {
+        return isLost()
+      },
+      async join() {
+        if (!hasBegun) return kept
+        while (!isOver() && !isLost()) await new Promise((resolve) => setTimeout(resolve, lookInterval))
+        if (seen.token !== undefined) return seen.token
+        // of a lost one, another is due
+        throw (seen.error as Error | undefined) ?? new Error('The request that renewed the token has ended')
+      },
+    }
+  },
+}
+
+/** @throws TokenlaneError `RUNTIME_UNSUPPORTED` where no request is under way. */
+function startTimer(sign: () => void): ReturnType<typeof setInterval> {
+  try {
+    return setInterval(sign, signInterval)
+  } catch {
+    throw new TokenlaneError(
+      'RUNTIME_UNSUPPORTED',
+      'Cannot obtain token: this runtime allows timers and requests only while it handles an event, not while it ' +
+        'loads modules; make the call in a handler',
+    )
+  }
+}
