@@ -1,15 +1,15 @@
-import type { Exchange } from '@tokenlane/core/adapter'
-import type { AxiosHeaders, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import { discardBody, hideRequest, hidingAgent, type Exchange } from '@tokenlane/core/adapter'
+import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
-import { discard } from './discard.ts'
-import { hideRequest, withRequestHidden } from './hidden-request.ts'
-import { RedirectRule, type RedirectContext } from './redirect-rule.ts'
-import { responseOf, scrub } from './scrub.ts'
+import { redirectRule, type RedirectContext } from './redirect-rule.ts'
 import type { Target } from './target.ts'
 import type { Via } from './via.ts'
 
-/** What an attempt is sent with, beside the caller's configuration. */
-export interface AttemptContext extends Omit<RedirectContext, 'given' | 'authorization'> {
+type Config = InternalAxiosRequestConfig
+
+/** What every attempt of a call is sent with, beside the caller's configuration. */
+export interface AttemptContext extends RedirectContext {
+  readonly adapter: AxiosAdapter
   readonly target: Target
   readonly via: Via
 }
@@ -17,102 +17,76 @@ export interface AttemptContext extends Omit<RedirectContext, 'given' | 'authori
 /** What the caller gets: a response, or the error that axios made. */
 export type Outcome = { readonly response: AxiosResponse } | { readonly error: unknown }
 
-/** One attempt: its configuration, which alone has the token, and what becomes of its outcome. */
-export class Attempt {
-  readonly config: InternalAxiosRequestConfig
-  readonly #given: InternalAxiosRequestConfig
-  readonly #via: Via
-  #redirects: RedirectRule | undefined
-
-  /** Copies the caller's configuration, with the token, for the adapter and nothing else. */
-  constructor(given: InternalAxiosRequestConfig, authorization: string, context: AttemptContext) {
-    const { target, via } = context
-    this.#given = given
-    this.#via = via
-    const config = copyOf(given)
-    config.url = target.url
-    // most calls have none, and one more property costs more than the look
-    if ((config.baseURL ?? '') !== target.baseURL) config.baseURL = target.baseURL
-    if (config.allowAbsoluteUrls !== target.allowAbsoluteUrls)
-      config.allowAbsoluteUrls = target.allowAbsoluteUrls
-    config.headers = headersWith(authorization, given.headers)
-    config.beforeRedirect = (...redirect) => {
-      // most calls are not redirected
-      this.#redirects ??= new RedirectRule(context, authorization, given.beforeRedirect)
-      this.#redirects.beforeRedirect(...redirect)
-    }
+/** Sends one attempt, with a copy of the caller's configuration that alone has the token. */
+export async function attempt(
+  given: Config,
+  authorization: string,
+  context: AttemptContext,
+): Promise<Exchange<Outcome>> {
+  const { adapter, target, via } = context
+  const redirects = redirectRule(context, authorization, given.beforeRedirect)
+  const headers = given.headers.concat({ Authorization: authorization })
+  const sent = {
+    // without a prototype, as axios makes it, against polluted ones
+    __proto__: null,
+    ...given,
+    ...target,
+    headers,
+    beforeRedirect: redirects.beforeRedirect,
+    httpAgent: hidingAgent<unknown>(given.httpAgent),
+    httpsAgent: hidingAgent<unknown>(given.httpsAgent),
     // fetch shows no redirect before it follows it
-    if (via === 'fetch' && followsInFetch(given)) config.maxRedirects = 0
-    this.config = config
+    ...(via === 'fetch' && followsInFetch(given) && { maxRedirects: 0 }),
+  } as Config
+  /** Takes the token off a response or an error, whose config may be a copy that an adapter around another one made. */
+  const hide = (holder: Partial<AxiosResponse> | undefined): void => {
+    if (holder?.config === sent) holder.config = given
+    else if (holder?.config?.headers === headers) holder.config.headers = given.headers
+    const request: { readonly ['_redirectable']?: unknown } | undefined = holder?.request
+    hideRequest(request)
+    // of follow-redirects, to which a body leads that was piped
+    hideRequest(request?.['_redirectable'])
   }
-
-  /** Takes the token off the response. An adapter that returns nothing is a TypeError, as with axios alone. */
-  readonly received = (response: AxiosResponse): Exchange<Outcome> => {
-    scrub(response, this.config, this.#given)
-    const shown = withRequestHidden(response, this.#given, this.#via)
-    return new AxiosExchange({ response: shown }, shown, this.#redirects?.judgedBy)
-  }
-
-  /** Takes the token off the error. A status that axios makes an error of is a response like any other. */
-  readonly failed = (error: unknown): Exchange<Outcome> => {
-    scrub(error, this.config, this.#given)
-    const response = responseOf(error) as AxiosResponse | undefined
-    hideRequest(error, this.#given)
-    hideRequest(response, this.#given)
-    if (response === undefined) throw error
-    return new AxiosExchange({ error }, response, this.#redirects?.judgedBy)
+  try {
+    const response = await adapter(sent)
+    hide(response)
+    return exchangeOf({ response }, response, redirects.judgedBy)
+  } catch (error) {
+    const failed = error as Partial<AxiosResponse> & { readonly response?: AxiosResponse }
+    hide(failed)
+    hide(failed.response)
+    // a status that axios makes an error of is a response like any other
+    if (failed.response === undefined) throw error
+    return exchangeOf({ error }, failed.response, redirects.judgedBy)
+  } finally {
+    // a stream may make an error of it later
+    sent.headers = given.headers
   }
 }
 
-/** One exchange. Reads only what core asks for, which for nearly every response is its status. */
-class AxiosExchange implements Exchange<Outcome> {
-  readonly result: Outcome
-  readonly status: number
-  readonly #response: AxiosResponse
-
-  constructor(result: Outcome, response: AxiosResponse, judgedBy: number | undefined) {
-    this.result = result
-    this.status = judgedBy ?? response.status
-    this.#response = response
-  }
-
-  get retryAfter(): string | undefined {
-    return this.header('retry-after')
-  }
-
-  get wwwAuthenticate(): string | undefined {
-    return this.header('www-authenticate')
-  }
-
-  header(name: string): string | undefined {
-    const value: unknown = this.#response.headers?.[name]
+function exchangeOf(result: Outcome, response: AxiosResponse, judgedBy = response.status): Exchange<Outcome> {
+  const header = (name: string): string | undefined => {
+    const value: unknown = response.headers?.[name]
     return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
   }
-
-  discard(): Promise<void> {
-    return discard(this.#response)
+  return {
+    status: judgedBy,
+    retryAfter: header('retry-after'),
+    wwwAuthenticate: header('www-authenticate'),
+    header,
+    result,
+    discard: () => discard(response),
   }
 }
 
-/** Copies without a prototype, as axios does, against polluted ones. Spreading that would cost three times as much. */
-function copyOf(given: InternalAxiosRequestConfig): InternalAxiosRequestConfig {
-  const from = given as unknown as Record<PropertyKey, unknown>
-  const copy = Object.create(null) as Record<PropertyKey, unknown>
-  for (const name of Object.keys(from)) copy[name] = from[name]
-  for (const symbol of Object.getOwnPropertySymbols(from)) copy[symbol] = from[symbol]
-  return copy as unknown as InternalAxiosRequestConfig
+/** Frees the connection of a streamed response that is not the caller's. Other responses have been read already. */
+async function discard({ config, data }: AxiosResponse): Promise<void> {
+  const { responseType } = config as { responseType?: string }
+  if (responseType === 'stream') await discardBody(data as AsyncIterable<Uint8Array>)
+  if (responseType === 'response') await discardBody((data as Response).body)
 }
 
-/**
- * Returns new headers with the token: setting it would change the caller's. Each field is a property of AxiosHeaders, and
- * was checked when it was set; `concat` would do that again, which takes 1.5 µs.
- */
-function headersWith(authorization: string, given: AxiosHeaders): AxiosHeaders {
-  const Class = given.constructor as typeof AxiosHeaders
-  return Object.assign(new Class(), given, { Authorization: authorization })
-}
-
-function followsInFetch({ fetchOptions }: InternalAxiosRequestConfig): boolean {
+function followsInFetch({ fetchOptions }: Config): boolean {
   const redirect: unknown = (fetchOptions as { redirect?: unknown } | undefined)?.redirect
   return redirect === undefined || redirect === 'follow'
 }

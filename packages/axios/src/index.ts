@@ -8,7 +8,7 @@ import {
 import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios'
 
 import type { RequestOption } from './request-option.cts'
-import { isManaged, managedAdapters } from './managed-adapter.ts'
+import { managedAdapter } from './managed-adapter.ts'
 import { mustBeNewEnough, purpose } from './version.ts'
 
 declare module 'axios' {
@@ -46,9 +46,9 @@ export function attachTokens(instance: AxiosLike, tokens: TokenManager): Attachm
   const before = attached.get(tokens)
   if (before !== undefined) return before
 
-  const managedAdapter = managedAdapters(tokens)
   const manage = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
-    if (!isManaged(config.adapter, tokens)) config.adapter = managedAdapter(config.adapter)
+    // as when axios-retry sends a call again
+    if (managerOf(config.adapter) !== tokens) config.adapter = managedAdapter(config.adapter, tokens)
     return config
   }
   // otherwise axios would not start a call in the turn that it is made in

@@ -10,41 +10,40 @@ export interface RedirectContext {
 }
 
 /** How axios follows the redirects of one attempt: the token goes along for as long as they stay in the API. */
-export class RedirectRule {
-  readonly #context: RedirectContext
-  readonly #authorization: string
-  readonly #given: BeforeRedirect | undefined
-  #judgedBy: number | undefined
-
-  /** @param given The caller's own hook, which runs first. */
-  constructor(context: RedirectContext, authorization: string, given: BeforeRedirect | undefined) {
-    this.#context = context
-    this.#authorization = authorization
-    this.#given = given
-  }
-
+export interface RedirectRule {
+  readonly beforeRedirect: BeforeRedirect
   /**
    * The status of the first redirect that dropped the token or changed the method, `undefined` without one. The final
    * response says nothing about the token then, so that this status is reported in its place.
    */
-  get judgedBy(): number | undefined {
-    return this.#judgedBy
-  }
+  readonly judgedBy: number | undefined
+}
 
-  beforeRedirect(...[options, response, request]: Parameters<BeforeRedirect>): void {
-    const { api, tokens, method } = this.#context
-    const place = placeOf(options)
-    this.#given?.(options, response, request)
-    // `href` does not show where the caller's hook sends it instead
-    const asTold = placeOf(options) === place
-    const stays = this.#judgedBy === undefined && asTold && tokens.route(String(options['href'])) === api
-    if (!stays) drop(this.#authorization, options['headers'] as Record<string, unknown>)
-    // what a POST did before it was redirected to a GET must not be done twice either
-    if (!stays || options['method'] !== method) this.#judgedBy ??= response.statusCode
+/** @param given The caller's own hook, which runs first. */
+export function redirectRule(
+  { api, tokens, method }: RedirectContext,
+  authorization: string,
+  given: BeforeRedirect | undefined,
+): RedirectRule {
+  let judgedBy: number | undefined
+  return {
+    get judgedBy() {
+      return judgedBy
+    },
+    beforeRedirect(options, response, request) {
+      const asked = destinationOf(options)
+      given?.(options, response, request)
+      // `href` does not show where the caller's hook sends it instead
+      const asAsked = destinationOf(options) === asked
+      const stays = judgedBy === undefined && asAsked && tokens.route(String(options['href'])) === api
+      if (!stays) drop(authorization, options['headers'] as Record<string, unknown>)
+      // what a POST did before it was redirected to a GET must not be done twice either
+      if (!stays || options['method'] !== method) judgedBy ??= response.statusCode
+    },
   }
 }
 
-function placeOf(options: Record<string, unknown>): string {
+function destinationOf(options: Record<string, unknown>): string {
   return ['href', 'protocol', 'hostname', 'host', 'port', 'path', 'socketPath']
     .map((name) => String(options[name]))
     .join(' ')

@@ -1,21 +1,17 @@
-import { agentMustKeepFloor, dispatcherMustKeepFloor, settingsMustKeepFloor } from '@tokenlane/core/adapter'
+import { agentSettings, mustKeepFloor } from '@tokenlane/core/adapter'
 import type { InternalAxiosRequestConfig } from 'axios'
 
 import type { Via } from './via.ts'
 
 /**
- * Throws for a call that would go below TLS 1.2. Each way that axios has to an `https:` URL takes its TLS options
- * elsewhere: an agent, a dispatcher, or `http2Options`.
+ * Throws for a call that would go below TLS 1.2. axios' adapter for Node takes its TLS options from an agent, or over HTTP/2
+ * from `http2Options`; those of other adapters cannot be seen.
  */
 export function mustBeSecure(
-  config: InternalAxiosRequestConfig,
+  { httpsAgent, httpVersion, http2Options }: InternalAxiosRequestConfig,
   { url, via }: { url: string; via: Via },
 ): void {
-  if (!url.startsWith('https:')) return
-  const { httpsAgent, httpVersion, http2Options, fetchOptions, env } = config
-  if (via === 'fetch') {
-    const { dispatcher } = (fetchOptions ?? {}) as { readonly dispatcher?: unknown }
-    dispatcherMustKeepFloor({ url, dispatcher, ownFetch: typeof env?.fetch === 'function' })
-  } else if (Number(httpVersion) !== 2) agentMustKeepFloor(url, httpsAgent, 'httpsAgent')
-  else settingsMustKeepFloor(http2Options, 'http2Options')
+  if (via === 'fetch') return mustKeepFloor(url)
+  const isHttp2 = Number(httpVersion) === 2
+  mustKeepFloor(url, isHttp2 ? { http2Options } : agentSettings(httpsAgent, 'httpsAgent'))
 }

@@ -3,15 +3,13 @@ import type { InternalAxiosRequestConfig } from 'axios'
 /** A signal that ends the wait for a token. `release` leaves no listener behind. */
 interface WaitSignal {
   readonly signal: AbortSignal | undefined
-  release(): void
+  readonly release: () => void
 }
-
-const none: WaitSignal = { signal: undefined, release() {} }
 
 /** Joins the caller's `signal` and axios' older `cancelToken` in one signal. axios makes its own error of either. */
 export function waitSignal({ signal, cancelToken }: InternalAxiosRequestConfig): WaitSignal {
   if (cancelToken === undefined && (signal === undefined || signal instanceof AbortSignal))
-    return signal === undefined ? none : { signal, release() {} }
+    return { signal, release: () => {} }
 
   const controller = new AbortController()
   const abort = (): void => controller.abort()

@@ -1,12 +1,12 @@
-import { createTokenManager, isTokenlaneError, type TokenManager } from '@tokenlane/core'
+import { createTokenManager, type TokenManager } from '@tokenlane/core'
 
-import { leaksIn } from './leaks.ts'
+import { hiddenLeaksIn, leaksIn } from './leaks.ts'
 import { listen } from './loopback.ts'
-import { issue, type Provocation, provocations, secret, status, token } from './provocations.ts'
+import { printed } from './printed.ts'
+import { issue, type Provocation, provocations, secret, status } from './provocations.ts'
 import { refusalIn } from './refusal.ts'
-import { pathsTo, serialized } from './secrets.ts'
 
-export { pathsTo, provocations, serialized, type Provocation }
+export { printed, provocations, type Provocation }
 
 /** How one call is made, in the words of no client. */
 export interface CallOptions {
@@ -17,7 +17,7 @@ export interface CallOptions {
 /** A client with its tokens: sends one GET, and gives what the client gives. */
 export type Send = (url: string, options: CallOptions) => Promise<unknown>
 
-/** What came of a provocation, and where a secret or a token could be read. */
+/** What came of a provocation, and what shows a secret or a token. */
 export interface Outcome {
   readonly outcome: unknown
   readonly code: string | undefined
@@ -54,13 +54,10 @@ export async function provoke(
   const outcome = await send(url, { signal: signal?.(), tokenlane }).catch((error: unknown) => error)
 
   const ours = [...events, tokens.status(), tokens, tokens.route(url)]
+  const refusal = refusalIn(outcome)
   return {
     outcome,
-    code: refusalIn(outcome)?.code,
-    leaks: [
-      ...leaksIn(ours, Infinity),
-      ...leaksIn([outcome], isTokenlaneError(outcome) ? Infinity : 12),
-      ...[secret, token].flatMap((text) => pathsTo(text, outcome)),
-    ],
+    code: refusal?.code,
+    leaks: [...hiddenLeaksIn([...ours, refusal]), ...leaksIn([outcome])],
   }
 }

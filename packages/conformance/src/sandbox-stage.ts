@@ -6,7 +6,7 @@ import type { ClientErrors, Driver } from './driver.ts'
 import { issuersOf } from './issuers.ts'
 import { mustHaveNoListeners } from './listeners.ts'
 import { openScriptedApi, type Script, type ScriptedApi } from './scripted-api.ts'
-import { serialized, shownOf } from './secrets.ts'
+import { printed, serialized } from './printed.ts'
 import { patiently, type OpenOptions, type Stage } from './stage.ts'
 import { createTestClient, type TestClient } from './test-client.ts'
 
@@ -64,7 +64,7 @@ export class SandboxStage<Client> implements Stage {
       tokens,
       keep: (outcome, kind) => {
         const hidden = kind === 'response' && this.#driver.limits?.cleanResponses !== undefined
-        this.#kept.push(hidden ? serialized(outcome) : shownOf(outcome))
+        this.#kept.push(hidden ? serialized(outcome) : printed(outcome))
       },
     })
   }

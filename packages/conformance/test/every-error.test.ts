@@ -1,33 +1,36 @@
 import { expect, test } from 'vitest'
 
-import { leaksIn } from '../src/leaks.ts'
-import { pathsTo } from '../src/secrets.ts'
+import { hiddenLeaksIn, leaksIn } from '../src/leaks.ts'
 
 const token = 'token-that-nobody-may-see'
 
+class Holder {
+  readonly kept = { token }
+}
+
 test.each([
   ['a member', { token }],
+  ['a member far down', { a: { b: { c: { d: { e: { f: [{ token }] } } } } } }],
+  ['the member of a symbol', { [Symbol('kHeaders')]: [token] }],
+  ['an inherited member', Object.create({ a: { token } })],
   ['a cause', new Error('a', { cause: new Error('b', { cause: token }) })],
-  ['a hidden member of an error', Object.defineProperty(new Error('a'), 'config', { value: { token } })],
-  ['a getter', Object.defineProperty({}, 'token', { get: () => token, enumerable: true })],
   ['a stack', Object.assign(new Error('a'), { stack: token })],
   ['text', { toString: () => token }],
+  ['what toJSON returns', Object.defineProperty({}, 'toJSON', { value: () => ({ token }) })],
   ['a key of a map', new Map([[token, 1]])],
-])('a token in %s is found', (_, value) => {
-  expect(leaksIn([value], Infinity)).not.toEqual([])
+  ['an object of a class', new Holder()],
+])('a token in %s is printed', (_, value) => {
+  expect(leaksIn([value])).toHaveLength(1)
 })
 
 test.each([
-  ['a member', { a: { token } }, ['.a.token']],
-  ['a hidden member', Object.defineProperty({}, 'hidden', { value: token }), ['.hidden']],
-  ['the member of a symbol', { [Symbol('kHeaders')]: [token] }, ['.Symbol(kHeaders).0']],
-  ['a set', { a: new Set([token]) }, ['.a.<0>', '.a.<1>']],
-  ['bytes', { a: Buffer.from(`Bearer ${token}`) }, ['.a']],
-  ['nothing', { a: 1 }, []],
-])('every path to a token in %s is found', (_, value, paths) => {
-  expect(pathsTo(token, value)).toEqual(paths)
+  ['a hidden member', Object.defineProperty({}, 'hidden', { value: token })],
+  ['a getter', Object.defineProperty({}, 'token', { get: () => token, configurable: true })],
+])('a token in %s is printed of what is our own', (_, value) => {
+  expect(leaksIn([value])).toEqual([])
+  expect(hiddenLeaksIn([value])).toHaveLength(1)
 })
 
 test('what holds no token is clean', () => {
-  expect(leaksIn([new Error('a'), { a: 1 }, undefined], Infinity)).toEqual([])
+  expect(hiddenLeaksIn([new Error('a'), { a: 1 }, undefined])).toEqual([])
 })

@@ -79,12 +79,6 @@ export class Call implements OutgoingCall {
     return hasAuthorization(this.#fields)
   }
 
-  validate(): void {
-    const { signal: _, ...init } = this.#init
-    // a request listens to its signal until it is collected
-    mustBeRequest(this.#url, this.signal === undefined ? this.#init : init)
-  }
-
   next(authorization: string): FetchArguments {
     const init = { ...this.#init, headers: withToken(this.#fields, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'

@@ -1,12 +1,12 @@
 import {
   checkCallOptions,
   copyOfFields,
-  dispatcherMustKeepFloor,
   hasAuthorization,
   isReplayable,
   managerOf,
   markManaged,
   mustBeManager,
+  mustKeepFloor,
   OutgoingRequest,
   refuseArgument,
   sendWithinApi,
@@ -67,7 +67,6 @@ export function createFetch(
   const base = given ?? globalThis.fetch
   if (managerOf(base) === tokens) return base
 
-  const ownFetch = given !== undefined
   const route = (url: URL) => tokens.route(url)
   const send: TokenlaneFetch = (input, init) => {
     const url = isRequest(input) ? input.url : String(input)
@@ -78,9 +77,8 @@ export function createFetch(
         ? requestCall(input, init)
         : urlCall(unmistakable(url, api.baseUrl), init)
     if (call === undefined) return base(input, init)
-    const dispatcher = init?.dispatcher
-    dispatcherMustKeepFloor({ url: api.baseUrl, dispatcher, ownFetch })
-    return sendWithinApi(call, { api, route, fetch: withDispatcher(base, dispatcher) })
+    mustKeepFloor(api.baseUrl)
+    return sendWithinApi(call, { api, route, fetch: withDispatcher(base, init?.dispatcher) })
   }
   const fetch: TokenlaneFetch = (input, init) => {
     try {
@@ -96,16 +94,17 @@ export function createFetch(
 }
 
 /** Returns the call of a URL, `undefined` for one that brings its own `Authorization`. */
-function urlCall(url: string, init: TokenlaneRequestInit = {}): Call | undefined {
-  const call = new Call(url, init)
+function urlCall(url: string, init: TokenlaneRequestInit | null | undefined): Call | undefined {
+  const call = new Call(url, init ?? {})
   return call.hasOwnAuthorization ? undefined : call
 }
 
 /** The same where `input` or `init` is a `Request`, which decides as `fetch` reads it. */
 function requestCall(
   input: Parameters<Fetch>[0],
-  init: TokenlaneRequestInit = {},
+  asGiven: TokenlaneRequestInit | null | undefined,
 ): OutgoingRequest | undefined {
+  const init = asGiven ?? {}
   const given = (isRequest(input) ? input : init) as Request
   if (hasAuthorization(copyOfFields(init.headers ?? given.headers))) return undefined
   const { tokenlane, ...rest } = init

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 
+import { openScriptedApi } from '@tokenlane/conformance'
 import type { TokenManager } from '@tokenlane/core'
 import { openService } from '@tokenlane/testing'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -31,6 +32,14 @@ describe('the token', () => {
     for (const input of [url, new URL(url), request]) expect((await fetch(input)).status).toBe(200)
     expect(request.headers.has('authorization')).toBe(false)
     expect(tokenRequests()).toBe(1)
+  })
+
+  test('goes with a call whose init is null, as fetch takes it', async () => {
+    const url = weblink('records')
+    for (const input of [url, new Request(url)]) {
+      const { status } = await fetch(input, null as never)
+      expect(status).toBe(200)
+    }
   })
 
   test('does not go with a Request that brings its own Authorization, which is sent once as it is', async () => {
@@ -70,6 +79,21 @@ describe('the token', () => {
     headers['x-request-id'] = '8'
     expect(await (await call).json()).toMatchObject({ headers: { 'x-request-id': '7' } })
   })
+
+  test.each(['http://[', 'ftp://127.0.0.1/', 'http://user:password@127.0.0.1/'])(
+    'does not change the error of a redirect to %s',
+    async (place) => {
+      const api = await openScriptedApi(() => ({ status: 302, headers: { location: place } }))
+      const manager = createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] })
+      const failure = (send: typeof globalThis.fetch): Promise<unknown> =>
+        send(api.url).catch((error: Error) => {
+          const { name, message, code, input } = error.cause as Error & { code?: string; input?: string }
+          return { name, message, code, input }
+        })
+      expect(await failure(createFetch(manager))).toEqual(await failure(globalThis.fetch))
+      await Promise.all([api.close(), manager.close()])
+    },
+  )
 
   test('is not on the init of the call, nor on the error of a redirect that cannot be followed', async () => {
     const { value } = await tokens.getToken('weblink')

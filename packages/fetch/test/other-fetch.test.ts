@@ -43,14 +43,22 @@ describe("undici's own fetch", () => {
     },
   )
 
+  const pairs: [string, string][] = [
+    ['X-Some-Name', '7'],
+    ['A-Name', 'a'],
+    ['X-Some-Name', '8'],
+  ]
   test.each<[string, () => unknown]>([
-    ['a literal', () => ({ 'X-Some-Name': '7' })],
-    ["undici's Headers", () => new undici.Headers({ 'X-Some-Name': '7' })],
-  ])('gets the names of %s as they are', async (_, headers) => {
+    ['a literal', () => ({ 'X-Some-Name': '7', 'A-Name': 'a' })],
+    ["undici's Headers", () => new undici.Headers({ 'X-Some-Name': '7', 'A-Name': 'a' })],
+    ['pairs', () => pairs],
+    ['a Map', () => new Map(pairs)],
+    ['an iterator', () => pairs.values()],
+  ])('gets the headers of %s as they are', async (_, headers) => {
     await createFetch(tokens, { fetch: undici.fetch })(api.url, { headers: headers() as never })
     await undici.fetch(api.url, { headers: headers() as never })
     const [, managed, bare] = api.requests.map(({ rawHeaders }) =>
-      rawHeaders.filter((name) => /^x-some-name$/i.test(name)),
+      rawHeaders.flatMap((name, at) => (/-name$/i.test(name) ? [name, rawHeaders[at + 1]] : [])),
     )
     expect(managed).toEqual(bare)
   })

@@ -45,39 +45,18 @@ const wrong: Record<string, () => unknown> = {
 }
 
 describe.each(Object.entries(wrong))('%s that is wrong is the TypeError of fetch', (_, init) => {
-  const failure = (send: typeof globalThis.fetch, more: object = {}): Promise<unknown> => {
-    const given = init()
-    return send(weblink('echo'), (typeof given === 'object' ? { ...given, ...more } : given) as Init).then(
+  const failure = (send: typeof globalThis.fetch): Promise<unknown> =>
+    send(weblink('echo'), init() as Init).then(
       () => expect.fail('the call succeeded'),
       ({ name, message }: Error) => ({ name, message }),
     )
-  }
 
-  test('at once, where the call would have to wait: no token request', async () => {
-    sandbox.control.slowIssuer('weblink', 60_000)
-    expect(await failure(fetch)).toEqual(await failure(globalThis.fetch))
-    expect([calls(), tokenRequests()]).toEqual([0, 0])
-  })
-
-  test('at once, where the API has a rate policy', async () => {
+  test('in its turn, where the API has a rate policy, and its slot is free again', async () => {
     const { weblinkUrl } = sandbox
-    const limited = createManager({
-      apis: [{ baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy: { limits: [], concurrency: 1 } }],
-    })
-    const held = await limited.route(weblinkUrl)!.admit()
-    expect(await failure(createFetch(limited))).toEqual(await failure(globalThis.fetch))
-    held.release()
-    await limited.close()
-  })
-
-  test('at once and without a unit, where the API has a rate policy and the call need not wait', async () => {
-    const { weblinkUrl } = sandbox
-    const ratePolicy = { limits: [{ quota: 1, window: 60_000 }] }
+    const ratePolicy = { limits: [], concurrency: 1 }
     const limited = createManager({ apis: [{ baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy }] })
-    await limited.warmUp()
     const send = createFetch(limited)
     expect(await failure(send)).toEqual(await failure(globalThis.fetch))
-    expect(limited.status().apis[0]).toMatchObject({ quotaUsed: 0, running: 0 })
     expect((await send(weblink('records'))).status).toBe(200)
     expect(calls()).toBe(1)
     await limited.close()
@@ -87,14 +66,6 @@ describe.each(Object.entries(wrong))('%s that is wrong is the TypeError of fetch
     await tokens.getToken('weblink')
     expect(await failure(fetch)).toEqual(await failure(globalThis.fetch))
     expect(calls()).toBe(0)
-  })
-
-  test('also where the signal has aborted', async () => {
-    // nothing else may be wrong in one that has a wrong signal
-    const signal = AbortSignal.abort()
-    const given = init()
-    if (typeof given === 'object' && 'signal' in given!) return
-    expect(await failure(fetch, { signal })).toEqual(await failure(globalThis.fetch, { signal }))
   })
 })
 

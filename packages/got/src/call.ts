@@ -1,20 +1,19 @@
 import {
   checkCallOptions,
-  forgetToken,
-  hideToken,
   isReplayable,
+  hideRequest,
+  isTokenlaneError,
   managerOf,
   markHook,
   type AdmitOptions,
   type Api,
   type Pass,
-  type SentHeaders,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
 import { formOf, type ResendableForm } from './form.ts'
-import { type Hop, hopTo, redact } from './hop.ts'
+import { type Hop, hopTo, type NativeHeaders, redact } from './hop.ts'
 import { ownError } from './own-error.ts'
 import { mustBeSecure } from './tls.ts'
 
@@ -30,17 +29,18 @@ const { errorMonitor } = process.getBuiltinModule('node:events')
  * | waiting | a wait that can be ended     | the pass comes: ready. The wait fails: idle                                |
  * | ready   | a pass                       | got hands headers to Node: handed                                          |
  * | handed  | a pass, headers with a token | Node makes the request, which has a copy of the headers: sent              |
- * | sent    | a pass                       | a response that asks for one more attempt: again                           |
+ * | sent    | a pass                       | a response that asks for one more attempt: again. A redirect: moved        |
  * | again   | a pass for one more attempt  | `beforeRequest` with a URL of the same API: waiting for the next pass      |
+ * | moved   | a pass, until the next hop   | `beforeRequest` of a redirect within the API: waiting for the pass of that |
  * | over    | no pass                      | nothing                                                                    |
  *
  * Any other `beforeRequest` leads to idle first, and the end of the call to over. Both give back what the state has.
  */
 type State =
   | { readonly name: 'idle' | 'over' }
-  | { readonly name: 'waiting'; readonly end: AbortController | undefined }
-  | { readonly name: 'ready' | 'sent' | 'again'; readonly pass: Pass }
-  | { readonly name: 'handed'; readonly pass: Pass; readonly headers: SentHeaders; readonly hooks: Hooks }
+  | { readonly name: 'waiting' }
+  | { readonly name: 'ready' | 'sent' | 'again' | 'moved'; readonly pass: Pass }
+  | { readonly name: 'handed'; readonly pass: Pass; readonly headers: NativeHeaders; readonly hooks: Hooks }
 
 type Hooks = Options['hooks']
 
@@ -53,12 +53,14 @@ export class Call {
   readonly #form: ResendableForm | undefined
   #state: State = { name: 'idle' }
   #hop: Hop | undefined
-  /** The native request of the last attempt. */
-  #request: NodeJS.EventEmitter | undefined
-  /** Lets the manager close, which waits while redirects of the call may follow. */
-  #letClose: (() => void) | undefined
+  /** Ends the wait for a pass, and for those that follow it. */
+  #wait: AbortController | undefined
+
+  /** Where the call was made: got runs its hooks later, where no stack leads to the caller. */
+  readonly #madeAt: { readonly stack?: string } = {}
 
   constructor(tokens: TokenManager, options: Options) {
+    Error.captureStackTrace(this.#madeAt)
     const { hooks } = options
     this.#tokens = tokens
     this.#form = formOf(options)
@@ -72,46 +74,43 @@ export class Call {
   sent(request: NodeJS.EventEmitter): void {
     if (this.#state.name !== 'handed') return
     const { pass, headers, hooks } = this.#state
-    this.#request = request
     const sent = { name: 'sent', pass } as const
     this.#state = sent
     redact(headers)
-    hideToken(request)
+    hideRequest(request)
     pass.sent()
 
     let failure: unknown = givenUp
-    const forget = (): void => forgetToken(request)
-    // not `once`, which wraps each listener: these events come once, or may come again
-    request.on('finish', forget)
     request.on(errorMonitor, (error: unknown) => (failure = error))
     request.on('response', (response: PlainResponse) => {
-      forget()
       failure = undefined
       const isAgain = report(pass, response) === 'again'
-      if (!isAgain || this.#state !== sent) return
-      this.#state = { name: 'again', pass }
-      this.#addAfterResponse(hooks)
+      if (this.#state !== sent) return
+      if (isAgain) this.#addAfterResponse(hooks)
+      if (isAgain || isRedirect(response)) this.#state = { name: isAgain ? 'again' : 'moved', pass }
     })
     request.on('close', () => {
-      forget()
-      // the next attempt takes the place of this one
-      if (this.#state.name !== 'again' || this.#state.pass !== pass) pass.release(failure)
+      // the next attempt or hop takes the place of this one
+      if (!this.#goesOn(pass)) pass.release(failure)
     })
   }
 
   /** Notes that the call is over, but for the stream that `createRetryStream` makes. */
   end(failure?: unknown): void {
-    // an error leads to it, and is with the caller before the request has closed
-    if (failure !== undefined) forgetToken(this.#request)
     this.#leave(failure)
     this.#state = { name: 'over' }
-    this.#letClose?.()
+  }
+
+  /** Whether an attempt or a hop may follow the one with this pass. */
+  #goesOn(pass: Pass): boolean {
+    const state = this.#state
+    return (state.name === 'again' || state.name === 'moved') && state.pass === pass
   }
 
   /** Gives back what the state holds. */
   #leave(failure?: unknown): void {
     const state = this.#state
-    if (state.name === 'waiting') state.end?.abort()
+    if (state.name === 'waiting') this.#wait?.abort()
     if (state.name === 'handed') redact(state.headers)
     if ('pass' in state) state.pass.release(failure)
     if (state.name !== 'over') this.#state = { name: 'idle' }
@@ -126,55 +125,55 @@ export class Call {
     const hop = hopTo(this.#tokens, options, retryCount, before)
     this.#hop = hop
     const { api } = hop
+    const state = this.#state
+    const isMoved = state.name === 'moved' && hop.isRedirect
+    // until the end of the redirects, so that the manager does not close before
+    if (isMoved && api === undefined) return
     // a hook of the caller's may have changed the URL
-    const last = this.#state.name === 'again' && api === before?.api ? this.#state.pass : undefined
+    const last = isMoved || (state.name === 'again' && api === before?.api) ? state : undefined
     if (last === undefined) this.#leave()
     if (api === undefined) return
 
     mustBeSecure(options)
     // the stream that `createRetryStream` makes goes on after the end, and holds nothing
-    if (this.#state.name === 'over') return this.#goOn(options, hop, api)
-    this.#letClose ??= api.keepOpen()
-    let end: AbortController | undefined
-    const waitSignal = (): AbortSignal => (end ??= new AbortController()).signal
-    const admitted =
-      last === undefined
-        ? api.admitNow(this.#asked(options, hop, waitSignal))
-        : last.next({ signal: waitSignal() })
-    if (admitted instanceof Promise) return this.#wait(options, hop, { name: 'waiting', end }, admitted)
+    if (state.name === 'over') return this.#goOn(options, hop, api)
+    const admitted = last?.name === 'again' ? last.pass.next() : this.#admit(api, options, last?.pass)
+    if (admitted instanceof Promise) return this.#waitFor(admitted, options, hop)
     this.#state = { name: 'ready', pass: admitted }
     this.#addToken(options, hop, admitted)
   }
 
-  #asked(
-    { context, isStream, body, method }: NormalizedOptions,
-    { isRedirect: sentBefore }: Hop,
-    waitSignal?: () => AbortSignal,
-  ): AdmitOptions {
-    const { priority, resend } = checkCallOptions(context['tokenlane'])
-    const replayable = !isStream && (this.#form?.isIn(body) === true || isReplayable(body))
-    return { client: 'got', method, priority, resend, replayable, sentBefore, waitSignal }
+  /** @param moved the pass of a request that is redirected within the API. */
+  #admit(api: Api, options: NormalizedOptions, moved: Pass | undefined): Pass | Promise<Pass> {
+    this.#wait = new AbortController()
+    const asked = this.#asked(options, this.#wait.signal)
+    return moved === undefined ? api.admit(asked) : moved.follow(asked)
   }
 
-  async #wait(
-    options: NormalizedOptions,
-    hop: Hop,
-    waiting: Extract<State, { readonly name: 'waiting' }>,
-    admitted: Promise<Pass>,
-  ): Promise<void> {
+  #asked({ context, isStream, body, method }: NormalizedOptions, signal?: AbortSignal): AdmitOptions {
+    const { priority, resend } = checkCallOptions(context['tokenlane'])
+    const replayable = !isStream && (this.#form?.isIn(body) === true || isReplayable(body))
+    return { client: 'got', method, priority, resend, replayable, signal }
+  }
+
+  async #waitFor(admitted: Promise<Pass>, options: NormalizedOptions, hop: Hop): Promise<void> {
+    const waiting: State = { name: 'waiting' }
     this.#state = waiting
     try {
       const pass = await admitted
       if (this.#state === waiting) this.#state = { name: 'ready', pass }
       else pass.release()
       this.#addToken(options, hop, pass)
+    } catch (error) {
+      if (isTokenlaneError(error)) error.stack = `${String(error)}\n${framesOf(this.#madeAt)}`
+      throw error
     } finally {
       if (this.#state === waiting) this.#state = { name: 'idle' }
     }
   }
 
   async #goOn(options: NormalizedOptions, hop: Hop, api: Api): Promise<void> {
-    const pass = await api.admit({ ...this.#asked(options, hop), signal: options.signal })
+    const pass = await api.admit(this.#asked(options, options.signal))
     pass.release()
     this.#addToken(options, hop, pass)
   }
@@ -185,7 +184,7 @@ export class Call {
     options.request = (url, native, callback) => {
       options.request = given
       // with a `cache`, got has its options in the place of the URL
-      const { headers } = (typeof native === 'function' ? url : native) as { headers: SentHeaders }
+      const { headers } = (typeof native === 'function' ? url : native) as { headers: NativeHeaders }
       const isElsewhere = url.href !== href && this.#tokens.route(url.href) !== api
       if (!isElsewhere && headers['authorization'] === undefined) {
         headers['authorization'] = pass.authorization
@@ -224,8 +223,17 @@ export class Call {
   }
 }
 
+/** Returns a stack without its first line. */
+function framesOf({ stack = '' }: { readonly stack?: string }): string {
+  return stack.slice(stack.indexOf('\n') + 1)
+}
+
 /** The failure of a request that got gives up without an error. */
 const givenUp = { name: 'AbortError' }
+
+function isRedirect({ statusCode, headers }: PlainResponse): boolean {
+  return statusCode >= 300 && statusCode < 400 && headers.location !== undefined
+}
 
 function report(pass: Pass, { statusCode, headers }: PlainResponse): 'final' | 'again' {
   return pass.report({

@@ -1,5 +1,8 @@
-import type { Api, SentHeaders, TokenManager } from '@tokenlane/core/adapter'
+import type { Api, TokenManager } from '@tokenlane/core/adapter'
 import type { NormalizedOptions } from 'got'
+
+/** What got hands to Node's `request` as headers. */
+export type NativeHeaders = Record<string, unknown>
 
 /** One attempt of a call, or one redirect of an attempt. */
 export interface Hop {
@@ -39,6 +42,6 @@ function hasOwnToken(headers: NormalizedOptions['headers']): boolean {
 const redacted = '[redacted]'
 
 /** Removes the token from headers that were sent. */
-export function redact(headers: SentHeaders): void {
+export function redact(headers: NativeHeaders): void {
   headers['authorization'] = redacted
 }

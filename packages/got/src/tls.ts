@@ -1,9 +1,7 @@
-import { agentMustKeepFloor, settingsMustKeepFloor } from '@tokenlane/core/adapter'
+import { agentSettings, mustKeepFloor } from '@tokenlane/core/adapter'
 import type { NormalizedOptions } from 'got'
 
 /** Throws for a call that would go below TLS 1.2. An agent's own options count before those of the call. */
 export function mustBeSecure({ url, https, agent }: NormalizedOptions): void {
-  if (url?.protocol !== 'https:') return
-  agentMustKeepFloor(url.href, agent.https, 'agent.https')
-  settingsMustKeepFloor(https, 'https')
+  if (url !== undefined) mustKeepFloor(url.href, { ...agentSettings(agent.https, 'agent.https'), https })
 }

@@ -11,7 +11,10 @@ import {
   occupy,
   sandbox,
   tokenRequests,
+  useService,
 } from './service.ts'
+
+await useService()
 
 describe("an abort is got's own error", () => {
   test('before the call, with nothing sent', async () => {

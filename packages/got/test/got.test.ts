@@ -16,7 +16,10 @@ import {
   serve,
   tokenRequests,
   tokens,
+  useService,
 } from './service.ts'
+
+await useService()
 
 test('a URL outside every API sees the same request as with got alone', async () => {
   const seen: unknown[] = []

@@ -1,6 +1,20 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import { bytes, calls, client, failApi, failure, line, occupy, retry, sandbox, sha256 } from './service.ts'
+import {
+  bytes,
+  calls,
+  client,
+  failApi,
+  failure,
+  line,
+  occupy,
+  retry,
+  sandbox,
+  sha256,
+  useService,
+} from './service.ts'
+
+await useService()
 
 describe('the rate policy', () => {
   test('sees every retry of got, each with a current token; a 401 keeps its slot for the next attempt', async () => {

@@ -12,7 +12,10 @@ import {
   sha256,
   tokenRequests,
   tokens,
+  useService,
 } from './service.ts'
+
+await useService()
 
 describe('a redirect', () => {
   const to = (url: string, status = 302) => ({ searchParams: { to: url, status } })

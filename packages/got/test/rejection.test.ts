@@ -15,7 +15,10 @@ import {
   sha256,
   tokenRequests,
   tokens,
+  useService,
 } from './service.ts'
+
+await useService()
 
 describe('a 401', () => {
   test.each([{}, { throwHttpErrors: false }, { retry: { limit: 2, calculateDelay: () => 0 } }])(

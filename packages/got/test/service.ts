@@ -5,33 +5,43 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import type { ApiStatus, TokenManager } from '@tokenlane/core'
-import { openService } from '@tokenlane/testing'
+import { openService, type Service } from '@tokenlane/testing'
 import got, { RequestError, type ExtendOptions, type Got } from 'got'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 
 import { gotTokens } from '../src/index.ts'
 
-export const { sandbox, createManager, outside, calls, tokenRequests, revoke } = await openService()
+export let sandbox: Service['sandbox']
+export let createManager: Service['createManager']
+export let outside: Service['outside']
+export let calls: Service['calls']
+export let tokenRequests: Service['tokenRequests']
+export let revoke: Service['revoke']
 
 export let tokens: TokenManager
 export let bare: Got
 export let client: Got
 export let controller: AbortController
 
-beforeEach(() => {
-  tokens = managerFor(sandbox.weblinkUrl)
-  bare = got.extend({ prefixUrl: sandbox.weblinkUrl, retry: { limit: 0 } })
-  client = bare.extend(gotTokens(tokens))
-  controller = new AbortController()
-})
+/** Starts the service for the file that calls this at its top. */
+export async function useService(): Promise<void> {
+  ;({ sandbox, createManager, outside, calls, tokenRequests, revoke } = await openService())
 
-// whatever happened to the calls: they hold nothing
-afterEach(async () => {
-  const free = (): boolean => line()?.running === 0 && line()?.queued === 0
-  const unheard = (): boolean => getEventListeners(controller.signal, 'abort').length === 0
-  await vi.waitUntil(() => free() && unheard(), { timeout: 5_000 })
-  await tokens.close()
-})
+  beforeEach(() => {
+    tokens = managerFor(sandbox.weblinkUrl)
+    bare = got.extend({ prefixUrl: sandbox.weblinkUrl, retry: { limit: 0 } })
+    client = bare.extend(gotTokens(tokens))
+    controller = new AbortController()
+  })
+
+  // whatever happened to the calls: they hold nothing
+  afterEach(async () => {
+    const free = (): boolean => line()?.running === 0 && line()?.queued === 0
+    const unheard = (): boolean => getEventListeners(controller.signal, 'abort').length === 0
+    await vi.waitUntil(() => free() && unheard(), { timeout: 5_000 })
+    await tokens.close()
+  })
+}
 
 export function managerFor(weblinkUrl: string): TokenManager {
   return createManager({

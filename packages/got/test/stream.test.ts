@@ -18,7 +18,10 @@ import {
   sha256,
   tokenRequests,
   tokens,
+  useService,
 } from './service.ts'
+
+await useService()
 
 describe('a stream', () => {
   test('has the token, and its 401 makes the next one renew', async () => {

@@ -1,7 +1,7 @@
 import {
   checkCallOptions,
-  dispatcherMustKeepFloor,
   isReplayable,
+  mustKeepFloor,
   OutgoingRequest,
   sendWithinApi,
   type Api,
@@ -42,11 +42,9 @@ export class Call {
     const api = this.#apiOf(request)
     // after a timeout, ky makes the signal of the next attempt just before it sends: then `send` waits
     if (api === undefined || request.signal.aborted) return request
-    this.#mustBeSecure(api)
+    mustKeepFloor(api.baseUrl)
     this.#asked = this.#asks(request)
-    // usual: a pass that is held, and the timer that would give it back, take 3 % of a whole call
-    if (!api.mayWait) return request
-    const admitted = api.admitNow(this.#asked)
+    const admitted = api.admit(this.#asked)
     if (!(admitted instanceof Promise)) return this.#hold({ request, api, pass: admitted })
     return admitted.then((pass) => this.#hold({ request, api, pass }))
   }
@@ -74,7 +72,7 @@ export class Call {
       this.#take()?.pass.release()
       return fetch(request, init)
     }
-    this.#mustBeSecure(api)
+    mustKeepFloor(api.baseUrl)
     const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
     const asked = this.#asked ?? this.#asks(request)
@@ -105,12 +103,6 @@ export class Call {
     if (request.headers.has('authorization')) return undefined
     // the request that waited has the same URL still
     return this.#held?.request === request ? this.#held.api : this.#attached.route(request.url)
-  }
-
-  /** Runs before the wait too, so that no call waits in vain. */
-  #mustBeSecure({ baseUrl }: Api): void {
-    const { dispatcher } = this.#options as { readonly dispatcher?: unknown }
-    dispatcherMustKeepFloor({ url: baseUrl, dispatcher, ownFetch: this.#fetch !== undefined })
   }
 
   #asks({ signal, method }: Request): SendOptions {

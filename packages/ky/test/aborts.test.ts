@@ -2,7 +2,21 @@ import { getEventListeners } from 'node:events'
 
 import { describe, expect, test, vi } from 'vitest'
 
-import { weblink, calls, revoke, tokens, client, asked, bare, holdIssuer, failure, lane } from './support.ts'
+import {
+  weblink,
+  calls,
+  revoke,
+  tokens,
+  client,
+  asked,
+  bare,
+  holdIssuer,
+  failure,
+  lane,
+  useService,
+} from './support.ts'
+
+await useService()
 
 describe('an abort', () => {
   const reason = new Error('enough')

@@ -16,7 +16,10 @@ import {
   bare,
   admitted,
   answering,
+  useService,
 } from './support.ts'
+
+await useService()
 
 describe('kyTokens', () => {
   test('twice is once', async () => {

@@ -1,7 +1,20 @@
 import { type Options } from 'ky'
 import { describe, expect, test, vi } from 'vitest'
 
-import { weblink, calls, admitted, tokens, client, bytes, lane, answering, holding } from './support.ts'
+import {
+  weblink,
+  calls,
+  admitted,
+  tokens,
+  client,
+  bytes,
+  lane,
+  answering,
+  holding,
+  useService,
+} from './support.ts'
+
+await useService()
 
 describe('a call', () => {
   test('gives its turn back when the headers are there', async () => {

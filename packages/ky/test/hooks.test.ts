@@ -12,7 +12,10 @@ import {
   lane,
   answering,
   stopTimers,
+  useService,
 } from './support.ts'
+
+await useService()
 
 describe("the caller's hooks", () => {
   test('may change the request, and its API, before it waits', async () => {

@@ -1,3 +1,4 @@
+import { openScriptedApi } from '@tokenlane/conformance'
 import { HTTPError, NetworkError, type Options } from 'ky'
 import { describe, expect, test, vi } from 'vitest'
 
@@ -9,12 +10,16 @@ import {
   calls,
   tokenRequests,
   client,
+  bare,
   type Fetch,
   bytes,
   sha256,
   admitted,
   failure,
+  useService,
 } from './support.ts'
+
+await useService()
 
 describe('a redirect', () => {
   test('inside the API is followed with the token, and waits for its turn', async () => {
@@ -52,6 +57,15 @@ describe('a redirect', () => {
     const echo = await client.post(redirect('echo', status), { body: bytes }).json()
     const headers = { 'content-length': `${bytes.length}` }
     expect(echo).toMatchObject({ method: 'POST', sha256, headers })
+  })
+
+  test('307 is followed where ky has made a stream of the body, to report progress', async () => {
+    const options = { body: bytes, onUploadProgress: () => {} }
+    const api = await openScriptedApi(() => ({ status: 307, headers: { location: '/' } }))
+    expect(await failure(bare.post(api.url, options))).toBeInstanceOf(NetworkError)
+    expect(api.requests.length).toBe(1)
+    await api.close()
+    expect(await client.post(redirect('echo', 307), options).json()).toMatchObject({ method: 'POST', sha256 })
   })
 
   test('307 of a stream is a NetworkError, as with ky alone', async () => {

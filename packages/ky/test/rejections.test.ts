@@ -18,7 +18,10 @@ import {
   admitted,
   failure,
   answering,
+  useService,
 } from './support.ts'
+
+await useService()
 
 describe('a 401', () => {
   test('renews once and sends once more, with no retry of ky', async () => {

@@ -1,7 +1,9 @@
 import { NetworkError } from 'ky'
 import { describe, expect, test, vi } from 'vitest'
 
-import { weblink, client, admitted, answering, holding, until, stopTimers } from './support.ts'
+import { weblink, client, admitted, answering, holding, until, stopTimers, useService } from './support.ts'
+
+await useService()
 
 describe("ky's retries", () => {
   test('wait for their turn each', async () => {

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto'
 
 import { type TokenlaneEvent, type TokenManager } from '@tokenlane/core'
-import { openService } from '@tokenlane/testing'
+import { openService, type Service } from '@tokenlane/testing'
 import ky, { type KyInstance, type Options } from 'ky'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 
 import { kyTokens } from '../src/index.ts'
 
-export const { sandbox, createManager, weblink, outside, redirect, calls, tokenRequests, revoke } =
-  await openService()
+export let sandbox: Service['sandbox']
+export let createManager: Service['createManager']
+export let weblink: Service['weblink']
+export let outside: Service['outside']
+export let redirect: Service['redirect']
+export let calls: Service['calls']
+export let tokenRequests: Service['tokenRequests']
+export let revoke: Service['revoke']
 
 /** A manager of both APIs, and a ky with its tokens: new ones for each test. */
 export let tokens: TokenManager
@@ -19,20 +25,26 @@ let events: TokenlaneEvent[]
 /** Holds token requests while it is there. */
 let issuer: PromiseWithResolvers<void> | undefined
 
-beforeEach(() => {
-  events = []
-  asked = 0
-  tokens = managerFor()
-  client = bare.extend(kyTokens(tokens))
-})
+/** Starts the service for the file that calls this at its top. */
+export async function useService(): Promise<void> {
+  ;({ sandbox, createManager, weblink, outside, redirect, calls, tokenRequests, revoke } =
+    await openService())
 
-afterEach(async () => {
-  vi.useRealTimers()
-  issuer?.resolve()
-  issuer = undefined
-  mustBeIdle()
-  await tokens.close()
-})
+  beforeEach(() => {
+    events = []
+    asked = 0
+    tokens = managerFor()
+    client = bare.extend(kyTokens(tokens))
+  })
+
+  afterEach(async () => {
+    vi.useRealTimers()
+    issuer?.resolve()
+    issuer = undefined
+    mustBeIdle()
+    await tokens.close()
+  })
+}
 
 export const bare = ky.create({ retry: 0 })
 

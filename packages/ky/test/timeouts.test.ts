@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { HTTPError, TimeoutError, type Hooks } from 'ky'
 import { describe, expect, test, vi } from 'vitest'
 
-import { weblink, client, failure, lane, holding, until, stopTimers } from './support.ts'
+import { weblink, client, failure, lane, holding, until, stopTimers, useService } from './support.ts'
+
+await useService()
 
 describe("ky's clocks", () => {
   test.each(['at first', 'on a retry', 'on a retry with another request'])(

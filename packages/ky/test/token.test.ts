@@ -18,10 +18,12 @@ import {
   bare,
   type Fetch,
   admitted,
-  asked,
   failure,
   answering,
+  useService,
 } from './support.ts'
+
+await useService()
 
 describe('the token', () => {
   test('goes with a call to an API, however its URL is given', async () => {
@@ -51,21 +53,6 @@ describe('the token', () => {
     const call = client(weblink('records'), { retry: 2 })
     await expect(call).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
     expect([calls(), tokenRequests()]).toEqual([0, 1])
-  })
-
-  test('is renewed in `fetch` if it ends after the hook, which then holds nothing', async () => {
-    const { expiresAt } = await tokens.getToken('general')
-    vi.useFakeTimers({ toFake: ['Date'] })
-    const freezes: Hooks = {
-      init: [
-        // runs after the one of ours, and so adds a hook behind ours
-        ({ hooks }) => {
-          hooks?.beforeRequest?.push(() => void vi.setSystemTime(expiresAt))
-        },
-      ],
-    }
-    expect((await client.extend({ hooks: freezes })(`${sandbox.apiUrl}records`)).status).toBe(200)
-    expect(asked).toBe(2)
   })
 
   test('is on nothing that the caller gets', async () => {

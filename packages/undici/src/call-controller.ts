@@ -1,35 +1,19 @@
 import type { Controller } from './handler.ts'
 
 /**
- * What the caller's handler steers its call with, from the first wait to the last attempt. Each attempt has a controller
- * of undici's own, which it stands for.
+ * What the caller's handler steers its call with, through all attempts. Each attempt has a controller of undici's own,
+ * to which this one leads.
  */
 export class CallController implements Controller {
-  /** Of the attempt under way. */
+  aborted = false
+  reason: unknown = null
   #attempt: Controller | undefined
-  #wait: AbortController | undefined
-  readonly #onAbort: (reason: unknown) => void
   #isPaused = false
-  #isAborted = false
-  #reason: unknown = null
+  readonly #onAbort: (reason: unknown) => void
 
   /** @param onAbort runs for a call that is aborted while undici has no attempt of it. */
   constructor(onAbort: (reason: unknown) => void) {
     this.#onAbort = onAbort
-  }
-
-  /** Returns the signal that ends the waits of the call. */
-  waitSignal(): AbortSignal {
-    this.#wait ??= new AbortController()
-    return this.#wait.signal
-  }
-
-  get aborted(): boolean {
-    return this.#isAborted
-  }
-
-  get reason(): unknown {
-    return this.#reason
   }
 
   get paused(): boolean {
@@ -52,24 +36,19 @@ export class CallController implements Controller {
     if (this.#attempt) this.#attempt.rawTrailers = value
   }
 
-  begin(attempt: Controller): void {
+  /** @param attempt `undefined` while the call waits for the next one. */
+  lead(attempt: Controller | undefined): void {
     this.#attempt = attempt
-    if (this.#isAborted) attempt.abort(this.#reason)
-    else if (this.#isPaused) attempt.pause()
-  }
-
-  /** The call waits again. */
-  end(): void {
-    this.#attempt = undefined
+    if (this.aborted) attempt?.abort(this.reason)
+    else if (this.#isPaused) attempt?.pause()
   }
 
   abort(reason?: unknown): void {
-    if (this.#isAborted) return
-    this.#isAborted = true
-    this.#reason = reason ?? requestAborted()
-    if (this.#attempt) return this.#attempt.abort(reason)
-    this.#wait?.abort(this.#reason)
-    this.#onAbort(this.#reason)
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    if (this.#attempt) this.#attempt.abort(reason)
+    else this.#onAbort(reason ?? requestAborted())
   }
 
   pause(): void {
@@ -83,7 +62,14 @@ export class CallController implements Controller {
   }
 }
 
-/** As undici's own `RequestAbortedError`, for an abort without a reason. */
+/**
+ * Returns an error that is undici's own `RequestAbortedError` by `instanceof`, which undici makes where an attempt is
+ * aborted without a reason.
+ */
 function requestAborted(): Error {
-  return Object.assign(new Error('Request aborted'), { name: 'AbortError', code: 'UND_ERR_ABORTED' })
+  const error = Object.assign(new Error('Request aborted'), { code: 'UND_ERR_ABORTED' })
+  Object.defineProperty(error, 'name', { value: 'AbortError' })
+  for (const code of ['UND_ERR', 'UND_ERR_ABORT', 'UND_ERR_ABORTED'])
+    Object.defineProperty(error, Symbol.for(`undici.error.${code}`), { value: true })
+  return error
 }

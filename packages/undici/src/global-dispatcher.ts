@@ -1,10 +1,9 @@
 import { TokenlaneError, type TokenManager } from '@tokenlane/core/adapter'
 
 import { dispatcherWith, type Dispatcher } from './dispatcher-proxy.ts'
-import type { Handler } from './handler.ts'
-import { isRequest, managedDispatch } from './managed-dispatch.ts'
-import { FromOld, isOld, ToOld, type OldHandler } from './old-handler.ts'
-import { mustBeSecure } from './tls.ts'
+import { isNew, type Dispatch } from './handler.ts'
+import { managedDispatch } from './managed-dispatch.ts'
+import { ToOld } from './old-handler.ts'
 
 /** Where undici up to version 7 looks for the global dispatcher, and so the `fetch` of Node 22 and 24. */
 const upTo7: symbol = Symbol.for('undici.globalDispatcher.1')
@@ -55,25 +54,16 @@ function add(place: symbol, tokens: TokenManager): { place: symbol; managed: Dis
   return { place, managed, entry }
 }
 
-/** Returns the dispatcher with tokens. It hands on handlers in the words of its caller, which the dispatcher takes. */
 function withTokens(entry: Installed): Dispatcher {
   const { dispatcher, tokens } = entry
-  const between = { tokens, mustBeSecure: (url: string) => mustBeSecure(url, managed) }
-  const sendNew = managedDispatch((options, handler) => dispatcher.dispatch(options, handler), between)
-  const sendOld = managedDispatch(
-    (options, handler) => dispatcher.dispatch(options, new ToOld(handler)),
-    between,
-  )
-  const managed = dispatcherWith(dispatcher, (options, handler: Handler | OldHandler) => {
-    if (!entry.isActive || !isRequest(options)) return dispatcher.dispatch(options, handler)
-    return isOld(handler) ? sendOld(options, new FromOld(handler)) : sendNew(options, handler)
-  })
-  return managed
+  const alone: Dispatch = (options, handler) => dispatcher.dispatch(options, handler)
+  const send = managedDispatch(alone, tokens)
+  return dispatcherWith(dispatcher, (...call) => (entry.isActive ? send : alone)(...call))
 }
 
 /** Node 22 has no dispatcher for undici 8: its own one is of undici 6, and takes handlers in the old words alone. */
 function forUndici8(dispatcher: Dispatcher): Dispatcher {
-  return dispatcherWith(dispatcher, (options, handler: Handler | OldHandler) =>
-    dispatcher.dispatch(options, isOld(handler) ? handler : new ToOld(handler)),
+  return dispatcherWith(dispatcher, (options, handler) =>
+    dispatcher.dispatch(options, isNew(handler) ? new ToOld(handler) : handler),
   )
 }

@@ -3,7 +3,6 @@ import { mustBeManager, type TokenManager } from '@tokenlane/core/adapter'
 import { addToGlobals } from './global-dispatcher.ts'
 import type { Dispatch } from './handler.ts'
 import { managedDispatch } from './managed-dispatch.ts'
-import { mustBeSecure } from './tls.ts'
 
 /** What `compose` of undici 7 and 8 takes. */
 export type TokensInterceptor = <Options, Handler>(
@@ -26,8 +25,7 @@ export type TokensInterceptor = <Options, Handler>(
  */
 export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
   mustBeManager(tokens, 'create tokens interceptor')
-  return ((dispatch: Dispatch) =>
-    managedDispatch(dispatch, { tokens, mustBeSecure: (url) => mustBeSecure(url) })) as TokensInterceptor
+  return ((dispatch: Dispatch) => managedDispatch(dispatch, tokens)) as TokensInterceptor
 }
 
 /**

@@ -1,49 +1,44 @@
 import type { TokenManager } from '@tokenlane/core/adapter'
 
-import type { Dispatch, DispatchOptions, Handler } from './handler.ts'
-import { hasAuthorization } from './header-fields.ts'
+import { isNew, isOld, type AnyHandler, type Dispatch, type DispatchOptions } from './handler.ts'
+import { copyOf, hasAuthorization } from './headers.ts'
 import { ManagedCall } from './managed-call.ts'
-import { Redirects, WatchedHandler } from './redirects.ts'
+import { FromOld, ToOld } from './old-handler.ts'
+import { Redirects } from './redirects.ts'
 import { targetOf } from './request-target.ts'
 
-/** What stands between callers and a dispatcher. */
-export interface Between {
-  readonly tokens: TokenManager
-  /** Throws for a dispatcher that must not carry the token. */
-  readonly mustBeSecure: (url: string) => void
-}
-
-/**
- * Returns a `dispatch` that sends every request to an API with a live token. The next hop of a redirect has one if the
- * request before it had one of the same API.
- */
-export function managedDispatch(dispatch: Dispatch, { tokens, mustBeSecure }: Between): Dispatch {
+/** Returns a `dispatch` that sends every request to an API with a live token, and every other one as it is. */
+export function managedDispatch(dispatch: Dispatch, tokens: TokenManager): Dispatch {
   const redirects = new Redirects()
 
   // undici asks for a function of two parameters
-  return (options: DispatchOptions, handler: Handler) => {
-    const target = isRequest(options) ? targetOf(options) : undefined
+  return (options: DispatchOptions, handler: AnyHandler) => {
+    const target = isRequest(options) && (isNew(handler) || isOld(handler)) ? targetOf(options) : undefined
     if (target === undefined) return dispatch(options, handler)
     const { url, path } = target
-    const redirect = redirects.take(url)
-    const found = hasAuthorization(options.headers) ? undefined : tokens.route(url)
-    const api = redirect === undefined || redirect.api === found ? found : undefined
-    const watched = new WatchedHandler(handler, { redirects, url, api })
-    if (api === undefined) return dispatch(options, watched)
-    const call = new ManagedCall(options, {
-      api,
-      path,
-      dispatch,
-      mustBeSecure,
-      handler: watched,
-      sentBefore: redirect !== undefined,
-    })
-    void call.begin()
-    return true
+    const found = tokens.route(url)
+    const sent = { options, handler, url, api: found }
+    const { api, pass } = redirects.follow(sent)
+    const headers = api && copyOf(options.headers)
+    if (api === undefined || hasAuthorization(headers)) {
+      redirects.watch(sent)
+      return dispatch(api ? { ...options, headers } : options, handler)
+    }
+    const isInOldWords = isOld(handler)
+    const call = new ManagedCall(
+      { ...options, path, headers },
+      {
+        api,
+        handler: isInOldWords ? new FromOld(handler) : handler,
+        send: isInOldWords ? (attempt, own) => dispatch(attempt, new ToOld(own)) : dispatch,
+        keepPass: (...response) => redirects.expect({ ...sent, api }, ...response),
+      },
+    )
+    return call.begin(pass)
   }
 }
 
 /** Whether these are options of a request, and not of a tunnel or another protocol. */
-export function isRequest(options: DispatchOptions | null | undefined): options is DispatchOptions {
+function isRequest(options: DispatchOptions | null | undefined): options is DispatchOptions {
   return typeof options === 'object' && options !== null && !options.upgrade && options.method !== 'CONNECT'
 }

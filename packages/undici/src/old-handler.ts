@@ -1,29 +1,4 @@
-import type { Controller, Handler, ResponseHeaders } from './handler.ts'
-
-/**
- * A handler in the words of undici 6. The `fetch` of Node 22 and 24 brings such a one, and the global dispatcher of
- * Node 22 takes no other.
- */
-export interface OldHandler {
-  onConnect?(abort: (reason?: unknown) => void, context?: unknown): void
-  onUpgrade?(status: number, headers: readonly Uint8Array[], socket: unknown): void
-  onResponseStarted?(): void
-  onHeaders?(
-    status: number,
-    headers: readonly Uint8Array[],
-    resume: () => void,
-    message?: string,
-  ): boolean | undefined
-  onData?(chunk: Uint8Array): boolean | undefined
-  onComplete?(trailers: readonly Uint8Array[]): void
-  onError?(error: unknown): void
-  onBodySent?(chunk: Uint8Array): void
-  onRequestSent?(): void
-}
-
-export function isOld(handler: Handler | OldHandler): handler is OldHandler {
-  return typeof (handler as Handler).onRequestStart !== 'function'
-}
+import type { Controller, Handler, OldHandler, ResponseHeaders } from './handler.ts'
 
 /** An old handler, in the words of undici 7 and 8. Its headers have to be raw ones, which `ToOld` provides. */
 export class FromOld implements Handler {
@@ -72,81 +47,26 @@ export class FromOld implements Handler {
   }
 }
 
-/** A handler in the words of undici 6, for a dispatcher that takes no other. */
-export class ToOld implements OldHandler {
-  readonly #handler: Handler
-  #controller: OldController | undefined
-
-  constructor(handler: Handler) {
-    this.#handler = handler
-  }
-
-  onConnect(abort: (reason?: unknown) => void, context?: unknown): void {
-    this.#controller = new OldController(abort)
-    this.#handler.onRequestStart?.(this.#controller, context)
-  }
-
-  onUpgrade(status: number, headers: readonly Uint8Array[], socket: unknown): void {
-    const controller = this.#controller as OldController
-    controller.rawHeaders = headers
-    this.#handler.onRequestUpgrade?.(controller, status, parsed(headers), socket)
-  }
-
-  onResponseStarted(): void {
-    this.#handler.onResponseStarted?.()
-  }
-
-  onHeaders(status: number, headers: readonly Uint8Array[], resume: () => void, message?: string): boolean {
-    const controller = this.#controller as OldController
-    controller.rawHeaders = headers
-    controller.onResume = resume
-    this.#handler.onResponseStart?.(controller, status, parsed(headers), message)
-    return !controller.paused
-  }
-
-  onData(chunk: Uint8Array): boolean {
-    const controller = this.#controller as OldController
-    this.#handler.onResponseData?.(controller, chunk)
-    return !controller.paused
-  }
-
-  onComplete(trailers: readonly Uint8Array[] | null): void {
-    const controller = this.#controller as OldController
-    controller.rawTrailers = trailers
-    this.#handler.onResponseEnd?.(controller, parsed(trailers ?? []))
-  }
-
-  onError(error: unknown): void {
-    this.#handler.onResponseError?.(this.#controller ?? null, error)
-  }
-
-  onBodySent(chunk: Uint8Array): void {
-    this.#handler.onBodySent?.(chunk)
-  }
-
-  onRequestSent(): void {
-    this.#handler.onRequestSent?.()
-  }
-}
-
-class OldController implements Controller {
-  rawHeaders: unknown
-  rawTrailers: unknown
-  onResume: (() => void) | undefined
+/** A handler in the words of undici 6, for a dispatcher that takes no other; and what the new one steers its request with. */
+export class ToOld implements OldHandler, Controller {
   aborted = false
   paused = false
   reason: unknown = null
-  readonly #abort: (reason?: unknown) => void
+  rawHeaders: unknown
+  rawTrailers: unknown
+  readonly #handler: Handler
+  #abort: ((reason?: unknown) => void) | undefined
+  #resume: (() => void) | undefined
 
-  constructor(abort: (reason?: unknown) => void) {
-    this.#abort = abort
+  constructor(handler: Handler) {
+    this.#handler = handler
   }
 
   abort(reason?: unknown): void {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    this.#abort(reason)
+    this.#abort?.(reason)
   }
 
   pause(): void {
@@ -156,7 +76,50 @@ class OldController implements Controller {
   resume(): void {
     if (!this.paused) return
     this.paused = false
-    this.onResume?.()
+    this.#resume?.()
+  }
+
+  onConnect(abort: (reason?: unknown) => void, context?: unknown): void {
+    this.#abort = abort
+    this.#handler.onRequestStart?.(this, context)
+  }
+
+  onUpgrade(status: number, headers: readonly Uint8Array[], socket: unknown): void {
+    this.rawHeaders = headers
+    this.#handler.onRequestUpgrade?.(this, status, parsed(headers), socket)
+  }
+
+  onResponseStarted(): void {
+    this.#handler.onResponseStarted?.()
+  }
+
+  onHeaders(status: number, headers: readonly Uint8Array[], resume: () => void, message?: string): boolean {
+    this.rawHeaders = headers
+    this.#resume = resume
+    this.#handler.onResponseStart?.(this, status, parsed(headers), message)
+    return !this.paused
+  }
+
+  onData(chunk: Uint8Array): boolean {
+    this.#handler.onResponseData?.(this, chunk)
+    return !this.paused
+  }
+
+  onComplete(trailers: readonly Uint8Array[] | null): void {
+    this.rawTrailers = trailers
+    this.#handler.onResponseEnd?.(this, parsed(trailers ?? []))
+  }
+
+  onError(error: unknown): void {
+    this.#handler.onResponseError?.(this.#abort ? this : null, error)
+  }
+
+  onBodySent(chunk: Uint8Array): void {
+    this.#handler.onBodySent?.(chunk)
+  }
+
+  onRequestSent(): void {
+    this.#handler.onRequestSent?.()
   }
 }
 

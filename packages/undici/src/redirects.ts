@@ -1,133 +1,132 @@
-import type { Api } from '@tokenlane/core/adapter'
+import type { Api, Pass } from '@tokenlane/core/adapter'
 
-import type { Controller, Handler, ResponseHeaders } from './handler.ts'
+import { fetchIsFollowing, isFetch, targetsOf } from './fetch.ts'
+import type { AnyHandler, DispatchOptions, ResponseHeaders } from './handler.ts'
 
 // at hand before any test replaces it by a clock of its own
 const { setImmediate } = globalThis
 
-/** What the next hop of a redirect has to know. */
-interface Redirect {
-  /** Where it leads; `undefined` where clients may read that differently. */
-  readonly target: string | undefined
-  /** The API whose token goes along, `undefined` once a hop was outside of it. */
+/** The handler of undici's interceptor `redirect`. It sends each hop with itself as the handler. */
+interface RedirectHandler {
+  /** The URLs that were left. */
+  readonly history: readonly URL[]
+  /** Where the response leads that is being read, if that is to be followed. */
+  readonly location: string | null | undefined
+}
+
+/** A request as it comes from a caller, or from the redirect before it. */
+export interface Sent {
+  readonly options: DispatchOptions
+  readonly handler: AnyHandler
+  readonly url: URL
+  /** The API that the URL belongs to. */
   readonly api: Api | undefined
-  /** Lets the manager close, which waits for the next hop. */
-  readonly letClose: (() => void) | undefined
-  isFollowed: boolean
+}
+
+/** A request with a token that is redirected. */
+interface Redirected {
+  readonly chain: RedirectHandler | undefined
+  readonly api: Api
+  readonly targets: readonly string[]
+  readonly pass: Pass
 }
 
 /**
- * Tells the next hop of a redirect from a new call. Both arrive as requests that nothing connects; but `fetch` and the
- * `redirect` interceptor make the next hop in the same turn of the event loop in which they get the redirect, or its
- * end.
+ * Tells the hops of redirects from calls, and which of them take the token along: those of a call that has not left its
+ * API.
+ *
+ * undici's `redirect` hands down its own handler with each hop, which is the mark of the chain. `fetch` hands down nothing
+ * that leads from one hop to the next: it is asked whether it follows a redirect, where one is under way.
  */
 export class Redirects {
-  readonly #now = new Set<Redirect>()
+  /** Of a chain of redirects the API whose token goes along, `undefined` once a hop has left it. */
+  readonly #chains = new WeakMap<object, Api | undefined>()
+  readonly #redirected = new Set<Redirected>()
+  #fetchIsRedirected = false
 
-  /** Returns the redirect that a request to this place follows. */
-  take(url: URL): Redirect | undefined {
-    for (const redirect of this.#now) {
-      if (redirect.target !== undefined && redirect.target !== placeOf(url)) continue
-      this.#now.delete(redirect)
-      redirect.isFollowed = true
-      return redirect
+  /** Returns the API whose token a request takes, and for a hop the pass of the request before it. */
+  follow({ options, handler, url, api }: Sent): { readonly api: Api | undefined; readonly pass?: Pass } {
+    const chain = redirectHandlerOf(handler) ?? handler
+    const { history } = chain as Partial<RedirectHandler>
+    const isHop = history
+      ? history.length > 0
+      : this.#chains.has(chain) || (this.#fetchIsRedirected && isFetch(options) && fetchIsFollowing())
+    if (!isHop) {
+      if (history) this.#chains.set(chain, api)
+      return { api }
     }
-    return undefined
+    const before = [...this.#redirected].find((redirected) =>
+      history ? redirected.chain === chain : redirected.targets.includes(url.href),
+    )
+    const taken = this.#chains.has(chain) ? this.#chains.get(chain) : before?.api
+    const along = taken === api ? api : undefined
+    this.#chains.set(chain, along)
+    return along === undefined || before === undefined ? { api: along } : { api, pass: before.pass }
   }
 
-  /** Expects the next hop until the turn of the event loop ends. */
-  expect(redirect: Redirect, { isLastTime = false }: { isLastTime?: boolean } = {}): void {
-    if (!redirect.isFollowed) this.#now.add(redirect)
+  /**
+   * Keeps the pass of a request for its next hop, if one is about to come.
+   *
+   * @returns `undefined` if none is; else what gives the pass back, to be called once the response has ended.
+   */
+  expect(
+    { handler, options, url, api }: Sent & { readonly api: Api },
+    status: number,
+    { location }: ResponseHeaders,
+    pass: Pass,
+  ): (() => void) | undefined {
+    const chain = redirectHandlerOf(handler)
+    const isOfFetch = isFetch(options)
+    if (!isRedirect(status) || location === undefined || !(isOfFetch || chain?.location)) return undefined
+    const redirected = { chain, api, targets: targetsOf(String(location), url), pass }
+    this.#redirected.add(redirected)
+    const leave = (): void => {
+      this.#redirected.delete(redirected)
+      pass.release()
+    }
+    if (!isOfFetch) return leave
+    this.#noteFetch(leave)
+    return () => {}
+  }
+
+  /** Looks for a redirect of a request without a token: that of `fetch` may lead into an API. */
+  watch({ options, handler }: Sent): void {
+    if (!isFetch(options)) return
+    // it makes a handler for each request
+    for (const [name, at] of [
+      ['onHeaders', 0],
+      ['onResponseStart', 1],
+    ] as const) {
+      const tell = handler[name] as ((...told: unknown[]) => never) | undefined
+      if (tell === undefined) continue
+      handler[name] = (...told: unknown[]) => {
+        if (isRedirect(Number(told[at]))) this.#noteFetch()
+        return tell.apply(handler, told)
+      }
+    }
+  }
+
+  /** `fetch` sends the next hop before the turn of the event loop ends. */
+  #noteFetch(end?: () => void): void {
+    this.#fetchIsRedirected = true
     setImmediate(() => {
-      this.#now.delete(redirect)
-      if (isLastTime || redirect.isFollowed) redirect.letClose?.()
+      this.#fetchIsRedirected = false
+      end?.()
     })
   }
 }
 
-/** A handler of one request that notes where it is redirected to. Everything else goes to the caller's handler. */
-export class WatchedHandler implements Handler {
-  readonly #handler: Handler
-  readonly #redirects: Redirects
-  readonly #url: URL
-  readonly #api: Api | undefined
-  #redirect: Redirect | undefined
-
-  /** @param api the API whose token the request has. */
-  constructor(
-    handler: Handler,
-    { redirects, url, api }: { redirects: Redirects; url: URL; api?: Api | undefined },
-  ) {
-    this.#handler = handler
-    this.#redirects = redirects
-    this.#url = url
-    this.#api = api
-  }
-
-  onRequestStart(controller: Controller, context: unknown): void {
-    this.#handler.onRequestStart?.(controller, context)
-  }
-
-  onRequestUpgrade(
-    controller: Controller,
-    status: number,
-    headers: ResponseHeaders,
-    socket: unknown,
-  ): unknown {
-    return this.#handler.onRequestUpgrade?.(controller, status, headers, socket)
-  }
-
-  onResponseStarted(): void {
-    this.#handler.onResponseStarted?.()
-  }
-
-  onResponseStart(controller: Controller, status: number, headers: ResponseHeaders, message?: string): void {
-    if (status >= 300 && status < 400 && headers['location'] !== undefined) {
-      const api = this.#api
-      const target = targetOf(headers['location'], this.#url)
-      this.#redirect = { target, api, letClose: api?.keepOpen(), isFollowed: false }
-      this.#redirects.expect(this.#redirect)
-    }
-    this.#handler.onResponseStart?.(controller, status, headers, message)
-  }
-
-  onResponseData(controller: Controller, chunk: Uint8Array): void {
-    this.#handler.onResponseData?.(controller, chunk)
-    // a client that follows a redirect reads it to its end, or not at all
-    if (controller.paused) this.#redirect?.letClose?.()
-  }
-
-  onResponseEnd(controller: Controller, trailers: ResponseHeaders): void {
-    this.#end()
-    this.#handler.onResponseEnd?.(controller, trailers)
-  }
-
-  onResponseError(controller: Controller | null, error: unknown): void {
-    this.#end()
-    this.#handler.onResponseError?.(controller, error)
-  }
-
-  onBodySent(chunk: Uint8Array): void {
-    this.#handler.onBodySent?.(chunk)
-  }
-
-  onRequestSent(): void {
-    this.#handler.onRequestSent?.()
-  }
-
-  #end(): void {
-    if (this.#redirect !== undefined) this.#redirects.expect(this.#redirect, { isLastTime: true })
-    this.#redirect = undefined
-  }
+/** Returns the handler of undici's `redirect`. The interceptor `retry` keeps the handler that it was called with. */
+function redirectHandlerOf(handler: AnyHandler): RedirectHandler | undefined {
+  const { handler: inner } = handler as { readonly handler?: unknown }
+  return [handler, inner].find(isRedirectHandler)
 }
 
-/** Text in any other form than a single one of ASCII is read differently by `fetch` and by interceptors. */
-function targetOf(location: string | readonly string[], base: URL): string | undefined {
-  if (typeof location !== 'string' || !/^[\x20-\x7E]*$/.test(location)) return undefined
-  const url = URL.parse(location, base.href)
-  return url === null ? undefined : placeOf(url)
+function isRedirectHandler(handler: unknown): handler is RedirectHandler {
+  const has = (name: string): boolean => Object.hasOwn(Object(handler), name)
+  return has('history') && has('maxRedirections')
 }
 
-function placeOf({ origin, pathname, search }: URL): string {
-  return origin + pathname + search
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400
 }

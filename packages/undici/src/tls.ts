@@ -1,4 +1,4 @@
-import { dispatcherMustKeepFloor, TokenlaneError } from '@tokenlane/core/adapter'
+import { TokenlaneError } from '@tokenlane/core/adapter'
 
 interface Connection {
   /** Of a connection with TLS. */
@@ -9,11 +9,6 @@ const channels = process.getBuiltinModule('node:diagnostics_channel')
 /** The request that undici writes next. */
 let next: { readonly url: string; readonly refuse: (error: TokenlaneError) => void } | undefined
 let isWatching = false
-
-/** Throws in a process that allows TLS below 1.2, or for a dispatcher that does. An interceptor knows no dispatcher. */
-export function mustBeSecure(url: string, dispatcher?: unknown): void {
-  dispatcherMustKeepFloor({ url, dispatcher, ownFetch: true })
-}
 
 /**
  * Calls `refuse` if the request that is about to be written goes over a connection below TLS 1.2. To be called in

@@ -156,31 +156,6 @@ describe.each(versions)('undici $version', ({ undici }) => {
     expect(api.requests.filter(({ url }) => url === '/api/kept')).toHaveLength(2)
   })
 
-  test('a redirect out of the API, back into it, or into it from outside carries no token', async () => {
-    answers['/api/out'] = () => ({ status: 307, headers: { location: '/outside' } })
-    answers['/outside'] = () => ({ status: 307, headers: { location: '/api/in' } })
-    const { redirect } = interceptors
-    const dispatcher = new Agent().compose(tokensInterceptor(tokens), redirect({ maxRedirections: 5 }))
-    for (const path of ['api/out', 'outside'])
-      await (await request(api.url + path, { dispatcher })).body.dump()
-    expect(seen()).toEqual([
-      ['/api/out', true],
-      ['/outside', false],
-      ['/api/in', false],
-      ['/outside', false],
-      ['/api/in', false],
-    ])
-  })
-
-  test('a redirect that the caller follows by hand, once its body is read, is a call of its own', async () => {
-    answers['/outside'] = () => ({ status: 307, headers: { location: '/api/in' }, body: 'there' })
-    const dispatcher = withTokens()
-    await (await request(`${api.url}outside`, { dispatcher })).body.text()
-    await new Promise((resolve) => setImmediate(resolve))
-    await (await request(`${api.url}api/in`, { dispatcher })).body.dump()
-    expect(seen().at(-1)).toEqual(['/api/in', true])
-  })
-
   test('a MockAgent sees the token, and each attempt', async () => {
     const mock = new undici.MockAgent()
     mock.disableNetConnect()

@@ -1,3 +1,4 @@
+// Long: 257 redirects that those of fetch are like.
 import { bareFetch, compareRedirects, redirectCases } from '@tokenlane/testing/redirect-parity'
 import ky from 'ky'
 import { expect, test } from 'vitest'

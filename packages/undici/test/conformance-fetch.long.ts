@@ -1,3 +1,4 @@
+// Long: 73 scenarios.
 import { conformance } from '@tokenlane/conformance'
 
 import { globalFetch } from './global-fetch.ts'

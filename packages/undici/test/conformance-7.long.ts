@@ -1,3 +1,4 @@
+// Long: 219 scenarios.
 import { conformance } from '@tokenlane/conformance'
 import * as undici from 'undici'
 import { describe } from 'vitest'
