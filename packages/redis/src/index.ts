@@ -1,3 +1,3 @@
-export { redisLimiter, type RedisLimiterOptions } from './redis-limiter.ts'
-export { redisTokenStore, type RedisTokenStoreOptions } from './redis-token-store.ts'
+export { redisLimiter, type RedisLimiterOptions } from './limiter/redis-limiter.ts'
+export { redisTokenStore, type RedisTokenStoreOptions } from './store/redis-token-store.ts'
 export type { RedisClient } from './redis-client.ts'

@@ -1,12 +1,6 @@
 import type { SharedServer } from '@tokenlane/core/fleet'
 import { run, type RedisClient } from './redis-client.ts'
-
-/** In a script, so that a Cluster responds from the node that has the keys, and every client sends it alike. */
-const look = `
-local time = redis.call('TIME')
-local info = redis.pcall('INFO')
-return { time[1], time[2], type(info) == 'table' and '' or info }
-`
+import * as scripts from './scripts.ts'
 
 /**
  * Returns what the server that keeps `key` reports about itself. Does not read or write the key.
@@ -15,7 +9,7 @@ return { time[1], time[2], type(info) == 'table' and '' or info }
  */
 export async function serverFacts(client: RedisClient, key: string): Promise<SharedServer> {
   const sentAt = Date.now()
-  const reply = await run(client, look, [key], [])
+  const reply = await run(client, scripts.serverFacts.text, [key], [])
   // the server read its clock somewhere on the way
   const now = (sentAt + Date.now()) / 2
   const [seconds, microseconds, info = ''] = (reply as readonly unknown[]).map(textOf)

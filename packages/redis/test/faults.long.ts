@@ -1,3 +1,4 @@
+// Long: Redis servers that crash and hang.
 import { createTokenManager, type TokenlaneEvent, type TokenManager } from '@tokenlane/core'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { createClient } from 'redis'

@@ -1,3 +1,4 @@
+// Long: processes that share a Redis server.
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { createClient } from 'redis'

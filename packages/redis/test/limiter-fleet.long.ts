@@ -1,3 +1,4 @@
+// Long: processes that share a Redis server.
 import { fork, type ChildProcess } from 'node:child_process'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'

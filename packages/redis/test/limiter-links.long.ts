@@ -1,3 +1,4 @@
+// Long: bad networks, a Sentinel and a Redis Cluster.
 import { Redis } from 'ioredis'
 import { createClient, createSentinel } from 'redis'
 import { expect, test, vi } from 'vitest'

@@ -1,10 +1,17 @@
-import { createTokenManager, type RatePolicy, type TokenManager, type TokenlaneEvent } from '@tokenlane/core'
+import {
+  createTokenManager,
+  type RatePolicy,
+  type TokenlaneEvent,
+  type TokenManager,
+  type TokenManagerOptions,
+} from '@tokenlane/core'
 import type { LimitedApi, RateLimiter } from '@tokenlane/core/fleet'
+import { createTenants, type Tenants } from '@tokenlane/core/tenants'
 import { startRedis } from '@tokenlane/testing/redis-server'
 import { createClient } from 'redis'
 import { expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
-import { shareOf } from '../src/fallback-limiter.ts'
+import { shareOf } from '../src/limiter/fallback-limiter.ts'
 import { useRedis } from './support/use-redis.ts'
 
 const timeout = 30_000
@@ -16,6 +23,7 @@ const redis = useRedis()
 
 interface Member {
   readonly tokens: TokenManager
+  readonly tenants: Tenants
   readonly events: TokenlaneEvent[]
   readonly sentAt: number[]
   /** The tenants of the calls, in the order in which they were sent. */
@@ -34,7 +42,6 @@ interface CallOptions {
 interface MemberOptions {
   readonly client?: RedisClient
   readonly timeout?: number
-  readonly hasTenants?: boolean
 }
 
 let fleets = 0
@@ -42,7 +49,7 @@ let fleets = 0
 /** Managers that share a budget as processes do; each test has a fleet of its own. */
 class Fleet implements AsyncDisposable {
   readonly prefix = `test${(fleets += 1)}`
-  readonly #managers: TokenManager[] = []
+  readonly #managers: { close(): Promise<void> }[] = []
   readonly #limiters: RateLimiter[] = []
   readonly #clients: { destroy(): void }[] = []
 
@@ -55,27 +62,31 @@ class Fleet implements AsyncDisposable {
   /** Adds a process, for all that Redis knows. */
   join(
     ratePolicy: RatePolicy,
-    { client = redis.client, timeout: patience = 5_000, hasTenants = false }: MemberOptions = {},
+    { client = redis.client, timeout: patience = 5_000 }: MemberOptions = {},
   ): Member {
     const events: TokenlaneEvent[] = []
     const sentAt: number[] = []
     const sentFor: (string | undefined)[] = []
     const { prefix } = this
-    const credentials = { clientId: 'client', clientSecret: 'secret' }
-    const tokens = createTokenManager({
-      issuers: { general: { tokenEndpoint: 'https://auth.example.com/token', credentials } },
+    const limiter = redisLimiter({ client, prefix, fallbackShare: 1 / 2, timeout: patience, reconnectTime })
+    const optionsOf = (clientId: string): TokenManagerOptions => ({
+      issuers: {
+        general: {
+          tokenEndpoint: 'https://auth.example.com/token',
+          credentials: { clientId, clientSecret: 'secret' },
+        },
+      },
       apis: [{ baseUrl, issuer: 'general', ratePolicy }],
       fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
       observe: (event) => events.push(event),
-      ...(hasTenants && {
-        tenants: (clientId) => ({ issuers: { general: { credentials: { ...credentials, clientId } } } }),
-        tenantLimits: 'shared',
-      }),
-      limiter: redisLimiter({ client, prefix, fallbackShare: 1 / 2, timeout: patience, reconnectTime }),
+      limiter,
     })
-    this.#managers.push(tokens)
+    const tokens = createTokenManager(optionsOf('client'))
+    const tenants = createTenants({ options: optionsOf, limits: 'shared' })
+    this.#managers.push(tokens, tenants)
     return {
       tokens,
+      tenants,
       events,
       sentAt,
       sentFor,
@@ -86,7 +97,7 @@ class Fleet implements AsyncDisposable {
           const header = (name: string) => (name === 'ratelimit' ? rateLimit : undefined)
           return { status, result: status, discard() {}, header }
         }
-        const owner = tenant === undefined ? tokens : tokens.forTenant(tenant)
+        const owner = tenant === undefined ? tokens : tenants.get(tenant)
         return (await owner.route(baseUrl)?.send(attempt, { signal, replayable: false })) ?? 0
       },
     }
@@ -307,9 +318,9 @@ test('wrong options are reported at once', () => {
 test.concurrent('tenants of all processes share one budget in turn', { timeout }, async () => {
   await using fleet = new Fleet()
   const limits = [{ quota: 20, window: 200 }]
-  const members = [fleet.join({ limits }, { hasTenants: true }), fleet.join({ limits }, { hasTenants: true })]
+  const members = [fleet.join({ limits }), fleet.join({ limits })]
   const names = Array.from({ length: 10 }, (_, index) => `tenant-${index}`)
-  await Promise.all(members.flatMap(({ tokens }) => names.map((name) => tokens.forTenant(name).warmUp())))
+  await Promise.all(members.flatMap(({ tenants }) => names.map((name) => tenants.get(name).warmUp())))
   for (const { call } of members)
     for (const tenant of names)
       for (let made = 0; made < (tenant === 'tenant-0' ? 500 : 30); made += 1)

@@ -1,5 +1,5 @@
-// What a shared rate budget costs and gives, measured: `pnpm fleet:rate [processes] [quota] [window] [seconds] [depth]`, or
-// `pnpm fleet:rate table` for the table of Redis' CPU by number of processes in the README.
+// What a shared rate budget costs and gives, measured: `pnpm --dir tools/soak rate [processes] [quota] [window] [seconds] [depth]`, or
+// `… rate table` for the table of Redis' CPU by number of processes in the README.
 import { loadavg } from 'node:os'
 import { measureRate } from './support/measure-rate.ts'
 

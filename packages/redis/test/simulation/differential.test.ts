@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { fleetPolicy } from '../../src/fleet-policy.ts'
-import { limiterScript } from '../../src/limiter-script.ts'
-import type { BudgetRequest, BudgetResponse } from '../../src/protocol.ts'
+import { fleetPolicy } from '../../src/limiter/fleet-policy.ts'
+import * as scripts from '../../src/scripts.ts'
+import type { BudgetRequest, BudgetResponse } from '../../src/limiter/protocol.ts'
 import { useRedis } from '../support/use-redis.ts'
 import { ReferenceRedis } from './reference.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -9,7 +9,7 @@ import { seededRandom } from './seeded-random.ts'
 const redis = useRedis()
 
 // the time and the run of the server are told by keys of their own
-const text = limiterScript.text
+const text = scripts.limiter.text
   .replace("redis.call('TIME')", '{ 0, KEYS[5] }')
   .replace("redis.pcall('INFO', 'server')", "'run_id:' .. KEYS[6]")
 
@@ -30,7 +30,7 @@ const policies = [
 test('the script and its reference in TypeScript agree on random histories', async () => {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
   const random = seededRandom(seed)
-  const messages = Number(process.env['MESSAGES'] ?? 10_000)
+  const messages = Number(process.env['MESSAGES'] ?? (process.env['TESTS'] === 'all' ? 10_000 : 1_000))
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   let reference = new ReferenceRedis()
   let fleet = 0

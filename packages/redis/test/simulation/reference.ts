@@ -1,9 +1,9 @@
-import { promiseOf } from '../../src/response-times.ts'
-import { type FleetLimit, shortestSpan } from '../../src/fleet-policy.ts'
-import { lease } from '../../src/ledger.ts'
-import type { BudgetRequest } from '../../src/protocol.ts'
+import { promiseOf } from '../../src/limiter/response-times.ts'
+import { type FleetLimit, shortestSpan } from '../../src/limiter/fleet-policy.ts'
+import { lease } from '../../src/limiter/ledger.ts'
+import type { BudgetRequest } from '../../src/limiter/protocol.ts'
 
-// What `limiter-script.ts` does, in TypeScript: function by function the same, with the same numbers. The differential test
+// What `limiter.lua` does, in TypeScript: function by function the same, with the same numbers. The differential test
 // holds the two together.
 
 const slots = 100

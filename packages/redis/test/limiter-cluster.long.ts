@@ -1,3 +1,4 @@
+// Long: a Redis Cluster of three servers.
 import { createTokenManager, type TokenlaneEvent } from '@tokenlane/core'
 import { beforeEach, expect, test } from 'vitest'
 import { redisLimiter } from '../src/index.ts'

@@ -1,8 +1,8 @@
 import type { ReachabilityReport } from './reachability.ts'
 import type { FleetPolicy } from './fleet-policy.ts'
 import type { Units } from './ledger.ts'
-import { limiterScript } from './limiter-script.ts'
-import { runScript, type RedisClient } from './redis-client.ts'
+import * as scripts from '../scripts.ts'
+import { runScript, type RedisClient } from '../redis-client.ts'
 
 /** What a process states, and what it wants; times in milliseconds. */
 export interface BudgetRequest extends ReachabilityReport {
@@ -69,7 +69,7 @@ export function createExchange(client: RedisClient, prefix: string, baseUrl: str
   const parts = ['state', 'queue', 'deadlines', `process:${name}`]
   const keys = parts.map((part) => `${prefix}:limiter:{${baseUrl}}:${part}`)
   return async (request) =>
-    readResponse(await runScript(client, limiterScript, keys, [JSON.stringify(request)]))
+    readResponse(await runScript(client, scripts.limiter, keys, [JSON.stringify(request)]))
 }
 
 /**

@@ -1,3 +1,4 @@
+// Long: networks that delay, cut and swallow.
 import {
   type Api,
   createTokenManager,

@@ -168,12 +168,13 @@ export class BudgetSync {
     if (change === 'lifted') this.#listener.resumed()
   }
 
-  /** Redis does not respond. */
+  /** Redis does not respond; the listener hears of it once until Redis is found again. */
   #lose(reason: unknown): void {
+    const isNew = !this.#reachability.isAway
     this.#reachability.lose(this.#requests.unansweredSince)
     this.#subjects.demand.queue(false)
     this.#schedule.giveUp()
-    this.#listener.lost(reasonOf(reason))
+    if (isNew) this.#listener.lost(reasonOf(reason))
   }
 
   /** Redis responds again, and must know what was sent since the last request that it knows. */

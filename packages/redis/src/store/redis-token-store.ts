@@ -1,8 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type StoreClaim, type StoreEntry, TokenlaneError, type TokenStore } from '@tokenlane/core/fleet'
-import { isRedisClient, run, runScript, type RedisClient, type Script } from './redis-client.ts'
-import { serverFacts } from './server-facts.ts'
-import * as scripts from './store-scripts.ts'
+import {
+  type SharedStore,
+  sharedStore,
+  type StoreClaim,
+  type StoreEntry,
+  TokenlaneError,
+  type TokenStore,
+} from '@tokenlane/core/fleet'
+import { isRedisClient, run, runScript, type RedisClient, type Script } from '../redis-client.ts'
+import { serverFacts } from '../server-facts.ts'
+import * as scripts from '../scripts.ts'
 import { canSubscribe, WakeUps } from './wake-up.ts'
 
 /** Configures a shared token store. */
@@ -34,7 +41,7 @@ export interface RedisTokenStoreOptions {
  * const tokens = createTokenManager({ issuers, apis, store: redisTokenStore({ client }) })
  * ```
  */
-export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
+export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
   const { client, prefix } = checkOptions(options)
   const keysOf = (name: string): [string, string] => {
     const key = `${prefix}:{${name}}`
@@ -69,13 +76,11 @@ export function redisTokenStore(options: RedisTokenStoreOptions): TokenStore {
     drop: (name, entry) => call(scripts.drop, name, [entry]),
     server: () => serverFacts(client, `${prefix}:{server}`),
   }
-  return wakeUps === undefined
-    ? store
-    : {
-        ...store,
-        wait: async (name, ms, signal) =>
-          readMessage(await wakeUps.next(channelOf(name), ms, signal), signal),
-      }
+  if (wakeUps === undefined) return sharedStore(store)
+  return sharedStore({
+    ...store,
+    wait: async (name, ms, signal) => readMessage(await wakeUps.next(channelOf(name), ms, signal), signal),
+  })
 }
 
 /** Returns the entry in a message; waits for the pause of a message that says that the lock was given back. */

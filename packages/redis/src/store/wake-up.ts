@@ -1,4 +1,4 @@
-import type { RedisClient } from './redis-client.ts'
+import type { RedisClient } from '../redis-client.ts'
 
 /** How long the connection and its channels are kept after the last wait, in milliseconds. */
 const lingerTime = 5_000

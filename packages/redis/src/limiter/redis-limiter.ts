@@ -2,8 +2,8 @@ import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
 import { defaultReconnectTime } from './fleet-policy.ts'
 import { createExchange } from './protocol.ts'
-import { isRedisClient, type RedisClient } from './redis-client.ts'
-import { serverFacts } from './server-facts.ts'
+import { isRedisClient, type RedisClient } from '../redis-client.ts'
+import { serverFacts } from '../server-facts.ts'
 import { processRuntime } from './runtime.ts'
 
 /** Configures the limiter of a fleet. */

@@ -1,10 +1,10 @@
 import type { TokenStore } from '@tokenlane/core/fleet'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { connectClient, connectionsTo } from '../test/clients.ts'
-import { startClusterOfOne } from '../test/support/cluster-of-one.ts'
+import { connectClient, connectionsTo } from '../../test/clients.ts'
+import { startClusterOfOne } from '../../test/support/cluster-of-one.ts'
 import { redisTokenStore } from './redis-token-store.ts'
-import type { RedisClient } from './redis-client.ts'
-import { useRedis } from '../test/support/use-redis.ts'
+import type { RedisClient } from '../redis-client.ts'
+import { useRedis } from '../../test/support/use-redis.ts'
 
 const redis = useRedis(startClusterOfOne)
 beforeEach(() => redis.client.flushAll())
