@@ -3,7 +3,7 @@
 import { runTokenlane } from './index.ts'
 
 // programs such as `head` close the pipe early: the command then ends without an error
-process.stdout.on('error', () => process.exit())
+process.stdout.on('error', () => process.removeAllListeners('exit').exit())
 
 const status = await runTokenlane(process.argv.slice(2))
 

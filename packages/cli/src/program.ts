@@ -81,6 +81,7 @@ export function createProgram(end: (status: number) => void): Command {
 function application(command: Command): Command {
   const names: Readonly<Record<keyof Source, string>> = {
     module: '--module <path>',
+    loadTimeout: '--load-timeout <seconds>',
     authUrl: '--auth-url <url>',
     apiUrl: '--api-url <url>',
     weblinkAuthUrl: '--weblink-auth-url <url>',
@@ -89,11 +90,18 @@ function application(command: Command): Command {
   return command
     .helpOption('-h, --help', helpOfThis)
     .option(names.module, 'module that exports `tokens`, TypeScript or JavaScript')
+    .option(names.loadTimeout, 'how long that module may take to load: 10 unless given', seconds)
     .option('--env-file <path>', 'file of environment variables')
     .option(names.authUrl, 'general issuer, instead of AUTH_URL')
     .option(names.apiUrl, 'its API, instead of API_URL')
     .option(names.weblinkAuthUrl, 'weblink issuer, instead of WEBLINK_AUTH_URL')
     .option(names.weblinkUrl, 'its API, instead of WEBLINK_URL')
+}
+
+function seconds(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of seconds, from 1 to 9999.')
+  return Number(text)
 }
 
 function days(text: string): number {

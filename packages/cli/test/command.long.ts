@@ -1,31 +1,55 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// Long: a process for each test.
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { runTokenlane } from '../src/index.ts'
-import { tokenlane, type Variables } from './support/run.ts'
+import { main, tokenlane, type Variables } from './support/run.ts'
+import { closeServers, deadPort, testAuthority, tlsServer, tokenServer } from './support/servers.ts'
 
 // each test starts processes, on a machine that has other things to do
 vi.setConfig({ testTimeout: 60_000 })
 
 const application = fileURLToPath(new URL('applications/tokens.ts', import.meta.url))
+const fleet = fileURLToPath(new URL('applications/fleet.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'tokenlane-'))
 
 let sandbox: Sandbox
+let redis: RedisServer
 let good: Variables
 beforeAll(async () => {
   sandbox = await startSandbox({ caFile: join(folder, 'ca.pem') })
+  redis = await startRedis()
   good = sandbox.control.environment()
 })
 afterAll(async () => {
-  await sandbox.close()
+  closeServers()
+  await Promise.all([sandbox.close(), redis.close()])
   rmSync(folder, { recursive: true })
 })
+
+/** Returns the path of a file with the authorities of the sandbox and of the servers of these tests. */
+function bothAuthorities(): string {
+  const file = join(folder, 'both.pem')
+  writeFileSync(file, `${sandbox.ca}\n${testAuthority}`)
+  return file
+}
+
+/** Runs a script, and returns its output and errors. */
+async function bash(script: string, env: Variables, cwd = folder): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const variables = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main, ...env }
+  execFile('bash', ['--norc', '-c', script], { cwd, env: variables }, (_, stdout, stderr) =>
+    resolve(stdout + stderr),
+  )
+  return promise
+}
 
 test.each([
   ['token', /^[\w-]+\.[\w-]+\.[\w-]+\n$/],
@@ -36,6 +60,18 @@ test.each([
   const { status, stdout, stderr } = await tokenlane(['token', 'general', '--print', form], good)
   expect(stdout).toMatch(text)
   expect([status, stderr]).toEqual([0, ''])
+})
+
+test('in a shell, eval "$(tokenlane token … --print env)" sets a token whatever the issuer chose', async () => {
+  const value = `a'$(touch\${IFS}ran);touch\${IFS}ran`
+  const url = await tlsServer(tokenServer(200, { access_token: value, token_type: 'bearer' }))
+  const home = mkdtempSync(join(folder, 'home-'))
+  const output = await bash(
+    'eval "$("$NODE" -- "$MAIN" token general --print env)"; printf %s "$GENERAL_ACCESS_TOKEN"; ls',
+    { ...good, AUTH_URL: url, NODE_EXTRA_CA_CERTS: bothAuthorities() },
+    home,
+  )
+  expect(output).toBe(value)
 })
 
 test('on a terminal a token is printed only with --show', async () => {
@@ -54,7 +90,7 @@ test('token says why there is none, with status 1', async () => {
   const wrong = { ...good, GENERAL_CLIENT_SECRET: 'not-the-secret' }
   const { status, stdout, stderr } = await tokenlane(['token', 'general'], wrong)
   expect([status, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(/refused: invalid_client \(status 401\).*\nSee tokenlane doctor\n$/)
+  expect(stderr).toMatch(/refused: invalid_client \(status 401.*\nSee tokenlane doctor\n$/)
 })
 
 test('call writes the body to standard output, and the story without the token to standard error', async () => {
@@ -72,6 +108,34 @@ test('call has status 1 for a refused call, and its body all the same', async ()
   expect(status).toBe(1)
   expect(stderr).toContain('status 404')
   expect(stdout).not.toBe('')
+})
+
+test('call prints what a server wrote on one line, without what a terminal would obey', async () => {
+  const hostile = `text/\u009B31mplain${'; charset=utf-8'.repeat(100)}`
+  const API_URL = await tlsServer((_, response) =>
+    response.writeHead(200, { 'content-type': hostile }).end('{}'),
+  )
+  const env = { ...good, API_URL, NODE_EXTRA_CA_CERTS: bothAuthorities() }
+  const { status, stdout, stderr } = await tokenlane(['call', `${API_URL}/records`], env)
+  expect([status, stdout]).toEqual([0, '{}'])
+  const line = stderr.split('\n').find((one) => one.includes('charset')) ?? ''
+  expect(line).toMatch(/^ +\d+ ms {2}status 200, text\/ 31mplain; charset=utf-8/)
+  expect(line.length).toBeLessThan(300)
+  expect(stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+})
+
+test('a program that reads only the beginning of the output ends call without an error', async () => {
+  const API_URL = await tlsServer((_, response) => response.end('a'.repeat(10_000_000)))
+  const output = await bash(
+    '"$NODE" -- "$MAIN" call "$API_URL/records" | head -c 1; echo " ${PIPESTATUS[0]}"',
+    {
+      ...good,
+      API_URL,
+      NODE_EXTRA_CA_CERTS: bothAuthorities(),
+    },
+  )
+  expect(output).toMatch(/^a 0\n/)
+  expect(output).not.toContain('process.exit')
 })
 
 test('the application is found in its usual place, or by --module', async () => {
@@ -103,7 +167,7 @@ test.each([
     'a module that is not there',
     ['doctor', '--module', 'no.ts'],
     '',
-    /no\.ts cannot be loaded: Error ERR_MODULE_NOT_FOUND/,
+    /^no\.ts cannot be loaded: Error ERR_MODULE_NOT_FOUND Cannot find module '.*no\.ts'\.\n$/,
   ],
   [
     'a module without `tokens`',
@@ -121,7 +185,58 @@ test.each([
     'a module that throws, whose message may hold a secret',
     ['call', 'https://api.example.com/', '--module', 'wrong.mjs'],
     "throw new TypeError('the secret is hidden-secret')",
-    /wrong\.mjs cannot be loaded: TypeError\n$/,
+    /wrong\.mjs cannot be loaded: TypeError\.\n$/,
+  ],
+  [
+    'a module that throws an error which begins like a code',
+    ['doctor', '--module', 'wrong.mjs'],
+    "throw new Error('HIDDENSECRET hidden-secret')",
+    /wrong\.mjs cannot be loaded: Error\.\n$/,
+  ],
+  [
+    'a module that throws nothing',
+    ['doctor', '--module', 'wrong.mjs'],
+    'throw undefined',
+    /^wrong\.mjs cannot be loaded: unknown\.\n$/,
+  ],
+  [
+    'a module whose await has nothing to wait for',
+    ['doctor', '--module', 'wrong.mjs'],
+    'await new Promise(() => {})',
+    /^wrong\.mjs never finishes loading: a top-level `await` is still pending\. Make it fail instead/,
+  ],
+  [
+    'a module whose await lasts',
+    ['doctor', '--module', 'wrong.mjs', '--load-timeout', '1'],
+    'await new Promise((resolve) => setTimeout(resolve, 3_600_000))',
+    /^wrong\.mjs has not loaded in 1 s: a top-level `await` is still pending\. .* Or raise --load-timeout\.\n$/,
+  ],
+  [
+    'a module that waits for a server',
+    ['call', 'https://api.example.com/', '--module', 'wrong.mjs', '--load-timeout', '1'],
+    `import { connect, createServer } from 'node:net'
+const { promise } = Promise.withResolvers()
+const server = createServer().listen(0, '127.0.0.1', () => connect(server.address().port, '127.0.0.1'))
+await promise`,
+    / Its connections: 127\.0\.0\.1:\d+ \(connected\)\./,
+  ],
+  [
+    'a module that ends the process',
+    ['token', 'general', '--module', 'wrong.mjs'],
+    'process.exit(0)',
+    /^wrong\.mjs called process\.exit\(0\), so nothing was checked\n$/,
+  ],
+  [
+    'a module that fails outside of its await',
+    ['doctor', '--module', 'wrong.mjs'],
+    "setTimeout(() => { throw new TypeError('hidden-secret') })\nawait new Promise(() => {})",
+    /^wrong\.mjs crashed with an uncaught error: TypeError\n$/,
+  ],
+  [
+    'a module that forgets a promise',
+    ['doctor', '--module', 'wrong.mjs'],
+    "Promise.reject(new TypeError('hidden-secret'))\nawait new Promise(() => {})",
+    /^wrong\.mjs crashed with an uncaught error: TypeError\n$/,
   ],
 ])('%s ends with status 3 and says why', async (_, args, module, message) => {
   const home = mkdtempSync(join(folder, 'home-'))
@@ -142,6 +257,7 @@ test.each([
   ['an issuer that is not there', ['token', 'genral'], /^Unknown issuer genral; allowed: general, weblink$/m],
   ['another form', ['token', 'general', '--print', 'yaml'], /Allowed choices are token, header, env, json/],
   ['days that are no number', ['doctor', '--secret-days', 'ten'], /a whole number of days/],
+  ['no time to load', ['doctor', '--load-timeout', '0'], /a whole number of seconds, from 1 to 9999/],
   ['what is not a URL', ['call', 'records'], /^Give an absolute URL/],
   [
     'an env file that is not there',
@@ -185,4 +301,35 @@ test.each(['zsh', 'fish'])('there is a completion script for %s', async (shell) 
   const { status, stdout } = await tokenlane(['completion', shell], {})
   expect(status).toBe(0)
   expect(stdout).toContain('tokenlane')
+})
+
+describe.concurrent('the module of the guide does not wait for a Redis that it cannot use', () => {
+  const guide = readFileSync(new URL('../../../docs/guide/fleet.md', import.meta.url), 'utf8')
+  const [, module = ''] = /^```ts\n(.*?)^```$/ms.exec(guide) ?? []
+
+  test.each([
+    ['is down', async () => `redis://127.0.0.1:${await deadPort()}`, 'Error ECONNREFUSED'],
+    ['has another password', async () => `redis://someone:wrong@127.0.0.1:${redis.port}`, 'Error WRONGPASS'],
+  ])('one that %s', async (_, url, reason) => {
+    const place = await url()
+    const home = mkdtempSync(fileURLToPath(new URL('applications/guide-', import.meta.url)))
+    try {
+      writeFileSync(join(home, 'tokens.ts'), module.replace('redis://redis.example.com:6379', place))
+      const { status, stdout, stderr } = await tokenlane(['doctor', '--load-timeout', '60'], good, home)
+      expect([status, stdout]).toEqual([3, ''])
+      expect(stderr).toContain(`tokens.ts cannot be loaded: ${reason}.`)
+      expect(stderr).toMatch(/ Its connections: 127\.0\.0\.1:\d+ \(@redis\/client: \w+\)\.\n$/)
+      expect(stderr).not.toContain('wrong')
+    } finally {
+      rmSync(home, { recursive: true })
+    }
+  })
+
+  test('one that the module waits for all the same is named', async () => {
+    const place = `redis://127.0.0.1:${await deadPort()}`
+    const env = { ...good, REDIS_URL: place, WAIT_FOR_REDIS: '1' }
+    const { status, stderr } = await tokenlane(['doctor', '--module', fleet, '--load-timeout', '20'], env)
+    expect(status).toBe(3)
+    expect(stderr).toMatch(/ Its connections: 127\.0\.0\.1:\d+ \(@redis\/client: ECONNREFUSED, \d+ times\)\./)
+  })
 })

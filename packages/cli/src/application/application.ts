@@ -1,6 +1,8 @@
 import type { TokenlaneError, TokenManager } from '@tokenlane/core'
 import type { Inspection, ManagerConfiguration } from '@tokenlane/core/adapter'
 
+import type { Connections } from './connections.ts'
+
 /** The application that the command looks at. */
 export interface Application {
   /** Where its token manager comes from: the path of a module, or `environment variables`. */
@@ -12,20 +14,24 @@ export interface Application {
   readonly inspection: Inspection
   /** Everything that its module exports. */
   readonly exports: Readonly<Record<string, unknown>>
+  /** Returns the connections that this process has opened since the module began to load. */
+  readonly connections: () => readonly Connections[]
 }
 
-/** An application whose options `createTokenManager` refused. */
+/** An application that Tokenlane refused while it loaded. */
 export interface RefusedApplication {
   readonly from: string
   readonly file: string
-  /** One error for each option that is wrong. */
+  /** One error for each option that is wrong, or for each issuer that gave no token. */
   readonly refused: readonly TokenlaneError[]
 }
 
 /** Where the command finds the application. */
 export interface Source {
   /** Path of the module that exports `tokens`. */
-  readonly module?: string
+  readonly module?: string | undefined
+  /** How long the module may take to load, in seconds. */
+  readonly loadTimeout?: number
   readonly authUrl?: string
   readonly apiUrl?: string
   readonly weblinkAuthUrl?: string

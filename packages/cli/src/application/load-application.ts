@@ -3,33 +3,41 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
-import { configurationOf, inspectionOf } from '@tokenlane/core/adapter'
+import { configurationOf, inspectionOf, printable } from '@tokenlane/core/adapter'
 
 import { CannotLook } from '../exit-status.ts'
+import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
-import { findModule } from './find-module.ts'
+import { type Connections, inWords, watchConnections } from './connections.ts'
 import { fromEnvironment } from './from-environment.ts'
+
+/** How long the module of an application may take to load, in seconds. */
+const usualLoadTimeout = 10
 
 /**
  * Returns the application with its token manager, or with the errors of its options.
  *
- * The token manager comes from the module that `source` names. If `source` has neither a module nor a URL, it comes
- * from a module in a usual place. In all other cases it is created from the URLs and the environment variables.
+ * The token manager comes from the module that `source` names. Without one it is created from the URLs and the
+ * environment variables.
  *
- * @throws CannotLook if no token manager is found, or if the module fails for a reason other than its options.
+ * @throws CannotLook if no token manager is found, or if the module fails for a reason other than its options, or has
+ * not loaded in time.
  */
 export async function loadApplication(source: Source): Promise<Application | RefusedApplication> {
-  const folder = process.cwd()
-  const path = source.module ?? (namesUrl(source) ? undefined : findModule(folder))
+  const { module: path, loadTimeout = usualLoadTimeout } = source
   const from = path ?? 'environment variables'
-  const file = resolve(folder, path ?? 'package.json')
+  const file = resolve(path ?? 'package.json')
+  const connections = watchConnections()
   try {
-    const exports = path === undefined ? { tokens: fromEnvironment(source) } : await exportsOf(path, file)
+    const exports =
+      path === undefined
+        ? { tokens: fromEnvironment(source) }
+        : exportsOf(path, await load(path, file, loadTimeout, connections))
     const tokens = exports['tokens'] as TokenManager
     const seen = lookInto(tokens, { configurationOf, inspectionOf }) ?? (await lookByCopyOf(file, tokens))
     if (seen === undefined)
       throw new CannotLook(`${from} exports \`tokens\`, but not what \`createTokenManager\` returns`)
-    return { from, file, tokens, exports, ...seen }
+    return { from, file, tokens, exports, connections, ...seen }
   } catch (error) {
     const refused = refusalsIn(error)
     if (refused === undefined) throw error
@@ -37,12 +45,9 @@ export async function loadApplication(source: Source): Promise<Application | Ref
   }
 }
 
-function namesUrl({ authUrl, apiUrl, weblinkAuthUrl, weblinkUrl }: Source): boolean {
-  return [authUrl, apiUrl, weblinkAuthUrl, weblinkUrl].some((url) => url !== undefined)
-}
+type Exports = Readonly<Record<string, unknown>>
 
-async function exportsOf(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
-  const loaded = await load(path, file)
+function exportsOf(path: string, loaded: Exports): Exports {
   // a CommonJS module may have its exports on `default` only
   const exports: Record<string, unknown> = { ...(loaded['default'] as object | undefined), ...loaded }
   if (exports['tokens'] === undefined)
@@ -50,17 +55,43 @@ async function exportsOf(path: string, file: string): Promise<Readonly<Record<st
   return exports
 }
 
-async function load(path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+async function load(
+  path: string,
+  file: string,
+  seconds: number,
+  connections: () => readonly Connections[],
+): Promise<Exports> {
   // standard output is kept for the result of the command
   console.log = console.info = console.debug = console.error
+  const late = (what: string, fix: string): CannotLook =>
+    new CannotLook(`${path} ${what}: a top-level \`await\` is still pending.${inWords(connections())} ${fix}`)
+  const neverEnds = Promise.withResolvers<never>()
+  const fix = 'Make it fail instead, as the example in docs/guide/fleet.md does.'
+  const onEmpty = (): void => neverEnds.reject(late('never finishes loading', fix))
+  const timer = setTimeout(
+    () => neverEnds.reject(late(`has not loaded in ${seconds} s`, `${fix} Or raise --load-timeout.`)),
+    seconds * 1_000,
+  )
+  // nothing but this keeps the process alive: nothing will ever end the `await`
+  timer.unref()
+  process.once('beforeExit', onEmpty)
   try {
-    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>
+    return await Promise.race([import(pathToFileURL(file).href) as Promise<Exports>, neverEnds.promise])
   } catch (error) {
-    if (refusalsIn(error) !== undefined) throw error
-    const { name, code } = error as { name?: string; code?: string }
-    // the error's message is left out: it may quote a file that the module read
-    throw new CannotLook(`${path} cannot be loaded: ${[name, code].filter(Boolean).join(' ')}`)
+    if (error instanceof CannotLook || refusalsIn(error) !== undefined) throw error
+    throw new CannotLook(`${path} cannot be loaded: ${whatFailed(error)}.${inWords(connections())}`)
+  } finally {
+    clearTimeout(timer)
+    process.off('beforeExit', onEmpty)
   }
+}
+
+/** Returns name and code of an error. Its message is left out: it may quote a file that the module read. */
+function whatFailed(error: unknown): string {
+  const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown }
+  const code = failureCode(error)
+  const [missing] = /^Cannot find (?:package|module) '[^']+'/.exec(String(message)) ?? []
+  return printable([name, code === name ? '' : code, missing].filter(Boolean).join(' '))
 }
 
 /** The functions by which a copy of core tells how its managers are configured. */

@@ -3,12 +3,22 @@ import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 
 /** Finds what is wrong with the call: its route, the kind of 401 or 403, another status, or a failure. */
-export function checkCall({ call, configuration, tokens, servers }: Facts): Finding[] {
+export function checkCall({ call, configuration, tokens, servers, events }: Facts): Finding[] {
   if (call === undefined) return []
   const { url, api, status, error, failure } = call
-  if (api === undefined) return [unrouted(url, configuration?.apis.map(({ baseUrl }) => baseUrl) ?? [])]
-  const issuer = configuration?.apis.find(({ baseUrl }) => baseUrl === api)?.issuer ?? ''
-  const others = configuration?.issuers.map(({ name }) => name).filter((name) => name !== issuer) ?? []
+  if (api === undefined)
+    return [
+      unrouted(
+        url,
+        configuration.apis.map(({ baseUrl }) => baseUrl),
+      ),
+    ]
+  const issuer = configuration.apis.find(({ baseUrl }) => baseUrl === api)?.issuer ?? ''
+  const others = configuration.issuers.map(({ name }) => name).filter((name) => name !== issuer)
+  const ofApi = events.filter((event) => 'api' in event && event.api === api)
+  if (status === 429 || ofApi.some((event) => event.type === 'api.paused' && event.reason === 'refused'))
+    // the finding of the policy already explains it
+    return ofApi.some(({ type }) => type === 'policy.differs') ? [] : [limited(url, status)]
   if (error !== undefined) {
     // the finding of the issuer already explains it
     if (tokens.some((token) => token.issuer === issuer && token.lifetime === undefined)) return []
@@ -25,8 +35,15 @@ export function checkCall({ call, configuration, tokens, servers }: Facts): Find
     const explained = servers.some(
       (one) => one.origin === origin && !one.throughFetch && (one.failure ?? one.certificateFailure),
     )
-    return explained
-      ? []
+    if (explained) return []
+    return failure === 'TimeoutError'
+      ? [
+          finding('no-response', 'error', url, {
+            seen: 'The API sent no response to the call.',
+            why: 'Calls of the application wait until their own timeout.',
+            fix: "The server hangs, or nothing is behind its load balancer: tell the API's operator.",
+          }),
+        ]
       : [failed(url, `The call failed (${failure}).`, 'Check the server and the way to it.')]
   }
   if (status === 401) return [unauthorized(call, issuer, others)]
@@ -53,9 +70,25 @@ export function checkCall({ call, configuration, tokens, servers }: Facts): Find
   return []
 }
 
-function unrouted(url: string, baseUrls: readonly string[]): Finding {
+function limited(url: string, status: number | undefined): Finding {
+  const later =
+    status === undefined || status === 429 ? '' : ` It was sent again after the pause: status ${status}.`
+  return finding('call-limited', later ? 'warning' : 'error', url, {
+    seen: `The API refused the doctor's only call for its rate limit.${later}`,
+    why: 'Something else uses the quota, such as another process or manager, or `ratePolicy` allows more than the API does.',
+    fix: 'Set `ratePolicy` of this API to what its operator allows, and share it between all processes: docs/guide/fleet.md.',
+  })
+}
+
+function unrouted(url: string, all: readonly string[]): Finding {
+  const { origin } = new URL(url)
+  const near = all.filter((baseUrl) => baseUrl.startsWith(`${origin}/`))
+  const seen =
+    near.length > 0
+      ? `The path is outside the APIs of this origin: ${near.join(', ')}.`
+      : `The URL is outside every configured API: ${all.join(', ') || 'there are none'}.`
   return finding('call-unrouted', 'error', url, {
-    seen: `The URL is outside every configured API: ${baseUrls.join(', ') || 'there are none'}.`,
+    seen,
     why: 'Its calls are sent without a token.',
     fix: 'Compare scheme, host, port and path with each `baseUrl`.',
   })

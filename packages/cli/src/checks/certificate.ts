@@ -1,6 +1,10 @@
 import { finding, type Finding } from '../doctor/finding.ts'
+import type { ExtraAuthorities } from '../facts/extra-authorities.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
+import { isRefusedForClock, ownClockOffset } from './clock.ts'
+import { originsOf } from './connection.ts'
+import { groupsBy } from './groups.ts'
 
 const day = 86_400_000
 /** A certificate with less time left than this is reported, in milliseconds. */
@@ -9,68 +13,105 @@ const soon = 14 * day
 /** A server whose certificate was seen. */
 type Shown = ServerFacts & { readonly certificate: CertificateFacts }
 
-/** Finds certificates that are not accepted or end soon, and authorities that Node does not ship. */
-export function checkCertificates({ servers, now }: Facts): Finding[] {
+/**
+ * Finds certificates that are not accepted or end soon, authorities that Node does not ship, and a file of authorities
+ * that Node ignores. A certificate that only this machine's clock refuses is left to the finding of the clock.
+ */
+export function checkCertificates(facts: Facts): Finding[] {
+  const { servers, extraAuthorities, shared } = facts
   const shown = servers.filter((server): server is Shown => server.certificate !== undefined)
   const unknown = shown.filter(({ certificateFailure: code }) => isUnknownAuthority(code))
   const refused = shown.filter(
-    ({ certificateFailure: code }) => code !== undefined && !isUnknownAuthority(code),
+    (server) =>
+      server.certificateFailure !== undefined &&
+      !unknown.includes(server) &&
+      !isRefusedForClock(server, facts),
   )
   const accepted = shown.filter(({ certificateFailure: code }) => code === undefined)
+  const isNeeded =
+    unknown.length > 0 || shared.some(({ connection }) => isUnknownAuthority(connection?.outcome))
+  const now = facts.now.getTime() - ownClockOffset(facts)
   return [
-    ...byAuthority(unknown).map(unknownAuthority),
+    ...(extraAuthorities?.fault === undefined
+      ? byAuthority(unknown).map((group) => unknownAuthority(group, extraAuthorities))
+      : [ignoredFile(extraAuthorities, isNeeded, unknown)]),
     ...refused.map(refusedCertificate),
     ...accepted.flatMap((server) => expiring(server, now)),
-    ...byAuthority(accepted.filter(({ certificate }) => !certificate.isPublic)).map(privateAuthority),
+    ...privateAuthorities(accepted.filter(({ certificate }) => !certificate.isPublic)),
   ]
 }
 
-/** Returns the servers grouped by authority, so that each authority gets one finding. */
-function byAuthority(servers: readonly Shown[]): (readonly [authority: string, servers: readonly Shown[]])[] {
-  const groups = new Map<string, Shown[]>()
-  for (const server of servers) {
-    const { authority } = server.certificate
-    groups.set(authority, [...(groups.get(authority) ?? []), server])
-  }
-  return [...groups]
+/** Returns whether a code says that an authority is not known. */
+export function isUnknownAuthority(code: string | undefined): boolean {
+  return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED)/.test(code ?? '')
 }
 
-function unknownAuthority([authority, servers]: readonly [string, readonly Shown[]]): Finding {
+function byAuthority(servers: readonly Shown[]): readonly (readonly Shown[])[] {
+  return groupsBy(servers, ({ certificate }) => certificate.authority)
+}
+
+function ignoredFile(
+  { file, count, fault, fix = '' }: ExtraAuthorities,
+  isNeeded: boolean,
+  unknown: readonly Shown[],
+): Finding {
+  const certificates = unknown.length > 0 ? ` The certificate of ${originsOf(unknown)} is refused.` : ''
+  return finding('ca-file-ignored', isNeeded ? 'error' : 'warning', file, {
+    seen: `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} of them`}.${certificates}`,
+    why: 'Its authorities are not known, so every request to their servers fails before anything is sent.',
+    fix: `${fix} Then restart.`,
+  })
+}
+
+function unknownAuthority(servers: readonly Shown[], extra: ExtraAuthorities | undefined): Finding {
+  const [{ certificate, certificateFailure: code }] = servers as readonly [Shown]
   const hosts = new Set(servers.map(({ origin }) => new URL(origin).hostname))
   // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
-  const guess = hosts.size > 1 ? ' One authority for several hosts: a proxy seems to open TLS.' : ''
-  const [{ certificateFailure: code } = {}] = servers
-  return finding('authority-unknown', 'error', `authority "${authority}"`, {
-    seen: `It signs the certificate of ${originsOf(servers)}, and this process does not know it (${code}).${guess}`,
+  const guess = hosts.size > 1 ? ' One authority for several hosts is probably a TLS-intercepting proxy.' : ''
+  return finding('authority-unknown', 'error', `authority "${certificate.authority}"`, {
+    seen: `It signed the certificate of ${originsOf(servers)}, and this process does not trust it (${code}).${guess}`,
     why: 'Every request to these servers fails before anything is sent.',
-    fix: "Get the authority's certificate from your network's operator, name its file in NODE_EXTRA_CA_CERTS, and start anew.",
+    fix: `Get the authority's certificate from your network's operator, ${
+      extra === undefined
+        ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
+        : `add it to ${extra.file}, which NODE_EXTRA_CA_CERTS names and which has ${extra.count === 1 ? 'another one' : `${extra.count} others`}, and restart.`
+    }`,
   })
 }
 
-function privateAuthority([authority, servers]: readonly [string, readonly Shown[]]): Finding {
-  return finding('authority-private', 'info', `authority "${authority}"`, {
-    seen: `It signs the certificate of ${originsOf(servers)}. Node does not ship it.`,
-    why: 'A server of your own does this, and so does a proxy that opens TLS and reads what passes.',
-    fix: 'Nothing, if you know this authority.',
-  })
-}
-
-function originsOf(servers: readonly Shown[]): string {
-  return servers.map(({ origin }) => origin).join(', ')
-}
-
-function isUnknownAuthority(code: string | undefined): boolean {
-  return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED)/.test(code ?? '')
+function privateAuthorities(servers: readonly Shown[]): Finding[] {
+  if (servers.length === 0) return []
+  const groups = byAuthority(servers)
+  const names = groups.map(([one]) => `"${one?.certificate.authority}"`)
+  return [
+    finding('authority-private', 'info', names.join(', '), {
+      seen: groups
+        .map(
+          (group, index) =>
+            `${names[index]} signed the certificate of ${originsOf(group)}. Node does not include it.`,
+        )
+        .join(' '),
+      why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',
+      fix: 'Nothing, if you know this authority.',
+    }),
+  ]
 }
 
 function refusedCertificate({ origin, roles, certificate, certificateFailure: code }: Shown): Finding {
   const { subject, from, until } = certificate
   const why = `Every request to ${roles.join(', ')} fails before anything is sent.`
-  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+  const validity = `It is valid from ${dateOf(from)} to ${dateOf(until)} (${code}).`
+  if (code === 'CERT_HAS_EXPIRED')
     return finding('certificate-expired', 'error', origin, {
-      seen: `The certificate is valid from ${dateOf(from)} to ${dateOf(until)} (${code}).`,
+      seen: `The certificate expired on ${dateOf(until)}. ${validity}`,
       why,
       fix: "Check this machine's clock. If it is right, the server's operator has to renew the certificate.",
+    })
+  if (code === 'CERT_NOT_YET_VALID')
+    return finding('certificate-not-yet-valid', 'error', origin, {
+      seen: `The certificate is not valid until ${dateOf(from)}. ${validity}`,
+      why,
+      fix: "Check this machine's clock. If it is right, the server's operator has to install the certificate that is valid.",
     })
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return finding('certificate-host', 'error', origin, {
@@ -85,8 +126,8 @@ function refusedCertificate({ origin, roles, certificate, certificateFailure: co
   })
 }
 
-function expiring({ origin, certificate: { until } }: Shown, now: Date): Finding[] {
-  const left = until.getTime() - now.getTime()
+function expiring({ origin, certificate: { until } }: Shown, now: number): Finding[] {
+  const left = until.getTime() - now
   if (left >= soon) return []
   return [
     finding('certificate-expires', 'warning', origin, {

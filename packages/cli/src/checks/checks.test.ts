@@ -18,22 +18,24 @@ const issuer = {
   discovered: false,
   option: 'issuers.general.tokenEndpoint',
   clientAuthentication: 'client_secret_post',
+  credentials: 'GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET',
   renewBefore: undefined,
 }
 const api = { baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy: undefined }
 
 const facts = (seen: Partial<Facts>): Facts => ({
   now,
-  env: {},
   refused: [],
   configuration: { issuers: [issuer], apis: [api], ownFetch: false, store: false, limiter: false },
-  status: undefined,
+  status: { issuers: {}, apis: [] },
   events: [],
   servers: [],
   tokens: [],
   call: undefined,
   shared: [],
   tls: [],
+  axios: undefined,
+  extraAuthorities: undefined,
   packages: [],
   secretDays: undefined,
   ...seen,
@@ -53,7 +55,7 @@ test.each([
   ['https://api.example.com/', false],
   ['https://contest.example.com/', false],
 ])('an API at %s beside a productive issuer: %s', (baseUrl, isMixed) => {
-  const configuration = { ...facts({}).configuration!, apis: [{ ...api, baseUrl }] }
+  const configuration = { ...facts({}).configuration, apis: [{ ...api, baseUrl }] }
   expect(checkEnvironments(facts({ configuration })).map(({ id }) => id)).toEqual(
     isMixed ? ['environments-mixed'] : [],
   )
@@ -72,7 +74,7 @@ test('one unknown authority for several hosts is taken for a proxy that opens TL
   expect(others).toEqual([])
   expect(found).toMatchObject({
     id: 'authority-unknown',
-    seen: expect.stringContaining('proxy seems') as string,
+    seen: expect.stringContaining('TLS-intercepting proxy') as string,
   })
   const [alone] = checkCertificates(facts({ servers: [of('https://auth.example.com')] }))
   expect(alone?.seen).not.toContain('proxy')
@@ -99,7 +101,7 @@ test.each([
 test('a clock that is off is an error where assertions are signed by it', () => {
   const servers = [{ origin: 'https://auth.example.com', roles: [], clockOffset: 120_000 }]
   const issuers = [{ ...issuer, clientAuthentication: 'private_key_jwt' }]
-  const configuration = { ...facts({}).configuration!, issuers }
+  const configuration = { ...facts({}).configuration, issuers }
   expect(checkClock(facts({ servers })).map(({ severity }) => severity)).toEqual(['warning'])
   expect(checkClock(facts({ servers, configuration })).map(({ severity }) => severity)).toEqual(['error'])
 })
@@ -125,7 +127,7 @@ test.each([
 test('an API that refuses the tokens of its issuer may be that of another issuer of the application', () => {
   const call = { ...called, status: 401, challenge: 'invalid_token' }
   const issuers = [issuer, { ...issuer, name: 'weblink' }]
-  const configuration = { ...facts({}).configuration!, issuers }
+  const configuration = { ...facts({}).configuration, issuers }
   expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('set `issuer` of this API to "weblink"')
   expect(checkCall(facts({ call }))[0]?.fix).not.toContain('set `issuer`')
 })

@@ -1,26 +1,94 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
+import type { ServerFacts } from '../facts/server.ts'
 
 /** How far the clock of a server may differ from this machine's, in milliseconds. */
-export const clockTolerance = 60_000
+const tolerance = 60_000
 
-/** Finds servers whose clock differs from this machine's by more than the tolerance. */
-export function checkClock({ servers, configuration }: Facts): Finding[] {
-  const withDate = servers.filter(({ clockOffset = 0 }) => Math.abs(clockOffset) > clockTolerance)
-  const signs = configuration?.issuers.some(
+/** A clock that was compared with this machine's. */
+interface Clock {
+  readonly of: string
+  /** How far this machine's clock is ahead of it, in milliseconds. */
+  readonly offset: number
+  readonly isRedis: boolean
+}
+
+/**
+ * Finds that this machine's clock is off, if all other clocks say so in the same direction, with one finding for all that
+ * follows from it; else servers whose clock is off.
+ */
+export function checkClock(facts: Facts): Finding[] {
+  const { configuration, servers } = facts
+  const off = clocksIn(facts).filter(isOff)
+  if (ownClockOffset(facts) === 0) return off.map(ofServer)
+  const [{ offset }] = off as [Clock]
+  const refused = servers.filter((server) => isRefusedForClock(server, facts))
+  const signs = configuration.issuers.some(
     ({ clientAuthentication }) => clientAuthentication === 'private_key_jwt',
   )
-  return withDate.map(({ origin, clockOffset = 0 }) =>
-    finding('clock-off', signs ? 'error' : 'warning', origin, {
-      seen: `This machine's clock is ${inWords(Math.abs(clockOffset))} ${clockOffset > 0 ? 'ahead of' : 'behind'} the Date of this server.`,
-      why: 'Certificates are judged by this clock, and signed assertions are refused if it is off.',
+  const certificates = refused.map(({ origin }) => origin).join(', ')
+  return [
+    finding('clock-off', signs || refused.length > 0 ? 'error' : 'warning', "this machine's clock", {
+      seen: `It is ${distance(offset)} ${off.map(({ of }) => of).join(', ')}.${certificates && ` By their clocks the certificate of ${certificates} is valid; by this one it is not.`}`,
+      why: certificates
+        ? 'Certificates are judged by this clock: requests to these servers fail before anything is sent.'
+        : 'Certificates are judged by this clock, and signed assertions are refused if it is off.',
       fix: 'Synchronize the clock of this machine (NTP). If it is right, the server is wrong: tell its operator.',
     }),
-  )
+  ]
+}
+
+/** Returns how far this machine's clock is ahead of all others, in milliseconds; 0 if they do not agree that it is off. */
+export function ownClockOffset(facts: Facts): number {
+  const clocks = clocksIn(facts)
+  const [first] = clocks
+  const agree = clocks.every((clock) => isOff(clock) && clock.offset > 0 === (first as Clock).offset > 0)
+  return first !== undefined && agree ? first.offset : 0
+}
+
+/** Returns whether a certificate is refused only because this machine's clock is off. */
+export function isRefusedForClock(
+  { certificate, certificateFailure: code }: ServerFacts,
+  facts: Facts,
+): boolean {
+  if (certificate === undefined || (code !== 'CERT_HAS_EXPIRED' && code !== 'CERT_NOT_YET_VALID'))
+    return false
+  const right = new Date(facts.now.getTime() - ownClockOffset(facts))
+  return certificate.from <= right && right < certificate.until
+}
+
+function clocksIn({ servers, shared }: Facts): Clock[] {
+  const redis = new Map(shared.flatMap(({ part, server }) => (server ? [[server.id || part, server]] : [])))
+  return [
+    ...servers.flatMap(({ origin: of, clockOffset: offset }) =>
+      offset === undefined ? [] : [{ of, offset, isRedis: false }],
+    ),
+    ...Array.from(redis.values(), ({ name: of, clockOffset: offset }) => ({ of, offset, isRedis: true })),
+  ]
+}
+
+function isOff({ offset }: Clock): boolean {
+  return Math.abs(offset) > tolerance
+}
+
+function ofServer({ of, offset, isRedis }: Clock): Finding {
+  return finding('clock-off', 'warning', of, {
+    seen: `Its clock is ${distance(-offset)} this machine's, and other servers differ.`,
+    why: isRedis
+      ? 'Rate limits are counted by the clock of Redis. When it is set right in one step, up to one more quota is sent in a window.'
+      : 'If it checks signed assertions by this clock, it refuses them.',
+    fix: isRedis
+      ? 'Synchronize its machine (NTP); let a clock that is off be slewed, not set.'
+      : 'Tell its operator.',
+  })
+}
+
+function distance(offset: number): string {
+  return `${inWords(Math.abs(offset))} ${offset > 0 ? 'ahead of' : 'behind'}`
 }
 
 /** Returns a duration in a readable unit, such as `90 s` or `5 minutes`. */
-export function inWords(ms: number): string {
+function inWords(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} minutes`
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / 86_400_000)} days`

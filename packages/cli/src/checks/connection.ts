@@ -1,69 +1,151 @@
-import { finding, type Finding } from '../doctor/finding.ts'
-import type { Facts } from '../facts/facts.ts'
-import type { ServerFacts } from '../facts/server.ts'
+import type { EnvironmentProxy } from '@tokenlane/core/adapter'
 
-/** Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. */
-export function checkConnections({ servers }: Facts): Finding[] {
-  return servers.flatMap((server) =>
-    server.failure === undefined
-      ? []
-      : [(server.throughFetch ? ownFetch : findingOf)(server, server.failure)],
-  )
+import { finding, type Finding, type FindingId } from '../doctor/finding.ts'
+import type { Facts } from '../facts/facts.ts'
+import type { Reach, ServerFacts } from '../facts/server.ts'
+import { groupsBy } from './groups.ts'
+
+/**
+ * Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. Servers
+ * that fail in the same way share a finding.
+ */
+export function checkConnections({ servers, axios }: Facts): Finding[] {
+  const failed = servers.filter(({ failure }) => failure !== undefined)
+  const faults = groupsBy(failed, ({ failure, proxyStatus, isOpen, proxy, throughFetch }) => [
+    failure,
+    proxyStatus,
+    isOpen,
+    proxy,
+    throughFetch,
+  ]).map((group) => {
+    const [first] = group as readonly [ServerFacts]
+    return (first.throughFetch ? ownFetch : findingOf)(first, originsOf(group), rolesOf(group))
+  })
+  return [...faults, ...(axios === undefined ? [] : ofAxios(servers, axios))]
+}
+
+export function originsOf(servers: readonly ServerFacts[]): string {
+  return servers.map(({ origin }) => origin).join(', ')
+}
+
+function rolesOf(servers: readonly ServerFacts[]): string {
+  return servers.flatMap(({ roles }) => roles).join(', ')
 }
 
 const tlsTooOld = /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/
 const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'])
 
-function findingOf({ origin, roles, proxy }: ServerFacts, code: string): Finding {
-  const what = roles.join(', ')
-  const why = `Requests to ${what} fail.`
+function findingOf(server: ServerFacts, origins: string, roles: string): Finding {
+  const { failure: code = '', isOpen = false, proxy, throughProxy } = server
+  const found = (id: FindingId, seen: string, fix: string, subject = origins): Finding =>
+    finding(id, 'error', subject, { seen, why: `Requests to ${roles} fail.`, fix })
   if (tlsTooOld.test(code))
-    return finding('tls-too-old', 'error', origin, {
-      seen: `The server does not offer TLS 1.2 or later (${code}).`,
-      why: `${why} Tokenlane sends no secret below TLS 1.2.`,
-      fix: 'Ask its operator for TLS 1.2 or later. Check that nothing on the way opens TLS.',
-    })
-  if (proxy?.used === true)
-    return finding('proxy-failed', 'error', origin, {
-      seen: `The way through the proxy ${proxy.place} of ${proxy.variable} failed (${code}).`,
-      why,
-      fix: `Check ${proxy.variable} and that the proxy allows this host, or name the host in NO_PROXY.`,
-    })
-  if (proxy !== undefined)
-    return finding('proxy-unused', 'error', origin, {
-      seen: `The direct way failed (${code}); ${proxy.variable} names the proxy ${proxy.place}, which Node does not use.`,
-      why,
-      fix: 'Set NODE_USE_ENV_PROXY=1 (Node 22.21 or later), or unset the variable if no proxy is needed.',
-    })
+    return found(
+      'tls-too-old',
+      `The server does not support TLS 1.2 or later (${code}). Tokenlane sends no secret below TLS 1.2.`,
+      'Ask its operator for TLS 1.2 or later. Check that nothing on the way opens TLS.',
+    )
+  if (isOpen)
+    return code === 'ETIMEDOUT'
+      ? found(
+          'no-response',
+          'It accepts the connection, then sends nothing: no TLS handshake within 5 s.',
+          'Check the port in the URL. If it is right, the server hangs, or nothing is behind its load balancer: tell its operator.',
+        )
+      : found(
+          'connection-failed',
+          `It accepts the connection, and TLS failed (${code}).`,
+          'Check the port in the URL. If it is right, a firewall cuts the connection, or the port does not speak TLS.',
+        )
+  if (proxy?.used === true) {
+    const { place, variable } = proxy
+    return found(
+      server.proxyStatus === 407 ? 'proxy-password' : 'proxy-failed',
+      `Could not connect through the proxy ${place} (${variable}) to ${origins}: ${codeOf(server)}.`,
+      proxyFix(proxy, server.proxyStatus),
+      `proxy ${place}`,
+    )
+  }
+  if (proxy !== undefined && throughProxy?.failure === undefined)
+    return found(
+      'proxy-unused',
+      `The direct connection failed (${code}). ${proxy.variable} names the proxy ${proxy.place}, which Node does not use.`,
+      `Set ${/^all/i.test(proxy.variable) ? 'HTTPS_PROXY to the same, and ' : ''}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
+    )
+  const also = throughProxy
+    ? ` So did the connection through the proxy ${proxy?.place} (${proxy?.variable}): ${codeOf(throughProxy)}.`
+    : ''
   if (unknownHost.has(code))
-    return finding('host-unknown', 'error', origin, {
-      seen: `DNS has no address for this host (${code}).`,
-      why,
-      fix: 'Check the spelling of the URL, and the DNS of this machine or its VPN.',
-    })
+    return found(
+      'host-unknown',
+      `DNS has no address for ${origins} (${code}).${also}`,
+      'Check the spelling of the URL, and the DNS of this machine or its VPN.',
+    )
   if (code === 'ECONNREFUSED')
-    return finding('connection-refused', 'error', origin, {
-      seen: `The port refuses connections (${code}).`,
-      why,
-      fix: 'Check the port in the URL. If it is right, the server is down, or a firewall refuses.',
-    })
-  return finding('connection-failed', 'error', origin, {
-    seen: `The connection failed (${code}).`,
-    why,
-    fix: 'Usually a firewall, or a proxy that must be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
+    return found(
+      'connection-refused',
+      `The port refuses connections (${code}).${also}`,
+      'Check the port in the URL. If it is right, the server is down, or a firewall refuses.',
+    )
+  return found(
+    'connection-failed',
+    `The connection failed (${code}).${also}`,
+    'Usually a firewall, or a proxy that must be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
+  )
+}
+
+function proxyFix({ place, variable }: EnvironmentProxy, status: number | undefined): string {
+  if (status === undefined)
+    return `Check ${variable}, and that the proxy runs. A host that needs no proxy can stand in NO_PROXY.`
+  if (status === 407)
+    return `Put the user name and password that the proxy wants into ${variable}: http://user:password@${place}, each percent-encoded.`
+  return status < 500
+    ? "Ask the proxy's operator to allow this host and port, or name the host in NO_PROXY."
+    : 'The proxy does not reach the server: check the URL. A host that needs no proxy can stand in NO_PROXY.'
+}
+
+function codeOf({ failure, proxyStatus }: Reach): string {
+  return proxyStatus === undefined ? String(failure) : `the proxy responded with status ${proxyStatus}`
+}
+
+/** Finds APIs that Node reaches, and axios does not: it uses the proxy of the environment by itself. */
+function ofAxios(servers: readonly ServerFacts[], use: NonNullable<Facts['axios']>): Finding[] {
+  const failed = servers.filter(
+    ({ failure, throughProxy, roles }) =>
+      failure === undefined &&
+      throughProxy?.failure !== undefined &&
+      roles.some((role) => role.startsWith('API ')),
+  )
+  return groupsBy(failed, ({ throughProxy, proxy }) => [throughProxy, proxy]).map((group) => {
+    const [{ proxy, throughProxy }] = group as readonly [ServerFacts]
+    const { place = '', variable = '' } = proxy ?? {}
+    return finding(
+      'proxy-failed',
+      use === 'exported' ? 'error' : 'warning',
+      `calls of axios, proxy ${place}`,
+      {
+        seen: `axios reads ${variable} by itself, and cannot reach ${originsOf(group)} through its proxy ${place} (${codeOf(throughProxy ?? {})}). Everything else connects directly.`,
+        why: 'Every call of axios to these servers fails, although token requests and other clients work.',
+        fix: `Correct or unset ${variable}, name the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
+      },
+    )
   })
 }
 
 const isCertificateCode = /CERT|UNABLE_TO_|SELF_SIGNED/
 
-/** Returns the finding for an application's `fetch` that fails; it says whether the direct way works. */
-function ownFetch({ origin, roles, throughFetch }: ServerFacts, code: string): Finding {
+/** Returns the finding for an application's `fetch` that fails; it says whether a direct connection works. */
+function ownFetch(
+  { failure: code = '', throughFetch }: ServerFacts,
+  origins: string,
+  roles: string,
+): Finding {
   const { directly } = throughFetch ?? {}
-  return finding('own-fetch-failed', 'error', origin, {
-    seen: `The \`fetch\` of the application does not reach it (${code}); the direct way ${directly === undefined ? 'does' : `fails, too (${directly})`}.`,
-    why: `Token requests to ${roles.join(', ')} go by the option \`fetch\`: without a token no call is sent.`,
+  return finding('own-fetch-failed', 'error', origins, {
+    seen: `The application's \`fetch\` cannot reach it (${code}). A direct connection ${directly === undefined ? 'works' : `fails, too (${directly})`}.`,
+    why: `Token requests to ${roles} use the option \`fetch\`: without a token no call is sent.`,
     fix: isCertificateCode.test(code)
-      ? 'Give its dispatcher or agent the authority (`ca`), or name the file in NODE_EXTRA_CA_CERTS.'
+      ? 'Give its dispatcher or agent the authority (`ca`), or set NODE_EXTRA_CA_CERTS to its file and restart.'
       : `Check the proxy, dispatcher or agent of this \`fetch\`${directly === undefined ? ', or leave the option out' : ', and the URL'}.`,
   })
 }

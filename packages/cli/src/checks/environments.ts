@@ -5,8 +5,8 @@ const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|
 
 /** Finds APIs that seem to belong to another environment than their issuer, by the names of their hosts. */
 export function checkEnvironments({ configuration }: Facts): Finding[] {
-  return (configuration?.apis ?? []).flatMap(({ baseUrl, issuer }) => {
-    const from = configuration?.issuers.find(({ name }) => name === issuer)
+  return configuration.apis.flatMap(({ baseUrl, issuer }) => {
+    const from = configuration.issuers.find(({ name }) => name === issuer)
     if (from === undefined) return []
     const hosts = [new URL(baseUrl).hostname, new URL(from.url).hostname]
     const [api, auth] = hosts.map((host) => testing.test(host))

@@ -4,7 +4,7 @@ import type { Facts } from '../facts/facts.ts'
 /** Finds issuers whose tokens live for less than twice `renewBefore`. */
 export function checkLifetimes({ tokens, configuration }: Facts): Finding[] {
   return tokens.flatMap(({ issuer, lifetime }) => {
-    const margin = configuration?.issuers.find(({ name }) => name === issuer)?.renewBefore
+    const margin = configuration.issuers.find(({ name }) => name === issuer)?.renewBefore
     if (lifetime === undefined || margin === undefined || lifetime >= 2 * margin) return []
     return [
       finding('lifetime-short', 'warning', `issuer ${issuer}`, {

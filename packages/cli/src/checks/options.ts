@@ -1,6 +1,6 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
-import { reasonIn } from './reason.ts'
+import { reasonIn } from '../reason.ts'
 import { processFloor } from './tls-settings.ts'
 
 /** Returns one finding for each option that `createTokenManager` refused. */

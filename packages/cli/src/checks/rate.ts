@@ -16,7 +16,7 @@ export function checkRates({ events, call, configuration }: Facts): Finding[] {
         ]
       : [],
   )
-  const api = configuration?.apis.find(({ baseUrl }) => baseUrl === call?.api)
+  const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
   if (api === undefined || api.ratePolicy !== undefined || !call?.rateHeaders?.length) return differences
   return [
     finding('policy-missing', 'info', api.baseUrl, {

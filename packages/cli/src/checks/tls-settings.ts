@@ -1,29 +1,22 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
-import { reasonIn } from './reason.ts'
+import { reasonIn } from '../reason.ts'
 
 /** Finds TLS settings of the process, or of an agent or client of the application, that are not safe. */
-export function checkTlsSettings({ env, tls }: Facts): Finding[] {
-  return [
-    ...(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' ? [unverifiedProcess] : []),
-    ...tls.flatMap(({ where, weakness, isUnverified }) => [
-      ...(weakness === undefined ? [] : [tooLow(where, weakness)]),
-      ...(isUnverified ? [unverified(where)] : []),
-    ]),
-  ]
+export function checkTlsSettings({ tls }: Facts): Finding[] {
+  return tls.flatMap(({ where, weakness, isUnverified }) => [
+    ...(weakness === undefined ? [] : [tooLow(where, weakness)]),
+    ...(isUnverified ? [unverified(where)] : []),
+  ])
 }
 
-const unverifiedProcess = finding('tls-unverified', 'error', 'this process', {
-  seen: 'NODE_TLS_REJECT_UNAUTHORIZED is 0: any certificate is accepted.',
-  why: 'Any machine on the way can read the client secret and every token.',
-  fix: "Unset NODE_TLS_REJECT_UNAUTHORIZED. For an authority of your own, name its certificate's file in NODE_EXTRA_CA_CERTS.",
-})
-
 function unverified(where: string): Finding {
+  const isProcess = where === 'this process'
+  const setting = isProcess ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0' : '`rejectUnauthorized` is false'
   return finding('tls-unverified', 'error', where, {
-    seen: '`rejectUnauthorized` is false: any certificate is accepted.',
-    why: 'Any machine on the way can read every token.',
-    fix: 'Remove `rejectUnauthorized`. For an authority of your own, set `ca`, or name its file in NODE_EXTRA_CA_CERTS.',
+    seen: `${setting}: any certificate is accepted.`,
+    why: `Any machine on the way can read ${isProcess ? 'the client secret and ' : ''}every token.`,
+    fix: `Remove this setting. For an authority of your own, set NODE_EXTRA_CA_CERTS to the path of its certificate and restart${isProcess ? '' : ', or set `ca`'}.`,
   })
 }
 

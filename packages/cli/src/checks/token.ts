@@ -1,109 +1,136 @@
-import type { TokenlaneError } from '@tokenlane/core'
-
-import { finding, type Finding } from '../doctor/finding.ts'
+import { finding, type Finding, type FindingId, issuersOf } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
-import type { TokenFacts } from '../facts/token.ts'
-import { reasonIn } from './reason.ts'
+import type { TokenFacts, TokenFailure } from '../facts/token.ts'
+import { ownClockOffset } from './clock.ts'
+import { groupsBy } from './groups.ts'
 
-/** Finds issuers that gave no token; distinguishes wrong secret, exchanged credentials, path, server and firewall. */
+/** An issuer without a token, and what the configuration says of it. */
+interface Failed {
+  readonly issuer: string
+  readonly failure: TokenFailure
+  /** Path of the option that names the URL. */
+  readonly option: string
+  readonly method: string
+  /** Where the credentials are read. */
+  readonly readFrom: string
+  readonly path: string
+}
+
+/**
+ * Finds issuers that gave no token; distinguishes wrong secret or key, exchanged credentials, path, server and firewall.
+ * Issuers with the same fault share a finding, since it has one cause more often than two.
+ */
 export function checkTokens(facts: Facts): Finding[] {
-  const refused = facts.tokens.filter(({ error }) => error?.oauthError === 'invalid_client')
-  const exchanged = refused.length > 1
-  return facts.tokens.flatMap((token) => {
+  const failed = facts.tokens.flatMap((token): Failed[] => {
     if (token.lifetime !== undefined || isExplained(token, facts)) return []
-    return [token.error ? findingOf(token.issuer, token.error, exchanged, facts) : noResponse(token.issuer)]
+    const found = facts.configuration.issuers.find(({ name }) => name === token.issuer)
+    const {
+      option = 'tokenEndpoint',
+      clientAuthentication: method = '',
+      credentials: readFrom = 'the credentials',
+      url = 'https://localhost',
+    } = found ?? {}
+    const failure = token.failure ?? noFailure(token)
+    return [{ issuer: token.issuer, failure, option, method, readFrom, path: new URL(url).pathname }]
+  })
+  return groupsBy(failed, idOf).map((group) => {
+    const [first] = group as readonly [Failed]
+    const id = idOf(first)
+    const isSeveral = group.length > 1
+    const isExchanged = isSeveral && id === 'wrong-secret'
+    return finding(
+      isExchanged ? 'credentials-exchanged' : id,
+      'error',
+      issuersOf(group.map(({ issuer }) => issuer)),
+      {
+        seen: group.map(({ failure }) => sentence(failure.reason)).join(' '),
+        why: `Calls of ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not judged.' : ''}`,
+        fix: isExchanged
+          ? `Each issuer has a client registration of its own: check that the client ids and secrets in ${group.map(({ readFrom }) => readFrom).join(' and ')} are not exchanged, and are those of this environment.`
+          : fixes[id](first, group.map(({ option }) => `\`${option}\``).join(' and '), group),
+      },
+    )
   })
 }
 
-/** Returns whether a failed connection or certificate of the issuer already explains the missing token. */
-function isExplained({ issuer, error }: TokenFacts, { servers }: Facts): boolean {
-  if (error?.status !== undefined || error?.code === 'CREDENTIALS_UNAVAILABLE') return false
-  return servers.some(
-    ({ roles, failure, certificateFailure }) =>
-      roles.includes(`issuer ${issuer}`) && (failure ?? certificateFailure) !== undefined,
+/** Returns whether a failed connection or certificate of the issuer, or the clock, already explains the missing token. */
+function isExplained({ issuer, failure }: TokenFacts, facts: Facts): boolean {
+  const { code, status } = failure ?? {}
+  if (code === 'TOKEN_REQUEST_REFUSED') return isRefusedForClock(issuer, facts)
+  if (status !== undefined || code === 'CREDENTIALS_UNAVAILABLE') return false
+  return facts.servers.some(
+    (server) =>
+      server.roles.includes(`issuer ${issuer}`) &&
+      (server.failure ?? server.certificateFailure) !== undefined,
   )
 }
 
-const why = 'Calls of its APIs need a token, and are not sent.'
-
-function findingOf(
-  issuer: string,
-  error: TokenlaneError,
-  exchanged: boolean,
-  { configuration }: Facts,
-): Finding {
-  const { code, status, oauthError } = error
-  const seen = sentence(error)
-  const option = configuration?.issuers.find(({ name }) => name === issuer)?.option ?? 'tokenEndpoint'
-  const subject = `issuer ${issuer}`
-  if (oauthError === 'invalid_client' && exchanged)
-    return finding('credentials-exchanged', 'error', subject, {
-      seen: `${seen} More than one issuer refuses its client.`,
-      why,
-      fix: 'Each issuer has a client registration of its own: check that their client ids and secrets are not exchanged, and are those of this environment.',
-    })
-  if (oauthError === 'invalid_client')
-    return finding('wrong-secret', 'error', subject, {
-      seen,
-      why,
-      fix: 'Copy client id and secret again, whole and without spaces. Check that the secret was not rotated, and is of this issuer and this environment.',
-    })
-  if (oauthError !== undefined)
-    return finding('request-refused', 'error', subject, {
-      seen,
-      why,
-      fix: `Ask the issuer's operator what this client may do: ${oauthError} (RFC 6749 §5.2).`,
-    })
-  if (code === 'CREDENTIALS_UNAVAILABLE')
-    return finding('credentials-missing', 'error', subject, {
-      seen,
-      why,
-      fix: 'Correct what the message names: variables, secret files, or the function that reads them.',
-    })
-  if (status === 404 || status === 405)
-    return finding('wrong-path', 'error', subject, {
-      seen,
-      why,
-      fix: `Correct \`${option}\`. The general issuer's path is /public/security/v1/token, the weblink issuer's /IdentityServer/connect/token.`,
-    })
-  if (seen.includes('as an API does'))
-    return finding('not-an-issuer', 'error', subject, {
-      seen,
-      why,
-      fix: `\`${option}\` is the URL of an API: set the issuer's. The secret may well be right.`,
-    })
-  if (seen.includes('an HTML page'))
-    return finding('firewall-page', 'error', subject, {
-      seen,
-      why: `${why} The credentials were not judged.`,
-      fix: `Have this host opened for this machine in the proxy or firewall, and check \`${option}\`.`,
-    })
-  if (status !== undefined && (status === 429 || status >= 500))
-    return finding('issuer-trouble', 'error', subject, {
-      seen,
-      why: `${why} The application tries again, spaced.`,
-      fix:
-        status === 429
-          ? 'Wait, and share one token between processes: docs/guide/fleet.md.'
-          : "Wait. If it stays, tell the issuer's operator.",
-    })
-  return finding('token-missing', 'error', subject, {
-    seen,
-    why,
-    fix: `Check \`${option}\`, and look up ${code} in node_modules/@tokenlane/core/troubleshoot.md.`,
-  })
+/** Core makes assertions by the issuer's clock, unless it differs by more than a day. */
+function isRefusedForClock(issuer: string, facts: Facts): boolean {
+  const method = facts.configuration.issuers.find(({ name }) => name === issuer)?.clientAuthentication
+  return method === 'private_key_jwt' && Math.abs(ownClockOffset(facts)) > 86_400_000
 }
 
-function noResponse(issuer: string): Finding {
-  return finding('token-missing', 'error', `issuer ${issuer}`, {
-    seen: 'The issuer sent no response in time.',
-    why,
-    fix: 'A firewall that drops packets looks like this, and so does a proxy that must be used: docs/guide/proxy.md.',
-  })
+function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
+  const reason = `issuer "${issuer}" gave neither a token nor an error for ${Math.round(duration / 1_000)} s`
+  return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 
-/** Returns the reason of an error as a sentence. */
-function sentence(error: TokenlaneError): string {
-  const reason = reasonIn(error)
-  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${reason.endsWith('?') ? '' : '.'}`
+function idOf({ failure: { code, status = 0, oauthError, reason }, method }: Failed): TokenFault {
+  if (code === 'CREDENTIALS_UNAVAILABLE') return 'credentials-missing'
+  if (code === 'TOKEN_REQUEST_TIMEOUT') return 'no-response'
+  if (reason.includes('an HTML page') || (status >= 300 && status < 400)) return 'firewall-page'
+  if (reason.includes('as an API does')) return 'not-an-issuer'
+  if (status === 404 || status === 405) return 'wrong-path'
+  if (status === 429 || status >= 500) return 'issuer-trouble'
+  // some servers refuse a client without the `invalid_client` of RFC 6749
+  if (oauthError === 'invalid_client' || (oauthError === undefined && (status === 401 || status === 403)))
+    return method === 'private_key_jwt' || method === 'tls_client_auth' ? 'wrong-key' : 'wrong-secret'
+  return code === 'TOKEN_REQUEST_REFUSED' ? 'request-refused' : 'token-missing'
+}
+
+/** The first of the issuers with a fault, the options of all, and all. */
+type FixFor = (first: Failed, options: string, group: readonly Failed[]) => string
+
+const fixes = {
+  'wrong-secret': ({ readFrom, failure }) =>
+    `${failure.reason.includes('do not decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy client id and secret again into ${readFrom}, whole and without spaces. Check that the secret was not rotated, and is of this issuer and this environment.`,
+  'wrong-key': ({ method, readFrom }) =>
+    method === 'private_key_jwt'
+      ? `Compare ${readFrom} with the registration of the client: its id, the public key and its \`keyId\`, the algorithm, and that it is registered for \`private_key_jwt\`.`
+      : `Compare ${readFrom} with the registration of the client: its id, the subject of the certificate and its authority, and that it is registered for \`tls_client_auth\`.`,
+  'credentials-missing': () =>
+    'Correct what the message names: variables, secret files, or the function that reads them. Nothing was sent to the issuer.',
+  'request-refused': ({ failure }) =>
+    `Ask the issuer's operator what this client may do: ${failure.oauthError ?? `status ${failure.status}`} (RFC 6749 §5.2).`,
+  'wrong-path': wrongPathFix,
+  'not-an-issuer': (_, options) =>
+    `${options} is the URL of an API: set the issuer's. The secret may well be right.`,
+  'firewall-page': (_, options) =>
+    `Have this host opened for this machine in the proxy or firewall, and check ${options}.`,
+  'issuer-trouble': ({ failure }) =>
+    failure.status === 429
+      ? 'Wait, and share one token between processes: docs/guide/fleet.md.'
+      : "Wait. If it stays, tell the issuer's operator.",
+  'no-response': (_, options) =>
+    `The server hangs, or nothing is behind its load balancer: tell its operator. Check ${options}.`,
+  'token-missing': ({ failure }, options) =>
+    `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
+} satisfies Partial<Record<FindingId, FixFor>>
+
+type TokenFault = keyof typeof fixes
+
+const servicePaths = ['/public/security/v1/token', '/IdentityServer/connect/token']
+
+function wrongPathFix({ path, option }: Failed, options: string, group: readonly Failed[]): string {
+  if (group.length > 1)
+    return `Check that ${options} are not exchanged: each issuer has a server and a path of its own.`
+  const added = servicePaths.find((one) => path.endsWith(one) && path !== one)
+  return added === undefined
+    ? `Correct ${options}. The general issuer's path is ${servicePaths.join(", the weblink issuer's ")}.`
+    : `Remove the path ${path.slice(0, -added.length)} from \`${option}\`: ${added} is appended to it.`
+}
+
+function sentence(reason: string): string {
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${/[.?]$/.test(reason) ? '' : '.'}`
 }

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 
 import { describeEvent, isTokenlaneError, type TokenManager } from '@tokenlane/core'
+import { printable } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
 import type { Source } from '../application/application.ts'
-import { mustLoad } from '../application/must-load.ts'
+import { withManager } from '../application/with-application.ts'
 import { failureCode } from '../failure-code.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
 import { hanging } from '../hanging.ts'
@@ -23,22 +24,21 @@ export interface CallCommandOptions extends Source {
 export async function call(url: string, options: CallCommandOptions): Promise<number> {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new WrongUsage('Give an absolute URL, such as https://api.example.com/records')
-  const { tokens } = await mustLoad(options)
-  const start = performance.now()
-  const tell = (text: string): void => {
-    const at = `${Math.round(performance.now() - start)} ms`.padStart(9)
-    // as wide as the terminal; a file gets one line for each event
-    console.error(hanging(`${at}  `, text, 11, process.stderr.columns ?? Infinity))
-  }
-  try {
-    return await tellCall(tokens, url, options.method, tell)
-  } catch (error) {
-    tell(isTokenlaneError(error) ? error.message : `The call failed: ${failureCode(error)}`)
-    console.error('See tokenlane doctor')
-    return exitStatus.findings
-  } finally {
-    await tokens.close()
-  }
+  return withManager(options, async ({ tokens }) => {
+    const start = performance.now()
+    const tell = (text: string): void => {
+      const at = `${Math.round(performance.now() - start)} ms`.padStart(9)
+      // as wide as the terminal; a file gets one line for each event
+      console.error(hanging(`${at}  `, printable(text, 1_000), 11, process.stderr.columns ?? Infinity))
+    }
+    try {
+      return await tellCall(tokens, url, options.method, tell)
+    } catch (error) {
+      tell(isTokenlaneError(error) ? error.message : `The call failed: ${failureCode(error)}`)
+      console.error('See tokenlane doctor')
+      return exitStatus.findings
+    }
+  })
 }
 
 async function tellCall(
@@ -55,7 +55,7 @@ async function tellCall(
   )
   tokens.observe((event) => tell(describeEvent(event)))
   const response = await createFetch(tokens)(url, { method })
-  tell(`status ${response.status}, ${response.headers.get('content-type') ?? 'no content type'}`)
+  tell(`status ${response.status}, ${printable(response.headers.get('content-type') ?? 'no content type')}`)
   if (response.body !== null) await write(response.body)
   // the prompt of the shell begins on a line of its own
   if (process.stdout.isTTY) process.stdout.write('\n')

@@ -1,7 +1,7 @@
 import { type AccessToken, isTokenlaneError } from '@tokenlane/core'
 
 import type { Source } from '../application/application.ts'
-import { mustLoad } from '../application/must-load.ts'
+import { withManager } from '../application/with-application.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
 import { print } from '../print.ts'
 
@@ -22,25 +22,40 @@ export interface TokenOptions extends Source {
 export async function token(issuer: string, options: TokenOptions): Promise<number> {
   if (process.stdout.isTTY && !options.show)
     throw new WrongUsage('A token on a terminal stays in its history: pipe it somewhere, or give --show')
-  const { tokens, configuration } = await mustLoad(options)
-  const names = configuration.issuers.map(({ name }) => name)
-  if (!names.includes(issuer)) throw new WrongUsage(`Unknown issuer ${issuer}; allowed: ${names.join(', ')}`)
-  try {
-    print(textOf(await tokens.getToken(issuer), issuer, options.print))
-    return exitStatus.fine
-  } catch (error) {
-    if (!isTokenlaneError(error)) throw error
-    console.error(error.message)
-    console.error('See tokenlane doctor')
-    return exitStatus.findings
-  } finally {
-    await tokens.close()
-  }
+  return withManager(options, async ({ tokens, configuration }) => {
+    const names = configuration.issuers.map(({ name }) => name)
+    if (!names.includes(issuer))
+      throw new WrongUsage(`Unknown issuer ${issuer}; allowed: ${names.join(', ')}`)
+    try {
+      print(tokenText(await tokens.getToken(issuer), issuer, options.print))
+      return exitStatus.fine
+    } catch (error) {
+      if (!isTokenlaneError(error)) throw error
+      console.error(error.message)
+      console.error('See tokenlane doctor')
+      return exitStatus.findings
+    }
+  })
 }
 
-function textOf({ value, expiresAt }: AccessToken, issuer: string, form: TokenOptions['print']): string {
+/** Returns a token in one of the forms. */
+export function tokenText(
+  { value, expiresAt }: Pick<AccessToken, 'value' | 'expiresAt'>,
+  issuer: string,
+  form: TokenOptions['print'],
+): string {
   if (form === 'header') return `Authorization: Bearer ${value}`
-  if (form === 'env') return `${issuer.replaceAll(/\W/g, '_').toUpperCase()}_ACCESS_TOKEN=${value}`
+  if (form === 'env') return `${variableOf(issuer)}=${shellQuoted(value)}`
   if (form === 'json') return JSON.stringify({ issuer, accessToken: value, expiresAt })
   return value
+}
+
+/** Returns the name of an issuer's variable: letters, digits and `_`, not beginning with a digit (POSIX). */
+function variableOf(issuer: string): string {
+  return `${issuer}_ACCESS_TOKEN`.replaceAll(/\W/g, '_').replace(/^\d/, '_$&').toUpperCase()
+}
+
+/** Returns a value as one word of a POSIX shell. A plain one stays as it is, since env files know no quotes. */
+function shellQuoted(value: string): string {
+  return /^[\w.+/=-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,7 +1,7 @@
 import type { TokenlaneEvent } from '@tokenlane/core'
 
-import type { Application, Source } from '../application/application.ts'
-import { loadApplication } from '../application/load-application.ts'
+import type { Application, RefusedApplication, Source } from '../application/application.ts'
+import { withApplication } from '../application/with-application.ts'
 import { checkCall } from '../checks/call.ts'
 import { checkCertificates } from '../checks/certificate.ts'
 import { checkClients } from '../checks/clients.ts'
@@ -12,36 +12,36 @@ import { checkLifetimes } from '../checks/lifetime.ts'
 import { checkOptions } from '../checks/options.ts'
 import { checkPackages } from '../checks/packages.ts'
 import { checkRates } from '../checks/rate.ts'
-import { checkRedis } from '../checks/redis.ts'
 import { checkSecrets } from '../checks/secret.ts'
 import { checkShared } from '../checks/shared.ts'
 import { checkTlsSettings } from '../checks/tls-settings.ts'
 import { checkTokens } from '../checks/token.ts'
+import { lookForAxios } from '../facts/axios.ts'
 import { lookAtCall } from '../facts/call.ts'
+import { lookAtExtraAuthorities } from '../facts/extra-authorities.ts'
 import type { Facts } from '../facts/facts.ts'
 import { lookAtPackages } from '../facts/packages.ts'
 import { lookAtServers } from '../facts/servers.ts'
 import { lookAtShared } from '../facts/shared.ts'
 import { lookAtTlsSettings } from '../facts/tls-settings.ts'
-import { lookAtIssuer } from '../facts/token.ts'
+import { failureIn, lookAtIssuer } from '../facts/token.ts'
 import type { Finding } from './finding.ts'
 import { lookedAt } from './looked-at.ts'
 
 const checks: readonly ((facts: Facts) => Finding[])[] = [
   checkOptions,
   checkTlsSettings,
+  checkClock,
   checkConnections,
   checkCertificates,
   checkTokens,
   checkCall,
-  checkClock,
   checkEnvironments,
   checkSecrets,
   checkClients,
   checkLifetimes,
   checkRates,
   checkShared,
-  checkRedis,
   checkPackages,
 ]
 
@@ -71,18 +71,18 @@ const order = ['error', 'warning', 'info']
  * @throws CannotLook if the application is not found or cannot be loaded.
  */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis> {
-  const application = await loadApplication(options)
+  return withApplication(options, async (application) => diagnosisOf(application, options))
+}
+
+async function diagnosisOf(
+  application: Application | RefusedApplication,
+  { url, secretDays }: DoctorOptions,
+): Promise<Diagnosis> {
   const { from, file } = application
   const packages = lookAtPackages(file)
-  const base = {
-    now: new Date(),
-    env: process.env,
-    packages,
-    secretDays: options.secretDays,
-    refused: 'refused' in application ? application.refused : [],
-  }
-  const seen = 'refused' in application ? notSeen : await lookAt(application, options.url)
-  const facts: Facts = { ...base, ...seen }
+  const seen = 'refused' in application ? ofRefused(application) : await lookAt(application, packages, url)
+  const extraAuthorities = lookAtExtraAuthorities()
+  const facts: Facts = { ...nothing, ...seen, now: new Date(), packages, secretDays, extraAuthorities }
   const findings = checks
     .flatMap((check) => check(facts))
     .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
@@ -90,32 +90,59 @@ export async function diagnose(options: DoctorOptions): Promise<Diagnosis> {
   return { ok, findings, looked: [`options: ${from}`, ...lookedAt(facts)] }
 }
 
-type Seen = Omit<Facts, 'now' | 'env' | 'packages' | 'secretDays' | 'refused'>
+type Seen = Omit<Facts, 'now' | 'packages' | 'secretDays' | 'extraAuthorities'>
 
-const notSeen: Seen = {
-  configuration: undefined,
-  status: undefined,
+const nothing: Seen = {
+  refused: [],
+  configuration: { issuers: [], apis: [], ownFetch: false, store: false, limiter: false },
+  status: { issuers: {}, apis: [] },
   events: [],
   servers: [],
   tokens: [],
   call: undefined,
   shared: [],
   tls: [],
+  axios: undefined,
 }
 
-async function lookAt(application: Application, url: string | undefined): Promise<Seen> {
+/** An application that obtains its tokens while it loads fails by its issuers, not by its options. */
+function ofRefused({ refused }: RefusedApplication): Pick<Seen, 'refused' | 'tokens'> {
+  return {
+    refused: refused.filter(({ issuer }) => issuer === undefined),
+    tokens: refused.flatMap((error) =>
+      error.issuer === undefined ? [] : [{ issuer: error.issuer, failure: failureIn(error), duration: 0 }],
+    ),
+  }
+}
+
+async function lookAt(
+  application: Application,
+  packages: Facts['packages'],
+  url: string | undefined,
+): Promise<Omit<Seen, 'refused'>> {
   const { tokens, configuration, inspection, exports } = application
   const events: TokenlaneEvent[] = []
   const off = tokens.observe((event) => events.push(event))
   try {
-    const [servers, tokenFacts, shared] = await Promise.all([
+    const [servers, tokenFacts] = await Promise.all([
       lookAtServers(application),
       Promise.all(configuration.issuers.map(({ name }) => lookAtIssuer(tokens, name, inspection))),
-      lookAtShared(inspection),
     ])
+    // not meanwhile: a busy process would take its own delays for those of Redis
+    const shared = await lookAtShared(application)
     const call = url === undefined ? undefined : await callUnlessPointless(url)
-    const tls = lookAtTlsSettings(exports)
-    return { configuration, status: tokens.status(), events, servers, tokens: tokenFacts, call, shared, tls }
+    const status = tokens.status()
+    return {
+      configuration,
+      status,
+      events,
+      servers,
+      tokens: tokenFacts,
+      call,
+      shared,
+      tls: lookAtTlsSettings(exports),
+      axios: lookForAxios(exports, packages),
+    }
 
     async function callUnlessPointless(given: string): Promise<Facts['call']> {
       const issuer = tokens.route(given)?.issuer
@@ -127,6 +154,5 @@ async function lookAt(application: Application, url: string | undefined): Promis
     }
   } finally {
     off()
-    await tokens.close()
   }
 }

@@ -1,3 +1,5 @@
+import { printable } from '@tokenlane/core/adapter'
+
 /** A fault, or a fact that an operator should know. Holds no secret, token, query or body. */
 export interface Finding {
   /** Stable across releases, such as `wrong-secret`: each has a section in docs/guide/doctor.md. */
@@ -24,19 +26,24 @@ export const findingIds = [
   'host-unknown',
   'connection-refused',
   'connection-failed',
+  'no-response',
   'proxy-unused',
   'proxy-failed',
+  'proxy-password',
   'own-fetch-failed',
   'tls-too-old',
   'authority-unknown',
   'authority-private',
+  'ca-file-ignored',
   'certificate-expired',
+  'certificate-not-yet-valid',
   'certificate-expires',
   'certificate-host',
   'certificate-wrong',
   'clock-off',
   'environments-mixed',
   'wrong-secret',
+  'wrong-key',
   'credentials-exchanged',
   'request-refused',
   'credentials-missing',
@@ -50,6 +57,7 @@ export const findingIds = [
   'call-unauthorized',
   'call-wrong-issuer',
   'call-forbidden',
+  'call-limited',
   'call-failed',
   'policy-differs',
   'policy-missing',
@@ -62,12 +70,21 @@ export const findingIds = [
   'eviction-policy',
 ] as const
 
-/** Returns a finding that points to its section in docs/guide/doctor.md. */
+/** Returns a finding that points to its section in docs/guide/doctor.md. Parts of what was seen are texts of servers. */
 export function finding(
   id: FindingId,
   severity: Finding['severity'],
   subject: string,
   { seen, why, fix }: Pick<Finding, 'seen' | 'why' | 'fix'>,
 ): Finding {
-  return { id, severity, subject, seen, why, fix, url: `docs/guide/doctor.md#${id}` }
+  const url = `docs/guide/doctor.md#${id}`
+  return { id, severity, subject: printable(subject, longest), seen: printable(seen, longest), why, fix, url }
+}
+
+/** How long a text may be that names all servers, in characters. */
+const longest = 1_000
+
+/** Returns the subject of a finding about issuers. */
+export function issuersOf(names: readonly string[]): string {
+  return `${names.length > 1 ? 'issuers' : 'issuer'} ${names.join(', ')}`
 }

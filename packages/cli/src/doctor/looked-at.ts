@@ -1,9 +1,12 @@
+import { printable } from '@tokenlane/core/adapter'
+
 import type { Facts } from '../facts/facts.ts'
-import type { ServerFacts } from '../facts/server.ts'
+import type { Reach, ServerFacts } from '../facts/server.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 
 /** Returns one line for each thing that the doctor looked at, or tried to look at. */
-export function lookedAt({ servers, tokens, shared, call, tls, packages }: Facts): string[] {
+export function lookedAt(facts: Facts): string[] {
+  const { servers, tokens, shared, call, tls, packages, extraAuthorities: extra, configuration } = facts
   const agents = tls.filter(({ where }) => where !== 'this process')
   return [
     ...servers.map(serverLine),
@@ -20,17 +23,26 @@ export function lookedAt({ servers, tokens, shared, call, tls, packages }: Facts
     ),
     ...shared.map(sharedLine),
     ...(call ? [`call ${call.url}: ${call.status ?? 'no response'}`] : []),
+    ...(call || configuration.apis.length === 0 ? [] : ['no call: --url, with the URL of an API, makes one']),
+    ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),
     ...(agents.length > 0 ? [`TLS settings: ${agents.map(({ where }) => where).join(', ')}`] : []),
     `Node ${process.versions.node}`,
     ...packages.map(({ name, version }) => `${name} ${version}`),
-  ]
+  ].map((line) => printable(line, 1_000))
 }
 
-function serverLine({ origin, roles, protocol, failure, throughFetch }: ServerFacts): string {
+function serverLine({ origin, roles, proxy, throughProxy, throughFetch, ...reach }: ServerFacts): string {
+  const { failure } = reach
   const who = `${origin} (${roles.join(', ')})`
-  if (throughFetch === undefined) return `${who}: ${failure ?? protocol ?? 'no TLS'}`
+  const way = proxy && `through ${proxy.place} of ${proxy.variable}`
+  if (throughProxy) return `${who}: ${reached(reach)}; ${way}, as axios calls it: ${reached(throughProxy)}`
+  if (throughFetch === undefined) return `${who}: ${way ? `${way}: ` : ''}${reached(reach)}`
   const { directly = 'reached' } = throughFetch
   return `${who}: through the \`fetch\` of the application: ${failure ?? 'reached'}; directly: ${directly}`
+}
+
+function reached({ failure, protocol }: Reach): string {
+  return failure ?? protocol ?? 'no TLS'
 }
 
 function sharedLine({ part, server, failure, failedAt }: SharedFacts): string {

@@ -1,5 +1,7 @@
 import { styleText } from 'node:util'
 
+import { printable } from '@tokenlane/core/adapter'
+
 import { hanging } from '../hanging.ts'
 import type { Diagnosis } from './doctor.ts'
 import type { Finding } from './finding.ts'
@@ -24,6 +26,9 @@ function findingText(
   stream: Stream,
 ): string {
   const head = `${styleText(colours[severity], severity, { stream })} ${styleText('bold', id, { stream })}`
+  // there is nothing to do about it
+  if (id === 'authority-private')
+    return `${head}  ${printable(subject, columns - severity.length - id.length - 4)}`
   const isLong = severity.length + id.length + subject.length + 3 > columns
   const row = (name: string, text: string): string => hanging(`  ${name.padEnd(6)}`, text, 8, columns)
   return [
@@ -36,9 +41,9 @@ function findingText(
 }
 
 function countText(findings: readonly Finding[]): string {
-  const count = (severity: Finding['severity'], name: string): string[] => {
+  const counts = (['error', 'warning', 'info'] as const).flatMap((severity) => {
     const { length } = findings.filter((one) => one.severity === severity)
-    return length === 0 ? [] : [`${length} ${name}${length === 1 ? '' : 's'}`]
-  }
-  return [...count('error', 'error'), ...count('warning', 'warning'), ...count('info', 'note')].join(', ')
+    return length === 0 ? [] : [`${length} ${severity}${length === 1 || severity === 'info' ? '' : 's'}`]
+  })
+  return counts.join(', ')
 }

@@ -1,6 +1,8 @@
 import type { ManagerStatus, TokenlaneError, TokenlaneEvent } from '@tokenlane/core'
 import type { ManagerConfiguration } from '@tokenlane/core/adapter'
+import type { AxiosUse } from './axios.ts'
 import type { CallFacts } from './call.ts'
+import type { ExtraAuthorities } from './extra-authorities.ts'
 import type { PackageFacts } from './packages.ts'
 import type { ServerFacts } from './server.ts'
 import type { SharedFacts } from './shared.ts'
@@ -10,12 +12,10 @@ import type { TokenFacts } from './token.ts'
 /** What the doctor saw. Every check derives its findings from it. Holds no secret, token, query or body. */
 export interface Facts {
   readonly now: Date
-  /** The variables that change how Node connects. */
-  readonly env: Readonly<Record<string, string | undefined>>
   /** Errors of refused options. After one, the manager is not created and the network is not looked at. */
   readonly refused: readonly TokenlaneError[]
-  readonly configuration: ManagerConfiguration | undefined
-  readonly status: ManagerStatus | undefined
+  readonly configuration: ManagerConfiguration
+  readonly status: ManagerStatus
   /** The events of the manager while the doctor looked at it. */
   readonly events: readonly TokenlaneEvent[]
   readonly servers: readonly ServerFacts[]
@@ -23,6 +23,8 @@ export interface Facts {
   readonly call: CallFacts | undefined
   readonly shared: readonly SharedFacts[]
   readonly tls: readonly TlsFacts[]
+  readonly axios: AxiosUse
+  readonly extraAuthorities: ExtraAuthorities | undefined
   readonly packages: readonly PackageFacts[]
   /** A secret with this many days left, or fewer, is reported; `undefined` without `--secret-days`. */
   readonly secretDays: number | undefined

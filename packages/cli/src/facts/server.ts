@@ -1,21 +1,19 @@
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type ClientRequest,
-  type IncomingMessage,
-} from 'node:http'
-import { Agent, request as httpsRequest } from 'node:https'
-import { type PeerCertificate, rootCertificates, TLSSocket } from 'node:tls'
+import { once } from 'node:events'
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls, type PeerCertificate, rootCertificates, type TLSSocket } from 'node:tls'
 
-import { environmentProxy, type EnvironmentProxy } from '@tokenlane/core/adapter'
+import { environmentProxy, type EnvironmentProxy, printable } from '@tokenlane/core/adapter'
 
-/** What the doctor saw of one server. */
-export interface ServerFacts {
-  readonly origin: string
-  /** What it is, such as `issuer general` or `API https://api.example.com/`. */
-  readonly roles: readonly string[]
-  /** Code of the error that prevented a connection or response, such as `ECONNREFUSED`. */
+/** How far one way to a server got. */
+export interface Reach {
+  /** Code of the error that ended it, such as `ECONNREFUSED`; `undefined` if the server was reached. */
   readonly failure?: string
+  /** Whether there was a connection to the server, by TCP or through a proxy's tunnel. */
+  readonly isOpen?: boolean
+  /** Status with which a proxy refused to open a tunnel. */
+  readonly proxyStatus?: number
   /** TLS version that was agreed on. */
   readonly protocol?: string
   /** Why this process does not accept the certificate. */
@@ -23,7 +21,16 @@ export interface ServerFacts {
   readonly certificate?: CertificateFacts
   /** How far this machine's clock is ahead of the server's, in milliseconds. */
   readonly clockOffset?: number
+}
+
+/** What the doctor saw of one server, on the way that the runtime's `fetch` takes. */
+export interface ServerFacts extends Reach {
+  readonly origin: string
+  /** What it is, such as `issuer general` or `API https://api.example.com/`. */
+  readonly roles: readonly string[]
   readonly proxy?: EnvironmentProxy
+  /** The way through the proxy, if the runtime's `fetch` does not take it. */
+  readonly throughProxy?: Reach
   /**
    * Set if the doctor used the application's own `fetch`, which `failure` and `clockOffset` are then about. `directly`
    * is the error code of a direct connection, `undefined` if that succeeded.
@@ -46,6 +53,7 @@ const longest = 5_000
 
 /**
  * Connects as the runtime's `fetch` would and returns how far the connection got. Sends neither credentials nor tokens.
+ * With a proxy in the environment that `fetch` does not use, it also connects through that: axios does.
  *
  * @param askDate whether to send a HEAD request for `/` and read the `Date` header. Else only the connection is made.
  */
@@ -55,57 +63,102 @@ export async function lookAtServer(
   askDate: boolean,
 ): Promise<ServerFacts> {
   const url = new URL('/', origin)
-  const proxy = environmentProxy(url)
-  const seen = await connect(url, proxy?.used === true, askDate)
-  return { origin, roles, ...seen, ...(proxy && { proxy }) }
+  const proxy = proxyFor(url)
+  const isUnused = proxy?.used === false
+  const [seen, throughProxy] = await Promise.all([
+    reach(url, isUnused ? undefined : proxy, askDate),
+    isUnused ? reach(url, proxy, false) : undefined,
+  ])
+  return { origin, roles, ...seen, ...(proxy && { proxy }), ...(throughProxy && { throughProxy }) }
 }
 
-type Seen = Omit<ServerFacts, 'origin' | 'roles' | 'proxy'>
+/** Returns the proxy of the environment. axios reads ALL_PROXY, too, and Node does not. */
+function proxyFor(url: URL): EnvironmentProxy | undefined {
+  const { env, versions } = process
+  const known = environmentProxy(url)
+  const variable = ['all_proxy', 'ALL_PROXY'].find((name) => env[name])
+  if (known !== undefined || variable === undefined) return known
+  const proxy = environmentProxy(url, { env: { ...env, HTTPS_PROXY: env[variable] }, versions })
+  return proxy && { ...proxy, variable, used: false }
+}
 
-async function connect(url: URL, throughProxy: boolean, askDate: boolean): Promise<Seen> {
-  return new Promise((resolve) => {
-    let seen: Seen = {}
-    const request = open(url, throughProxy)
-    const timer = setTimeout(
-      () => request.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })),
-      longest,
-    )
-    const end = (more: Seen = {}): void => {
-      clearTimeout(timer)
-      resolve({ ...seen, ...more })
-      request.destroy()
+async function reach(url: URL, proxy: EnvironmentProxy | undefined, askDate: boolean): Promise<Reach> {
+  const signal = AbortSignal.timeout(longest)
+  let socket: Socket | undefined
+  let seen: Reach = {}
+  try {
+    socket = await (proxy ? openTunnel(url, proxy, signal) : openSocket(url, signal))
+    socket.on('error', () => {})
+    seen = { isOpen: true }
+    if (url.protocol === 'https:') {
+      const secured = openTls(url, socket)
+      // destroys the one below it; Node 24 crashes if that is destroyed first
+      socket = secured
+      await once(secured, 'secureConnect', { signal })
+      seen = { ...seen, ...tlsOf(secured) }
     }
-    request.on('error', (error: NodeJS.ErrnoException) =>
-      end(seen.protocol ? {} : { failure: codeOf(error) }),
-    )
-    request.on('response', (response: IncomingMessage) => end(clockOf(response)))
-    request.on('socket', (socket) => {
-      const connected = (): void => {
-        if (socket instanceof TLSSocket) seen = tlsOf(socket)
-        if (!askDate) end()
-      }
-      const event = url.protocol === 'https:' ? 'secureConnect' : 'connect'
-      if (socket.connecting || (socket instanceof TLSSocket && socket.getProtocol() === null))
-        socket.once(event, connected)
-      else connected()
-    })
-    // without `end` the request is not sent: only the connection is made
-    if (askDate) request.end()
-  })
+    return askDate ? { ...seen, ...(await clockOf(url, socket, signal)) } : seen
+  } catch (error) {
+    // a server that accepts the connection may leave a HEAD request without a response
+    return seen.protocol === undefined ? { ...seen, ...failureOf(error) } : seen
+  } finally {
+    socket?.destroy()
+  }
 }
 
-function open(url: URL, throughProxy: boolean): ClientRequest {
-  const proxyEnv = throughProxy ? process.env : undefined
-  const headers = { 'user-agent': 'tokenlane' }
-  if (url.protocol === 'http:') return httpRequest(url, { method: 'HEAD', headers, agent: new HttpAgent() })
+function openTls(url: URL, socket: Socket): TLSSocket {
+  const host = hostOf(url)
+  const servername = isIP(host) ? '' : host
   // certificates that Node does not accept are read, too: this connection carries no secret
-  const agent = new Agent({ rejectUnauthorized: false, proxyEnv } as ConstructorParameters<typeof Agent>[0])
-  return httpsRequest(url, { method: 'HEAD', headers, agent })
+  return connectTls({ socket, host, servername, rejectUnauthorized: false }).on('error', () => {})
 }
 
-function tlsOf(socket: TLSSocket): Seen {
+async function openSocket(url: URL, signal: AbortSignal): Promise<Socket> {
+  const socket = connectTcp({ host: hostOf(url), port: portOf(url) })
+  try {
+    await once(socket, 'connect', { signal })
+    return socket
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+}
+
+/** Has the proxy of the environment open a tunnel to the server (RFC 9110 §9.3.6). */
+async function openTunnel(url: URL, { variable }: EnvironmentProxy, signal: AbortSignal): Promise<Socket> {
+  const proxy = new URL(process.env[variable] as string)
+  const target = `${url.hostname}:${portOf(url)}`
+  const client = [proxy.username, proxy.password].map(decodeURIComponent).join(':')
+  const authorization = client !== ':' && `Basic ${Buffer.from(client).toString('base64')}`
+  const request = (proxy.protocol === 'https:' ? httpsRequest : httpRequest)({
+    host: hostOf(proxy),
+    port: portOf(proxy),
+    method: 'CONNECT',
+    path: target,
+    headers: { host: target, ...(authorization && { 'proxy-authorization': authorization }) },
+    // without the proxy of the environment, which an agent of Node may use
+    agent: false,
+    signal,
+  })
+  request.end()
+  const [{ statusCode: status = 0 }, socket] = (await once(request, 'connect')) as [IncomingMessage, Socket]
+  if (status >= 200 && status < 300) return socket
+  socket.destroy()
+  throw Object.assign(new Error('the proxy refused'), { code: 'ERR_PROXY_TUNNEL', status })
+}
+
+/** IPv6 addresses stand in brackets in a URL alone. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
+}
+
+function tlsOf(socket: TLSSocket): Reach {
   const failure = socket.authorizationError as unknown as string | Error | null | undefined
-  const code = failure instanceof Error ? codeOf(failure) : failure
+  const code = failure instanceof Error ? failureOf(failure).failure : failure
   const protocol = socket.getProtocol() ?? 'unknown'
   const certificate = certificateOf(socket.getPeerCertificate(true))
   return { protocol, certificate, ...(code && { certificateFailure: code }) }
@@ -134,20 +187,33 @@ function publicRoots(): ReadonlySet<string> {
 }
 
 function nameOf(subject: PeerCertificate['subject'] | undefined): string {
-  const name = subject?.CN ?? subject?.O ?? 'without a name'
-  return String(name).slice(0, 80)
+  return printable(String(subject?.CN ?? subject?.O ?? 'without a name'), 80)
 }
 
-function clockOf({ headers }: IncomingMessage): Seen {
+async function clockOf(url: URL, socket: Socket, signal: AbortSignal): Promise<Reach> {
+  const request = httpRequest(url.href.replace('https:', 'http:'), {
+    method: 'HEAD',
+    headers: { host: url.host, 'user-agent': 'tokenlane' },
+    createConnection: () => socket,
+    signal,
+  })
+  request.end()
+  const [{ headers }] = (await once(request, 'response')) as [IncomingMessage]
   const date = Date.parse(headers.date ?? '')
   // the `Date` header is exact to one second
   return Number.isNaN(date) ? {} : { clockOffset: Date.now() - date }
 }
 
-function codeOf(error: NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] }): string {
-  const { code = error.errors?.[0]?.code ?? error.name, message } = error
+interface Failure extends NodeJS.ErrnoException {
+  readonly errors?: readonly NodeJS.ErrnoException[]
+  readonly status?: number
+}
+
+function failureOf(error: unknown): Pick<Reach, 'failure' | 'proxyStatus'> {
+  const { name, code = name, message, errors, status } = error as Failure
+  if (name === 'AbortError') return { failure: 'ETIMEDOUT' }
+  if (status !== undefined) return { failure: code, proxyStatus: status }
   // `EPROTO` stands for any OpenSSL error: only the message has the reason
-  return code === 'EPROTO' && /protocol version|unsupported protocol/.test(message)
-    ? 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'
-    : code
+  const isTooOld = code === 'EPROTO' && /protocol version|unsupported protocol/.test(message)
+  return { failure: isTooOld ? 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' : (errors?.[0]?.code ?? code) }
 }

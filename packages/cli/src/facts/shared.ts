@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 
 import type { Inspection, SharedServer } from '@tokenlane/core/adapter'
 
+import type { Application } from '../application/application.ts'
+import type { Connections } from '../application/connections.ts'
 import { failureCode } from '../failure-code.ts'
 
 /** The outcome of a trial of the shared token store or the shared rate limiter. */
@@ -13,17 +15,33 @@ export interface SharedFacts {
   readonly failedAt?: string
   /** Why it failed: a code such as `NOPERM`, or what the store did wrong. */
   readonly failure?: string
+  /** The connection to Redis that explains the failure. */
+  readonly connection?: Connections
 }
 
 /** How long each step may take, in milliseconds. */
-const longest = 3_000
+const longest = 5_000
+/** How long a process that waits for an entry may take to hear of it, in milliseconds. */
+const wakeTime = 4_000
 
 /** Tries out the application's store and limiter under names that only the doctor uses, and returns the outcomes. */
-export async function lookAtShared({ store, limiter }: Inspection): Promise<SharedFacts[]> {
-  return Promise.all([
+export async function lookAtShared({
+  inspection: { store, limiter },
+  connections,
+}: Pick<Application, 'inspection' | 'connections'>): Promise<SharedFacts[]> {
+  const facts = await Promise.all([
     ...(store ? [look('token store', (step) => tryStore(store, step), store.server?.bind(store))] : []),
     ...(limiter ? [look('rate limiter', (step) => tryLimiter(limiter, step), limiter.server)] : []),
   ])
+  // a client that reconnects reports its failures to the application alone, and keeps commands waiting meanwhile
+  const connection = connections().find(
+    ({ by = '', outcome }) => /redis|valkey/.test(by) && outcome !== 'open',
+  )
+  return facts.map((one) => explainedBy(one, connection))
+}
+
+function explainedBy(facts: SharedFacts, connection: Connections | undefined): SharedFacts {
+  return facts.failure !== undefined && connection !== undefined ? { ...facts, connection } : facts
 }
 
 /** Runs one step of a trial and returns its result. Rejects if it takes too long. */
@@ -67,11 +85,29 @@ async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Pr
   const entry = randomUUID()
   const claim = await step('claiming a name', () => store.claim(name, undefined, longest))
   if (claim === 'locked' || !('fence' in claim)) throw new Failed('a new name is already locked')
-  await step('writing an entry', () => store.write(name, claim.fence, entry, longest))
+  const wait = store.wait?.bind(store)
+  const stop = new AbortController()
+  try {
+    // the first wait subscribes, and returns at once
+    if (wait) await step('subscribing to its channel', () => wait(name, 1, stop.signal))
+    const woken = wait && wakesUp((ms) => wait(name, ms, stop.signal))
+    await step('writing an entry', () => store.write(name, claim.fence, entry, longest))
+    if (woken) await step('publishing an entry', () => woken)
+  } finally {
+    stop.abort()
+  }
   const found = await step('reading an entry', () => store.claim(name, undefined, longest))
   if (found === 'locked' || !('entry' in found) || found.entry !== entry)
     throw new Failed('the entry that was written was not found')
   await step('removing an entry', () => store.drop(name, entry))
+}
+
+/** Waits for the entry of another process; rejects if the wait lasts as long as it may. */
+async function wakesUp(wait: (ms: number) => Promise<unknown>): Promise<void> {
+  const start = performance.now()
+  const found = await wait(wakeTime)
+  if (found === undefined && performance.now() - start >= wakeTime)
+    throw new Failed('no process that waits for it heard of it')
 }
 
 /** Takes one permit from a budget that only the doctor uses, and gives it back; rejects without a permit. */

@@ -1,6 +1,6 @@
 import { Agent, globalAgent } from 'node:https'
 
-import { dispatcherSettings, isTokenlaneError, settingsMustKeepFloor } from '@tokenlane/core/adapter'
+import { isTokenlaneError, mustKeepFloor } from '@tokenlane/core/adapter'
 
 /** TLS settings that calls of the application may use. */
 export interface TlsFacts {
@@ -16,7 +16,6 @@ export interface TlsFacts {
 interface ClientDefaults {
   readonly httpsAgent?: { readonly options?: unknown }
   readonly http2Options?: unknown
-  readonly fetchOptions?: { readonly dispatcher?: unknown }
   readonly options?: {
     readonly agent?: { readonly https?: { readonly options?: unknown } }
     readonly https?: unknown
@@ -24,38 +23,35 @@ interface ClientDefaults {
 }
 
 /**
- * Returns the TLS settings of the process and of what a module of the application exports: clients of axios and got,
- * agents and undici's dispatchers. Settings of other clients cannot be read.
+ * Returns the TLS settings of the process and of what a module of the application exports: agents, and clients of axios and
+ * got. Settings of other clients, and of undici's dispatchers, cannot be read.
  */
 export function lookAtTlsSettings(exports: Readonly<Record<string, unknown>>): TlsFacts[] {
-  const process = factsOf('this process', {})
+  const own = {
+    ...factsOf('this process', {}),
+    isUnverified: process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0',
+  }
   // connections that set no version have the same fault, so it is reported once
-  if (process.weakness !== undefined) return [process]
+  if (own.weakness !== undefined) return [own]
   const found = [
     ['https.globalAgent', globalAgent.options] as const,
-    ...dispatcherSettings().map((settings) => ['the global dispatcher', settings] as const),
     ...Object.entries(exports).flatMap(([name, value]) => settingsIn(name, value)),
   ]
-  return [process, ...found.map(([where, settings]) => factsOf(where, settings))]
+  return [own, ...found.map(([where, settings]) => factsOf(where, settings))]
 }
 
 type Settings = readonly [where: string, settings: unknown]
 
 function settingsIn(name: string, value: unknown): Settings[] {
   if (value instanceof Agent) return [[name, value.options]]
-  if (typeof value === 'object' && value !== null && 'dispatch' in value)
-    return dispatcherSettings(value).map((settings) => [name, settings])
   const { defaults } = (typeof value === 'function' ? value : {}) as { defaults?: ClientDefaults }
   if (typeof defaults !== 'object') return []
-  const { httpsAgent, http2Options, fetchOptions, options } = defaults
+  const { httpsAgent, http2Options, options } = defaults
   const given: Settings[] = [
     [`${name}.defaults.httpsAgent`, httpsAgent?.options],
     [`${name}.defaults.http2Options`, http2Options],
     [`${name}.defaults.options.agent.https`, options?.agent?.https?.options],
     [`${name}.defaults.options.https`, options?.https],
-    ...(fetchOptions?.dispatcher === undefined ? [] : dispatcherSettings(fetchOptions.dispatcher)).map(
-      (settings): Settings => [`${name}.defaults.fetchOptions.dispatcher`, settings],
-    ),
   ]
   return given.filter(([, settings]) => typeof settings === 'object' && settings !== null)
 }
@@ -64,7 +60,7 @@ function factsOf(where: string, settings: unknown): TlsFacts {
   const { rejectUnauthorized } = (settings ?? {}) as { readonly rejectUnauthorized?: unknown }
   const isUnverified = rejectUnauthorized === false
   try {
-    settingsMustKeepFloor(settings, where)
+    mustKeepFloor('https:', { [where]: settings })
     return { where, isUnverified }
   } catch (error) {
     if (!isTokenlaneError(error)) throw error

@@ -1,24 +1,36 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-
-import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
+import {
+  isTokenlaneError,
+  type TokenlaneError,
+  type TokenlaneErrorCode,
+  type TokenManager,
+} from '@tokenlane/core'
 import type { ClientOutcome, Inspection } from '@tokenlane/core/adapter'
+
+import { reasonIn } from '../reason.ts'
 
 /** The outcome of the token request of one issuer. */
 export interface TokenFacts {
   readonly issuer: string
   /** Remaining lifetime of the token, in milliseconds; `undefined` if the token was not obtained. */
   readonly lifetime?: number
-  readonly error?: TokenlaneError
-  /** How long it took to get the token or the error, in milliseconds. */
+  /** Why it was not obtained; `undefined` if that took too long to be known. */
+  readonly failure?: TokenFailure
+  /** How long it took to get the token or the failure, in milliseconds. */
   readonly duration: number
   /** The issuer's outcome for each client of the credentials; set only if a token was obtained. */
   readonly clients?: readonly ClientOutcome[]
 }
 
+/** What an error or an event of core says of a failed token request. */
+export interface TokenFailure {
+  readonly code: TokenlaneErrorCode
+  readonly reason: string
+  readonly status?: number | undefined
+  readonly oauthError?: string | undefined
+}
+
 /** How long an issuer may take in all, in milliseconds. */
 const longest = 10_000
-
-const channel = 'tracing:tokenlane:token.request:error'
 
 /**
  * Obtains an issuer's token, tries the other clients of its credentials, and returns the outcomes. Each client is tried
@@ -46,29 +58,28 @@ export async function lookAtIssuer(
 async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenFacts> {
   const start = performance.now()
   const stop = new AbortController()
-  let first: TokenlaneError | undefined
-  const onError = (message: unknown): void => {
-    const { issuer: of, error } = message as { issuer?: string; error?: unknown }
-    if (of !== issuer || !isTokenlaneError(error)) return
-    first ??= error
-    // stops the retries of core; after a definite refusal core stops by itself or tries the other secret
-    if (error.definite !== true) stop.abort()
-  }
-  const offEvents = tokens.observe((event) => {
-    // failures before the request, such as missing credentials
-    if (event.type === 'renewal.failed' && event.issuer === issuer) setImmediate(() => stop.abort())
+  let failure: TokenFailure | undefined
+  const off = tokens.observe((event) => {
+    if (event.type !== 'renewal.failed' || event.issuer !== issuer) return
+    failure ??= event
+    // stops the retries of core
+    setImmediate(() => stop.abort())
   })
-  subscribe(channel, onError)
   try {
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longest)])
     const { expiresAt } = await tokens.getToken(issuer, { signal })
     const duration = performance.now() - start
     return { issuer, lifetime: expiresAt.getTime() - Date.now(), duration }
   } catch (error) {
-    const failure = isTokenlaneError(error) ? error : first
-    return { issuer, ...(failure && { error: failure }), duration: performance.now() - start }
+    // a failure of before is remembered, and is no event
+    if (isTokenlaneError(error)) failure ??= failureIn(error)
+    return { issuer, ...(failure && { failure }), duration: performance.now() - start }
   } finally {
-    unsubscribe(channel, onError)
-    offEvents()
+    off()
   }
+}
+
+export function failureIn(error: TokenlaneError): TokenFailure {
+  const { code, status, oauthError } = error
+  return { code, status, oauthError, reason: reasonIn(error) }
 }

@@ -4,17 +4,18 @@ import { Agent } from 'node:https'
 import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/core'
 import axios from 'axios'
 import got from 'got'
-import { Agent as Dispatcher } from 'undici'
 
-const { AUTH_URL = '', API_URL = '', AXIOS_TLS, GOT_TLS, UNDICI_TLS, ANY_CERTIFICATE } = process.env
+const { AUTH_URL = '', API_URL = '', AXIOS_TLS, AXIOS_PROXY, GOT_TLS, ANY_CERTIFICATE } = process.env
 
 const versionOf = (text: string | undefined): { minVersion?: 'TLSv1' } =>
   text ? { minVersion: 'TLSv1' } : {}
 const rejectUnauthorized = ANY_CERTIFICATE === undefined
 
-export const axiosClient = axios.create({ httpsAgent: new Agent(versionOf(AXIOS_TLS)) })
+export const axiosClient = axios.create({
+  httpsAgent: new Agent(versionOf(AXIOS_TLS)),
+  ...(AXIOS_PROXY === 'none' && { proxy: false }),
+})
 export const gotClient = got.extend({ agent: { https: new Agent(versionOf(GOT_TLS)) } })
-export const dispatcher = new Dispatcher({ connect: versionOf(UNDICI_TLS) })
 export const agent = new Agent(rejectUnauthorized ? {} : { rejectUnauthorized })
 
 export const tokens = createTokenManager({

@@ -1,7 +1,8 @@
 // An application's bootstrap, with settings that a test chooses.
+import { sharedStore } from '@tokenlane/core/fleet'
 import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/core'
 
-const { AUTH_URL = '', API_URL = '', RENEW_BEFORE, QUOTA, STORE } = process.env
+const { AUTH_URL = '', API_URL = '', RENEW_BEFORE, QUOTA, STORE, WARM_UP } = process.env
 
 const failing = (): never => {
   throw new Error('the store is down')
@@ -27,5 +28,7 @@ export const tokens = createTokenManager({
       ...(QUOTA && { ratePolicy: { limits: [{ quota: Number(QUOTA), window: 1_000 }] } }),
     },
   ],
-  ...(STORE && { store: stores[STORE as keyof typeof stores] }),
+  ...(STORE && { store: sharedStore(stores[STORE as keyof typeof stores]) }),
 })
+
+if (WARM_UP) await tokens.warmUp()

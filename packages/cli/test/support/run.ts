@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 import type { Diagnosis } from '../../src/doctor/doctor.ts'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+export const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+// every process loads the same modules
+const compiled = mkdtempSync(join(tmpdir(), 'compiled-'))
+process.once('exit', () => rmSync(compiled, { recursive: true, force: true }))
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -18,7 +25,7 @@ export interface Ended {
 export async function tokenlane(args: readonly string[], env: Variables, cwd = '/'): Promise<Ended> {
   const child = spawn(process.execPath, ['--', main, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import {
   type AddressInfo,
@@ -8,6 +8,7 @@ import {
   type Server,
   type Socket,
 } from 'node:net'
+import { createServer as createSecureServer } from 'node:tls'
 
 import { generate } from 'selfsigned'
 
@@ -25,14 +26,13 @@ const authority = await generate([{ name: 'commonName', value: 'Test authority' 
 /** Certificate of the authority that signs what `certificate` makes. */
 export const testAuthority = authority.cert
 
-/** Makes a certificate for loopback or another host, which is valid from yesterday for `days` days. */
-export async function certificate({ days = 90, host = 'localhost' } = {}): Promise<ServerOptions> {
-  const until = new Date(Date.now() + days * day)
+/** Makes a certificate for loopback or another host, which is valid from day `from` to day `days` from now on. */
+export async function certificate({ from = -1, days = 90, host = 'localhost' } = {}): Promise<ServerOptions> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: host }], {
     ...curve,
     ca: { key: authority.private, cert: authority.cert },
-    notBeforeDate: new Date(Math.min(Date.now(), until.getTime()) - day),
-    notAfterDate: until,
+    notBeforeDate: new Date(Date.now() + from * day),
+    notAfterDate: new Date(Date.now() + days * day),
     extensions: [
       {
         name: 'subjectAltName',
@@ -71,14 +71,57 @@ export async function deadPort(): Promise<number> {
   return port
 }
 
-/** Starts a proxy that tunnels to where `targets` says, else to the host that is asked for. */
-export async function tunnelProxy(targets: Readonly<Record<string, string>> = {}): Promise<string> {
+/** A server that responds to every request in the same way, with a plain text. */
+export function plainServer(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): RequestListener {
+  return (_request, response) =>
+    response.writeHead(status, { ...(text && { 'content-type': 'text/plain' }), ...headers }).end(text)
+}
+
+/** An authorization server that takes one client by `client_secret_basic`, and does not decode what it sends. */
+export function undecodingServer(clientId: string, clientSecret: string): RequestListener {
+  const known = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+  const token = { access_token: 'token-of-a-test', token_type: 'bearer', expires_in: 3_600 }
+  const accept = tokenServer(200, token)
+  const refuse = tokenServer(401, { error: 'invalid_client' })
+  return (request, response) => {
+    const { authorization = known } = request.headers
+    return (authorization === known ? accept : refuse)(request, response)
+  }
+}
+
+/** A server that accepts connections, and sends nothing. Returns its port. */
+export async function silentPort(): Promise<number> {
+  return listen(createTcpServer())
+}
+
+interface ProxySettings {
+  /** Where a tunnel leads to, by what is asked for; else to the host that is asked for. */
+  readonly targets?: Readonly<Record<string, string>>
+  /** The status with which it refuses every tunnel. */
+  readonly status?: number
+  /** The `user:password` that it wants. */
+  readonly client?: string
+}
+
+/** Starts a proxy that opens tunnels, and returns its URL. */
+export async function tunnelProxy({ targets = {}, status, client }: ProxySettings = {}): Promise<string> {
   const server = createServer()
-  server.on('connect', ({ url = '' }: { url?: string }, client: Socket) => {
+  server.on('connect', ({ url = '', headers }: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    const given = headers['proxy-authorization']
+    const isKnown = client === undefined || given === `Basic ${Buffer.from(client).toString('base64')}`
+    if (status !== undefined || !isKnown) {
+      socket.end(`HTTP/1.1 ${status ?? 407} No\r\nProxy-Authenticate: Basic realm="a test"\r\n\r\n`)
+      return
+    }
     const [host = '', port] = (targets[url] ?? url).split(':')
-    const way = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'))
-    for (const socket of [way, client]) socket.on('error', () => socket.destroy())
-    way.pipe(client).pipe(way)
+    const way = connect(Number(port), host, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
+    way.on('error', () => way.destroy())
+    way.pipe(socket).pipe(way)
   })
   return `http://127.0.0.1:${await listen(server)}`
 }
@@ -101,6 +144,17 @@ export async function redisWithClock(url: string, seconds: number): Promise<stri
     })
   })
   return `redis://127.0.0.1:${await listen(server)}`
+}
+
+/** Starts a way to a Redis by TLS, and returns its URL. */
+export async function redisWithTls(url: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const server = createSecureServer(await certificate(), (client) => {
+    const way = connect(Number(port), hostname)
+    for (const socket of [way, client]) socket.on('error', () => socket.destroy())
+    client.pipe(way).pipe(client)
+  })
+  return `rediss://127.0.0.1:${await listen(server)}`
 }
 
 const closers: (() => void)[] = []

@@ -1,0 +1,43 @@
+import { CannotLook } from '../exit-status.ts'
+import type { Application, RefusedApplication, Source } from './application.ts'
+import { findModule } from './find-module.ts'
+import { guarded } from './guard.ts'
+import { loadApplication } from './load-application.ts'
+
+/**
+ * Loads the application, passes it to `use`, and closes its token manager.
+ *
+ * @throws CannotLook if the application is not found, cannot be loaded, or fails meanwhile outside of every `await`.
+ */
+export async function withApplication<T>(
+  source: Source,
+  use: (application: Application | RefusedApplication) => Promise<T>,
+): Promise<T> {
+  const { authUrl, apiUrl, weblinkAuthUrl, weblinkUrl } = source
+  const namesUrl = [authUrl, apiUrl, weblinkAuthUrl, weblinkUrl].some((url) => url !== undefined)
+  const module = source.module ?? (namesUrl ? undefined : findModule(process.cwd()))
+  return guarded(module ?? 'environment variables', async () => {
+    const application = await loadApplication({ ...source, module })
+    try {
+      return await use(application)
+    } finally {
+      if ('tokens' in application) await application.tokens.close()
+    }
+  })
+}
+
+/**
+ * As `withApplication`, for commands that need the token manager.
+ *
+ * @throws CannotLook also with the errors of all options that `createTokenManager` refused.
+ */
+export async function withManager<T>(
+  source: Source,
+  use: (application: Application) => Promise<T>,
+): Promise<T> {
+  return withApplication(source, async (application) => {
+    if (!('refused' in application)) return use(application)
+    const messages = application.refused.map(({ message }) => message)
+    throw new CannotLook([...messages, 'See tokenlane doctor'].join('\n'))
+  })
+}
