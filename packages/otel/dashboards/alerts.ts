@@ -1,5 +1,5 @@
 // The alerts. Each rule is tested with `promtool test rules`, just below and just above its threshold.
-import { metric } from './promql.ts'
+import { growth, metric } from './promql.ts'
 
 export interface Alert {
   readonly name: string
@@ -18,7 +18,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneNoLiveToken',
     severity: 'page',
-    expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (increase(${requests('error_type!=""')}[5m])) > 0`,
+    expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '5m')}) > 0`,
     for: '1m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} gives no token: calls fail',
     action:
@@ -27,7 +27,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneRenewalFails',
     severity: 'ticket',
-    expr: `sum by (tokenlane_issuer) (increase(${requests('error_type!=""')}[10m])) > 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (increase(${requests('error_type=""')}[10m])) == 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
+    expr: `sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '10m')}) > 0 unless on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type=""'), '10m')}) > 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
     for: '5m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} gives no new token; calls still use the old one',
     action: 'Calls work until the token expires. Is the issuer down, or the client refused?',
@@ -35,7 +35,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneClientRefused',
     severity: 'page',
-    expr: `sum by (tokenlane_issuer) (increase(${requests('error_type="TOKEN_REQUEST_REFUSED"')}[5m])) > 0`,
+    expr: `sum by (tokenlane_issuer) (${growth(requests('error_type="TOKEN_REQUEST_REFUSED"'), '5m')}) > 0`,
     for: '0m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client',
     action: 'The secret is wrong or was rotated: give the application the new one.',
@@ -59,7 +59,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneApiPaused',
     severity: 'ticket',
-    expr: `sum by (tokenlane_api) (rate(${metric('tokenlane.api.pause.duration', '', 'sum')}[15m])) > 0.1`,
+    expr: `sum by (tokenlane_api) (${growth(metric('tokenlane.api.pause.duration', '', 'sum'), '15m')}) > 90`,
     for: '15m',
     summary: 'API {{ $labels.tokenlane_api }} says too often that its limit was passed',
     action: 'Compare the configured policy with what the API allows; does anything else use the same quota?',
@@ -75,7 +75,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneTokensRejected',
     severity: 'ticket',
-    expr: `sum by (tokenlane_issuer) (increase(${requests('tokenlane_reason="rejected"')}[15m])) > 5`,
+    expr: `sum by (tokenlane_issuer) (${growth(requests('tokenlane_reason="rejected"'), '15m')}) > 5`,
     for: '0m',
     summary: 'APIs refuse tokens of issuer {{ $labels.tokenlane_issuer }} again and again',
     action: 'Something revokes tokens, a node of the API refuses them, or the clock of the API is wrong.',

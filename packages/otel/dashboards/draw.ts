@@ -1,5 +1,5 @@
-// Draws the dashboard as it looks after a bad day of the sandbox: pnpm dashboards:draw writes docs/images/dashboard.svg.
-// Every line is the response of a real Prometheus to the query of a panel, with rates over 2 s instead of 5 min or 1 h.
+// Draws the dashboard as it looks after a bad day of the sandbox, as docs/images/dashboard.svg.
+// Every line is the response of a real Prometheus to the query of a panel, over 2 s instead of 5 min or 1 h.
 import { writeFileSync } from 'node:fs'
 import { drawChart } from '@tokenlane/charts'
 import { haveBadDay } from '../test/support/bad-day.ts'
@@ -10,7 +10,7 @@ const start = badDay.startedAt / 1_000
 const end = Date.now() / 1_000
 
 const formats: Readonly<Record<Panel['unit'], string>> = {
-  s: '.2~f',
+  s: '.2~r',
   short: '.2~f',
   percentunit: '.0%',
   reqps: '.2~f',
@@ -21,7 +21,7 @@ async function chartOf({ title, unit, queries }: Panel): Promise<object> {
   const values = []
   for (const [legend, promql] of queries)
     for (const { labels, points } of await badDay.prometheus.queryRange(
-      promql.replaceAll(/\[(?:5m|1h)\]/g, '[2s]'),
+      promql.replaceAll(/(\[|offset )(?:5m|1h)/g, '$12s').replace('/ 300', '/ 2'),
       { start, end, step: 0.2 },
     ))
       for (const [seconds, value] of points)

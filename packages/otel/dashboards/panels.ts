@@ -1,5 +1,5 @@
 // The panels of the dashboard and their Prometheus queries. A test runs every query and expects data.
-import { metric, quantile } from './promql.ts'
+import { growth, metric, quantile } from './promql.ts'
 
 export interface Panel {
   readonly title: string
@@ -36,7 +36,7 @@ export const rows: readonly Row[] = [
         queries: [
           [
             `${issuer} {{tokenlane_reason}} {{error_type}}`,
-            `sum by (tokenlane_issuer, tokenlane_reason, error_type) (rate(${metric('tokenlane.token.request.duration', '', 'count')}[5m]))`,
+            `sum by (tokenlane_issuer, tokenlane_reason, error_type) (${growth(metric('tokenlane.token.request.duration', '', 'count'), '5m')}) / 300`,
           ],
         ],
       },
@@ -56,7 +56,9 @@ export const rows: readonly Row[] = [
         title: 'Token requests saved by sharing',
         description: 'Calls that waited for a token request of another call instead of making their own.',
         unit: 'reqps',
-        queries: [[issuer, `sum by (tokenlane_issuer) (rate(${metric('tokenlane.token.joiners')}[5m]))`]],
+        queries: [
+          [issuer, `sum by (tokenlane_issuer) (${growth(metric('tokenlane.token.joiners'), '5m')}) / 300`],
+        ],
       },
       {
         title: 'Days until the secret must be rotated',
@@ -87,7 +89,7 @@ export const rows: readonly Row[] = [
         queries: [
           [
             `${api} {{tokenlane_reason}}`,
-            `sum by (tokenlane_api, tokenlane_reason) (rate(${metric('tokenlane.call.resends')}[5m]))`,
+            `sum by (tokenlane_api, tokenlane_reason) (${growth(metric('tokenlane.call.resends'), '5m')}) / 300`,
           ],
         ],
       },
@@ -125,7 +127,10 @@ export const rows: readonly Row[] = [
         description: 'Any: the API responded that its limit was passed.',
         unit: 'percentunit',
         queries: [
-          [api, `sum by (tokenlane_api) (rate(${metric('tokenlane.api.pause.duration', '', 'sum')}[5m]))`],
+          [
+            api,
+            `sum by (tokenlane_api) (${growth(metric('tokenlane.api.pause.duration', '', 'sum'), '5m')}) / 300`,
+          ],
         ],
       },
     ],
@@ -140,11 +145,11 @@ export const rows: readonly Row[] = [
         queries: [
           [
             'token store {{error_type}}',
-            `sum by (error_type) (increase(${metric('tokenlane.store.failures')}[1h]))`,
+            `sum by (error_type) (${growth(metric('tokenlane.store.failures'), '1h')})`,
           ],
           [
             `rate budget ${api}`,
-            `sum by (tokenlane_api) (increase(${metric('tokenlane.limiter.failures')}[1h]))`,
+            `sum by (tokenlane_api) (${growth(metric('tokenlane.limiter.failures'), '1h')})`,
           ],
         ],
       },

@@ -19,7 +19,16 @@ export function metric(name: InstrumentName, labels = '', part?: 'bucket' | 'sum
   return `{__name__=~"${base}(${suffix})?${end}"${labels === '' ? '' : `, ${labels}`}}`
 }
 
+/**
+ * Returns by how much a counter grew in `span`, such as `5m`, for each series. `increase` alone counts from the first value
+ * that Prometheus saw, and the series of a rare event begins with the first one: a series that is younger than `span` counts
+ * in full.
+ */
+export function growth(counter: string, span: string): string {
+  return `((${counter} unless ${counter} offset ${span}) or increase(${counter}[${span}]))`
+}
+
 /** Returns the quantile of a histogram over the last five minutes, by the given labels. */
 export function quantile(q: number, name: InstrumentName, by: string, labels = ''): string {
-  return `histogram_quantile(${q}, sum by (le, ${by}) (rate(${metric(name, labels, 'bucket')}[5m])))`
+  return `histogram_quantile(${q}, sum by (le, ${by}) (${growth(metric(name, labels, 'bucket'), '5m')}))`
 }

@@ -1,4 +1,4 @@
-// Writes the dashboard, the alert rules and the tables of the README: pnpm dashboards
+// Writes the dashboard, the alert rules and the tables of the README.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { generatedFiles, readme, withTables } from './generated.ts'
 

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { generatedFiles, readme, withTables } from '../dashboards/generated.ts'
 
 test.each(Array.from(generatedFiles(), ([path, text]) => ({ name: basename(path), path, text })))(
-  '$name is what `pnpm dashboards` writes',
+  '$name is what `pnpm --dir tools/docs write dashboards` writes',
   ({ path, text }) => {
     expect(readFileSync(path, 'utf8')).toBe(text)
   },
 )
 
-test('the tables of the README are what `pnpm dashboards` writes', () => {
+test('the tables of the README are what `pnpm --dir tools/docs write dashboards` writes', () => {
   const squeezed = (text: string): string => text.replaceAll(/ {2,}|-{3,}/g, ' ')
   const text = readFileSync(readme, 'utf8')
   expect(squeezed(text)).toBe(squeezed(withTables(text)))

@@ -1,4 +1,6 @@
+// Long: needs Prometheus.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { alerts } from '../dashboards/alerts.ts'
 import { rows } from '../dashboards/panels.ts'
 import { haveBadDay, type BadDay } from './support/bad-day.ts'
 
@@ -34,6 +36,14 @@ test('the rotation: the issuer refused the old secret, and no call failed for it
     await answer('sum(tokenlane_token_request_duration_count{error_type="TOKEN_REQUEST_REFUSED"})'),
   ).toBeGreaterThan(0)
   expect(await query('tokenlane_calls_total{error_type=~"[A-Z_]+"}')).toEqual([])
+})
+
+test('the refusal of the old secret is an alert, although its series begins with it', async () => {
+  const { expr = '' } = alerts.find(({ name }) => name === 'TokenlaneClientRefused') ?? {}
+  const refused = await answer(
+    'sum(tokenlane_token_request_duration_count{error_type="TOKEN_REQUEST_REFUSED"})',
+  )
+  expect(await answer(expr)).toBe(refused)
 })
 
 test('the revocation: calls were sent again with a new token', async () => {

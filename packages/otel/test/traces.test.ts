@@ -8,9 +8,11 @@ import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
 import { openService } from '@tokenlane/testing'
+import { tokensInterceptor } from '@tokenlane/undici'
 import axios from 'axios'
 import got from 'got'
 import ky from 'ky'
+import { Agent, request as send } from 'undici'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { instrumentTokens } from '../src/index.ts'
 import { disableContext, enableContext, recordSpansInMemory } from './support/recorder.ts'
@@ -58,6 +60,11 @@ const calls: Readonly<Record<string, (tokens: TokenManager) => (url: string) => 
   ky: (tokens) => {
     const client = ky.extend(kyTokens(tokens))
     return (url) => client(url).text()
+  },
+  undici: (tokens) => {
+    const dispatcher = new Agent().compose(tokensInterceptor(tokens))
+    cleanups.push(() => dispatcher.close())
+    return async (url) => (await send(url, { dispatcher })).body.text()
   },
 }
 

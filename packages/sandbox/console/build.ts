@@ -16,5 +16,7 @@ await build({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    // whose code is copied wants its licence beside it
+    license: { fileName: 'licenses.md' },
   },
 })

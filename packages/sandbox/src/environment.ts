@@ -1,22 +1,43 @@
-import type { ClientCredentials } from './issuer/client-registration.ts'
+import type { Issuer } from './issuer/issuer.ts'
 import type { Realm } from './realm.ts'
 import type { ServiceUrls } from './service.ts'
+
+/** Where HTTP control is, and the token that it asks for. */
+export interface ControlPlace {
+  origin: string
+  token: string
+}
 
 /** Returns the environment variables from which the examples and guides read their configuration. */
 export function environmentOf(
   { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl }: ServiceUrls,
-  { general, weblink }: Record<Realm, ClientCredentials>,
+  { general, weblink }: Readonly<Record<Realm, Issuer>>,
   caFile: string | undefined,
+  control: ControlPlace | undefined,
 ): Record<string, string> {
   return {
     AUTH_URL: authUrl,
     API_URL: apiUrl,
-    GENERAL_CLIENT_ID: general.clientId,
-    GENERAL_CLIENT_SECRET: general.clientSecret,
+    ...credentialsOf('GENERAL', general),
     WEBLINK_AUTH_URL: weblinkAuthUrl,
     WEBLINK_URL: weblinkUrl,
-    WEBLINK_CLIENT_ID: weblink.clientId,
-    WEBLINK_CLIENT_SECRET: weblink.clientSecret,
+    ...credentialsOf('WEBLINK', weblink),
     ...(caFile !== undefined && { NODE_EXTRA_CA_CERTS: caFile }),
+    ...(control !== undefined && { CONTROL: control.origin, TOKEN: control.token }),
+  }
+}
+
+function credentialsOf(prefix: string, { registration, settings }: Issuer): Record<string, string> {
+  const { clientId, clientSecret } = registration.credentials()
+  const { privateKey, keyId } = registration.keyCredentials()
+  return {
+    [`${prefix}_CLIENT_ID`]: clientId,
+    ...(settings.clientAuthentication === 'private_key_jwt'
+      ? // one line, as files of variables want it
+        {
+          [`${prefix}_PRIVATE_KEY`]: privateKey.trim().replaceAll('\n', String.raw`\n`),
+          [`${prefix}_KEY_ID`]: keyId,
+        }
+      : { [`${prefix}_CLIENT_SECRET`]: clientSecret }),
   }
 }

@@ -7,6 +7,7 @@ test('every option has a default', () => {
     tokenLifetime: 3_600_000,
     records: 5_000,
     ratePolicies: {},
+    issuers: {},
     delays: undefined,
     seed: undefined,
     control: false,
@@ -22,6 +23,7 @@ test('what is allowed comes through', () => {
     tokenLifetime: 1_500.5,
     records: 0,
     ratePolicies: { weblink: { limits: [{ quota: 25, window: 1_000 }], retryAfter: false } },
+    issuers: { general: { metadata: true, clientAuthentication: 'private_key_jwt' } },
     delays: { min: 5, max: 5 },
     seed: 7,
     control: true,
@@ -38,7 +40,7 @@ const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits
 test.each<[unknown, string]>([
   [
     null,
-    '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, delays, seed, control, controlToken, port, caFile, journalSize, not null',
+    '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, issuers, delays, seed, control, controlToken, port, caFile, journalSize, not null',
   ],
   [{ tokenLifeTime: 1 }, '"options" must be an object with no keys but tokenLifetime, records'],
   [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],

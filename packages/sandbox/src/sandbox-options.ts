@@ -2,6 +2,7 @@ import * as v from 'valibot'
 
 import { check, number, object, optional, text, trueOrFalse, wholeNumber, type Allowed } from './allowed.ts'
 import { ratePolicy, type StrictRatePolicy } from './api/strict-rate.ts'
+import { issuerSettings, type IssuerSettings } from './issuer/issuer-settings.ts'
 import { delayRange, type DelayRange } from './faults/latency.ts'
 import type { Realm } from './realm.ts'
 
@@ -19,6 +20,8 @@ export interface SandboxOptions {
    * @defaultValue 5_000
    */
   records?: number
+  /** What the issuers do in another way than those of the service, to test clients of other authorization servers. */
+  issuers?: Partial<Record<Realm, IssuerSettings>>
   /** Rate policies that the APIs enforce. Default: none; an API without a policy accepts any rate. */
   ratePolicies?: Partial<Record<Realm, StrictRatePolicy>>
   /**
@@ -47,7 +50,10 @@ export interface SandboxOptions {
    * in use, a free port is used instead; 1 to 65_531. Default: free ports.
    */
   port?: number
-  /** File to which the certificate of the sandbox's authority is written (PEM); `close()` removes it. */
+  /**
+   * File to which the certificate of the sandbox's authority is written (PEM), followed by those that NODE_EXTRA_CA_CERTS
+   * of this process names; `close()` removes it.
+   */
   caFile?: string
   /**
    * How many requests the journal keeps, in addition to the evidence of the verdict; 1 to 1_000_000.
@@ -61,6 +67,7 @@ export interface SandboxOptions {
 export interface CheckedOptions {
   tokenLifetime: number
   records: number
+  issuers: Partial<Record<Realm, IssuerSettings>>
   ratePolicies: Partial<Record<Realm, StrictRatePolicy>>
   delays: DelayRange | undefined
   seed: number | undefined
@@ -85,6 +92,7 @@ const sandboxOptions: Allowed<SandboxOptions> = object<SandboxOptions>({
       weblink: optional(ratePolicy),
     }),
   ),
+  issuers: optional(issuerSettings),
   delays: optional(delayRange),
   seed: optional(wholeNumber({ max: 2 ** 32 - 1 })),
   control: optional(trueOrFalse),
@@ -102,10 +110,11 @@ const sandboxOptions: Allowed<SandboxOptions> = object<SandboxOptions>({
 export function checkOptions(given: SandboxOptions): CheckedOptions {
   const options = check(sandboxOptions, given, 'options')
   const { tokenLifetime = 3_600_000, records = 5_000, ratePolicies = {}, journalSize = 10_000 } = options
-  const { delays, seed, control = false, controlToken, port, caFile } = options
+  const { issuers = {}, delays, seed, control = false, controlToken, port, caFile } = options
   return {
     tokenLifetime,
     records,
+    issuers,
     ratePolicies,
     delays,
     seed,

@@ -1,13 +1,14 @@
 import { createApi, type Api } from './api/api.ts'
 import type { KnownToken } from './api/presented-token.ts'
 import { createRandom } from './faults/random.ts'
-import { createClientRegistration, type ClientCredentials } from './issuer/client-registration.ts'
+import { createClientRegistration } from './issuer/client-registration.ts'
 import { createIssuer, type Issuer } from './issuer/issuer.ts'
+import { service } from './issuer/issuer-settings.ts'
 import { createTokenLedger } from './issuer/token-ledger.ts'
 import { noticeOldTls } from './journal/old-tls.ts'
 import type { Witness } from './journal/witness.ts'
 import { watched, type Watch } from './journal/watch.ts'
-import { perRealm, realms, type Realm } from './realm.ts'
+import { realms, type Realm } from './realm.ts'
 import type { CheckedOptions } from './sandbox-options.ts'
 import { makeCertificates } from './server/certificates.ts'
 import { openLoopbackServer, type LoopbackServer } from './server/loopback-server.ts'
@@ -29,21 +30,14 @@ export interface Service {
   readonly ca: string
   readonly issuers: Record<Realm, Issuer>
   readonly apis: Record<Realm, Api>
-  credentials(): Record<Realm, ClientCredentials>
   close(): Promise<void>
 }
-
-/** Where the two token endpoints differ, beyond their origins. */
-const tokenEndpoints = {
-  general: { tokenPath: '/public/security/v1/token', scope: undefined, tokenFormat: 'jwt' },
-  weblink: { tokenPath: '/IdentityServer/connect/token', scope: 'WebLinkAPI', tokenFormat: 'opaque' },
-} as const
 
 /** Returns the time on the sandbox's own clock, in milliseconds. It measures every duration, because it cannot be set. */
 export const now = (): number => performance.now()
 
 export async function startService(
-  { tokenLifetime, records, ratePolicies, delays, seed, port }: CheckedOptions,
+  { tokenLifetime, records, ratePolicies, issuers: settings, delays, seed, port }: CheckedOptions,
   witness: Witness,
 ): Promise<Service> {
   const certificates = await makeCertificates()
@@ -84,7 +78,8 @@ export async function startService(
     const issuer = await createIssuer({
       realm,
       origin: server.origin,
-      ...tokenEndpoints[realm],
+      settings: { ...service[realm], ...settings[realm] },
+      tokenFormat: service[realm].tokenFormat,
       registration: createClientRegistration(realm),
       ledger: createTokenLedger(tokenLifetime, now, realm),
       now,
@@ -130,7 +125,6 @@ export async function startService(
     ca: certificates.ca,
     issuers,
     apis,
-    credentials: () => perRealm((realm) => issuers[realm].registration.credentials()),
     async close() {
       pulse.stop()
       await Promise.all(servers.map((server) => server.close()))

@@ -3,12 +3,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 
 import { createControl } from './control/control.ts'
 import type { SandboxControl } from './control/sandbox-control.ts'
-import { environmentOf } from './environment.ts'
-import type { ClientCredentials } from './issuer/client-registration.ts'
+import { environmentOf, type ControlPlace } from './environment.ts'
+import type { ClientCredentials, KeyCredentials } from './issuer/client-registration.ts'
 import { createJournal } from './journal/journal.ts'
 import { createWitness } from './journal/witness.ts'
-import type { Realm } from './realm.ts'
+import { perRealm, type Realm } from './realm.ts'
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
+import { trustedBefore } from './server/trusted-before.ts'
 import { now, startService } from './service.ts'
 
 /** The whole service on this machine: two issuers and two APIs, each on an HTTPS origin of its own. */
@@ -25,6 +26,8 @@ export interface Sandbox extends AsyncDisposable {
   readonly ca: string
   /** Client credentials of the two registered applications, always with the newest secrets. */
   readonly credentials: Record<Realm, ClientCredentials>
+  /** The keys of the same applications, always the newest, for an issuer with `private_key_jwt`. */
+  readonly keyCredentials: Record<Realm, KeyCredentials>
   readonly control: SandboxControl
   /** Origin of HTTP control, without a trailing slash; `undefined` unless the option `control` is set. */
   readonly controlUrl: string | undefined
@@ -62,9 +65,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await closed
   }
   try {
-    const environment = () => environmentOf(urls, service.credentials(), caFile)
+    let place: ControlPlace | undefined
+    const environment = () => environmentOf(urls, issuers, caFile, place)
     const control = createControl({ issuers, apis, journal, judge: witness.judge, environment, now })
-    if (caFile !== undefined) writeFileSync(caFile, ca)
+    if (caFile !== undefined) writeFileSync(caFile, ca + trustedBefore())
     const http = checked.control
       ? await serveControl({
           control,
@@ -74,13 +78,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
           port,
         })
       : undefined
-    if (http !== undefined) closing.push(() => http.close())
+    if (http !== undefined) {
+      closing.push(() => http.close())
+      place = { origin: http.origin, token: controlToken }
+    }
 
     return {
       ...urls,
       ca,
       get credentials() {
-        return service.credentials()
+        return perRealm((realm) => issuers[realm].registration.credentials())
+      },
+      get keyCredentials() {
+        return perRealm((realm) => issuers[realm].registration.keyCredentials())
       },
       control,
       controlUrl: http?.origin,

@@ -1,4 +1,4 @@
-// Takes the pictures of the console page for the documentation, docs/images/console*.png: pnpm console:picture
+// Takes the pictures of the console page for the documentation, docs/images/console*.png.
 import { fileURLToPath } from 'node:url'
 import { startSandbox } from '../src/index.ts'
 import { launchChromium, openPage } from './chromium.ts'
@@ -30,17 +30,21 @@ for (let second = 0; second < 50; second += 1) {
   if (second === 25) void requestToken(sandbox, 'general')
   await new Promise((resolve) => setTimeout(resolve, 1_000))
 }
+await page.click('.findings summary')
 const pictures = [
-  { name: 'console', scheme: 'light', width: 1280, height: 900 },
-  { name: 'console-dark', scheme: 'dark', width: 1280, height: 900 },
-  { name: 'console-narrow', scheme: 'light', width: 390, height: 560 },
-  { name: 'console-narrow-dark', scheme: 'dark', width: 390, height: 560 },
+  { name: 'console', scheme: 'light', width: 1280 },
+  { name: 'console-dark', scheme: 'dark', width: 1280 },
+  { name: 'console-narrow', scheme: 'light', width: 390 },
+  { name: 'console-narrow-dark', scheme: 'dark', width: 390 },
 ]
-for (const { name, scheme, width, height } of pictures) {
+for (const { name, scheme, width } of pictures) {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-  await page.setViewport({ width, height })
+  await page.setViewport({ width, height: 900 })
   await new Promise((resolve) => setTimeout(resolve, 1_500))
+  // as far as the first card goes
+  const height = await page.$eval('.card:not(.wide)', (card) => card.getBoundingClientRect().bottom + 12)
   await page.screenshot({
+    clip: { x: 0, y: 0, width, height },
     path: fileURLToPath(new URL(`../../../docs/images/${name}.png`, import.meta.url)),
   })
 }

@@ -1,5 +1,5 @@
 // Keeps the console page open under load, and measures its heap and the time between its frames:
-// pnpm console:soak 600 (seconds)
+// pnpm --dir tools/soak console 600 (seconds)
 import { startSandbox } from '../src/index.ts'
 import { launchChromium, openPage } from './chromium.ts'
 import { callApi, tokenOf } from './client.ts'

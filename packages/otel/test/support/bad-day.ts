@@ -7,7 +7,7 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { attachTokens } from '@tokenlane/axios'
 import { createTokenManager, generalIssuer, weblinkIssuer, type TokenManager } from '@tokenlane/core'
-import { createRateLimiter, type RateLimiterFactory, type TokenStore } from '@tokenlane/core/fleet'
+import { createRateLimiter, type RateLimiterFactory, sharedStore } from '@tokenlane/core/fleet'
 import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
@@ -131,12 +131,12 @@ function createManager(sandbox: Sandbox, general: () => Credentials[]): TokenMan
 const unreachable = async (): Promise<never> => {
   throw new Error('connection lost')
 }
-const brokenStore: TokenStore = {
+const brokenStore = sharedStore({
   claim: unreachable,
   write: unreachable,
   release: unreachable,
   drop: unreachable,
-}
+})
 
 /** A budget that cannot be reached from the first permit on. */
 const shakyLimiter: RateLimiterFactory = (api) => {

@@ -2,9 +2,11 @@ import { useState } from 'preact/hooks'
 import type { ApiState, Realm } from '../../src/index.ts'
 import { Chart, type Line } from './chart.tsx'
 import { act } from './connection.ts'
-import { faultText } from './fault-text.ts'
+import { Done } from './done.tsx'
+import { FaultForm } from './fault-form.tsx'
+import { FaultNotice } from './fault-notice.tsx'
 import { apiHistory, type ApiSample } from './history.ts'
-import { duration } from './in-words.ts'
+import { duration, times } from './in-words.ts'
 import { Figure, Health } from './issuer-card.tsx'
 
 const lines: readonly Line[] = [
@@ -20,18 +22,14 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
   const isSlow = latency !== 0
   const limit = windows[shown] ?? windows[0]
   const index = limit === undefined ? 0 : windows.indexOf(limit)
-  const heading = `${realm}-api`
+  const heading = `${realm}-api` as const
   return (
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading}>
         {realm} API <Health isWell={fault === null && !isSlow} />
       </h2>
       <p class="where">{api.baseUrl}</p>
-      {(fault !== null || isSlow) && (
-        <p class="notice">
-          {fault !== null && faultText(fault)} {isSlow && 'Responses are held for a while.'}
-        </p>
-      )}
+      <FaultNotice fault={fault} latency={latency} />
       <dl class="figures">
         <Figure name="calls" value={counts.calls} />
         <Figure name="answered" value={counts.answered} />
@@ -64,7 +62,8 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
         </>
       )}
       <PolicyForm realm={realm} quota={limit?.quota ?? 25} window={limit?.window ?? 1_000} />
-      <FaultForm realm={realm} />
+      <FaultForm realm={realm} kind="api" />
+      <Done where={heading} />
     </section>
   )
 }
@@ -94,7 +93,8 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
         event.preventDefault()
         const form = new FormData(event.currentTarget)
         const limit = { quota: Number(form.get('quota')), window: Number(form.get('window')) * 1_000 }
-        void act('set-rate-policy', { api: realm, policy: { limits: [limit] } })
+        const text = `At most ${times(limit.quota, 'call')} in ${duration(limit.window)} from now on.`
+        void act('set-rate-policy', { api: realm, policy: { limits: [limit] } }, `${realm}-api`, text)
       }}
     >
       <label>
@@ -107,41 +107,16 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
       <button
         type="button"
         class="quiet"
-        onClick={() => void act('set-rate-policy', { api: realm, policy: null })}
+        onClick={() =>
+          void act(
+            'set-rate-policy',
+            { api: realm, policy: null },
+            `${realm}-api`,
+            'Any number of calls is allowed from now on.',
+          )
+        }
       >
         Remove
-      </button>
-    </form>
-  )
-}
-
-function FaultForm({ realm }: { realm: Realm }) {
-  return (
-    <form
-      class="actions"
-      aria-label={`faults of the ${realm} API`}
-      onSubmit={(event) => {
-        event.preventDefault()
-        const form = new FormData(event.currentTarget)
-        const [status, percent] = [Number(form.get('status')), Number(form.get('percent'))]
-        void act('fail-api', { api: realm, status, percent })
-      }}
-    >
-      <label>
-        status <input name="status" type="number" min={200} max={599} value={503} required />
-      </label>
-      <label>
-        for <input name="percent" type="number" min={1} max={100} value={100} required /> %
-      </label>
-      <button type="submit">Fail</button>
-      <button type="button" onClick={() => void act('kill-api', { api: realm, for: 5_000 })}>
-        Kill for 5 s
-      </button>
-      <button type="button" onClick={() => void act('slow-api', { api: realm, ms: 1_000 })}>
-        Slow by 1 s
-      </button>
-      <button type="button" class="quiet" onClick={() => void act('restore-api', { api: realm })}>
-        Restore
       </button>
     </form>
   )

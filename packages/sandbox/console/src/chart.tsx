@@ -72,7 +72,12 @@ function optionsOf(lines: readonly Line[], width: number): uPlot.Options {
     axes: [
       {
         ...axis,
-        space: 60,
+        size: 28,
+        // whole tens of seconds before now, with room for their labels
+        splits: (chart) => {
+          const [now, apart] = [chart.scales['x']?.max ?? 0, chart.width > 480 ? 10 : 30]
+          return Array.from({ length: 60 / apart + 1 }, (_, index) => now - 60 + apart * index)
+        },
         values: (chart, times) => times.map((time) => ago(time, chart.scales['x']?.max ?? time)),
       },
       { ...axis, size: 36 },

@@ -2,7 +2,7 @@
 import { batch, signal } from '@preact/signals'
 import { createParser } from 'eventsource-parser'
 import type { JournalEntry, Realm, SandboxState, Verdict } from '../../src/index.ts'
-import { forget, remember } from './history.ts'
+import { forget, recall, remember } from './history.ts'
 
 /** `denied`: the token in the address is not that of this sandbox, which was restarted perhaps. */
 export type Link = 'connecting' | 'live' | 'lost' | 'denied'
@@ -17,10 +17,14 @@ export const verdict = signal<Verdict>({ ok: true, findings: [] })
 export const journal = signal<readonly JournalEntry[]>([])
 /** What the last command could not do. */
 export const failure = signal<string | undefined>(undefined)
+/** What the last command did, and to what. */
+export const done = signal<{ readonly where: string; readonly text: string } | undefined>(undefined)
 
 let token = takeToken()
 let arrived: JournalEntry[] = []
 let newest: SandboxState | undefined
+/** Whether nothing of this stream was shown yet. */
+let isNew = true
 
 /** Keeps the page connected for as long as it is open. */
 export async function connect(): Promise<void> {
@@ -39,15 +43,26 @@ export function useToken(text: string): void {
   link.value = 'connecting'
 }
 
-/** Calls a control function by its path: `act('revoke-tokens', { issuer: 'weblink' })`. */
+/** Where a command has its effect: a card of the page, by the id of its heading. */
+export type Place = `${Realm}-${'issuer' | 'api'}` | 'journal'
+
+/**
+ * Calls a control function by its path, and says what it did at its place of the page:
+ * `act('revoke-tokens', { issuer: 'weblink' }, 'weblink-issuer', 'Revoked 2 tokens.')`.
+ */
 export async function act(
   name: string,
-  parameters: Readonly<Record<string, unknown>> & { readonly issuer?: Realm; readonly api?: Realm },
+  parameters: Readonly<Record<string, unknown>>,
+  where: Place,
+  text: string,
 ): Promise<void> {
   failure.value = undefined
+  done.value = undefined
   try {
     const response = await request(`v1/${name}`, { method: 'POST', body: JSON.stringify(parameters) })
-    if (!response.ok)
+    // with the time, so that the same button says something each time
+    if (response.ok) done.value = { where, text: `${new Date().toLocaleTimeString('en-GB')}  ${text}` }
+    else
       failure.value = ((await response.json()) as { detail?: string }).detail ?? `status ${response.status}`
   } catch {
     failure.value = 'The sandbox cannot be reached'
@@ -86,6 +101,7 @@ async function follow(): Promise<void> {
       link.value = 'live'
     })
     forget()
+    isNew = true
     const parser = createParser({
       onEvent({ event, data }) {
         if (event === 'journal') arrived.push(JSON.parse(data) as JournalEntry)
@@ -110,7 +126,10 @@ function show(): void {
   batch(() => {
     if (entries.length > 0) journal.value = [...journal.value, ...entries].slice(-mostEntries)
     if (now !== undefined) {
-      remember(now)
+      // with its first state, the stream brings the whole journal
+      if (isNew) recall(entries, now)
+      else remember(now)
+      isNew = false
       state.value = now
     }
   })

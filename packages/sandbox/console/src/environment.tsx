@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { environment } from './connection.ts'
+import type { IssuerState } from '../../src/index.ts'
+import { environment, state } from './connection.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -12,12 +13,7 @@ const forms: Readonly<Record<string, (variables: Variables) => string>> = {
   Node: (variables) => lines(variables, (name, value) => `process.env.${name} = ${JSON.stringify(value)}`),
   Python: (variables) =>
     `import os\n${lines(variables, (name, value) => `os.environ[${JSON.stringify(name)}] = ${JSON.stringify(value)}`)}`,
-  curl: ({ AUTH_URL, GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, NODE_EXTRA_CA_CERTS }) =>
-    `curl --cacert ${quoted(NODE_EXTRA_CA_CERTS ?? 'ca.pem')} \\
-  ${AUTH_URL}/public/security/v1/token \\
-  -d grant_type=client_credentials \\
-  -d client_id=${GENERAL_CLIENT_ID} \\
-  -d client_secret=${quoted(GENERAL_CLIENT_SECRET ?? '')}`,
+  curl: (variables) => firstToken(variables, state.value?.issuers.general),
 }
 
 export function Environment() {
@@ -57,4 +53,22 @@ function lines(variables: Variables, line: (name: string, value: string) => stri
   return Object.entries(variables)
     .map(([name, value]) => line(name, value))
     .join('\n')
+}
+
+function firstToken(variables: Variables, issuer: IssuerState | undefined): string {
+  const {
+    GENERAL_CLIENT_ID: id = '',
+    GENERAL_CLIENT_SECRET: secret,
+    NODE_EXTRA_CA_CERTS: ca = 'ca.pem',
+  } = variables
+  if (issuer === undefined || secret === undefined) return '# curl cannot sign an assertion'
+  const proof =
+    issuer.clientAuthentication === 'client_secret_basic'
+      ? `-u ${quoted(`${id}:${secret}`)}`
+      : `-d client_id=${id} \\\n  -d client_secret=${quoted(secret)}`
+  const scope = issuer.scope === '' ? '' : ` \\\n  -d ${quoted(`scope=${issuer.scope}`)}`
+  return `curl --cacert ${quoted(ca)} \\
+  ${issuer.tokenEndpoint} \\
+  -d grant_type=client_credentials \\
+  ${proof}${scope}`
 }

@@ -1,6 +1,6 @@
-// The last minute, sampled whenever the sandbox says how it is: what the charts draw.
+// The last minute: what the charts draw. It begins with the journal, and is sampled whenever the sandbox says how it is.
 import { signal } from '@preact/signals'
-import type { Realm, SandboxState } from '../../src/index.ts'
+import type { Decision, JournalEntry, Realm, SandboxState } from '../../src/index.ts'
 
 /** One moment of an API. */
 export interface ApiSample {
@@ -22,6 +22,8 @@ export interface IssuerSample {
 }
 
 const span = 60
+/** About as often as the sandbox says how it is, in milliseconds. */
+const step = 500
 const realms: readonly Realm[] = ['general', 'weblink']
 
 /** Counts up with every sample, so that charts know when to draw. */
@@ -30,6 +32,40 @@ export const apiHistory: Record<Realm, ApiSample[]> = { general: [], weblink: []
 export const issuerHistory: Record<Realm, IssuerSample[]> = { general: [], weblink: [] }
 
 let last: SandboxState | undefined
+
+/** Makes samples of the minute before `state` from the journal, as if the page had been open. */
+export function recall(entries: readonly JournalEntry[], state: SandboxState): void {
+  const end = Date.parse(state.at)
+  for (const realm of realms) {
+    const of = (kind: 'issuer' | 'api'): { at: number; entry: JournalEntry }[] =>
+      entries
+        .filter(({ target }) => target === `${realm}-${kind}`)
+        .map((entry) => ({ at: Date.parse(entry.at), entry }))
+    const [requests, calls] = [of('issuer'), of('api')]
+    for (let to = end - span * 1_000 + step; to <= end; to += step) {
+      const within = (list: typeof calls, ms: number): JournalEntry[] =>
+        list.filter(({ at }) => at > to - ms && at <= to).map(({ entry }) => entry)
+      const [asked, called] = [within(requests, step), within(calls, step)]
+      apiHistory[realm].push({
+        at: to / 1_000,
+        used: state.apis[realm].windows.map(({ window }) => within(calls, window).length),
+        rejected: called.filter(({ status }) => status === 401).length,
+        limited: count(called, 'limited'),
+      })
+      issuerHistory[realm].push({
+        at: to / 1_000,
+        issued: count(asked, 'issued'),
+        refused: count(asked, 'refused'),
+        failed: count(asked, 'failed', 'left'),
+      })
+    }
+  }
+  last = state
+  ticks.value += 1
+}
+
+const count = (entries: readonly JournalEntry[], ...decisions: Decision[]): number =>
+  entries.filter(({ decision }) => decisions.includes(decision)).length
 
 /** Takes a sample. */
 export function remember(state: SandboxState): void {

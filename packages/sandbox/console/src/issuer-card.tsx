@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks'
 import type { IssuerState, Realm } from '../../src/index.ts'
 import { Chart, type Line } from './chart.tsx'
 import { act } from './connection.ts'
-import { faultText } from './fault-text.ts'
+import { Done } from './done.tsx'
+import { FaultForm } from './fault-form.tsx'
+import { FaultNotice } from './fault-notice.tsx'
 import { issuerHistory } from './history.ts'
 import { duration, times } from './in-words.ts'
 
@@ -12,30 +13,21 @@ const lines: readonly Line[] = [
   { label: 'failed', colour: '--warn', kind: 'points' },
 ]
 
-const spans = [
-  ['5 s', 5_000],
-  ['20 s', 20_000],
-  ['1 min', 60_000],
-  ['until restored', undefined],
-] as const
-
 export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerState }) {
-  const [span, setSpan] = useState<number | undefined>(20_000)
   const { counts, live, liveTokens, fault, latency, acceptedSecrets } = issuer
   const isSlow = latency !== 0
-  const during = span === undefined ? {} : { for: span }
-  const heading = `${realm}-issuer`
+  const heading = `${realm}-issuer` as const
+  const ofIssuer = { issuer: realm }
+  const tokens = live === 0 ? 'No token was live' : times(live, 'token')
   return (
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading}>
         {realm} issuer <Health isWell={fault === null && !isSlow} />
       </h2>
-      <p class="where">{issuer.tokenEndpoint}</p>
-      {(fault !== null || isSlow) && (
-        <p class="notice">
-          {fault !== null && faultText(fault)} {isSlow && 'Token requests are held for a while.'}
-        </p>
-      )}
+      <p class="where">
+        {issuer.tokenEndpoint} ({issuer.clientAuthentication})
+      </p>
+      <FaultNotice fault={fault} latency={latency} />
       <dl class="figures">
         <Figure name="requests" value={counts.requests} />
         <Figure name="issued" value={counts.issued} />
@@ -72,57 +64,56 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         ))}
       </ul>
       <div class="actions" role="group" aria-label={`tokens of the ${realm} issuer`}>
-        <button type="button" onClick={() => void act('expire-tokens', { issuer: realm })}>
+        <button
+          type="button"
+          onClick={() =>
+            void act('expire-tokens', ofIssuer, heading, live === 0 ? `${tokens}.` : `${tokens} expired.`)
+          }
+        >
           Expire tokens
         </button>
-        <button type="button" onClick={() => void act('revoke-tokens', { issuer: realm })}>
+        <button
+          type="button"
+          onClick={() =>
+            void act('revoke-tokens', ofIssuer, heading, live === 0 ? `${tokens}.` : `${tokens} revoked.`)
+          }
+        >
           Revoke tokens
         </button>
-        <button type="button" onClick={() => void act('rotate-secret', { issuer: realm })}>
+        <button
+          type="button"
+          onClick={() =>
+            void act('rotate-secret', ofIssuer, heading, 'There is a new secret. The old one is refused.')
+          }
+        >
           Rotate secret
         </button>
-        <button type="button" onClick={() => void act('rotate-secret', { issuer: realm, overlap: true })}>
+        <button
+          type="button"
+          onClick={() =>
+            void act(
+              'rotate-secret',
+              { ...ofIssuer, overlap: true },
+              heading,
+              'There is a new secret. The old one is still accepted.',
+            )
+          }
+        >
           Rotate with overlap
         </button>
         {acceptedSecrets > 1 && (
-          <button type="button" onClick={() => void act('drop-old-secrets', { issuer: realm })}>
+          <button
+            type="button"
+            onClick={() =>
+              void act('drop-old-secrets', ofIssuer, heading, 'Only the newest secret is accepted.')
+            }
+          >
             Drop {times(acceptedSecrets - 1, 'old secret')}
           </button>
         )}
       </div>
-      <div class="actions" role="group" aria-label={`faults of the ${realm} issuer`}>
-        <label>
-          for{' '}
-          <select
-            value={String(span)}
-            onChange={(event) => {
-              const { value } = event.currentTarget
-              setSpan(value === 'undefined' ? undefined : Number(value))
-            }}
-          >
-            {spans.map(([text, ms]) => (
-              <option key={text} value={String(ms)}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button
-          type="button"
-          onClick={() => void act('fail-issuer', { issuer: realm, status: 503, ...during })}
-        >
-          Fail with 503
-        </button>
-        <button type="button" onClick={() => void act('kill-issuer', { issuer: realm, ...during })}>
-          Kill
-        </button>
-        <button type="button" onClick={() => void act('slow-issuer', { issuer: realm, ms: 2_000 })}>
-          Slow by 2 s
-        </button>
-        <button type="button" class="quiet" onClick={() => void act('restore-issuer', { issuer: realm })}>
-          Restore
-        </button>
-      </div>
+      <FaultForm realm={realm} kind="issuer" />
+      <Done where={heading} />
     </section>
   )
 }

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { JournalEntry } from '../../src/index.ts'
 import { act, journal } from './connection.ts'
+import { Done } from './done.tsx'
 
 const targets = ['general-issuer', 'weblink-issuer', 'general-api', 'weblink-api']
 const decisions = ['issued', 'answered', 'refused', 'limited', 'failed', 'left']
@@ -58,6 +59,7 @@ export function Journal() {
           Clear journal and verdict
         </button>
       </form>
+      <Done where="journal" />
       {rows.length === 0 ? (
         <p class="empty">
           {journal.value.length === 0
@@ -164,7 +166,7 @@ function Choice({
 }
 
 async function clear(): Promise<void> {
-  await act('clear-journal', {})
+  await act('clear-journal', {}, 'journal', 'Journal and verdict are empty.')
   evidence.value = []
   journal.value = []
 }

@@ -1,3 +1,4 @@
+import type { Finding } from '../../src/index.ts'
 import { journal, verdict } from './connection.ts'
 import { times } from './in-words.ts'
 import { showEntries } from './journal.tsx'
@@ -24,21 +25,29 @@ export function VerdictPanel() {
         </p>
       )}
       <ul class="findings">
-        {findings.map(({ rule, severity, message, fix, evidence, count }) => (
+        {findings.toSorted(worstFirst).map(({ rule, severity, message, fix, evidence }) => (
           <li key={rule} class={severity}>
-            <p>
-              <strong>{rule}</strong> <span class="tag">{severity}</span> {times(count, 'time')}
-            </p>
-            <p>{message}.</p>
-            <p class="fix">{fix}</p>
-            {evidence.length > 0 && (
-              <button type="button" class="quiet" onClick={() => showEntries(evidence)}>
-                Show the evidence
-              </button>
-            )}
+            <details>
+              <summary>
+                <span class="tag">{severity}</span> <strong>{rule}</strong>{' '}
+                <span class="message">{message}.</span>
+              </summary>
+              <p>{message}.</p>
+              <p class="fix">{fix}</p>
+              {evidence.length > 0 && (
+                <button type="button" class="quiet" onClick={() => showEntries(evidence)}>
+                  Show the evidence
+                </button>
+              )}
+            </details>
           </li>
         ))}
       </ul>
     </section>
   )
+}
+
+function worstFirst(one: Finding, other: Finding): number {
+  if (one.severity !== other.severity) return one.severity === 'error' ? -1 : 1
+  return other.count - one.count
 }

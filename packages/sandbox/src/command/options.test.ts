@@ -19,6 +19,7 @@ test('without options the sandbox has HTTP control on its usual ports', () => {
 test('every option is read, and what stands after -- is left alone', () => {
   const line =
     '--policy weblink=25/1s,100/1m --policy general=3/500ms --lifetime 1.5s --records 7 --delays 2ms-30ms --seed 9 ' +
+    '--authentication general=private_key_jwt --metadata --scope general=read --token-path weblink=/token ' +
     '--port 9000 --scenario a.json --env-file .env --json --verdict -- node app.js --json -- x'
   expect(parseArguments(line.split(' '))).toEqual({
     kind: 'run',
@@ -30,6 +31,10 @@ test('every option is read, and what stands after -- is left alone', () => {
         records: 7,
         delays: { min: 2, max: 30 },
         seed: 9,
+        issuers: {
+          general: { clientAuthentication: 'private_key_jwt', scope: 'read', metadata: true },
+          weblink: { tokenPath: '/token', metadata: true },
+        },
         ratePolicies: {
           general: { limits: [{ quota: 3, window: 500 }] },
           weblink: {
@@ -46,6 +51,13 @@ test('every option is read, and what stands after -- is left alone', () => {
       verdict: true,
       command: ['node', 'app.js', '--json', '--', 'x'],
     },
+  })
+})
+
+test('an option of one issuer says whose it is', () => {
+  expect(parseArguments(['--scope', 'read'])).toEqual({
+    kind: 'wrong',
+    problems: ['--scope must begin with general= or weblink=, not read'],
   })
 })
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import type { RateLimit, StrictRatePolicy } from '../api/strict-rate.ts'
 import { durationForm, parseDuration } from '../duration.ts'
 import { realms, type Realm } from '../realm.ts'
+import type { IssuerSettings } from '../issuer/issuer-settings.ts'
 import type { SandboxOptions } from '../sandbox-options.ts'
 
 /** What the arguments ask for. */
@@ -31,6 +32,10 @@ const defaultPort = 8_420
 
 interface Given {
   policy?: string[]
+  authentication?: string[]
+  metadata?: true
+  scope?: string[]
+  tokenPath?: string[]
   lifetime?: string
   records?: string
   delays?: string
@@ -71,6 +76,14 @@ function createProgram(): Command {
     .option('--delays <min-max>', 'network delay of calls and responses, for example 2ms-30ms')
     .option('--seed <number>', 'repeats the random choices of a run')
     .option('--port <number>', `first of five ports; one that is taken is replaced (default: ${defaultPort})`)
+    .option(
+      '--authentication <issuer=method>',
+      'client_secret_post, client_secret_basic or private_key_jwt; repeatable',
+      collect,
+    )
+    .option('--metadata', 'both issuers publish metadata, as oauthIssuer({ issuer }) wants it')
+    .option('--scope <issuer=scopes>', 'scopes that a token request must name; repeatable', collect)
+    .option('--token-path <issuer=path>', 'path of the token endpoint; repeatable', collect)
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
     .option('--env-file <file>', 'writes the environment variables to a new file, and removes it at the end')
     .option('--json', 'prints one JSON object when it is ready, and the verdict as another one at the end')
@@ -145,6 +158,8 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
   if (delays !== undefined) options.delays = delays
   if (seed !== undefined) options.seed = seed
   if (port !== undefined) options.port = port
+  const issuers = issuerSettings(given, problems)
+  if (Object.keys(issuers).length > 0) options.issuers = issuers
   const ratePolicies: Partial<Record<Realm, StrictRatePolicy>> = {}
   for (const text of given.policy ?? []) {
     const [realm, limits] = parsePolicy(text) ?? []
@@ -153,6 +168,25 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
     } else ratePolicies[realm] = { limits }
   }
   return { ...options, ratePolicies }
+}
+
+const ofIssuers = { authentication: 'clientAuthentication', scope: 'scope', tokenPath: 'tokenPath' } as const
+
+/** Returns the settings of the issuers; their values are checked by the sandbox. */
+function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm, IssuerSettings>> {
+  const issuers: Partial<Record<Realm, IssuerSettings>> = {}
+  const set = (realm: Realm, setting: object): void =>
+    void (issuers[realm] = { ...issuers[realm], ...setting })
+  for (const [option, setting] of Object.entries(ofIssuers))
+    for (const text of given[option as keyof typeof ofIssuers] ?? []) {
+      const [name, value = ''] = text.split(/=(.*)/s)
+      const realm = realms.find((each) => each === name)
+      const flag = option.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
+      if (realm === undefined) problems.push(`--${flag} must begin with general= or weblink=, not ${text}`)
+      else set(realm, { [setting]: value })
+    }
+  if (given.metadata) for (const realm of realms) set(realm, { metadata: true })
+  return issuers
 }
 
 /** Returns a parser for whole numbers up to `max`, written in digits only. */

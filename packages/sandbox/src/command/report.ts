@@ -1,14 +1,17 @@
+import type { IssuerState } from '../control/state.ts'
 import type { JournalEntry } from '../journal/entry.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import type { Finding, Verdict } from '../verdict/verdict.ts'
 
 /** Returns what the command prints when the sandbox is ready. */
 export function welcome(
-  { consoleUrl, controlUrl, apiUrl, weblinkUrl, control }: Sandbox,
+  { consoleUrl, controlUrl, authUrl, apiUrl, weblinkUrl, control }: Sandbox,
   ca: string,
 ): string {
   const { issuers } = control.state()
-  const variables = Object.entries(control.environment()).map(([name, value]) => `export ${name}=${value}`)
+  const variables = Object.entries(control.environment()).map(
+    ([name, value]) => `export ${name}=${quoted(value)}`,
+  )
   return `The sandbox is ready: two token issuers and two APIs, on this machine only. Ctrl-C ends it.
 
   console          ${consoleUrl}
@@ -21,12 +24,30 @@ export function welcome(
 
 ${variables.join('\n')}
 
-A first token, with these variables:
+${firstToken(issuers.general, authUrl)}An outage of 20 seconds:
 
-  curl --cacert $NODE_EXTRA_CA_CERTS $AUTH_URL/public/security/v1/token \\
-    -d grant_type=client_credentials -d client_id=$GENERAL_CLIENT_ID -d client_secret=$GENERAL_CLIENT_SECRET
+  curl $CONTROL/v1/kill-issuer -H "Authorization: Bearer $TOKEN" -d '{"issuer":"general","for":20000}'
 `
 }
+
+/** Returns the request for a token of the general issuer; nothing where it takes a signature, which curl cannot make. */
+function firstToken({ clientAuthentication, tokenEndpoint, scope }: IssuerState, authUrl: string): string {
+  if (clientAuthentication === 'private_key_jwt') return ''
+  const proof =
+    clientAuthentication === 'client_secret_post'
+      ? '-d client_id=$GENERAL_CLIENT_ID -d client_secret=$GENERAL_CLIENT_SECRET'
+      : '-u $GENERAL_CLIENT_ID:$GENERAL_CLIENT_SECRET'
+  return `A first token, with these variables:
+
+  curl --cacert $NODE_EXTRA_CA_CERTS ${tokenEndpoint.replace(authUrl, '$AUTH_URL')} \\
+    -d grant_type=client_credentials ${proof}${scope === '' ? '' : ` -d ${quoted(`scope=${scope}`)}`}
+
+`
+}
+
+/** Returns a value as a shell takes it; most values need no quotes. */
+const quoted = (value: string): string =>
+  /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`
 
 /** Returns what the command prints at the end. */
 export function verdictText(

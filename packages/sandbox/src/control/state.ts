@@ -4,6 +4,7 @@ import type { StrictRatePolicy, WindowUsage } from '../api/strict-rate.ts'
 import type { Fault } from '../faults/failure.ts'
 import type { FaultSlot } from '../faults/fault.ts'
 import type { Latency } from '../faults/latency.ts'
+import type { ClientAuthentication } from '../issuer/issuer-settings.ts'
 import type { Issuer, IssuerCounts } from '../issuer/issuer.ts'
 import { perRealm, type Realm } from '../realm.ts'
 
@@ -32,6 +33,10 @@ export interface FaultState {
 
 export interface IssuerState {
   tokenEndpoint: string
+  /** How the client must prove itself. */
+  clientAuthentication: ClientAuthentication
+  /** The scopes that a token request must name, separated by spaces; empty for none. */
+  scope: string
   /** Lifetime of the tokens issued from now on, in milliseconds. */
   tokenLifetime: number
   /** Tokens that live now, the newest first; at most 20. */
@@ -78,10 +83,12 @@ const shownTokens = 20
 export function issuerStates(issuers: Record<Realm, Issuer>, now: () => number): Record<Realm, IssuerState> {
   return perRealm((realm) => {
     const issuer = issuers[realm]
-    const { tokenEndpoint, ledger, registration, slowness, clock, faults } = issuer
+    const { tokenEndpoint, settings, ledger, registration, slowness, clock, faults } = issuer
     const live = ledger.live()
     return {
       tokenEndpoint,
+      clientAuthentication: settings.clientAuthentication,
+      scope: settings.scope,
       tokenLifetime: ledger.lifetime,
       liveTokens: live.slice(0, shownTokens).map(({ name, expiresAt, lifetime }) => ({
         token: name,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, type JsonWebKey } from 'node:crypto'
 
 /** What a registered application sends to its issuer (RFC 6749 §2.3.1). */
 export interface ClientCredentials {
@@ -6,41 +6,76 @@ export interface ClientCredentials {
   clientSecret: string
 }
 
-/** A registered application and its accepted secrets. */
+/** What a registered application signs its assertions with (RFC 7523 §2.2). */
+export interface KeyCredentials {
+  clientId: string
+  /** PKCS#8, PEM; an ES256 key. */
+  privateKey: string
+  /** The `kid` of assertions. */
+  keyId: string
+}
+
+/** A registered application, and the secrets and keys that are accepted from it. */
 export interface ClientRegistration {
   readonly clientId: string
   /** Returns the client id with the newest secret. */
   credentials(): ClientCredentials
-  accepts(clientSecret: string): boolean
-  /** Returns whether this is or was a secret of the application. */
-  had(clientSecret: string): boolean
+  /** Returns the client id with the newest key. */
+  keyCredentials(): KeyCredentials
+  /** Returns the public keys that are accepted now. */
+  publicKeys(): JsonWebKey[]
+  /** @param proof - a secret, or the id of a key. */
+  accepts(proof: string): boolean
+  /** Returns whether this is or was a secret, or the id of a key, of the application. */
+  had(proof: string): boolean
   /** Returns how many secrets are accepted now. */
   accepted(): number
-  /** Makes a new secret. With `overlap` the earlier secrets are still accepted. */
+  /** Makes a new secret and a new key. With `overlap` the earlier ones are still accepted. */
   rotate(options: { overlap: boolean }): void
-  /** Accepts only the newest secret from now on. */
+  /** Accepts only the newest secret and key from now on. */
   dropOldSecrets(): void
 }
 
-// base64url: no character that a form body would have to escape
-const randomSecret = (): string => randomBytes(32).toString('base64url')
+/** What an application proves itself by: a secret or a key. */
+interface Proof {
+  clientSecret: string
+  privateKey: string
+  publicKey: JsonWebKey
+  keyId: string
+}
 
 export function createClientRegistration(name: string): ClientRegistration {
   const clientId = `${name}-${randomBytes(6).toString('hex')}`
-  let newest = randomSecret()
-  let old: string[] = []
-  const all = new Set([newest])
+  const all = new Set<string>()
+
+  const make = (): Proof => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const keyId = `${name}-key-${all.size / 2 + 1}`
+    // base64url: no character that a form body would have to escape
+    const clientSecret = randomBytes(32).toString('base64url')
+    all.add(clientSecret).add(keyId)
+    return {
+      clientSecret,
+      keyId,
+      privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      publicKey: { ...publicKey.export({ format: 'jwk' }), kid: keyId, alg: 'ES256', use: 'sig' },
+    }
+  }
+  let newest = make()
+  let old: Proof[] = []
 
   return {
     clientId,
-    credentials: () => ({ clientId, clientSecret: newest }),
-    accepts: (clientSecret) => clientSecret === newest || old.includes(clientSecret),
-    had: (clientSecret) => all.has(clientSecret),
+    credentials: () => ({ clientId, clientSecret: newest.clientSecret }),
+    keyCredentials: () => ({ clientId, privateKey: newest.privateKey, keyId: newest.keyId }),
+    publicKeys: () => [newest, ...old].map(({ publicKey }) => publicKey),
+    accepts: (proof) =>
+      [newest, ...old].some(({ clientSecret, keyId }) => proof === clientSecret || proof === keyId),
+    had: (proof) => all.has(proof),
     accepted: () => old.length + 1,
     rotate({ overlap }) {
       old = overlap ? [...old, newest] : []
-      newest = randomSecret()
-      all.add(newest)
+      newest = make()
     },
     dropOldSecrets() {
       old = []

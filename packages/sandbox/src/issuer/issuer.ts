@@ -7,12 +7,14 @@ import type { Random } from '../faults/random.ts'
 import { inSeconds } from '../in-words.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
-import { problem, send } from '../server/answer.ts'
+import { json, problem, send } from '../server/answer.ts'
 import { cutInBody } from '../server/cut.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import type { ClientRegistration } from './client-registration.ts'
+import type { IssuerSettings } from './issuer-settings.ts'
+import { metadataOf, metadataPaths } from './metadata.ts'
 import { createOAuthServer, type OAuthServer } from './oauth-server.ts'
-import type { LedgerEntry, TokenLedger } from './token-ledger.ts'
+import type { TokenLedger } from './token-ledger.ts'
 import { judgeTokenRequest } from './token-request.ts'
 
 /** Results of the token requests at one issuer since the start or the last reset. */
@@ -30,8 +32,7 @@ export interface IssuerCounts {
 export interface IssuerOptions {
   realm: Realm
   origin: string
-  tokenPath: string
-  scope: string | undefined
+  settings: Required<IssuerSettings>
   tokenFormat: 'jwt' | 'opaque'
   registration: ClientRegistration
   ledger: TokenLedger
@@ -43,6 +44,7 @@ export interface IssuerOptions {
 /** A token endpoint: an OAuth server with faults on demand in front of it. */
 export interface Issuer {
   readonly tokenEndpoint: string
+  readonly settings: Required<IssuerSettings>
   readonly registration: ClientRegistration
   readonly ledger: TokenLedger
   readonly faults: FaultSlot<Fault>
@@ -58,18 +60,74 @@ export interface Issuer {
 const noCounts: IssuerCounts = { requests: 0, issued: 0, refused: 0, failed: 0 }
 
 export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
-  const { realm, origin, tokenPath, registration, ledger, now, random, clock } = options
+  const { realm, origin, settings, registration, ledger, now, random, clock } = options
+  const { clientAuthentication, tokenPath } = settings
   const oauth = await createOAuthServer({ ...options, epoch: () => clock.epoch() })
   const faults = createFaultSlot<Fault>(now, random)
   let counts = { ...noCounts }
 
-  const refused = (reason: string, entry?: LedgerEntry): Outcome => {
-    counts.refused += 1
-    return { decision: 'refused', reason, entry, flaws: ['token-request'] }
+  /** Returns what became of a request that met a fault; `undefined` if it met none, or is to be cut in its body. */
+  const meetFault = async (
+    { socket }: IncomingMessage,
+    response: ServerResponse,
+    fault: Fault | undefined,
+  ): Promise<Outcome | undefined> => {
+    if (fault === 'cut') {
+      socket.destroy()
+      return { decision: 'failed', reason: 'the sandbox cut the connection, as killIssuer says', cut: true }
+    }
+    const held = sample(issuer.slowness, random)
+    if (held > 0) await pause(held)
+    // a request whose client closed the connection must not count as issued
+    if (response.closed) {
+      return {
+        decision: 'left',
+        reason: `the client left while the issuer took ${inSeconds(held)}, as slowIssuer says`,
+      }
+    }
+    if (fault === 'cut-body') cutInBody(response)
+    else if (fault !== undefined) {
+      send(response, fault)
+      return { decision: 'failed', reason: `the sandbox responded with ${fault.status}, as failIssuer says` }
+    }
+    return undefined
+  }
+
+  const cutOutcome: Outcome = {
+    decision: 'failed',
+    reason: 'the sandbox cut the connection in the middle of the body, as killIssuer says',
+    cut: true,
+  }
+
+  const answerMetadata = async (request: IncomingMessage, response: ServerResponse): Promise<Outcome> => {
+    const fault = faults.take()
+    const met = await meetFault(request, response, fault)
+    if (met !== undefined) return met
+    send(response, json(metadataOf(origin, settings)))
+    return fault === 'cut-body' ? cutOutcome : { decision: 'answered', reason: 'the metadata of the issuer' }
+  }
+
+  const answerTokenRequest = async (request: IncomingMessage, response: ServerResponse): Promise<Outcome> => {
+    const fault = faults.take()
+    const met = await meetFault(request, response, fault)
+    if (met !== undefined) return met
+    if (request.method !== 'POST') {
+      send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
+      const reason = `a token request is a POST, not a ${request.method}`
+      return { decision: 'refused', reason, flaws: ['token-request'] }
+    }
+    const exchange = await oauth.handle(request, response)
+    if (fault === 'cut-body') return cutOutcome
+    const entry = exchange.tokenId === undefined ? undefined : ledger.entryOf(exchange.tokenId)
+    if (entry !== undefined) {
+      return { decision: 'issued', reason: `issued ${entry.name} for ${inSeconds(entry.lifetime)}`, entry }
+    }
+    return judgeTokenRequest(request, exchange, { realm, registration, clientAuthentication })
   }
 
   const issuer: Issuer = {
     tokenEndpoint: origin + tokenPath,
+    settings,
     registration,
     ledger,
     faults,
@@ -81,7 +139,8 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       counts = { ...noCounts }
     },
     async handle(request, response) {
-      const path = request.url?.split('?', 1)[0]
+      const path = request.url?.split('?', 1)[0] ?? ''
+      if (settings.metadata && metadataPaths.includes(path)) return answerMetadata(request, response)
       if (path !== tokenPath) {
         const detail = `The token endpoint is ${tokenPath}`
         send(response, problem(404, detail))
@@ -92,53 +151,11 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
         }
       }
       counts.requests += 1
-      const fault = faults.take()
-      if (fault === 'cut') {
-        counts.failed += 1
-        request.socket.destroy()
-        return { decision: 'failed', reason: 'the sandbox cut the connection, as killIssuer says', cut: true }
-      }
-      const held = sample(issuer.slowness, random)
-      if (held > 0) await pause(held)
-      // a request whose client closed the connection must not count as issued
-      if (response.closed) {
-        counts.failed += 1
-        return {
-          decision: 'left',
-          reason: `the client left while the issuer took ${inSeconds(held)}, as slowIssuer says`,
-        }
-      }
-      if (fault !== undefined && fault !== 'cut-body') {
-        counts.failed += 1
-        send(response, fault)
-        return {
-          decision: 'failed',
-          reason: `the sandbox responded with ${fault.status}, as failIssuer says`,
-        }
-      }
-      if (request.method !== 'POST') {
-        send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
-        return refused(`a token request is a POST, not a ${request.method}`)
-      }
-      if (fault === 'cut-body') {
-        counts.failed += 1
-        cutInBody(response)
-        await oauth.handle(request, response)
-        return {
-          decision: 'failed',
-          reason: 'the sandbox cut the connection in the middle of the body, as killIssuer says',
-          cut: true,
-        }
-      }
-      const exchange = await oauth.handle(request, response)
-      if (response.statusCode === 200) counts.issued += 1
-      else if (response.statusCode < 500) counts.refused += 1
+      const outcome = await answerTokenRequest(request, response)
+      if (outcome.decision === 'issued') counts.issued += 1
+      else if (outcome.decision === 'refused') counts.refused += 1
       else counts.failed += 1
-      const entry = exchange.tokenId === undefined ? undefined : ledger.entryOf(exchange.tokenId)
-      if (entry !== undefined) {
-        return { decision: 'issued', reason: `issued ${entry.name} for ${inSeconds(entry.lifetime)}`, entry }
-      }
-      return judgeTokenRequest(request, exchange, { realm, registration })
+      return outcome
     },
   }
   return issuer

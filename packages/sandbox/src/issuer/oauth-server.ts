@@ -1,19 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { exportJWK, generateKeyPair } from 'jose'
-import { errors, Provider, type Adapter, type Configuration, type KoaContextWithOIDC } from 'oidc-provider'
+import {
+  errors,
+  Provider,
+  type Adapter,
+  type AdapterPayload,
+  type Configuration,
+  type KoaContextWithOIDC,
+} from 'oidc-provider'
 
 import { send, type Answer } from '../server/answer.ts'
 import type { ClientRegistration } from './client-registration.ts'
+import type { IssuerSettings } from './issuer-settings.ts'
 import { createJwtReader } from './jwt-reader.ts'
+import type { Form } from './shown-client.ts'
 import type { LedgerEntry, TokenLedger } from './token-ledger.ts'
 
 export interface OAuthServerOptions {
   /** The issuer identifier; the token endpoint is on this origin. */
   origin: string
-  tokenPath: string
-  /** The scope that a token request must name. With `undefined` a token request must name no scope. */
-  scope: string | undefined
+  settings: Required<IssuerSettings>
   tokenFormat: 'jwt' | 'opaque'
   registration: ClientRegistration
   ledger: TokenLedger
@@ -23,12 +30,13 @@ export interface OAuthServerOptions {
 
 /** A token request and the response of the authorization server. */
 export interface TokenExchange {
-  clientId: string | undefined
-  clientSecret: string | undefined
+  form: Form
   /** Id of the token that was issued. */
   tokenId: string | undefined
   /** Error of RFC 6749 §5.2, with its description. */
   error: string | undefined
+  /** What the server found wrong with the client, which a response does not say. */
+  detail: string | undefined
 }
 
 /** One authorization server that grants client credentials (RFC 6749 §4.4). */
@@ -42,27 +50,33 @@ const algorithm = 'ES256'
 
 /** Makes an authorization server with oidc-provider, which only this file uses. */
 export async function createOAuthServer(options: OAuthServerOptions): Promise<OAuthServer> {
-  const { origin, ledger, registration, scope, tokenFormat } = options
+  const { origin, ledger, registration, settings, tokenFormat } = options
+  const { clientAuthentication, scope, tokenPath } = settings
+  const scopes = scopesOf(scope)
   const audience = `${origin}/api`
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true })
 
+  /** Read at each token request, because a key may have been rotated. */
+  const findClient = async (id: string): Promise<AdapterPayload | undefined> => {
+    if (id !== registration.clientId) return undefined
+    return {
+      client_id: id,
+      grant_types: ['client_credentials'],
+      response_types: [],
+      redirect_uris: [],
+      token_endpoint_auth_method: clientAuthentication,
+      ...(clientAuthentication === 'private_key_jwt'
+        ? { jwks: { keys: registration.publicKeys() } }
+        : // required, but never compared: see compareClientSecret below
+          { client_secret: 'of the registration' }),
+      ...(scope !== '' && { scope }),
+    }
+  }
   const provider = new Provider(origin, {
-    adapter: () => noStorage,
-    clients: [
-      {
-        client_id: registration.clientId,
-        // required, but never compared: see compareClientSecret below
-        client_secret: registration.credentials().clientSecret,
-        grant_types: ['client_credentials'],
-        response_types: [],
-        redirect_uris: [],
-        token_endpoint_auth_method: 'client_secret_post',
-        ...(scope === undefined ? {} : { scope }),
-      },
-    ],
+    adapter: (kind) => (kind === 'Client' ? { ...noStorage, find: findClient } : noStorage),
     // the algorithm of JWT access tokens too
     clientDefaults: { id_token_signed_response_alg: algorithm },
-    clientAuthMethods: ['client_secret_post'],
+    clientAuthMethods: [clientAuthentication],
     clientBasedCORS: () => false,
     features: {
       devInteractions: { enabled: false },
@@ -72,9 +86,9 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
         defaultResource: () => audience,
         getResourceServerInfo(context, resource) {
           if (resource !== audience) throw new errors.InvalidTarget()
-          checkScope(context, scope)
+          checkScope(context, scopes)
           return {
-            scope: scope ?? '',
+            scope,
             audience,
             accessTokenFormat: tokenFormat,
           }
@@ -91,8 +105,8 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
       },
     },
     jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'sandbox', alg: algorithm, use: 'sig' }] },
-    routes: { token: options.tokenPath },
-    scopes: scope === undefined ? [] : [scope],
+    routes: { token: tokenPath },
+    scopes,
     ttl: { ClientCredentials: () => Math.ceil(ledger.lifetime / 1_000) },
   } satisfies Configuration)
 
@@ -103,6 +117,10 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   provider.on('client_credentials.saved', issue)
   // otherwise Koa prints errors, for example when a client closes the connection
   provider.silent = true
+  const details = new WeakMap<IncomingMessage, string>()
+  provider.on('grant.error', ({ req }, { error_detail: detail }) => {
+    if (detail !== undefined) details.set(req, detail)
+  })
   const exchanges = new WeakMap<IncomingMessage, TokenExchange>()
   provider.use(async (context, next) => {
     await next()
@@ -112,13 +130,12 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
       | undefined
     const token = context.status === 200 ? oidc?.entities.ClientCredentials : undefined
     if (token !== undefined && answer !== undefined) answer.expires_in = ledger.lifetimeOf(token.jti) / 1_000
-    const { client_id: clientId, client_secret: clientSecret } = (oidc?.body ?? {}) as Record<string, string>
     const error = answer?.error
     exchanges.set(context.req, {
-      clientId,
-      clientSecret,
+      form: (oidc?.body ?? {}) as Form,
       tokenId: token?.jti,
       error: error === undefined ? undefined : `${error}, ${answer?.error_description}`,
+      detail: details.get(context.req),
     })
   })
 
@@ -129,7 +146,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   return {
     async handle(request, response) {
       // oidc-provider would accept client_secret_basic in place of client_secret_post
-      if (request.headers.authorization !== undefined) {
+      if (clientAuthentication === 'client_secret_post' && request.headers.authorization !== undefined) {
         send(response, credentialsOutsideOfForm)
         return { ...noExchange, error: 'invalid_client, credentials are only accepted in the form body' }
       }
@@ -146,10 +163,10 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
 }
 
 const noExchange: TokenExchange = {
-  clientId: undefined,
-  clientSecret: undefined,
+  form: {},
   tokenId: undefined,
   error: undefined,
+  detail: undefined,
 }
 
 /** Stores nothing: the ledger keeps the tokens, and the rest is not needed. */
@@ -164,12 +181,16 @@ const noStorage: Adapter = {
 }
 
 /** Refuses a wrong scope. By default oidc-provider drops an unknown scope and grants the rest. */
-function checkScope({ oidc }: KoaContextWithOIDC, required: string | undefined): void {
-  const requested = oidc.params?.['scope']
-  if (requested === required) return
-  const allowed = required === undefined ? 'this issuer has no scopes' : `scope ${required} is required`
-  throw new errors.InvalidScope(allowed, requested as string)
+function checkScope({ oidc }: KoaContextWithOIDC, required: readonly string[]): void {
+  const requested = (oidc.params?.['scope'] as string | undefined) ?? ''
+  if (scopesOf(requested).join(' ') === required.join(' ')) return
+  const allowed =
+    required.length === 0 ? 'this issuer has no scopes' : `scope ${required.join(' ')} is required`
+  throw new errors.InvalidScope(allowed, requested)
 }
+
+/** Returns the scopes of a list, whose order means nothing. */
+const scopesOf = (list: string): string[] => (list === '' ? [] : list.split(' ').toSorted())
 
 /** Response to credentials in an `Authorization` header: a refusal with a challenge (RFC 6749 §5.2). */
 const credentialsOutsideOfForm: Answer = {

@@ -1,6 +1,8 @@
-import { connect } from 'node:tls'
-import { Agent } from 'node:https'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { Agent } from 'node:https'
+import { connect } from 'node:tls'
+import { promisify } from 'node:util'
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 
@@ -131,6 +133,30 @@ test('a secret that was rotated away is not held against the client', async () =
   sandbox.control.rotateSecret('general')
   await requestToken(sandbox, 'general', { client_secret: clientSecret })
   expect(last()?.reason).toBe('a secret that was rotated away')
+  expect(rulesBroken()).toEqual([])
+})
+
+test('a program that opens a connection for each call is found', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  const agent = new Agent({ ca: sandbox.ca, keepAlive: false })
+  for (let call = 0; call < 20; call += 1) await callApi(sandbox, 'general', { token, tls: { agent } })
+  await vi.waitFor(() => expect(rulesBroken()).toEqual(['no-keep-alive']), patience)
+})
+
+test('processes that make one call each are not found, though each opens a connection', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  const url = `${sandbox.apiUrl}status/200`
+  const program = `
+    const agent = new (require('node:https').Agent)({ keepAlive: true, ca: process.env.CA })
+    const headers = { authorization: 'Bearer ${token}', 'user-agent': 'job/1' }
+    require('node:https').get('${url}', { agent, headers }, (response) => {
+      response.resume().on('end', () => agent.destroy())
+    })`
+  for (let run = 0; run < 8; run += 1)
+    await promisify(execFile)(process.execPath, ['--eval', program], { env: { CA: sandbox.ca } })
+  expect(new Set(sandbox.control.journal({ client: 'job/1' }).map(({ connection }) => connection)).size).toBe(
+    8,
+  )
   expect(rulesBroken()).toEqual([])
 })
 

@@ -23,3 +23,7 @@ test('every sandbox has an authority of its own', async () => {
   const [one, other] = await Promise.all([makeCertificates(), makeCertificates()])
   expect(new X509Certificate(one.cert).verify(new X509Certificate(other.ca).publicKey)).toBe(false)
 })
+
+test('every text ends with a newline, so that two of them can be put into one file', async () => {
+  for (const pem of Object.values(await makeCertificates())) expect(pem).toMatch(/-----\n$/)
+})

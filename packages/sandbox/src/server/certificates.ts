@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { generate } from 'selfsigned'
 
-/** What a TLS server on this machine needs, and what its clients must trust. All PEM. */
+/** What a TLS server on this machine needs, and what its clients must trust. All PEM, with a newline at the end. */
 export interface Certificates {
   /** Certificate of the authority, made for this sandbox only; its key is thrown away. */
   ca: string
@@ -40,5 +40,7 @@ export async function makeCertificates(): Promise<Certificates> {
       },
     ],
   })
-  return { ca: authority.cert, cert: leaf.cert, key: leaf.private }
+  return { ca: line(authority.cert), cert: line(leaf.cert), key: line(leaf.private) }
 }
+
+const line = (text: string): string => `${text.trim()}\n`

@@ -1,11 +1,14 @@
 /** How often the pulse reads the clock, in milliseconds. */
 const interval = 10
+/** For how long a machine that had no time for this process counts as busy, in milliseconds. */
+const remembered = 1_000
 
-/** Records when this process last had time to read from its connections. */
+/** Records when this process had time to read from its connections. */
 export interface Pulse {
   /**
-   * Returns the earliest time at which bytes that are read now may have arrived. That is long ago if this process was
-   * busy or had no processor. The verdict must not count such a delay as a mistake of the client.
+   * Returns the earliest time at which bytes that are read now may have been sent. That is long ago if this process was
+   * busy or had no processor, and its client perhaps had none either. The verdict must not count such a delay as a mistake
+   * of the client.
    */
   earliest(): number
   stop(): void
@@ -13,9 +16,15 @@ export interface Pulse {
 
 export function createPulse(now: () => number): Pulse {
   let last = now()
-  const timer = setInterval(() => (last = now()), interval).unref()
+  let stalls: { at: number; ms: number }[] = []
+  const timer = setInterval(() => {
+    const at = now()
+    stalls = stalls.filter((stall) => at - stall.at < remembered)
+    if (at - last > 2 * interval) stalls.push({ at, ms: at - last })
+    last = at
+  }, interval).unref()
   return {
-    earliest: () => last,
+    earliest: () => last - Math.max(0, ...stalls.map(({ ms }) => ms)),
     stop() {
       clearInterval(timer)
     },

@@ -11,12 +11,15 @@ export interface SeenClose {
 /** Reports that a client broke the rule once. The ids of the journal entries are the evidence. */
 type Report = (...evidence: readonly number[]) => void
 
+/** Keeps journal entries as evidence, for a report that may come later. */
+type Keep = (...evidence: readonly number[]) => void
+
 /** Watches all requests for one mistake. Its memory stays small in a sandbox that runs for days. */
 export interface Watcher {
   see(request: SeenRequest): void
   seeClose?(close: SeenClose): void
-  /** Returns the ids of journal entries that break the rule now, and that a later request may still put right. */
-  open?(): readonly number[]
+  /** Returns the evidence of each time that the rule is broken now, and that a later request may still put right. */
+  open?(): readonly (readonly number[])[]
 }
 
 /** One mistake that clients make. */
@@ -30,7 +33,7 @@ export interface Rule {
   fix: string
   /** How often it must happen before it is a finding. Default: once. */
   least?: number
-  watch: (report: Report) => Watcher
+  watch: (report: Report, keep: Keep) => Watcher
 }
 
 /** Returns `1 call` or `2 calls`. */

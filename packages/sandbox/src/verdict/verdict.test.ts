@@ -147,6 +147,52 @@ test('a token requested after a straggling 401 of an older one is needless', () 
   expect(finding('needless-renewal')?.evidence).toEqual([3, 5])
 })
 
+/** Shows the judge a call that brings this token. */
+const use = (live: LedgerEntry, arrivedAt: number): number => see({ arrivedAt, token: live })
+
+test('two tokens that are both in use later belong to two programs: neither request was needless', () => {
+  const [one, other] = [issue(0), issue(10)]
+  use(other, 511)
+  use(one, 510)
+  // so soon a call may still have been under way with the token of before
+  expect(finding('needless-renewal')?.evidence).toEqual([1, 2])
+  use(one, 511)
+  expect(finding('needless-renewal')).toBeUndefined()
+})
+
+test('each of two programs may replace its own token when that is old or refused', () => {
+  const [one, other] = [issue(0), issue(10)]
+  for (const each of [one, other]) use(each, 520)
+  const renewed = issue(530)
+  issue(540)
+  see({ ...refused, arrivedAt: 545, token: renewed })
+  issue(550)
+  expect(finding('needless-renewal')).toBeUndefined()
+  issue(560)
+  expect(finding('needless-renewal')).toMatchObject({ count: 1 })
+})
+
+test('two programs that start at once are a stampede only as long as they could be one', () => {
+  const [one, other] = [token(0), token(1)]
+  see({ kind: 'issuer', arrivedAt: 0, decidedAt: 100, token: one })
+  see({ kind: 'issuer', arrivedAt: 50, decidedAt: 150, token: other })
+  for (const each of [one, other]) use(each, 650)
+  expect(finding('stampede')?.evidence).toEqual([1, 2])
+  for (const each of [one, other]) use(each, 651)
+  expect(finding('stampede')).toBeUndefined()
+})
+
+test('a revoked token is not held against another program, whose connection is older than the refusal', () => {
+  const revoked = token(0, { revokedAt: 10 })
+  see({ ...refused, arrivedAt: 100, token: revoked, connection: 1 })
+  see({ ...refused, arrivedAt: 900, token: revoked, connection: 2 })
+  expect(finding('rejected-token')).toBeUndefined()
+  see({ ...refused, arrivedAt: 1_500, token: revoked, connection: 2 })
+  expect(finding('rejected-token')).toMatchObject({ count: 1, evidence: [1, 3] })
+  see({ ...refused, arrivedAt: 1_500, token: revoked, connection: 3, onConnection: 1 })
+  expect(finding('rejected-token')).toMatchObject({ count: 2 })
+})
+
 test('a revoked token sent again when its client could know is found, and not before', () => {
   const revoked = token(0, { revokedAt: 10 })
   see({ ...refused, arrivedAt: 100, token: revoked })
@@ -175,6 +221,11 @@ test('the eleventh 401 in a row of one call is a retry without end', () => {
   expect(finding('endless-401')?.evidence).toEqual([10, 11])
 })
 
+test('a call that comes again more than five seconds after its 401 is no retry of it', () => {
+  for (let time = 0; time < 30; time += 1) see({ ...refused, arrivedAt: time * 5_001 })
+  expect(finding('endless-401')).toBeUndefined()
+})
+
 test('1,000 calls that were refused at once are not retries of each other', () => {
   for (let call = 0; call < 1_000; call += 1) see({ ...refused, arrivedAt: 0, decidedAt: 10 })
   expect(finding('endless-401')).toBeUndefined()
@@ -200,26 +251,34 @@ test('a refused call is lost until the same call succeeds', () => {
 })
 
 /** Shows the judge a connection with one request, which the client closes after `closedAfter` milliseconds. */
-function single(connection: number, arrivedAt: number, closedAfter: number): void {
+function single(connection: number, arrivedAt: number, closedAfter: number, client = 'node'): void {
   lastId += 1
   const entry = {
     id: lastId,
-    client: 'node',
+    client,
     target: 'general-api',
     decision: 'answered',
     connection,
   } as JournalEntry
-  const last = { entry, onConnection: 1, cut: false, arrivedAt, decidedAt: arrivedAt, kind: 'api', flaws: [] }
+  const times = { beganAt: arrivedAt, arrivedAt, decidedAt: arrivedAt }
+  const last = { entry, onConnection: 1, cut: false, ...times, kind: 'api', flaws: [] }
   judge.see(last as never)
   judge.seeClose({ last: last as never, at: arrivedAt + closedAfter })
 }
 
 test('five connections opened where one had just been closed are no keep-alive, and only a warning', () => {
-  for (let request = 0; request < 5; request += 1) single(request, request * 10, 1)
+  for (let request = 0; request < 5; request += 1) single(request, request * 26, 1)
   expect(finding('no-keep-alive')).toBeUndefined()
-  single(5, 50, 1)
+  single(5, 5 * 26, 1)
   expect(finding('no-keep-alive')).toMatchObject({ severity: 'warning', count: 5 })
   expect(judge.verdict().ok).toBe(true)
+})
+
+test('programs that start one after the other are not: each must open a connection of its own', () => {
+  for (let request = 0; request < 50; request += 1) single(request, request * 27, 1)
+  // faster than that starts curl, which keeps its connection for as long as it runs
+  for (let request = 0; request < 50; request += 1) single(request, request * 15, 1, 'curl/8.14.1')
+  expect(finding('no-keep-alive')).toBeUndefined()
 })
 
 test('connections that were idle for a second before they were closed are not', () => {

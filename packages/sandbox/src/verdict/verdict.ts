@@ -93,16 +93,22 @@ function openCase(
   keep: (id: number) => void,
 ): Case {
   const evidence = new Set<number>()
+  const kept = new Set<number>()
   let reported = 0
-  const note = (id: number): void => {
-    if (evidence.size >= mostEvidence) return
-    evidence.add(id)
-    keep(id)
+  const note = (known: Set<number>, ids: readonly number[]): void => {
+    for (const id of ids) {
+      if (known.size >= mostEvidence) return
+      known.add(id)
+      keep(id)
+    }
   }
-  const watcher = watch((...ids) => {
-    reported += 1
-    for (const id of ids) note(id)
-  })
+  const watcher = watch(
+    (...ids) => {
+      reported += 1
+      note(evidence, ids)
+    },
+    (...ids) => note(kept, ids),
+  )
 
   return {
     watcher,
@@ -110,7 +116,7 @@ function openCase(
       const open = watcher.open?.() ?? []
       const count = reported + open.length
       if (count < least) return undefined
-      const shown = [...evidence, ...open].slice(0, mostEvidence)
+      const shown = [...new Set([...evidence, ...open.flat()])].slice(0, mostEvidence)
       return { rule: name, severity, message: message(count), fix, evidence: shown, count }
     },
   }

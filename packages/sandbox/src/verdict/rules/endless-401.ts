@@ -2,6 +2,8 @@ import { BoundedMap } from '../bounded-map.ts'
 import { plural, type Rule } from '../rule.ts'
 
 const inARow = 10
+/** A call that comes later than this after its 401 is made anew, not retried, in milliseconds. */
+const longestPause = 5_000
 const rememberedCalls = 5_000
 
 /** The same call, sent again and again after a 401. */
@@ -21,7 +23,8 @@ export const endless401: Rule = {
         const before = refused.get(key)
         // calls that are under way at the same time are not retries of each other
         if (before !== undefined && arrivedAt < before.at) return
-        const times = (before?.times ?? 0) + 1
+        const isRetry = before !== undefined && arrivedAt - before.at <= longestPause
+        const times = isRetry ? before.times + 1 : 1
         if (times > inARow) report(before?.id ?? entry.id, entry.id)
         refused.set(key, { times, id: entry.id, at: decidedAt })
       },

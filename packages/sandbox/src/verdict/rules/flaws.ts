@@ -7,7 +7,7 @@ type Text = Pick<Rule, 'message' | 'fix'>
 const texts: Record<Flaw, Text> = {
   'client-authentication': {
     message: (count) => `${plural(count, 'token request')} did not authenticate as the issuer requires`,
-    fix: 'Send client_id and client_secret as fields of the form, each issuer its own (RFC 6749 §2.3.1).',
+    fix: 'Send to each issuer its own client_id and client_secret as fields of the form (RFC 6749 §2.3.1), or what its option clientAuthentication asks for.',
   },
   'content-type': {
     message: (count) => `${plural(count, 'token request')} had a body that is not a form`,
@@ -15,7 +15,7 @@ const texts: Record<Flaw, Text> = {
   },
   'token-request': {
     message: (count) => `${plural(count, 'token request')} could not be granted`,
-    fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one.',
+    fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one, unless its option scope names others.',
   },
   'expired-token': {
     message: (count) => `${plural(count, 'call')} brought a token that had expired`,

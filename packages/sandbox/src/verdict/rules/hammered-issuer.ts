@@ -15,7 +15,7 @@ export const hammeredIssuer: Rule = {
     const failures = perRealm((): { id: number; at: number }[] => [])
     return {
       see({ entry, kind, realm, arrivedAt }) {
-        if (kind !== 'issuer' || entry.decision === 'issued' || entry.decision === 'left') return
+        if (kind !== 'issuer' || !['refused', 'failed'].includes(entry.decision)) return
         const recent = failures[realm].filter(({ at }) => arrivedAt - at < window)
         const first = recent[0]
         if (first !== undefined && recent.length >= most) report(first.id, entry.id)

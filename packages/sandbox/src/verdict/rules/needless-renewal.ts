@@ -1,31 +1,52 @@
 import type { LedgerEntry } from '../../issuer/token-ledger.ts'
 import { perRealm } from '../../realm.ts'
 import { plural, type Rule } from '../rule.ts'
+import { TokenPairs } from '../token-pairs.ts'
 
-/** Token requests while a token had more than half of its life left and no API had refused it. */
+/** A token that no later one has replaced yet. */
+interface Current {
+  token: LedgerEntry
+  id: number
+  refused: boolean
+}
+
+/** Programs, each with a token of its own, that are told apart. */
+const mostPrograms = 100
+
+/** Token requests while no token was old, and no API had refused one. */
 export const needlessRenewal: Rule = {
   name: 'needless-renewal',
   severity: 'error',
   message: (count) =>
     `${plural(count, 'token was', 'tokens were')} requested while another one had more than half of its life left`,
   fix: 'Keep the token for all callers until shortly before it expires, and drop it after a 401 only if it is still the current one.',
-  watch(report) {
-    const newest = perRealm((): { token?: LedgerEntry; id: number; refused: boolean } => ({
-      id: 0,
-      refused: false,
-    }))
+  watch(report, keep) {
+    const current = perRealm((): Current[] => [])
+    const pairs = new TokenPairs()
     return {
-      see({ entry, kind, realm, token, beganAt }) {
-        const last = newest[realm]
+      see(request) {
+        const { entry, kind, realm, token, beganAt, decidedAt } = request
+        for (const { first, evidence } of pairs.see(request))
+          current[realm].unshift({ token: first, id: evidence[0] ?? entry.id, refused: false })
+        if (token === undefined) return
         if (kind === 'api') {
-          if (entry.status === 401 && token !== undefined && token === last.token) last.refused = true
+          const holder = current[realm].find((each) => each.token === token)
+          if (entry.status === 401 && holder !== undefined) holder.refused = true
           return
         }
-        if (entry.decision !== 'issued' || token === undefined) return
-        if (last.token !== undefined && !last.refused && isFresh(last.token, beganAt))
-          report(last.id, entry.id)
-        newest[realm] = { token, id: entry.id, refused: false }
+        if (entry.decision !== 'issued') return
+        const due = current[realm].find((each) => each.refused || !isFresh(each.token, beganAt))
+        const replaced = due ?? current[realm].at(-1)
+        if (due === undefined && replaced !== undefined) {
+          const evidence = [replaced.id, entry.id]
+          keep(...evidence)
+          const settled = pairs.add({ first: replaced.token, second: token, evidence, at: decidedAt })
+          if (settled !== undefined) report(...settled.evidence)
+        }
+        const others = current[realm].filter((each) => each !== replaced)
+        current[realm] = [...others.slice(1 - mostPrograms), { token, id: entry.id, refused: false }]
       },
+      open: () => pairs.evidence(),
     }
   },
 }

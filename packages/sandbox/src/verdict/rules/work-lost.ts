@@ -18,7 +18,7 @@ export const workLost: Rule = {
         if (entry.decision === 'refused' || entry.decision === 'limited') lost.set(key, entry.id)
         else if (entry.decision === 'answered' && (entry.status ?? 500) < 400) lost.delete(key)
       },
-      open: () => lost.values(),
+      open: () => lost.values().map((id) => [id]),
     }
   },
 }

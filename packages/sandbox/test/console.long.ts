@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs'
+// Long: needs Chromium.
+import { globSync, readFileSync } from 'node:fs'
+import { Agent } from 'node:https'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startSandbox, type Sandbox } from '../src/index.ts'
@@ -55,6 +58,21 @@ async function click(name: string, text: string): Promise<void> {
   throw new Error(`${name} has no button "${text}"`)
 }
 
+test('the licence of each package that is built into the page lies beside it', () => {
+  const at = (path: string): string => fileURLToPath(new URL(`../console/${path}`, import.meta.url))
+  const sources = globSync('*.{ts,tsx}', { cwd: at('src') }).map((file) =>
+    readFileSync(at(`src/${file}`), 'utf8'),
+  )
+  const imported = sources.flatMap((source) =>
+    Array.from(source.matchAll(/from '(@?[a-z][\w-]*(?:\/[\w-]+)?)/g), ([, name = '']) =>
+      name.startsWith('@') ? name : (name.split('/')[0] ?? ''),
+    ),
+  )
+  const licences = readFileSync(at('dist/licenses.md'), 'utf8')
+  expect(new Set(imported).size).toBeGreaterThanOrEqual(4)
+  for (const name of imported) expect(licences).toMatch(new RegExp(`^## ${name} - .*\\(MIT\\)$`, 'm'))
+})
+
 test('an issuer: each button does what it says', { timeout }, async () => {
   const { control } = sandbox
   const issuer = () => control.state().issuers.general
@@ -66,7 +84,7 @@ test('an issuer: each button does what it says', { timeout }, async () => {
   await click('general-issuer', 'Expire tokens')
   await eventually(() => expect(issuer().live).toBe(0))
 
-  await click('general-issuer', 'Fail with 503')
+  await click('general-issuer', 'Fail')
   await eventually(() => expect(issuer().fault).toMatchObject({ does: 'respond', status: 503 }))
   expect(issuer().fault?.timeLeft).toBeGreaterThan(10_000)
   await eventually(async () => expect(await textOf(card('general-issuer'))).toContain('Requests get 503'))
@@ -91,10 +109,11 @@ test('an API: each button does what it says', { timeout }, async () => {
   const api = () => sandbox.control.state().apis.weblink
   await click('weblink-api', 'Fail')
   await eventually(() => expect(api().fault).toMatchObject({ status: 503, percent: 100 }))
-  await click('weblink-api', 'Kill for 5 s')
+  await click('weblink-api', 'Kill')
   await eventually(() => expect(api().fault).toMatchObject({ does: 'cut' }))
-  await click('weblink-api', 'Slow by 1 s')
-  await eventually(() => expect(api().latency).toBe(1_000))
+  expect(api().fault?.timeLeft).toBeGreaterThan(10_000)
+  await click('weblink-api', 'Slow by 2 s')
+  await eventually(() => expect(api().latency).toBe(2_000))
   await click('weblink-api', 'Restore')
   await eventually(() => expect(api()).toMatchObject({ fault: null, latency: 0 }))
   await click('general-api', 'Set policy')
@@ -103,6 +122,94 @@ test('an API: each button does what it says', { timeout }, async () => {
   await click('general-api', 'Remove')
   await eventually(() => expect(policy()).toBeNull())
 })
+
+test('each button says at its card what it did, to screen readers too', { timeout }, async () => {
+  const said = (name: string): Promise<string> => textOf(`${card(name)} [role=status]`)
+  sandbox.control.expireTokens()
+  await eventually(async () => expect(await textOf(card('general-issuer'))).toContain('No live token'))
+  for (const [name, button, text] of [
+    ['general-issuer', 'Expire tokens', 'No token was live.'],
+    ['weblink-issuer', 'Rotate secret', 'There is a new secret. The old one is refused.'],
+    ['weblink-issuer', 'Fail', 'All token requests get 503 for 20 s.'],
+    ['weblink-issuer', 'Slow by 2 s', 'All token requests take 2 s longer.'],
+    ['weblink-issuer', 'Restore', 'Restored: no fault is set.'],
+    ['general-api', 'Kill', 'All calls are cut for 20 s.'],
+    ['general-api', 'Restore', 'Restored: no fault is set.'],
+    ['general-api', 'Remove', 'Any number of calls is allowed from now on.'],
+    ['journal', 'Clear journal and verdict', 'Journal and verdict are empty.'],
+  ] as const) {
+    await click(name, button)
+    await eventually(async () =>
+      expect(await said(name)).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\d  ${text}$`)),
+    )
+  }
+  expect(await said('general-api')).toBe('')
+})
+
+/** Counts the pixels of the charts' colour for what is well. */
+const drawn = (at: Page, name: string): Promise<number> =>
+  at.$eval(`${card(name)} canvas`, (element) => {
+    const canvas = element as unknown as {
+      width: number
+      height: number
+      getContext(kind: '2d'): { getImageData(...box: number[]): { data: Uint8ClampedArray } }
+    }
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    let count = 0
+    for (let pixel = 0; pixel < data.length; pixel += 4)
+      if (data[pixel] === 15 && data[pixel + 1] === 118 && data[pixel + 2] === 110) count += 1
+    return count
+  })
+
+test('the charts of a page that is opened late begin with the journal', { timeout }, async () => {
+  const own = await start()
+  const token = await tokenOf(own, 'weblink')
+  for (let call = 0; call < 5; call += 1) await callApi(own, 'weblink', { token })
+  const [late] = await openPage(browser, own.consoleUrl as string, 1280)
+  await late.waitForSelector(`${card('weblink-issuer')} canvas`)
+  await eventually(async () => {
+    for (const name of ['weblink-issuer', 'weblink-api']) expect(await drawn(late, name)).toBeGreaterThan(10)
+  })
+  expect(await drawn(late, 'general-issuer')).toBe(0)
+  await late.close()
+  await own.close()
+})
+
+test(
+  'findings are one line each until opened, errors first, the most frequent first',
+  { timeout },
+  async () => {
+    const { control } = sandbox
+    control.clearJournal()
+    const token = await tokenOf(sandbox, 'general')
+    for (let call = 0; call < 3; call += 1) await callApi(sandbox, 'weblink', { token })
+    await callApi(sandbox, 'general', {})
+    const agent = new Agent({ ca: sandbox.ca, keepAlive: false })
+    for (let call = 0; call < 20; call += 1) await callApi(sandbox, 'general', { token, tls: { agent } })
+    const findings = (): Promise<string[]> =>
+      page.$$eval('.findings strong', (all) => all.map((one) => one.innerHTML))
+    await eventually(async () =>
+      expect(await findings()).toEqual(['foreign-token', 'missing-token', 'work-lost', 'no-keep-alive']),
+    )
+    for (const width of [390, 1280]) {
+      await page.setViewport({ width, height: 900 })
+      const heights = await page.$$eval('.findings li', (all) =>
+        all.map((one) => one.getBoundingClientRect().height),
+      )
+      for (const height of heights) expect(height).toBeLessThan(45)
+    }
+    await page.click('.findings li:first-child summary')
+    expect(await textOf('.findings li:first-child')).toContain('Choose the token by the URL of the call')
+    // it stays open while the verdict goes on
+    await callApi(sandbox, 'weblink', { token })
+    await eventually(async () =>
+      expect(await textOf('.findings li:first-child')).toContain('4 calls brought'),
+    )
+    expect(await textOf('.findings li:first-child')).toContain('Choose the token by the URL of the call')
+    await click('journal', 'Clear journal and verdict')
+    await eventually(async () => expect(await findings()).toEqual([]))
+  },
+)
 
 test('the chart and the text show the count that the API counted', { timeout }, async () => {
   const token = await tokenOf(sandbox, 'weblink')
@@ -117,19 +224,7 @@ test('the chart and the text show the count that the API counted', { timeout }, 
     expect(label).toContain(`${used} of ${quota} now`)
   })
   // the line is drawn: pixels of its colour are on the canvas
-  const drawn = await page.$eval(`${card('weblink-api')} canvas`, (element) => {
-    const canvas = element as unknown as {
-      width: number
-      height: number
-      getContext(kind: '2d'): { getImageData(...box: number[]): { data: Uint8ClampedArray } }
-    }
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
-    let count = 0
-    for (let at = 0; at < data.length; at += 4)
-      if (data[at] === 15 && data[at + 1] === 118 && data[at + 2] === 110) count += 1
-    return count
-  })
-  expect(drawn).toBeGreaterThan(10)
+  expect(await drawn(page, 'weblink-api')).toBeGreaterThan(10)
 })
 
 test(
@@ -151,7 +246,8 @@ test(
       field.dispatchEvent(new Event('input', { bubbles: true }))
     })
     await page.waitForSelector('.findings li.error ::-p-text(missing-token)', { timeout: 10_000 })
-    await click('verdict', 'Show the evidence')
+    await page.click('.findings li.error ::-p-text(missing-token)')
+    await page.click('.findings li.error details[open] button')
     await page.waitForSelector(`${card('journal')} ::-p-text(Show all entries)`)
     expect(await rows()).toBeLessThanOrEqual(3)
     await click('journal', 'Show all entries')
@@ -180,7 +276,7 @@ test(
 test('all of the page can be reached by keyboard', { timeout }, async () => {
   const reached = new Set<string>()
   await page.evaluate('document.activeElement?.blur()')
-  for (let press = 0; press < 80; press += 1) {
+  for (let press = 0; press < 150; press += 1) {
     await page.keyboard.press('Tab')
     reached.add((await page.evaluate('document.activeElement?.textContent ?? ""')) as string)
   }

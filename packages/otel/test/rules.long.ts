@@ -1,3 +1,4 @@
+// Long: needs promtool.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,6 +41,20 @@ const cases: readonly Case[] = [
     series: { [live]: '0x20' },
   },
   {
+    alert: 'TokenlaneNoLiveToken',
+    edge: 'no live token and the first failure, with which its series begins',
+    fires: true,
+    at: '4m',
+    series: { [live]: '0x20', [failing]: '_ _ 1x20' },
+  },
+  {
+    alert: 'TokenlaneNoLiveToken',
+    edge: 'no live token and one failure that was more than five minutes ago',
+    fires: false,
+    at: '9m',
+    series: { [live]: '0x20', [failing]: '_ _ 1x20' },
+  },
+  {
     alert: 'TokenlaneRenewalFails',
     edge: 'failing renewals while the token lives',
     fires: true,
@@ -53,6 +68,27 @@ const cases: readonly Case[] = [
     at: '16m',
     series: { [live]: '1x20', [failing]: '0 1x20', [requests('tokenlane_reason="ahead"')]: '5 5 6x20' },
   },
+  {
+    alert: 'TokenlaneRenewalFails',
+    edge: 'the first failure, with which its series begins, and a token of another process',
+    fires: true,
+    at: '8m',
+    series: { [live]: '1x20', [failing]: '_ _ 1x20' },
+  },
+  {
+    alert: 'TokenlaneRenewalFails',
+    edge: 'a failure that is followed by the first success',
+    fires: false,
+    at: '8m',
+    series: { [live]: '1x20', [failing]: '0 1x20', [requests('tokenlane_reason="ahead"')]: '_ _ 1x20' },
+  },
+  ...([4, 9] as const).map((minute) => ({
+    alert: 'TokenlaneClientRefused',
+    edge: `the first refusal, with which its series begins, in minute ${minute - 2} after it`,
+    fires: minute === 4,
+    at: `${minute}m`,
+    series: { [refused]: '_ _ 1x10' },
+  })),
   {
     alert: 'TokenlaneClientRefused',
     edge: 'one refusal',
@@ -108,6 +144,13 @@ const cases: readonly Case[] = [
     fires: each === 1,
     at: '16m',
     series: { [requests('tokenlane_reason="rejected"')]: `3+${each}x20` },
+  })),
+  ...([6, 5] as const).map((first) => ({
+    alert: 'TokenlaneTokensRejected',
+    edge: `${first} rejected tokens, with which their series begins`,
+    fires: first === 6,
+    at: '4m',
+    series: { [requests('tokenlane_reason="rejected"')]: `_ _ ${first}x20` },
   })),
   ...([1, 0] as const).map((value) => ({
     alert: 'TokenlaneFallback',

@@ -1,3 +1,4 @@
+// Long: a process for each test.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,6 +8,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+
+import { makeCertificates } from '../server/certificates.ts'
 
 // each test starts processes, which can take long on a busy machine
 vi.setConfig({ testTimeout: 60_000 })
@@ -48,6 +51,45 @@ test('it prints where everything is, and leaves nothing behind at Ctrl-C', async
   expect(await nextLine()).toEqual({ verdict: { ok: true, findings: [] } })
   expect(await once(child, 'exit')).toEqual([0, null])
   expect(existsSync(dirname(ca))).toBe(false)
+})
+
+test('a command trusts what the shell trusted before, and the sandbox', async () => {
+  const { ca } = await makeCertificates()
+  const file = join(folder, 'company.pem')
+  // as people write such files
+  writeFileSync(file, `# the proxy of the company\n${ca.trim()}`)
+  const show = `
+    import { getCACertificates } from 'node:tls'
+    const trusted = getCACertificates('extra')
+    const { status } = await fetch(process.env.API_URL)
+    console.log(JSON.stringify({ trusted, status }))`
+  const shown = (pem: string): { trusted: string[]; status: number } => {
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: pem }
+    return JSON.parse(spawnSync(main, ['--', ...program(show)], { encoding: 'utf8', env }).stdout) as never
+  }
+  const { trusted, status } = shown(file)
+  expect(trusted).toHaveLength(2)
+  expect(trusted.map((each) => each.trim())).toContain(ca.trim())
+  expect(status).toBe(401)
+  expect(shown(join(folder, 'no-such.pem'))).toMatchObject({ trusted: { length: 1 }, status: 401 })
+})
+
+test('the variables have all that the documentation names, with the control that works', () => {
+  const show = `
+    const { CONTROL, TOKEN } = process.env
+    const { status } = await fetch(CONTROL + '/v1/counts', { headers: { authorization: 'Bearer ' + TOKEN } })
+    console.log(JSON.stringify({ status, names: Object.keys(process.env) }))`
+  const { status, names } = JSON.parse(run('--', ...program(show)).stdout) as {
+    status: number
+    names: string[]
+  }
+  expect(status).toBe(200)
+  for (const page of ['../../README.md', '../../../../docs/guide/test-your-app.md']) {
+    const text = readFileSync(new URL(page, import.meta.url), 'utf8')
+    const named = Array.from(text.matchAll(/\$([A-Z_]{3,})/g), ([, name]) => name)
+    expect(named.length).toBeGreaterThan(1)
+    expect(names).toEqual(expect.arrayContaining(named))
+  }
 })
 
 test('its ports are the same at each start if they are free, and others if not', async () => {

@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+
+import { object, oneOf, optional, trueOrFalse, type Allowed } from '../allowed.ts'
+import { perRealm, type Realm } from '../realm.ts'
+
+/** How a client proves itself, by the names of OpenID Connect Core §9. */
+export type ClientAuthentication = 'client_secret_post' | 'client_secret_basic' | 'private_key_jwt'
+
+const clientAuthentications: readonly ClientAuthentication[] = [
+  'client_secret_post',
+  'client_secret_basic',
+  'private_key_jwt',
+]
+
+/** What an issuer does in another way than that of the service. */
+export interface IssuerSettings {
+  /**
+   * How the client must prove itself; everything else is refused.
+   *
+   * @defaultValue 'client_secret_post'
+   */
+  clientAuthentication?: ClientAuthentication
+  /**
+   * Whether the issuer publishes metadata, under both well-known paths (RFC 8414, OpenID Connect Discovery).
+   *
+   * @defaultValue false
+   */
+  metadata?: boolean
+  /** The scopes that each token request must name, separated by spaces; empty for none. Default: those of the service. */
+  scope?: string
+  /** Path of the token endpoint, such as `/oauth2/token`. Default: that of the service. */
+  tokenPath?: string
+}
+
+const path = 'a path such as /oauth2/token'
+const scopes = 'scopes with one space between them'
+
+export const issuerSettings: Allowed<Partial<Record<Realm, IssuerSettings>>> = object<
+  Partial<Record<Realm, IssuerSettings>>
+>(
+  perRealm(() =>
+    optional(
+      object<IssuerSettings>({
+        clientAuthentication: optional(oneOf(clientAuthentications)),
+        metadata: optional(trueOrFalse),
+        // RFC 6749 §3.3
+        scope: optional(v.pipe(v.string(scopes), v.regex(/^(?:[!#-[\]-~]+(?: [!#-[\]-~]+)*)?$/, scopes))),
+        tokenPath: optional(v.pipe(v.string(path), v.regex(/^(?:\/[\w.~-]+)+$/, path))),
+      }),
+    ),
+  ),
+)
+
+/** The two issuers of the service. */
+export const service: Readonly<Record<Realm, Required<IssuerSettings> & { tokenFormat: 'jwt' | 'opaque' }>> =
+  {
+    general: {
+      clientAuthentication: 'client_secret_post',
+      metadata: false,
+      scope: '',
+      tokenPath: '/public/security/v1/token',
+      tokenFormat: 'jwt',
+    },
+    weblink: {
+      clientAuthentication: 'client_secret_post',
+      metadata: false,
+      scope: 'WebLinkAPI',
+      tokenPath: '/IdentityServer/connect/token',
+      tokenFormat: 'opaque',
+    },
+  }

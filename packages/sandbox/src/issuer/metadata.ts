@@ -1,0 +1,25 @@
+import type { IssuerSettings } from './issuer-settings.ts'
+
+/** Where metadata is: RFC 8414 §3, and OpenID Connect Discovery 1.0 §4. */
+export const metadataPaths: readonly string[] = [
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+]
+
+/** Returns the metadata of an issuer (RFC 8414 §2). */
+export function metadataOf(
+  origin: string,
+  { clientAuthentication, scope, tokenPath }: Required<IssuerSettings>,
+): Record<string, unknown> {
+  return {
+    issuer: origin,
+    token_endpoint: origin + tokenPath,
+    token_endpoint_auth_methods_supported: [clientAuthentication],
+    ...(clientAuthentication === 'private_key_jwt' && {
+      token_endpoint_auth_signing_alg_values_supported: ['ES256'],
+    }),
+    grant_types_supported: ['client_credentials'],
+    response_types_supported: [],
+    ...(scope !== '' && { scopes_supported: scope.split(' ') }),
+  }
+}

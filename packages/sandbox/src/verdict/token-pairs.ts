@@ -1,0 +1,43 @@
+import type { LedgerEntry } from '../issuer/token-ledger.ts'
+import type { SeenRequest } from '../journal/entry.ts'
+import { timeToReact } from './time-to-react.ts'
+
+/** Two tokens of which the second was not needed, if one program got both. */
+export interface TokenPair {
+  first: LedgerEntry
+  second: LedgerEntry
+  /** Ids of the journal entries of both token requests. */
+  evidence: readonly number[]
+  /** When the second one was issued. */
+  at: number
+}
+
+const remembered = 1_000
+
+/**
+ * Keeps the pairs of tokens that one program seems to have got. Where both are still used after the program had time to
+ * drop the first, each belongs to a program of its own, and the pair is dropped.
+ */
+export class TokenPairs {
+  #pairs: (TokenPair & { used: Set<LedgerEntry> })[] = []
+
+  /** Adds a pair. Returns the oldest one if there are too many to wait for. */
+  add(pair: TokenPair): TokenPair | undefined {
+    this.#pairs.push({ ...pair, used: new Set() })
+    return this.#pairs.length > remembered ? this.#pairs.shift() : undefined
+  }
+
+  /** Takes a call. Returns the pairs that it shows to be of two programs, which are dropped. */
+  see({ kind, token, reachedAt }: SeenRequest): readonly TokenPair[] {
+    if (kind !== 'api' || token === undefined) return []
+    for (const { first, second, at, used } of this.#pairs)
+      if ((token === first || token === second) && reachedAt > at + timeToReact) used.add(token)
+    const ofTwo = this.#pairs.filter(({ used }) => used.size === 2)
+    if (ofTwo.length > 0) this.#pairs = this.#pairs.filter(({ used }) => used.size < 2)
+    return ofTwo
+  }
+
+  evidence(): (readonly number[])[] {
+    return this.#pairs.map(({ evidence }) => evidence)
+  }
+}
