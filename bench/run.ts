@@ -10,11 +10,9 @@ import { writePage } from './support/page.ts'
 const args = process.argv.slice(2)
 const names = args.filter((arg) => !arg.startsWith('--'))
 const options = args.filter((arg) => arg.startsWith('--'))
-/** Only by name, since they look for causes: `pnpm bench account --write` puts its tables on the page. */
-const onDemand = new Set(['account', 'profile'])
 const benches = globSync('*.ts', { cwd: import.meta.dirname })
   .map((file) => basename(file, '.ts'))
-  .filter((name) => name !== 'run' && (names.length === 0 ? !onDemand.has(name) : names.includes(name)))
+  .filter((name) => name !== 'run' && (names.length === 0 || names.includes(name)))
   .toSorted()
 
 const outputs = new Map<string, string>()

@@ -4,10 +4,9 @@ import { spawnSync } from 'node:child_process'
 import type { ColdCallFigures, ColdCallOrder } from './children/cold-call.ts'
 import type { ServicePlace } from './children/http-service.ts'
 import type { StartUpFigures, StartUpOrder } from './children/start-up.ts'
-import { installBuilt, nothing } from './support/built.ts'
+import { installBuilt } from './support/built.ts'
 import { startChild, tellOf } from './support/child.ts'
-import { type CoreForm, installCoreForm } from './support/core-form.ts'
-import { interleaved, type Spread, spreadOf, spreadText } from './support/rounds.ts'
+import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
 import { printTable } from './support/table.ts'
 
 const quick = process.argv.includes('--quick')
@@ -23,7 +22,6 @@ const base = 'p-queue and oauth4webapi'
 const cases: Readonly<Record<string, Case>> = {
   [base]: { imports: ['p-queue', 'oauth4webapi'] },
   '@tokenlane/core': { imports: ['@tokenlane/core'] },
-  'core and a package that holds nothing': { imports: ['@tokenlane/core', nothing] },
   'core and @tokenlane/fetch': { imports: ['@tokenlane/core', '@tokenlane/fetch'] },
   'core and @tokenlane/axios, beside axios': {
     before: ['axios'],
@@ -54,49 +52,7 @@ const coldCalls: Readonly<Record<string, readonly [file: string, name: string]>>
   'simple-oauth2': ['simple-oauth2.ts', 'simpleOauth2Peer'],
 }
 
-/** What core would not load at its import if it loaded it when it is first needed, by what needs it. */
-const neededLater = {
-  'call with a rate policy': {
-    'queue/api-queue.ts': 'export class ApiQueue {}',
-    'queue/fair-turns.ts': 'export class FairTurns {}',
-  },
-  'token request': {
-    'issuer/ask-issuer.ts': 'export function askIssuer() {}',
-    'issuer/client-authentication.ts': 'export const secretInForm = {}; export function secretsOf() {}',
-    'issuer/issuer-request.ts': 'export function failure() {}',
-    'issuer/oauth-issuer.ts': 'export function oauthIssuer() {}',
-  },
-  'look into a shared store': {
-    'store/share-with-fleet.ts': 'export function shareWithFleet() {}',
-    'store/guarded-store.ts': 'export class GuardedStore {}',
-  },
-} satisfies Readonly<Record<string, CoreForm['leftOut']>>
-
-/** Properties that core does not have, for what they cost, each with the packages that core would still hold. */
-const notKept: Readonly<Record<string, readonly string[]>> = {
-  'not kept: an update of oauth4webapi needs no release of core': ['p-queue'],
-  'not kept: an update of p-queue needs no release of core': ['oauth4webapi'],
-}
-
-/** Core without one property at a time, and with those that it does not have. */
-const forms: Readonly<Record<string, CoreForm>> = {
-  'as it is published': {},
-  ...Object.fromEntries(
-    Object.entries(neededLater).map(([need, leftOut]) => [
-      `the first ${need} waits for no file`,
-      { leftOut },
-    ]),
-  ),
-  'nothing ever waits for a file': {
-    leftOut: Object.assign({}, ...Object.values(neededLater)) as Record<string, string>,
-  },
-  ...Object.fromEntries(Object.entries(notKept).map(([property, holds]) => [property, { holds }])),
-}
-
 const folder = installBuilt()
-const formNames = Object.keys(forms).map((_, place) => `core-form-${place}`)
-for (const [place, wanted] of Object.values(forms).entries())
-  await installCoreForm(folder, formNames[place] as string, wanted)
 const figures = await interleaved(Object.keys(cases), rounds, (name) => start(cases[name] as Case))
 const baseline = figures.get(base) ?? []
 printTable(
@@ -111,29 +67,6 @@ printTable(
     }
   }),
 )
-
-const inForms = await interleaved([base, ...formNames], rounds, (name) =>
-  start(cases[name] ?? { imports: [name] }),
-)
-const ratioOf = (name: string): Spread =>
-  spreadOf(ratios(imported(inForms.get(name) ?? []), imported(inForms.get(base) ?? [])))
-const [whole = ''] = formNames
-printTable(
-  `What the import of core costs without one property at a time, and with those that it does not have: medians of ${rounds} rounds, half of them within; p-queue and oauth4webapi are 1`,
-  Object.keys(forms).map((property, place) => {
-    const name = formNames[place] as string
-    return {
-      property,
-      'CPU time': spreadText(ratioOf(name), 2),
-      'the property costs': name === whole ? '' : costOf(property, name).toFixed(2),
-    }
-  }),
-)
-
-function costOf(property: string, name: string): number {
-  const less = ratioOf(whole).median - ratioOf(name).median
-  return property in notKept ? -less : less
-}
 
 const server = startChild('http-service.ts', { scheme: 'https' })
 const service = await tellOf<ServicePlace>(server)

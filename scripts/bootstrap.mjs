@@ -1,17 +1,16 @@
-// Runs a script of package.json on any machine with npm and Node 20 or newer: node scripts/bootstrap.mjs check
+// Runs a command on any machine with npm and Node 20 or newer: node scripts/bootstrap.mjs pnpm lint
+// A `+` stands between commands that run one after the other.
 // The machine's own Node and pnpm are used where they fit. What is missing comes from npm, as packages, into
 // npm's own cache; nothing is installed globally.
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const NODE = '24.21.0'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const { packageManager, scripts } = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-)
+const { packageManager } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const pnpmMajor = /^pnpm@(\d+)\./.exec(packageManager)[1]
 const windows = process.platform === 'win32'
 
@@ -112,31 +111,43 @@ async function toolchain() {
   return withPath(process.env, path)
 }
 
-const [task, ...rest] = process.argv.slice(2)
-if (!Object.hasOwn(scripts, task ?? '')) {
-  console.error('usage: node scripts/bootstrap.mjs <script of package.json> [argument ...]')
+const commands = [[]]
+for (const argument of process.argv.slice(2))
+  if (argument === '+') commands.push([])
+  else commands.at(-1).push(argument)
+if (commands.some(([command]) => command === undefined)) {
+  console.error('usage: node scripts/bootstrap.mjs <command> [argument ...] [+ <command> ...]')
   process.exit(2)
 }
 
 const env = await toolchain()
+env.PATH = [join(root, 'node_modules', '.bin'), env.PATH].join(delimiter)
 await quietly('installing the dependencies', env, 'pnpm', [
   'install',
   '--frozen-lockfile',
   ...fewRetries.map((setting) => `--config.${setting}`),
 ])
 
-const child = spawn(
-  ...commandLine('pnpm', ['--silent', 'run', task, ...rest]),
-  options(env, { stdio: 'inherit' }),
-)
 // The child decides when it is over. A terminal's Ctrl-C reaches it anyway; a second one would cut its end short.
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-for (const signal of signals)
-  process.on(signal, () => {
-    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+let child
+const forward = (signal) => {
+  if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+}
+for (const signal of signals) process.on(signal, forward)
+
+for (const [command, ...args] of commands) {
+  child = spawn(...commandLine(command, args), options(env, { stdio: 'inherit' }))
+  const { status, signal } = await new Promise((resolve) => {
+    child.on('error', ({ message }) => resolve({ status: 1, signal: console.error(message) }))
+    child.on('exit', (code, by) => resolve({ status: code, signal: by }))
   })
-child.on('exit', (status, signal) => {
-  for (const name of signals) process.removeAllListeners(name)
-  if (signal) process.kill(process.pid, signal)
-  else process.exitCode = status
-})
+  if (signal) {
+    for (const name of signals) process.off(name, forward)
+    process.kill(process.pid, signal)
+    break
+  }
+  process.exitCode = status
+  if (status !== 0) break
+}
+for (const name of signals) process.off(name, forward)

@@ -1,59 +1,98 @@
 // The programs that the tests start and that npm does not have, from Debian's packages, where this machine has none
-// and allows it. Says first what is installed and why; TOKENLANE_NO_SYSTEM_PACKAGES=1 installs nothing on the machine.
+// and allows it. Says first what is installed and why; TOKENLANE_NO_SYSTEM_PACKAGES=1 installs nothing on the machine, and
+// leaves out the tests of what is missing.
 import { spawn, spawnSync } from 'node:child_process'
-import { findRedisServer, ownRedis } from '../tools/testing/src/redis-server.ts'
-import { unpackServer } from './unpack-server.ts'
+import { findRedisServer, findValkeyServer } from '../tools/testing/src/redis-server.ts'
+import { unpackRedis, unpackValkey } from './unpack-server.ts'
 
 interface Program {
   readonly debianPackage: string
   readonly why: string
+  /** The tests that start it, as globs. */
+  readonly tests: readonly string[]
   readonly isHere: () => boolean
 }
 
 const runs = (command: string, ...args: string[]): boolean =>
   spawnSync(command, args, { stdio: 'ignore' }).status === 0
 
-const programs: readonly Program[] = [
-  {
-    debianPackage: 'redis-server',
-    why: 'the tests of @tokenlane/redis start it',
-    isHere: () => findRedisServer() !== undefined,
-  },
+/** What `npm test` needs. */
+const redisServer: Program = {
+  debianPackage: 'redis-server',
+  why: 'the tests of @tokenlane/redis start it',
+  tests: [
+    'packages/cli/test/{command,doctor}.long.ts',
+    'packages/redis/src/store/redis-token-store.test.ts',
+    'packages/redis/test/*.{test,long}.ts',
+    'packages/redis/test/simulation/differential.test.ts',
+    'tools/docs/test/run.long.ts',
+  ],
+  isHere: () => findRedisServer() !== undefined,
+}
+
+/** What `npm run test:all` needs besides: `.long.ts` alone start these. */
+const others: readonly Program[] = [
   {
     debianPackage: 'prometheus',
     why: 'the tests of @tokenlane/otel ask it for metrics and test alerts with it',
+    tests: ['packages/otel/test/{prometheus,rules}.long.ts'],
     isHere: () => runs('prometheus', '--version') && runs('promtool', '--version'),
   },
   {
     debianPackage: 'chromium',
-    why: 'a test opens a page in it',
+    why: 'tests open pages in it',
+    tests: ['packages/core/test/browser/browser.long.ts', 'packages/sandbox/test/console.long.ts'],
     isHere: () => runs(process.env['CHROMIUM_PATH'] ?? 'chromium', '--version'),
   },
   {
     debianPackage: 'python3',
-    why: 'a test drives the sandbox from it',
+    why: 'a test drives the sandbox from it, and another one needs a terminal',
+    tests: ['packages/sandbox/test/python.long.ts', 'examples/quickstart/terminal.long.ts'],
     isHere: () => runs('python3', '--version'),
   },
 ]
 
+/** Not every release of Debian has it, so it is unpacked into a folder of the project. */
+const valkey: Program = {
+  debianPackage: 'valkey-server',
+  why: 'the tests of @tokenlane/redis run with it too',
+  // the configuration of the tests adds them where it is there
+  tests: [],
+  isHere: () => findValkeyServer() !== undefined,
+}
+
+/** All that some test starts. */
+export const programs: readonly Program[] = [redisServer, ...others, valkey]
+
+const isAll = (): boolean => process.env['TESTS'] === 'all'
+const missing = (): readonly Program[] =>
+  (isAll() ? programs : [redisServer]).filter(({ isHere }) => !isHere())
+const mustNotInstall = (): boolean => process.env['TOKENLANE_NO_SYSTEM_PACKAGES'] === '1'
+
+/** Returns the programs whose tests are left out: what is missing, where nothing may be installed. */
+export function leftOut(): readonly Program[] {
+  return mustNotInstall() ? missing() : []
+}
+
 /** Installs what is missing; ends in any case, since a test that needs a program says which one is missing. */
 export async function installSystemPackages(): Promise<void> {
-  const missing = programs.filter(({ isHere }) => !isHere())
-  if (missing.length === 0) return
-  const names = missing.map(({ debianPackage }) => debianPackage)
-  const list = missing.map(({ debianPackage, why }) => `${debianPackage} (${why})`).join(', ')
-  if (process.env['TOKENLANE_NO_SYSTEM_PACKAGES'] === '1') console.log(`Missing on this machine: ${list}`)
-  else if (!runs('apt-get', '--version') || !mayInstall())
+  if (mustNotInstall()) return
+  const wanted = missing().filter((program) => program !== valkey)
+  const list = wanted.map(({ debianPackage, why }) => `${debianPackage} (${why})`).join(', ')
+  if (wanted.length > 0 && (!runs('apt-get', '--version') || !mayInstall()))
     console.log(
       `Missing on this machine, and not installed for want of apt-get or of the right to use it: ${list}`,
     )
-  else {
+  else if (wanted.length > 0) {
     console.log(`Installing on this machine with apt-get: ${list}`)
     console.log('TOKENLANE_NO_SYSTEM_PACKAGES=1 prevents that.')
-    await install(names)
+    await install(wanted.map(({ debianPackage }) => debianPackage))
   }
-  // without root: from the machine's present package lists
-  if (findRedisServer() === undefined) unpackServer('redis', ownRedis)
+  if (!redisServer.isHere()) unpackRedis()
+  if (isAll() && !valkey.isHere() && !unpackValkey())
+    console.log(
+      'Valkey is not on this machine, and apt-get has no package of it: the tests with it are left out.',
+    )
 }
 
 const isRoot = process.getuid?.() === 0

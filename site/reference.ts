@@ -15,6 +15,7 @@ const audiences = {
   'For applications': {
     '@tokenlane/core': 'core/src/index.ts',
     '@tokenlane/core/node': 'core/src/node.ts',
+    '@tokenlane/core/tenants': 'core/src/tenants.ts',
     '@tokenlane/fetch': 'fetch/src/index.ts',
     '@tokenlane/axios': 'axios/src/index.ts',
     '@tokenlane/got': 'got/src/index.ts',

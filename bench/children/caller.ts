@@ -4,8 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import tls from 'node:tls'
 
 import type { ServicePlace } from './http-service.ts'
-import { profileCpu, weigh } from '../support/profiler.ts'
-import { makeCalls, measure, type Round } from '../support/round.ts'
+import { measure, type Round } from '../support/round.ts'
 import { type CallOnce, settingAt, type Variants, type VariantName } from '../support/variants.ts'
 
 // no other client is loaded
@@ -26,12 +25,10 @@ export interface CallerOrder {
 
 /** What a caller is asked for. */
 export type Task =
-  | ({ readonly task: 'round' | 'weigh' } & Round)
+  | ({ readonly task: 'round' } & Round)
   /** Makes calls for `ms` milliseconds. */
   | { readonly task: 'load'; readonly ms: number; readonly concurrency: number }
   | { readonly task: 'heap' }
-  /** Ends with the task `shares`. */
-  | { readonly task: 'profile' | 'shares' }
 
 /** What as many calls as a process can carry looked like. */
 export interface Load {
@@ -68,16 +65,10 @@ function heapAfter(): number {
   return process.memoryUsage().heapUsed
 }
 
-let endProfile: (() => Promise<unknown>) | undefined
-
 async function outcomeOf(task: Task, call: CallOnce): Promise<unknown> {
   if (task.task === 'round') return measure(call, task)
-  if (task.task === 'weigh') return weigh(task.calls, () => makeCalls(call, task))
   if (task.task === 'load') return carryLoad(call, task.ms, task.concurrency)
-  if (task.task === 'heap') return heapAfter()
-  if (task.task === 'shares') return endProfile?.()
-  endProfile = await profileCpu()
-  return {}
+  return heapAfter()
 }
 
 const order = await new Promise<CallerOrder>((resolve) => {

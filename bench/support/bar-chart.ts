@@ -1,3 +1,5 @@
+import { ours } from '@tokenlane/charts'
+
 /** One bar: what it stands for, and how long it is. */
 export interface Bar {
   readonly who: string
@@ -9,7 +11,13 @@ interface Look {
   readonly format?: string
   /** Bars as long as the logarithm, for figures that are thousands of times apart. */
   readonly logarithmic?: boolean
+  /** How many pixels the longest bar takes. */
+  readonly width?: number
+  /** How many pixels the names take; 0 for a chart beside one with the same names. */
+  readonly names?: number
 }
+
+const isOurs = (name: string): string => `slice(${name}, 0, 9) === 'Tokenlane'`
 
 /**
  * Returns a chart of horizontal bars, in which those of Tokenlane stand out, each with its figure.
@@ -20,7 +28,8 @@ interface Look {
 export function barChart(
   title: string,
   values: readonly Bar[],
-  { format = ',', logarithmic = false }: Look = {},
+  // with the names beside them, still readable on a phone
+  { format = ',', logarithmic = false, width = 200, names = 212 }: Look = {},
 ): object {
   for (const { who, value } of values)
     if (Number.isNaN(value)) throw new Error(`${title}: no figure for ${who}`)
@@ -31,31 +40,42 @@ export function barChart(
       type: 'nominal',
       sort: null,
       title: null,
-      axis: { labelLimit: 500, minExtent: 212, ticks: false },
+      axis:
+        names === 0
+          ? null
+          : {
+              labelLimit: 500,
+              minExtent: names,
+              ticks: false,
+              labelFontWeight: { condition: { test: isOurs('datum.value'), value: 'bold' }, value: 'normal' },
+            },
     },
     x: { field: 'value', type: 'quantitative', title: null, axis: null, ...scale },
   }
   return {
     title: { text: title.split('\n'), frame: 'bounds' },
-    // with the names beside them, still readable on a phone
-    width: 200,
+    width,
     height: { step: 24 },
     data: { values },
     layer: [
       {
-        mark: { type: 'bar', height: 14 },
-        encoding: {
-          ...encoding,
-          color: {
-            condition: { test: "slice(datum.who, 0, 9) === 'Tokenlane'", value: '#009e73' },
-            value: '#999999',
-          },
-        },
+        // the edge shows a bar of length 0
+        mark: { type: 'bar', height: 14, strokeWidth: 3 },
+        encoding: { ...encoding, color: colour('#999999'), stroke: colour('transparent') },
       },
       {
         mark: { type: 'text', align: 'left', dx: 6 },
-        encoding: { ...encoding, text: { field: 'value', type: 'quantitative', format } },
+        encoding: {
+          ...encoding,
+          text: { field: 'value', type: 'quantitative', format },
+          color: colour('#1f2329'),
+        },
       },
     ],
   }
+}
+
+/** Returns the colour of ours, and another one for the rest. */
+function colour(others: string): object {
+  return { condition: { test: isOurs('datum.who'), value: ours }, value: others }
 }

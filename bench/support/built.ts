@@ -15,8 +15,6 @@ import { dirname, join } from 'node:path'
 const bench = dirname(import.meta.dirname)
 const root = dirname(bench)
 const built = ['core', 'fetch', 'axios', 'got', 'ky']
-/** A package in the form of ours, to see what any second one takes. */
-export const nothing = '@tokenlane/nothing'
 
 /**
  * Builds the packages and puts them into a folder of their own as a user has them, beside what else is measured, with
@@ -31,7 +29,6 @@ export function installBuilt(): string {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const modules = join(folder, 'node_modules')
   for (const name of built) installOwn(name, join(modules, '@tokenlane', name))
-  installNothing(join(modules, nothing), join(modules, '@tokenlane/fetch'))
   const { dependencies } = manifestOf(bench) as { dependencies: Record<string, string> }
   for (const name of Object.keys(dependencies)) {
     if (name.startsWith('@tokenlane/')) continue
@@ -57,13 +54,6 @@ function installOwn(name: string, to: string): void {
   cpSync(join(from, 'dist'), join(to, 'dist'), { recursive: true })
   const { publishConfig, ...manifest } = manifestOf(from)
   writeFileSync(join(to, 'package.json'), JSON.stringify({ ...manifest, ...(publishConfig as object) }))
-}
-
-/** As `like`, without a word. */
-function installNothing(to: string, like: string): void {
-  mkdirSync(join(to, 'dist'), { recursive: true })
-  writeFileSync(join(to, 'dist', 'index.js'), 'export {}')
-  writeFileSync(join(to, 'package.json'), JSON.stringify({ ...manifestOf(like), name: nothing }))
 }
 
 function manifestOf(folder: string): Record<string, unknown> {

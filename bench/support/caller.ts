@@ -1,6 +1,5 @@
 import type { CallerOrder, Load, Task } from '../children/caller.ts'
 import { startChild, tellOf } from './child.ts'
-import type { ByFunction, Weight } from './profiler.ts'
 import type { Figure, Round } from './round.ts'
 import type { VariantName } from './variants.ts'
 
@@ -13,11 +12,6 @@ export interface Caller {
   load(ms: number, concurrency: number): Promise<Load>
   /** Returns the bytes of heap that stay when garbage is collected. */
   heap(): Promise<number>
-  weigh(round: Round): Promise<Weight>
-  /** Takes samples from now on. */
-  profile(): Promise<void>
-  /** Returns which share of the CPU time each function had since then. */
-  shares(): Promise<ByFunction>
   stop(): void
 }
 
@@ -34,9 +28,6 @@ export async function startCaller(order: CallerOrder): Promise<Caller> {
     round: (round) => ask({ task: 'round', ...round }),
     load: (ms, concurrency) => ask({ task: 'load', ms, concurrency }),
     heap: () => ask({ task: 'heap' }),
-    weigh: (round) => ask({ task: 'weigh', ...round }),
-    profile: () => ask({ task: 'profile' }),
-    shares: () => ask({ task: 'shares' }),
     stop: () => child.disconnect(),
   }
 }

@@ -1,4 +1,5 @@
-// Draws the charts of the documentation from the tables in docs/benchmarks.md: pnpm bench:charts, and the end of pnpm bench.
+// Draws the charts of the documentation from the tables in docs/benchmarks.md, also at the end of `pnpm bench`. With
+// `--check` it compares them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { drawChart } from '@tokenlane/charts'
 
@@ -30,8 +31,8 @@ const [storms] = tablesOf(page, 'Storms')
 const [ours, peers] = tablesOf(page, 'Rate policies')
 const stormPeers = [
   'Tokenlane',
-  'by hand: a cache',
   'by hand: single flight',
+  'by hand: a cache',
   'google-auth-library',
   '@azure/msal-node',
 ]
@@ -42,17 +43,28 @@ const rates = (column: string): Bar[] => [
     value: numberIn(cell(peers, `100/1 s, ${who} strict`, column)),
   })),
 ]
-await draw(
-  'peers',
-  'Token requests, lost calls and 429s of Tokenlane and of other ways, measured in one run',
+const peersLabel = 'Token requests, lost calls and 429s of Tokenlane and of other ways, measured in one run'
+const comparisons = [
+  ['Token requests\nfor 10,000 first calls', barsOf(storms, stormPeers, '10,000 first calls')],
   [
-    barChart('Token requests for 10,000 first calls', barsOf(storms, stormPeers, '10,000 first calls')),
-    barChart(
-      'Calls lost of 1,000 in flight\nwhen the token is revoked',
-      barsOf(storms, stormPeers, '1,000 in flight when revoked', true),
-    ),
-    barChart('429s at 100 calls a second\nfor 10 s (Tokenlane: 60 s)', rates('answered 429')),
+    'Calls lost of 1,000 in flight\nwhen the token is revoked',
+    barsOf(storms, stormPeers, '1,000 in flight when revoked', true),
   ],
+  ['Calls lost while the issuer\nis down for 2 s', barsOf(storms, stormPeers, 'issuer down for 2 s', true)],
+  ['429s at 100 calls a second,\ndelays to 200 ms', rates('answered 429')],
+] as const
+/** For the width of a page: two beside each other, the second with the names of the first. */
+const [firstCalls, revoked, outage, tooFast] = comparisons.map(([title, bars], index) =>
+  barChart(title, bars, { width: 200, names: [150, 0, 150, 80][index] ?? 0 }),
+)
+await draw('peers', peersLabel, [
+  { hconcat: [firstCalls, revoked] },
+  { hconcat: [outage, tooFast] },
+] as object[])
+await draw(
+  'peers-narrow',
+  peersLabel,
+  comparisons.map(([title, bars]) => barChart(title, bars, { width: 120, names: 212 })),
 )
 await draw('bench-rate', 'The most calls that the server counted in any second, with a limit of 100', [
   barChart('Most calls in any second, of 100 allowed', rates('most in any window')),
@@ -123,5 +135,10 @@ await draw('bench-fleet', 'The rate that eight processes reach together on one b
 ])
 
 async function draw(name: string, label: string, charts: readonly object[]): Promise<void> {
-  writeFileSync(new URL(`images/${name}.svg`, docs), await drawChart({ vconcat: charts } as never, label))
+  const file = new URL(`images/${name}.svg`, docs)
+  const picture = await drawChart({ vconcat: charts } as never, label)
+  if (!process.argv.includes('--check')) return writeFileSync(file, picture)
+  if (readFileSync(file, 'utf8') === picture) return
+  console.error(`docs/images/${name}.svg is not what docs/benchmarks.md says`)
+  process.exitCode = 1
 }

@@ -1,13 +1,11 @@
 import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
-import { askIssuer } from '../../packages/core/src/issuer/ask-issuer.ts'
+import { flightsOfProcess } from '../../packages/core/src/token/single-flight.ts'
+import { askIssuer } from '../../packages/core/src/issuer/token-request.ts'
 import { withCredentials } from '../../packages/core/src/issuer/with-credentials.ts'
-import { secretInForm } from '../../packages/core/src/issuer/client-authentication.ts'
-import { knownServer } from '../../packages/core/src/issuer/server-metadata.ts'
-import { IssuerClock } from '../../packages/core/src/issuer/issuer-clock.ts'
+import { knownServer, secretInForm } from '../../packages/core/src/issuer/protocol.ts'
 import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
-import { Routes } from '../../packages/core/src/send/routes.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
 
 /**
@@ -21,16 +19,17 @@ export async function openHotPath(
   const endpoint = {
     issuer: 'general',
     server: knownServer(new URL(tokenUrl)),
-    authentication: secretInForm,
+    proof: secretInForm,
+    assertionAudience: undefined,
     option: 'tokenEndpoint',
     mistake: '',
     parameters: [],
     fetch,
-    clock: new IssuerClock(),
+    clock: { ahead: 0 },
   }
   const credentials = new CredentialRotation({
     issuer: 'general',
-    source: client,
+    credentials: client,
     method: 'client_secret_post',
     lifetime: { lifetime: 365, notices: [10, 5] },
     emit: undefined,
@@ -41,6 +40,7 @@ export async function openHotPath(
     endpoint: tokenUrl,
     renewBefore: undefined,
     maxWait: 15_000,
+    flights: flightsOfProcess,
     credentialsMayChange: false,
     emit: undefined,
   })
@@ -49,7 +49,7 @@ export async function openHotPath(
     { baseUrl: new URL('/', apiUrl).href, token },
     { baseUrl: 'https://weblink.example.com/api/', token },
   ]
-  const router = new Router(new Routes(apis), apis)
+  const router = new Router(apis)
   return (url) => {
     const live = router.match(url)?.token.live()
     return live && AccessToken.authorization(live)

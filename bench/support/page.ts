@@ -8,7 +8,6 @@ const root = dirname(bench)
 const page = join(root, 'docs', 'benchmarks.md')
 
 const headings: Readonly<Record<string, string>> = {
-  account: 'Account of a whole call',
   fleet: 'Fleet',
   'hot-path': 'Hot path',
   observing: 'Observing',

@@ -11,11 +11,9 @@ export interface Round {
 export interface Figure {
   readonly time: number
   readonly cpu: number
-  /** Without the threads that compile and collect garbage. */
-  readonly mainThread: number
 }
 
-export async function makeCalls(call: CallOnce, { calls, concurrency }: Round): Promise<void> {
+async function makeCalls(call: CallOnce, { calls, concurrency }: Round): Promise<void> {
   let left = calls
   const caller = async (): Promise<void> => {
     while (left-- > 0) await call()
@@ -27,12 +25,9 @@ export async function measure(call: CallOnce, round: Round): Promise<Figure> {
   // no garbage collection by hand: V8 drops code that has not run for some of them
   const start = performance.now()
   const cpuStart = cpuTime()
-  const threadStart = process.threadCpuUsage()
   await makeCalls(call, round)
-  const thread = process.threadCpuUsage(threadStart)
   return {
     time: ((performance.now() - start) * 1_000) / round.calls,
     cpu: (cpuTime() - cpuStart) / round.calls,
-    mainThread: (thread.user + thread.system) / round.calls,
   }
 }

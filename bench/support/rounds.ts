@@ -37,7 +37,7 @@ export async function interleaved<T>(
 }
 
 /** Begins with another one each round, and goes backwards every second. */
-export function inTurn(cases: readonly string[], round: number): string[] {
+function inTurn(cases: readonly string[], round: number): string[] {
   const start = round % cases.length
   const turned = [...cases.slice(start), ...cases.slice(0, start)]
   return round % 2 === 0 ? turned : turned.toReversed()

@@ -1,5 +1,5 @@
 // Writes docs/verdict.md: what the sandbox's verdict says of Tokenlane, of clients written by hand and of other
-// libraries. `pnpm verdict`, two to three minutes.
+// libraries. Two to three minutes.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ function text(): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
   return `# What the verdict says about other clients
 
-Written by \`pnpm verdict\` on Node ${process.versions.node}. Each client makes its calls to the sandbox's weblink API, in a process of its
+Written by \`pnpm --dir tools/docs write verdict\` on Node ${process.versions.node}. Each client makes its calls to the sandbox's weblink API, in a process of its
 own, through [a few lines](../bench/peers) that follow its documentation. The sandbox
 [grades it](../packages/sandbox#verdict): a rule, and how often it was broken. ✓ means that nothing was wrong.
 

@@ -8,12 +8,15 @@ import { compile, type TopLevelSpec } from 'vega-lite'
  */
 export const colours: readonly string[] = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#999999']
 
+/** What is ours, as bars and as text. Written into the SVG as a variable, since text of that colour needs a lighter one in the dark. */
+export const ours = '#00795a'
+
 /** What a page decides, in the colours of light pages; written into the SVG as variables. */
 const ink = '#1f2329'
 const faint = '#d0d5dc'
 const style =
-  `<style>svg{--ink:${ink};--faint:${faint}}` +
-  `@media (prefers-color-scheme:dark){svg{--ink:#e6e9ee;--faint:#454c57}}</style>`
+  `<style>svg{--ink:${ink};--faint:${faint};--ours:${ours}}` +
+  `@media (prefers-color-scheme:dark){svg{--ink:#e6e9ee;--faint:#454c57;--ours:#34d3a6}}</style>`
 
 const config = {
   background: 'transparent',
@@ -52,4 +55,5 @@ export async function drawChart(spec: TopLevelSpec, label: string): Promise<stri
     .replace(/>/, `>${style}`)
     .replaceAll(`"${ink}"`, '"var(--ink)"')
     .replaceAll(`"${faint}"`, '"var(--faint)"')
+    .replaceAll(`"${ours}"`, '"var(--ours)"')
 }

@@ -70,7 +70,7 @@ export async function buildNextApp({ authUrl, apiUrl, credentials, ca }: Sandbox
 }
 
 async function install(folder: string): Promise<void> {
-  await run('pnpm', ['run', 'build'], { cwd: root })
+  await run(process.execPath, ['scripts/build.ts'], { cwd: root })
   for (const name of ['core', 'fetch'])
     await run('pnpm', ['pack', '--pack-destination', folder], { cwd: join(root, 'packages', name) })
   const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'))

@@ -1,4 +1,4 @@
-// Builds the example for Next.js with Next.js from npm, and makes its calls: `pnpm next-check`. Needs npm's registry.
+// Builds the example for Next.js with Next.js from npm, and makes its calls: `pnpm --dir tools/edge next`. Needs npm's registry.
 import assert from 'node:assert/strict'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Long: needs workerd.
 import { fileURLToPath } from 'node:url'
 
 import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
@@ -28,7 +29,6 @@ beforeEach(() => {
 })
 
 const tokenRequests = (): number => sandbox.control.counts().issuers.general.requests
-const calls = (): number => sandbox.control.counts().apis.general.calls
 
 describe.each([
   ['the newest worker', '2026-11-17'],
@@ -87,48 +87,10 @@ describe.each([
     expect(sandbox.control.counts().issuers.general.failed).toBe(0)
   })
 
-  test('a rate policy holds for all requests together, and each of them gets its turn', async () => {
+  test('a rate policy is refused by name: isolates share no limit', async () => {
     const ratePolicy = { limits: [{ quota: 5, window: 500 }] }
-    const outcomes = await Promise.all(Array.from({ length: 14 }, () => call({ ratePolicy })))
-    expect(new Set(outcomes)).toEqual(new Set([200]))
-    expect(tokenRequests()).toBe(1)
-  })
-
-  test('one call at a time is one call of all requests', async () => {
-    const ratePolicy = { limits: [], concurrency: 1 }
-    const outcomes = await Promise.all(Array.from({ length: 6 }, () => call({ ratePolicy })))
-    expect(outcomes).toEqual([200, 200, 200, 200, 200, 200])
-  })
-
-  test('a request that responds while its call is in flight gives the slot back', async () => {
-    const ratePolicy = { limits: [], concurrency: 1 }
-    expect(await call({ ratePolicy })).toBe(200)
-    const first = call({ path: 'slow?ms=600000', leaveAfter: 200 })
-    await vi.waitFor(() => expect(calls()).toBe(2), soon)
-    const others = [call(), call()]
-    expect(await first).toBe('left')
-    expect(await Promise.all(others)).toEqual([200, 200])
-  })
-
-  test('a request that responds while its call is queued holds up no call behind it', async () => {
-    const ratePolicy = { limits: [], concurrency: 1 }
-    expect(await call({ ratePolicy })).toBe(200)
-    const held = call({ path: 'slow?ms=1000' })
-    await vi.waitFor(() => expect(calls()).toBe(2), soon)
-    const queued = call({ leaveAfter: 200 })
-    await vi.waitFor(async () => expect(await queueLength()).toBe(1), soon)
-    const behind = call()
-    expect(await Promise.all([held, queued, behind])).toEqual([200, 'left', 200])
-    expect(calls()).toBe(3)
-  })
-
-  test('a pause after a 429 ends for the requests that came after it, too', async () => {
-    const ratePolicy = { limits: [{ quota: 50, window: 1_000 }] }
-    expect(await call({ ratePolicy })).toBe(200)
-    sandbox.control.failApi('general', { status: 429, retryAfter: 1, times: 1 })
-    const paused = call()
-    await vi.waitFor(() => expect(calls()).toBe(2), soon)
-    expect(await Promise.all([paused, call(), call()])).toEqual([200, 200, 200])
+    expect(await call({ ratePolicy })).toBe('RUNTIME_UNSUPPORTED')
+    expect(tokenRequests()).toBe(0)
   })
 
   test('a revoked token costs 1 renewal, whichever requests meet it', async () => {
@@ -138,9 +100,4 @@ describe.each([
     expect(new Set(outcomes)).toEqual(new Set([200]))
     expect(tokenRequests()).toBe(2)
   })
-
-  async function queueLength(): Promise<number | undefined> {
-    const response = await ask({})
-    return ((await response.json()) as { apis: { queued?: number }[] }).apis[0]?.queued
-  }
 })

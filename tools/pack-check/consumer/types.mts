@@ -7,6 +7,7 @@ import {
   type AccessToken,
 } from '@tokenlane/core'
 import { fileCredentials } from '@tokenlane/core/node'
+import { createTenants } from '@tokenlane/core/tenants'
 import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
@@ -49,6 +50,20 @@ createTokenManager({
   },
   apis: [],
 })
+const tenants = createTenants({
+  options: (id) => ({
+    issuers: {
+      general: {
+        tokenEndpoint: 'https://auth.example.com/token',
+        credentials: { clientId: id, clientSecret: id },
+      },
+    },
+    apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }],
+  }),
+})
+void tenants.get('acme').getToken('general')
+// @ts-expect-error a name of no issuer
+void tenants.get('acme').getToken('genral')
 export async function scoped(): Promise<void> {
   await using closing = tokens
   await closing.warmUp()

@@ -49,7 +49,7 @@ function surfaceIs(item: (typeof packages)[number]): string[] {
   const written = readFileSync(join(item.folder, 'api.md'), 'utf8')
   return written === surfaceOf(item)
     ? []
-    : [`${item.name}: api.md is not what it exports; \`pnpm api\` writes it`]
+    : [`${item.name}: api.md is not what it exports; \`pnpm --dir tools/docs write api\` writes it`]
 }
 
 async function mustBeEmpty(faults: readonly string[]): Promise<void> {

@@ -32,8 +32,6 @@ export async function conformance(
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const args = [
     'run',
-    '--config',
-    'vitest.workspace.ts',
     '--reporter=json',
     `--outputFile=${file}`,
     ...suite.after,

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { readManifest } from './packages.ts'
 import type { InstalledPackage } from './project.ts'
@@ -7,17 +7,18 @@ import type { InstalledPackage } from './project.ts'
 const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.+\.[cm]?[jt]s(\.map)?)$/
 /** What single packages bring beside their code. */
 const assets: Readonly<Record<string, RegExp>> = {
-  '@tokenlane/core': /^(troubleshoot\.md|dist\/(oauth4webapi|p-queue)\.LICENSE\.txt)$/,
+  '@tokenlane/core': /^troubleshoot\.md$/,
+  '@tokenlane/redis': /^src\/.+\.lua$/,
   '@tokenlane/otel': /^dashboards\/tokenlane\.(grafana\.json|rules\.yml)$/,
-  '@tokenlane/sandbox': /^console\/dist\/(index\.html|icon\.svg|assets\/[\w-]+\.(js|css))$/,
+  '@tokenlane/sandbox': /^console\/dist\/(index\.html|icon\.svg|licenses\.md|assets\/[\w-]+\.(js|css))$/,
 }
-/**
- * Dependencies of which a package's own files hold what it uses, with the licence beside them: they import nothing of it.
- * The manifest names the exact version that they hold, so that an audit finds it, and an update alone promises nothing.
- */
-const held: Readonly<Record<string, readonly string[]>> = { '@tokenlane/core': ['oauth4webapi', 'p-queue'] }
+/** The packages that bring dependencies of others into applications. */
+const ranged = new Set(['@tokenlane/core'])
 const never = /\.test\./
 const wanted = ['README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts']
+const wantedOf: Readonly<Record<string, readonly string[]>> = {
+  '@tokenlane/sandbox': ['console/dist/licenses.md'],
+}
 
 /** What is wrong with the files of a tarball, one sentence each. */
 export function contentFaults({ name, installed }: InstalledPackage): string[] {
@@ -30,27 +31,48 @@ export function contentFaults({ name, installed }: InstalledPackage): string[] {
         .replaceAll('\\', '/'),
     )
     .filter((file) => never.test(file) || !(allowed.test(file) || assets[name]?.test(file)))
-  const absent = wanted.filter((file) => !existsSync(join(installed, file)))
+  const absent = [...wanted, ...(wantedOf[name] ?? [])].filter((file) => !existsSync(join(installed, file)))
   return [
     ...odd.map((file) => `${name} holds ${file}, which a user does not need`),
     ...absent.map((file) => `${name} lacks ${file}`),
-    ...(held[name] ?? []).flatMap((dependency) => heldFaults(name, installed, dependency)),
+    ...dependencyFaults(name, installed),
+    ...mapFaults(name, installed),
   ]
 }
 
-function heldFaults(name: string, installed: string, dependency: string): string[] {
-  const dist = join(installed, 'dist')
-  const importing = new RegExp(`(from|import) *["']${dependency}["']`)
-  const importers = readdirSync(dist)
-    .filter((file) => file.endsWith('.js'))
-    .filter((file) => importing.test(readFileSync(join(dist, file), 'utf8')))
-  const licence = `dist/${dependency}.LICENSE.txt`
-  const range = readManifest(installed).dependencies?.[dependency] ?? 'nothing'
+/** An override, an audit and a fix must reach what runs: dependencies of others are ranges, and imports. */
+function dependencyFaults(name: string, installed: string): string[] {
+  if (!ranged.has(name)) return []
+  const code = filesIn(installed, '.js').map((file) => readFileSync(file, 'utf8'))
+  const dependencies = Object.entries(readManifest(installed).dependencies ?? {})
+  const pinned = dependencies.filter(([, range]) => !/^\^\d/.test(range))
+  const unused = dependencies.filter(
+    ([dependency]) => !code.some((text) => new RegExp(`from *["']${dependency}["']`).test(text)),
+  )
   return [
-    ...(/^\d+\.\d+\.\d+$/.test(range)
-      ? []
-      : [`${name} holds ${dependency}, and depends on ${range} instead of one version`]),
-    ...importers.map((file) => `${name} loads ${dependency} in dist/${file}, of which it holds what it uses`),
-    ...(existsSync(join(installed, licence)) ? [] : [`${name} lacks ${licence}`]),
+    ...pinned.map(([dependency, range]) => `${name} depends on ${dependency} ${range}, not on a caret range`),
+    ...unused.map(([dependency]) => `${name} depends on ${dependency}, and imports nothing of it`),
   ]
+}
+
+/** A source map names the sources that lie beside it, and does not repeat them. */
+function mapFaults(name: string, installed: string): string[] {
+  const faults: string[] = []
+  for (const file of filesIn(installed, '.js.map')) {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(file, 'utf8')) as {
+      readonly sources: readonly string[]
+      readonly sourcesContent?: unknown
+    }
+    if (sourcesContent !== undefined) faults.push(`${name} repeats its sources in ${file}`)
+    for (const source of sources)
+      if (!existsSync(join(dirname(file), source)))
+        faults.push(`${name} has no ${source}, which ${file} names`)
+  }
+  return faults
+}
+
+function filesIn(installed: string, end: string): string[] {
+  return readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(end))
+    .map((file) => join(installed, 'dist', file))
 }

@@ -36,7 +36,7 @@ export async function makeProject(): Promise<Project> {
     const installed = join(folder, 'node_modules', name)
     return Object.assign(item, { tarball: join(temp, file), installed })
   })
-  await must('the build', 'pnpm', ['run', 'build'], { cwd: root })
+  await must('the build', process.execPath, ['scripts/build.ts'], { cwd: root })
   const filters = packages.flatMap(({ name }) => ['--filter', name])
   await must('pnpm pack', 'pnpm', [...filters, 'pack', '--pack-destination', temp], { cwd: root })
   await install({ folder, packages, temp })

@@ -34,8 +34,7 @@ package can be loaded with:
 | first calls of many requests at once          | one token request; the other calls look for its token every 10 ms                                     |
 | the request that asked the issuer has ended   | another call asks, a second later at most                                                             |
 | background renewal                            | goes on beyond the response by \`waitUntil\` of \`cloudflare:workers\` (\`nodejs_compat\`); without it, calls wait for the renewal at the end of the token's life |
-| rate policy, concurrency, priorities, pauses  | hold for all requests of one isolate; Cloudflare runs many isolates, which share no limit              |
-| a request that ends with a call in flight     | its slot comes free after a second, and its unit like that of a call without a response |
+| a rate policy                                 | \`RUNTIME_UNSUPPORTED\` at start: isolates share no limit, and queued calls end with their request |
 | a call or \`warmUp\` while modules are loaded | \`RUNTIME_UNSUPPORTED\`                                                                               |
 | \`close()\`                                   | waits for the calls of its own request; across requests it was not tested, and a Worker has no end to call it at |
 | a compatibility date before 2022-10-31        | refused when the package is loaded                                                                    |
@@ -44,12 +43,12 @@ workerd itself opened all connections, over TLS, and trusted the sandbox's certi
 
 ## Next.js
 
-The suite runs in an edge route of an application that \`next build\` built and \`next start\` serves. \`pnpm next-check\` builds
+The suite runs in an edge route of an application that \`next build\` built and \`next start\` serves. \`pnpm --dir tools/edge next\` builds
 [the example](../examples/nextjs) likewise and makes its calls: routes in Node and in the edge runtime, and a development
 server that loads its modules again, which keeps its manager. No token is taken from the cache of Next.js, not even where
 a route says \`fetchCache = 'force-cache'\`.
 
-Written by \`pnpm runtimes\`.
+Written by \`pnpm --dir tools/docs write runtimes\`.
 `
 }
 

@@ -1,5 +1,5 @@
-// Uses the installed tarballs on every runtime, and runs the conformance suite there: `pnpm runtimes`. With a part of a
-// name, as in `pnpm runtimes deno`, it runs those alone. Writes their rows of docs/runtimes.md; the others stay as they
+// Uses the installed tarballs on every runtime, and runs the conformance suite there: `pnpm --dir tools/pack-check runtimes`. With a part of a
+// name, as in `… runtimes deno`, it runs those alone. Writes their rows of docs/runtimes.md; the others stay as they
 // are, with their dates. Takes runtimes from npm.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

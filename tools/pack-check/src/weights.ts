@@ -1,4 +1,4 @@
-// Prints what each door of core weighs in a bundle, and which room of it weighs what: `pnpm weights`. Bundles the
+// Prints what each door of core weighs in a bundle, and which room of it weighs what: `pnpm --dir tools/pack-check weights`. Bundles the
 // sources, so that it needs no build; a package that is a dependency counts as a room.
 import { SourceMap } from 'node:module'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ const doors: Readonly<Record<string, string>> = {
   '@tokenlane/core': `export * from '${core}/index.ts'`,
   '@tokenlane/core/adapter': `export * from '${core}/adapter.ts'`,
   '@tokenlane/core/fleet': `export * from '${core}/fleet.ts'`,
+  '@tokenlane/core/tenants': `export * from '${core}/tenants.ts'`,
 }
 
 const bundles = new Map<string, Bundle>()

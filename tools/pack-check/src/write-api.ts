@@ -1,4 +1,4 @@
-// Writes the public surface of every package to its api.md: `pnpm api`
+// Writes the public surface of every package to its api.md.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,5 +6,5 @@ import { publicPackages, root } from './packages.ts'
 import { must } from './run.ts'
 import { surfaceOf } from './surface.ts'
 
-await must('the build', 'pnpm', ['run', 'build'], { cwd: root })
+await must('the build', process.execPath, ['scripts/build.ts'], { cwd: root })
 for (const item of publicPackages()) writeFileSync(join(item.folder, 'api.md'), surfaceOf(item))

@@ -1,4 +1,4 @@
-// All clients against a service whose network, issuers and APIs fail at random: `pnpm soak:faults [seconds] [seed]`.
+// All clients against a service whose network, issuers and APIs fail at random: `pnpm --dir tools/soak faults [seconds] [seed]`.
 // Ends with status 1 if something happened that must not.
 import { Random } from '@tokenlane/testing/random'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ import { startService } from './service-process.ts'
 import { Account, Tally } from './tally.ts'
 
 const [seconds = '60', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2)
-console.log(`pnpm soak:faults ${seconds} ${seed}`)
+console.log(`pnpm --dir tools/soak faults ${seconds} ${seed}`)
 
 /** A manager that has not closed this long after the last call, in milliseconds, never will. */
 const longestClose = 30_000

@@ -6,7 +6,7 @@ import { trickyUrl } from './tricky-url.ts'
 
 /** How a client is sent tricky URLs. */
 interface TrickyCalls<How> {
-  /** How many calls to send. */
+  /** How many calls to send where all tests run; a tenth of them otherwise. */
   readonly runs: number
   /** What a call has beside its URL. */
   readonly how: fc.Arbitrary<How>
@@ -17,7 +17,8 @@ interface TrickyCalls<How> {
 }
 
 /** Registers the test that calls to URLs that only look like an API's carry the token of where they lead, or none. */
-export function testTrickyCalls<How>({ runs, how, open, mayGoWithout }: TrickyCalls<How>): void {
+export function testTrickyCalls<How>({ runs: most, how, open, mayGoWithout }: TrickyCalls<How>): void {
+  const runs = process.env['TESTS'] === 'all' ? most : most / 10
   // thousands of calls take more than the default 5 s on a busy machine
   const patience = { timeout: 120_000 }
   test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, patience, async () => {
@@ -35,6 +36,6 @@ export function testTrickyCalls<How>({ runs, how, open, mayGoWithout }: TrickyCa
       }),
       { numRuns: runs },
     )
-    expect(Math.min(...Object.values(total))).toBeGreaterThan(500)
+    expect(Math.min(...Object.values(total))).toBeGreaterThan(runs / 50)
   })
 }

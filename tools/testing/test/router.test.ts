@@ -4,10 +4,11 @@ import { expect, test } from 'vitest'
 import { guardingManager, issuerFor } from '../src/guarded-apis.ts'
 import { trickyUrl } from '../src/tricky-url.ts'
 
+const runs = process.env['TESTS'] === 'all' ? 100_000 : 5_000
 // a hundred thousand take their time on a busy machine
 const patience = { timeout: 120_000 }
 
-test('100,000 tricky URLs belong to the API that another rule says they belong to', patience, () => {
+test(`${runs} tricky URLs belong to the API that another rule says they belong to`, patience, () => {
   const tokens = guardingManager()
   const seen = { general: 0, weblink: 0, none: 0 }
   fc.assert(
@@ -17,8 +18,8 @@ test('100,000 tricky URLs belong to the API that another rule says they belong t
       expect(tokens.route(url)?.issuer).toBe(issuer)
       expect(tokens.route(URL.parse(url) ?? url)?.issuer).toBe(issuer)
     }),
-    { numRuns: 100_000 },
+    { numRuns: runs },
   )
   // the tricks are of every kind
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(500)
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs / 200)
 })

@@ -74,12 +74,12 @@ every call of this table works in such a process at all four versions.
 | seen | when | what to do |
 | --- | --- | --- |
 | \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, also by \`--tls-min-v1.0\` or \`--tls-min-v1.1\` in \`NODE_OPTIONS\` | \`createTokenManager\`, and every token request and call | Remove the flag. Give the agent of the one server that needs an older version a \`minVersion\` of its own. |
-| an agent, a dispatcher or a client option with \`minVersion\`, \`maxVersion\`, \`secureProtocol\` or \`secureContext\` for TLS 1.0 or 1.1 | the call, before a token is requested | Leave that setting out, or set \`minVersion: 'TLSv1.2'\`. |
-| the same in \`https.globalAgent\` or in undici's global dispatcher | the call that would use it, a token request too | The same. Give older servers an agent of their own. |
+| an agent or a client option with \`minVersion\`, \`maxVersion\` or \`secureProtocol\` for TLS 1.0 or 1.1 | the call, before a token is requested | Leave that setting out, or set \`minVersion: 'TLSv1.2'\`. |
+| the same in \`https.globalAgent\` | the call that would use it | The same. Give older servers an agent of their own. |
 
 The error is \`INSECURE_TRANSPORT\`, and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
-Written by \`pnpm tls-table\`.
+Written by \`pnpm --dir tools/docs write tls\`.
 `
 }
 

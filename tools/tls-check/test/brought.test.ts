@@ -17,16 +17,7 @@ import { oldCiphers, startTlsServers, type TlsServers } from '../src/tls-servers
 
 type Way = (tokens?: TokenManager) => (url: string) => Promise<unknown>
 
-/** The symbol that the runtime's `fetch` looks under, and the class of its dispatcher. */
-const place = Symbol.for(
-  `undici.globalDispatcher.${Number.parseInt(process.versions['undici'] ?? '', 10) >= 8 ? 2 : 1}`,
-)
-const holder = (globalThis.Response, globalThis) as unknown as Record<symbol, object>
-const standard = holder[place] as object
-const Dispatcher = standard.constructor as new (options: object) => object
-
 const lax = { minVersion: 'TLSv1', ciphers: oldCiphers } as const
-const dispatcher = new Dispatcher({ connect: lax })
 const trusted = tls.getCACertificates('default')
 
 let servers: TlsServers
@@ -53,7 +44,6 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.restoreAllMocks()
-  holder[place] = standard
   for (const option of ['minVersion', 'ciphers'] as const) delete globalAgent.options[option]
 })
 
@@ -113,25 +103,9 @@ describe.each<[string, Way, string]>([
     axiosWith({ httpsAgent: new Agent({ secureProtocol: 'TLS_method', ciphers: oldCiphers }) }),
     "`httpsAgent` has `secureProtocol: 'TLS_method'`",
   ],
-  [
-    'axios: the context of an httpsAgent',
-    axiosWith({
-      get httpsAgent() {
-        return new Agent({ secureContext: tls.createSecureContext({ ...lax, ca: servers.ca }) })
-      },
-    }),
-    '`httpsAgent` has a `secureContext` for older versions',
-  ],
   ['axios: http2Options', axiosWith({ httpVersion: 2, http2Options: lax }), '`http2Options` has `minVersion'],
-  [
-    "axios: dispatcher of adapter: 'fetch'",
-    axiosWith({ adapter: 'fetch', fetchOptions: { dispatcher } as object }),
-    '`dispatcher` has `minVersion',
-  ],
   ['got: https.minVersion', gotWith({ https: lax }), "`https` has `minVersion: 'TLSv1'`"],
   ['got: agent.https', gotWith({ agent: { https: new Agent(lax) } }), '`agent.https` has `minVersion'],
-  ['fetch: dispatcher', fetchWith({ dispatcher }), '`dispatcher` has `minVersion'],
-  ['ky: dispatcher', kyWith({ dispatcher }), '`dispatcher` has `minVersion'],
 ])('%s', (_what, way, reason) => {
   test('reaches a server of TLS 1.0 without tokens, and where no API is', async () => {
     await way()(api())
@@ -157,43 +131,6 @@ test.each<[string, Way]>([
   expect(asked).toBe(0)
 })
 
-describe('with a global dispatcher that allows TLS 1.0', () => {
-  beforeEach(() => {
-    holder[place] = dispatcher
-  })
-
-  test.each<[string, Way]>([
-    ['fetch', fetchWith({})],
-    ['ky', kyWith({})],
-    ["axios' fetch adapter", axiosWith({ adapter: 'fetch' })],
-  ])('%s is refused', async (_client, way) => {
-    await way()(api())
-    expect(await refusedBy(way(tokens)(api()))).toContain("`the global dispatcher` has `minVersion: 'TLSv1'`")
-    expect(asked).toBe(0)
-  })
-
-  test('a token request is refused', async () => {
-    const { urls } = servers
-    const message = await refusedBy(managerWith(undefined, urls['TLSv1.3']).getToken('general'))
-    expect(message).toContain(
-      `issuer "general" (${new URL('token', urls['TLSv1.3']).href}) was sent no request`,
-    )
-    expect(message).toContain("`the global dispatcher` has `minVersion: 'TLSv1'`")
-  })
-
-  test('a fetch of your own is trusted to use another one', async () => {
-    const own: typeof fetch = (input, init = {}) =>
-      fetch(input, { ...init, dispatcher: standard } as RequestInit)
-    await expect(managerWith(own, servers.urls.TLSv1).getToken('general')).rejects.toMatchObject({
-      code: 'INSECURE_TRANSPORT',
-      cause: { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' },
-    })
-    await managerWith(own, servers.urls['TLSv1.2']).getToken('general')
-    await expect(createFetch(tokens, { fetch: own })(api())).rejects.toThrow('fetch failed')
-    expect((await createFetch(tokens, { fetch: own })(`${servers.urls['TLSv1.2']}api/records`)).ok).toBe(true)
-  })
-})
-
 describe('where the process allows TLS 1.0', () => {
   beforeEach(() => {
     const before = tls.DEFAULT_MIN_VERSION
@@ -213,9 +150,7 @@ describe('where the process allows TLS 1.0', () => {
     ['got: https.minVersion of TLS 1.2', gotWith({ https: strict })],
     ['got: agent.https of TLS 1.2', gotWith({ agent: { https: new Agent(strict) } })],
     ['fetch', fetchWith({})],
-    ['fetch: dispatcher of TLS 1.2', fetchWith({ dispatcher: new Dispatcher({ connect: strict }) })],
     ['ky', kyWith({})],
-    ['ky: dispatcher of TLS 1.2', kyWith({ dispatcher: new Dispatcher({ connect: strict }) })],
   ])('%s is refused with the fix before a token is asked for', async (_what, way) => {
     const message = await refusedBy(way(tokens)(`${servers.urls['TLSv1.2']}api/records`))
     expect(message).toContain('Start Node without `--tls-min-v1.0`')

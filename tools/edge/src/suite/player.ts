@@ -8,7 +8,14 @@ import { openStageService } from './service.ts'
 /** The scenarios of the conformance suite, to be played in a worker. */
 export interface Player extends AsyncDisposable {
   /** Plays one, and returns why it does not hold, `undefined` if it does. */
-  readonly play: (index: number) => Promise<string | undefined>
+  readonly play: (index: number) => Promise<Failure | undefined>
+}
+
+/** Why a scenario does not hold. */
+export interface Failure {
+  readonly error: string
+  /** Code of the error, if it has one. */
+  readonly code?: string
 }
 
 /** Scenarios that cannot be played, and why: a sentence. */
@@ -29,8 +36,9 @@ export async function openPlayer(url: string, sandbox: Sandbox): Promise<Player>
     async play(index) {
       const asked: Asked = { index, service: service.url, sandbox: surroundingsOf(sandbox) }
       const response = await fetch(url, { method: 'POST', body: JSON.stringify(asked) })
-      if (!response.ok) return `the worker ended with status ${response.status}`
-      return ((await response.json()) as { error?: string }).error
+      if (!response.ok) return { error: `the worker ended with status ${response.status}` }
+      const outcome = (await response.json()) as Partial<Failure>
+      return outcome.error === undefined ? undefined : (outcome as Failure)
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
@@ -45,15 +53,21 @@ interface Played {
   readonly failures: readonly string[]
 }
 
+/** Whether an edge runtime refuses what a scenario needs: a rate policy. */
+export function isRefused(failure: Failure | undefined): boolean {
+  return failure?.code === 'RUNTIME_UNSUPPORTED'
+}
+
 /** Plays everything that can be played. */
 export async function playAll({ play }: Player, unplayed: readonly Unplayed[]): Promise<Played> {
   const differences: { scenario: string; because: string }[] = []
   const failures: string[] = []
   for (const [index, scenario] of scenarioNames.entries()) {
-    const because = unplayed.find(({ scenarios }) => scenarios.test(scenario))?.because
-    const failure = because === undefined ? await play(index) : undefined
+    const unplayable = unplayed.find(({ scenarios }) => scenarios.test(scenario))?.because
+    const failure = unplayable === undefined ? await play(index) : undefined
+    const because = isRefused(failure) ? 'The API has a rate policy, which is refused there.' : unplayable
     if (because !== undefined) differences.push({ scenario, because })
-    if (failure !== undefined) failures.push(`${scenario}\n${failure}`)
+    else if (failure !== undefined) failures.push(`${scenario}\n${failure.error}`)
   }
   const total = scenarioNames.length
   return { held: `${total - differences.length - failures.length} of ${total}`, differences, failures }

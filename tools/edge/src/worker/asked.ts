@@ -6,8 +6,8 @@ export interface Asked {
   readonly manager: string
   readonly renewBefore?: number
   readonly ratePolicy?: RatePolicy
-  /** Below the API. Without it the manager's status is asked for. */
-  readonly path?: string
+  /** Below the API. */
+  readonly path: string
   /** Aborts the call after this time, in milliseconds. */
   readonly ms?: number
   /** Responds after this time, in milliseconds, without waiting for the call. */

@@ -1,23 +1,16 @@
 // A worker that makes calls: its managers live as long as it does, and serve all of its requests.
-import { createTokenManager, generalIssuer, isTokenlaneError, type TokenManager } from '@tokenlane/core'
+import { createTokenManager, generalIssuer, isTokenlaneError } from '@tokenlane/core'
 import { createFetch, type TokenlaneFetch } from '@tokenlane/fetch'
 
 import type { Surroundings } from '../surroundings.ts'
 import type { Asked } from './asked.ts'
 
-interface Managed {
-  readonly tokens: TokenManager
-  readonly fetch: TokenlaneFetch
-}
-
-const managers = new Map<string, Managed>()
+const managers = new Map<string, TokenlaneFetch>()
 
 export default {
   async fetch(request: Request, { SANDBOX }: { SANDBOX: Surroundings }): Promise<Response> {
     const { manager, path, ms, leaveAfter, ...asked } = (await request.json()) as Asked
-    const { tokens, fetch } = managed(manager, asked, SANDBOX)
-    if (path === undefined) return Response.json(tokens.status())
-    const outcome = outcomeOf(fetch, { url: SANDBOX.apiUrl + path, ms })
+    const outcome = outcomeOf(() => managed(manager, asked, SANDBOX), { url: SANDBOX.apiUrl + path, ms })
     if (leaveAfter === undefined) return Response.json({ outcome: await outcome })
     // with the response the runtime ends the request, and the call with it
     await new Promise((resolve) => setTimeout(resolve, leaveAfter))
@@ -26,11 +19,11 @@ export default {
 }
 
 async function outcomeOf(
-  fetch: TokenlaneFetch,
+  fetchOf: () => TokenlaneFetch,
   { url, ms }: { readonly url: string; readonly ms: number | undefined },
 ): Promise<unknown> {
   try {
-    const response = await fetch(url, { signal: ms === undefined ? null : AbortSignal.timeout(ms) })
+    const response = await fetchOf()(url, { signal: ms === undefined ? null : AbortSignal.timeout(ms) })
     await response.text()
     return response.status
   } catch (error) {
@@ -43,14 +36,14 @@ function managed(
   name: string,
   { renewBefore, ratePolicy }: Pick<Asked, 'renewBefore' | 'ratePolicy'>,
   { authUrl, apiUrl, credentials }: Surroundings,
-): Managed {
+): TokenlaneFetch {
   const known = managers.get(name)
   if (known !== undefined) return known
   const tokens = createTokenManager({
     issuers: { general: generalIssuer({ authUrl, credentials: credentials.general, renewBefore }) },
     apis: [{ baseUrl: apiUrl, issuer: 'general', ratePolicy }],
   })
-  const made = { tokens, fetch: createFetch(tokens) }
+  const made = createFetch(tokens)
   managers.set(name, made)
   return made
 }

@@ -11,7 +11,8 @@ export async function POST(request: Request): Promise<Response> {
     await play(asked)
     return Response.json({})
   } catch (error) {
-    return Response.json({ error: String((error as Error | undefined)?.stack ?? error) })
+    const { code, stack } = (error ?? {}) as { readonly code?: unknown; readonly stack?: unknown }
+    return Response.json({ code, error: String(stack ?? error) })
   }
 }
 

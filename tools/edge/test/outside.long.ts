@@ -1,3 +1,4 @@
+// Long: needs workerd.
 import { fileURLToPath } from 'node:url'
 
 import { startSandbox } from '@tokenlane/sandbox'

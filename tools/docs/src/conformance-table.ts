@@ -1,8 +1,8 @@
-import type { ConformanceCell } from '../packages/conformance/src/conformance.ts'
+import type { ConformanceCell } from '@tokenlane/conformance'
 
 const introduction = `# Conformance
 
-Every adapter runs one list of scenarios: the real client, the real core, and the sandbox over TLS. This table is what the last run of all of them found; \`pnpm conformance\` writes it. ✓ means that the scenario holds. A footnote says what the client cannot do and what it is held to instead: nothing is skipped.
+Every adapter runs one list of scenarios: the real client, the real core, and the sandbox over TLS. This table is what the last run of all of them found; \`pnpm --dir tools/docs write conformance\` writes it. ✓ means that the scenario holds. A footnote says what the client cannot do and what it is held to instead: nothing is skipped.
 
 After each scenario no call holds or waits for a slot, the manager closes, no listener is left on a signal, and no response or error shows a token or a secret.
 `

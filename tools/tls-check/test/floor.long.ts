@@ -1,3 +1,4 @@
+// Long: a process for each version of TLS.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { Probe } from '../src/probe.ts'

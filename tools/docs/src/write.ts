@@ -1,0 +1,45 @@
+// Writes generated pages and pictures: `pnpm --dir tools/docs write`, or some of them by name, as in `… write api tls`.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** What writes a page; each takes the time that it says. */
+const writers: Readonly<Record<string, readonly string[]>> = {
+  // each package's api.md; 15 s
+  api: ['tools/pack-check/src/write-api.ts'],
+  // docs/conformance.md; 1 min
+  conformance: ['tools/docs/src/conformance.ts'],
+  // packages/otel/dashboards and the tables of its README; 1 s
+  dashboards: ['packages/otel/dashboards/write.ts'],
+  // docs/images; 1 min
+  pictures: [
+    'bench/support/charts.ts',
+    'packages/otel/dashboards/draw.ts',
+    'packages/otel/dashboards/draw-trace.ts',
+    'packages/sandbox/console/build.ts',
+    'packages/sandbox/test/console-picture.ts',
+    'examples/quickstart/record.ts',
+  ],
+  // docs/runtimes.md; 11 min
+  runtimes: ['tools/pack-check/src/runtimes.ts'],
+  // docs/tls.md; 2 min
+  tls: ['tools/tls-check/src/write-table.ts'],
+  // docs/verdict.md; 3 min
+  verdict: ['bench/verdict/write.ts'],
+}
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !(name in writers))
+if (unknown.length > 0) {
+  console.error(`No page is called ${unknown.join(', ')}. Pages: ${Object.keys(writers).join(', ')}`)
+  process.exit(2)
+}
+
+const files = (asked.length > 0 ? asked : Object.keys(writers)).flatMap((name) => writers[name] ?? [])
+for (const file of files) {
+  console.log(`> ${file}`)
+  const { status } = spawnSync(process.execPath, [file], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+spawnSync('pnpm', ['exec', 'oxfmt'], { cwd: root, stdio: 'ignore', shell: process.platform === 'win32' })

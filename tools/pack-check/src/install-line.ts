@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import type { Manifest } from './packages.ts'
+
+/** What an application installs for itself: one client, and the command. */
+const wanted = ['@tokenlane/axios', 'tokenlane']
+const client = 'axios'
+
+/**
+ * Returns the one command that installs packed packages into an application: npm looks for each package that a tarball
+ * depends on in its registry, unless the same command names its tarball.
+ */
+export function installLine(manifests: readonly Manifest[], folder: string): string {
+  const names = new Set(wanted)
+  // what is added is looked at, too
+  for (const name of names) {
+    const { dependencies = {} } = manifests.find((each) => each.name === name) ?? {}
+    for (const dependency of Object.keys(dependencies))
+      if (manifests.some((each) => each.name === dependency)) names.add(dependency)
+  }
+  const tarballs = manifests
+    .filter(({ name }) => names.has(name))
+    .map(({ name, version }) => join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`))
+  return ['npm install', ...tarballs, client].join(' ')
+}
