@@ -1,19 +1,18 @@
-import http, { type Agent, type ClientRequest, type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import {
-  agentMustKeepFloor,
+  agentSettings,
   checkCallOptions,
-  forgetToken,
   hasAuthorization,
-  hideAgent,
-  hideToken,
+  hideRequest,
   managerOf,
   markManaged,
   mustBeManager,
-  settingsMustKeepFloor,
+  mustKeepFloor,
   TokenlaneError,
+  type AdmitOptions,
   type Api,
   type Exchange,
+  type Pass,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 import type { BodyData, NeedleHttpVerbs, NeedleOptions } from 'needle'
@@ -44,38 +43,37 @@ export function withTokens<Response extends IncomingMessage>(
     const { signal } = options
     // needle never stops listening to the signal that it is given
     const ofCall = signal ? { signal: AbortSignal.any([signal]) } : {}
-    const letClose = api.keepOpen()
+    const asked = (call: Call): AdmitOptions => ({
+      client: 'needle',
+      method: call.method.toUpperCase(),
+      signal,
+      priority,
+      resend,
+      replayable: !isStream(call.data),
+    })
+    const sendCall = (call: Call, left: number, pass?: Pass): Promise<Response> =>
+      api.send(
+        async (token) => {
+          const made = await exchange(send, call, token)
+          if (most === 0 || !isRedirect(made.result)) return made
+          return { ...made, follow: (sent) => goOn(call, made.result, left, sent) }
+        },
+        { ...asked(call), pass },
+      )
+    const goOn = async (call: Call, response: Response, left: number, sent: Pass): Promise<Response> => {
+      response.destroy()
+      if (left === 0) throw new Error(`Max redirects reached. Possible loop in: ${response.headers.location}`)
+      const next = redirected(call, response)
+      if (tokens.route(next.url) === api) return sendCall(next, left - 1, await sent.follow(asked(next)))
+      return send(next.method, next.url, next.data, { ...next.options, follow_max: left - 1 })
+    }
     try {
-      let call: Call = {
-        method,
-        url,
-        data,
-        options: { ...options, ...ofCall, use_proxy_from_env_var: false },
-      }
-      for (let left = most; ; left -= 1) {
-        const response = await api.send((token) => exchange(send, call, token), {
-          client: 'needle',
-          method: call.method.toUpperCase(),
-          signal,
-          priority,
-          resend,
-          replayable: !isStream(call.data),
-          sentBefore: left < most,
-        })
-        if (most === 0 || !isRedirect(response)) return response
-        response.destroy()
-        if (left === 0)
-          throw new Error(`Max redirects reached. Possible loop in: ${response.headers.location}`)
-        call = redirected(call, response)
-        if (tokens.route(call.url) !== api)
-          return await send(call.method, call.url, call.data, { ...call.options, follow_max: left - 1 })
-      }
+      const sent = { ...options, ...ofCall, use_proxy_from_env_var: false }
+      return await sendCall({ method, url, data, options: sent }, most)
     } catch (error) {
       // rejects with needle's own error, and sends nothing
       if (signal?.aborted === true && error === signal.reason) return await send(method, url, data, given)
       throw error
-    } finally {
-      letClose()
     }
   }
   return markManaged(managed, tokens)
@@ -90,11 +88,10 @@ async function exchange<Response extends IncomingMessage>(
   const response = await send(method, url, data, {
     ...options,
     headers: { ...(options.headers as Record<string, string> | undefined), authorization },
-    agent: noting(agentOf(url, options)),
     follow_max: 0,
   })
   // a response leads to its request
-  forgetToken((response as { req?: unknown }).req)
+  hideRequest((response as { req?: unknown }).req)
   const header = (name: string): string | undefined => {
     const value = response.headers[name]
     return Array.isArray(value) ? value.join(', ') : value
@@ -115,34 +112,14 @@ function hasOwnCredentials({ headers = {}, username }: CallingOptions): boolean 
 
 /** @throws TokenlaneError `INSECURE_TRANSPORT` where the token could be read on its way. */
 function mustBeSecure({ baseUrl }: Api, options: NeedleOptions): void {
-  agentMustKeepFloor(baseUrl, options.agent === true ? undefined : options.agent, 'agent')
-  settingsMustKeepFloor(options, 'options')
+  const agent = options.agent === true ? undefined : options.agent
+  mustKeepFloor(baseUrl, { ...agentSettings(agent, 'agent'), options })
   // needle sends the call to its proxy without a tunnel
   if (options.proxy !== undefined)
     throw new TokenlaneError(
       'INSECURE_TRANSPORT',
       'Cannot send call: `proxy` of needle would show the token to the proxy; use an `agent` that tunnels',
     )
-}
-
-function agentOf(url: string, { agent }: NeedleOptions): Agent {
-  if (typeof agent === 'object') return agent
-  if (agent === false) return new (url.startsWith('https:') ? https : http).Agent()
-  return url.startsWith('https:') ? https.globalAgent : http.globalAgent
-}
-
-/** Returns the agent, for one call: it hides the token of the request, which needle does not show. */
-function noting(agent: Agent): Agent {
-  hideAgent(agent)
-  const addRequest = (request: ClientRequest, ...options: readonly unknown[]): void => {
-    hideToken(request)
-    request.once('close', () => forgetToken(request))
-    Reflect.apply((agent as unknown as { addRequest: typeof addRequest }).addRequest, agent, [
-      request,
-      ...options,
-    ])
-  }
-  return Object.create(agent, { addRequest: { value: addRequest } }) as Agent
 }
 
 function isStream(data: BodyData): boolean {

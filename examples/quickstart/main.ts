@@ -9,6 +9,7 @@ import axios from 'axios'
 import got from 'got'
 import ky from 'ky'
 
+import { anyKey, canPressKey } from './any-key.ts'
 import { bootstrap, type Clients } from './bootstrap.ts'
 import { createHistory, inWords, takeDown } from './history.ts'
 import { opening } from './opening.ts'
@@ -110,8 +111,11 @@ const counts = sandbox.control.counts()
 const verdict = sandbox.control.verdict()
 const outcome: Outcome = { lanes, histories, lifetime, quotas, counts, verdict }
 console.log(`\n${report(outcome)}`)
-if (values.watch) {
-  console.log(`\nThe sandbox stays open until Ctrl-C: ${sandbox.consoleUrl}`)
+if (canPressKey()) {
+  console.log(`\nThe page stays until you press a key: ${sandbox.consoleUrl}`)
+  await anyKey()
+} else if (values.watch) {
+  console.log(`\nThe page stays until Ctrl-C: ${sandbox.consoleUrl}`)
   await once(process, 'SIGINT')
 }
 await sandbox.close()

@@ -1,4 +1,4 @@
-// Runs the quickstart and writes what it prints as docs/images/quickstart.svg: pnpm quickstart:record
+// Runs the quickstart and writes what it prints as docs/images/quickstart.svg.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

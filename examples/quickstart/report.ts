@@ -63,7 +63,7 @@ export function faults({ lanes, histories, lifetime, counts, verdict }: Outcome)
 export function report(outcome: Outcome): string {
   const { lanes, histories, quotas, counts } = outcome
   const calls = table([
-    ['API', 'client', 'calls', 'sent', 'retried after 401', 'answered', 'records', 'lost'],
+    ['API', 'client', 'calls', 'sent', 'again after a 401', 'answered', 'records', 'lost'],
     ...lanes.map(({ api, client, reading, sent }) => [
       api,
       client,
@@ -76,7 +76,7 @@ export function report(outcome: Outcome): string {
     ]),
   ])
   const atApis = table([
-    ['at the API', 'arrived', 'answered', 'answered 401', 'answered 429', 'most in a window'],
+    ['at the API', 'arrived', 'answered', '401s', '429s', 'most calls in a window, of allowed'],
     ...realms.map((realm) => {
       const api = counts.apis[realm]
       const windows = api.maxInWindow.map((most, index) => `${most} of ${quotas[realm][index]}`)
@@ -84,7 +84,7 @@ export function report(outcome: Outcome): string {
     }),
   ])
   const requests = table([
-    ['issuer', 'tokens', 'startup', 'background', 'expired', 'rejected', 'failed tries'],
+    ['issuer', 'tokens', 'first', 'before expiry', 'after expiry', 'after a 401', 'failed'],
     ...realms.map((realm) => {
       const { renewals, failures } = histories[realm]
       const because = (reason: string): number => renewals.filter((one) => one.reason === reason).length
