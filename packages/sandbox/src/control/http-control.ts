@@ -85,7 +85,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     }
   }
 
-  const respond = getRequestListener((request) => app.fetch(request))
+  const respond = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false })
   server.on('request', (request, response) => void respond(request, response))
   return {
     origin,
