@@ -16,11 +16,11 @@ const lookInterval = 10
 export const flightsOfRequests: Flights = {
   mayRunUnawaited: () => requestKeeper() !== undefined,
   share(result) {
-    const kept = outliveRequest(result)
     const seen: { at: number; token?: AccessToken; error?: unknown } = { at: performance.now() }
     const isOver = (): boolean => 'token' in seen || 'error' in seen
-    // the timer ends with the request, and nothing else says so
+    // the timer ends with the request, and nothing else says so; it comes first, since it says where no request is
     const timer = startTimer(() => (seen.at = performance.now()))
+    const kept = outliveRequest(result)
     result
       .then(
         (token) => (seen.token = token),
