@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, type JsonWebKey } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
 /** What a registered application sends to its issuer (RFC 6749 §2.3.1). */
 export interface ClientCredentials {
@@ -23,7 +23,7 @@ export interface ClientRegistration {
   /** Returns the client id with the newest key. */
   keyCredentials(): KeyCredentials
   /** Returns the public keys that are accepted now. */
-  publicKeys(): JsonWebKey[]
+  publicKeys(): Readonly<Record<string, unknown>>[]
   /** @param proof - a secret, or the id of a key. */
   accepts(proof: string): boolean
   /** Returns whether this is or was a secret, or the id of a key, of the application. */
@@ -40,7 +40,7 @@ export interface ClientRegistration {
 interface Proof {
   clientSecret: string
   privateKey: string
-  publicKey: JsonWebKey
+  publicKey: Readonly<Record<string, unknown>>
   keyId: string
 }
 
