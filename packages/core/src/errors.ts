@@ -1,3 +1,5 @@
+import { printable } from './foreign-text.ts'
+
 /**
  * What went wrong, stable across releases: test `code`, not the message.
  *
@@ -45,13 +47,15 @@ export interface TokenlaneErrorDetails {
   /** Whether another try fails in the same way until something is changed: it is not made at once. */
   readonly definite?: boolean | undefined
   /** Everything that failed, where one error stands for several; the first gives its `code`. */
-  readonly errors?: readonly TokenlaneError[] | undefined
+  readonly failures?: readonly TokenlaneError[] | undefined
   /** What the transport said, reduced to its name, code, address and port; or the error that several calls share. */
   readonly cause?: Error | undefined
 }
 
+/** Characters of a reason that are shown: of names and paths in it, only the beginning should be. */
+const longestReason = 2_000
+
 const brand: symbol = Symbol.for('tokenlane.error')
-const inspect: symbol = Symbol.for('nodejs.util.inspect.custom')
 
 /** A page of this package, also without a network, in which each code has a section. */
 const troubleshooting = 'node_modules/@tokenlane/core/troubleshoot.md'
@@ -72,11 +76,16 @@ export class TokenlaneError extends Error {
   declare readonly transportCode?: string
   declare readonly retryAfter?: number
   declare readonly definite?: boolean
-  /** Everything that failed, where this error stands for several. Not printed, since the message lists it. */
-  declare readonly errors?: readonly TokenlaneError[]
+  /**
+   * Everything that failed, where this error stands for several. Not printed, since the message lists it; Node would print
+   * an `errors` of any error.
+   */
+  declare readonly failures?: readonly TokenlaneError[]
 
   constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {
-    super(reason + helpFor(code), details.cause && { cause: details.cause })
+    // several reasons have a line each, and each was an error's before
+    const shown = details.failures ? reason : printable(reason, longestReason)
+    super(shown + helpFor(code), details.cause && { cause: details.cause })
     this.code = code
     if (details.issuer !== undefined) this.issuer = details.issuer
     if (details.status !== undefined) this.status = details.status
@@ -85,10 +94,7 @@ export class TokenlaneError extends Error {
     if (details.retryAfter !== undefined) this.retryAfter = details.retryAfter
     if (details.definite !== undefined) this.definite = details.definite
     Object.defineProperty(this, brand, { value: true })
-    if (details.errors === undefined) return
-    Object.defineProperty(this, 'errors', { value: details.errors })
-    // Node prints `errors` of any error, enumerable or not
-    Object.defineProperty(this, inspect, { value: () => `${this.stack} {\n  code: '${code}'\n}` })
+    if (details.failures !== undefined) Object.defineProperty(this, 'failures', { value: details.failures })
   }
 }
 
@@ -98,8 +104,8 @@ export class TokenlaneError extends Error {
  */
 export function errorForCaller(shared: unknown): unknown {
   if (!isTokenlaneError(shared)) return shared
-  const { code, issuer, status, oauthError, transportCode, retryAfter, definite, errors } = shared
-  const details = { issuer, status, oauthError, transportCode, retryAfter, definite, errors }
+  const { code, issuer, status, oauthError, transportCode, retryAfter, definite, failures } = shared
+  const details = { issuer, status, oauthError, transportCode, retryAfter, definite, failures }
   return new TokenlaneError(code, reasonOf(shared), { ...details, cause: shared })
 }
 

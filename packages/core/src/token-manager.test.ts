@@ -499,7 +499,7 @@ test('warmUp says of each issuer why it gave no token', async () => {
     message: expect.stringMatching(
       /^Cannot obtain the tokens of 2 issuers: issuer "general".* refused: invalid_client.*; issuer "weblink".* status 503/,
     ),
-    errors: [
+    failures: [
       { issuer: 'general', code: 'TOKEN_REQUEST_REFUSED' },
       { issuer: 'weblink', code: 'TOKEN_REQUEST_FAILED', status: 503 },
     ],

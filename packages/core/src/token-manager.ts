@@ -52,7 +52,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
   /**
    * Obtains every issuer's token, so that a wrong configuration shows at start-up.
    *
-   * @throws TokenlaneError why an issuer gave no token. If several gave none, the message names each, `errors` holds
+   * @throws TokenlaneError why an issuer gave no token. If several gave none, the message names each, `failures` holds
    * an error for each, and `code` is that of the first.
    */
   warmUp(): Promise<void>

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createTokenManager, type Api, type TokenlaneError, type TokenManager } from '../src/index.ts'
@@ -91,11 +92,28 @@ test('several wrong options are printed once each', () => {
       apis: wrong as never,
     })
   const error = failureOf(create) as TokenlaneError
-  expect(error.errors).toHaveLength(9)
+  expect(error.failures).toHaveLength(9)
   const printed = inspect(error, { depth: Infinity })
   expect(printed.match(/apis\[4\]/g)).toHaveLength(1)
   expect(printed).toContain("code: 'INVALID_OPTIONS'")
-  expect(JSON.stringify(error)).not.toContain('errors')
+  expect(JSON.stringify(error)).not.toContain('failures')
+})
+
+test('a process that ends by several wrong options prints each once', () => {
+  const options = JSON.stringify({
+    a: 1,
+    issuers: { general: { tokenEndpoint: 'x' } },
+    apis: [{ baseUrl: 'x' }],
+  })
+  const index = JSON.stringify(new URL('../src/index.ts', import.meta.url))
+  const code = `import { createTokenManager } from ${index}\ncreateTokenManager(${options})`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+    encoding: 'utf8',
+  })
+  expect(status).toBe(1)
+  for (const path of ['options.a', 'issuers.general.tokenEndpoint', 'apis[0].baseUrl'])
+    expect(stderr.split(`\`${path}\``), stderr).toHaveLength(2)
+  expect(stderr.split('\n').length).toBeLessThan(30)
 })
 
 function failureOf(act: () => unknown): unknown {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeEvent, oauthIssuer, type TokenlaneError, type TokenManager } from '../src/index.ts'
+import { describeEvent, oauthIssuer, TokenlaneError, type TokenManager } from '../src/index.ts'
 import { createTokenManager } from '../src/index.ts'
 import { client } from './fake-issuer.ts'
 
@@ -47,4 +47,54 @@ test.each([
 test('an event with a line break in a name is one line', () => {
   const event = { type: 'credentials.rotated', issuer: 'general', clientId: 'a\r\nb\u009B1mc' } as const
   expect(describeEvent(event)).toBe('general: now uses other credentials of client a b 1mc')
+})
+
+const odd = `acme\n\u001B[31mred\u009B2K\u202E${'x'.repeat(200_000)}`
+const answering =
+  (status: number): typeof fetch =>
+  async () =>
+    new Response('', { status })
+const named = (fetch: typeof globalThis.fetch, more: object = {}): TokenManager =>
+  createTokenManager({
+    issuers: {
+      [odd]: oauthIssuer({ tokenEndpoint: `${issuer}/token`, credentials: client, maxWait: 1, ...more }),
+    },
+    apis: [],
+    fetch,
+  })
+
+test.each<[string, () => TokenManager, string]>([
+  ['that refuses the client', () => named(answering(401)), 'status 401'],
+  ['that is down', () => named(answering(503)), 'status 503'],
+  ['whose credentials are unusable', () => named(answering(200), { credentials: () => 5 }), 'no credentials'],
+  ['that is not of this manager', () => named(answering(200)), 'not an issuer of this manager'],
+])('an issuer %s is named on one line, cut, and the reason stands after it', async (what, create, reason) => {
+  const tokens = create()
+  const name = what === 'that is not of this manager' ? 'other' : odd
+  const error = await Promise.resolve()
+    .then(() => tokens.getToken(name))
+    .then(
+      () => expect.unreachable(),
+      (thrown: unknown) => thrown as TokenlaneError,
+    )
+  for (const { message } of [error, (error.cause ?? error) as Error]) {
+    expect(message.length).toBeLessThan(1_500)
+    expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    expect(message).toContain('acme [31mred 2K xxx')
+    expect(message).toMatch(reason)
+  }
+})
+
+test('a closed manager names its issuer on one line, cut', async () => {
+  const tokens = named(answering(200))
+  await tokens.close()
+  await expect(tokens.getToken(odd)).rejects.toMatchObject({
+    message: expect.stringMatching(/^Cannot use issuer "acme \[31mred 2K x{170,190}…": the/) as string,
+  })
+})
+
+test('whatever is in the reason of an error, its message is one line of 2,000 characters at most', () => {
+  const { message } = new TokenlaneError('INVALID_OPTIONS', odd)
+  expect(message).toMatch(/^acme \[31mred 2K x+… \(see /)
+  expect(message.length).toBeLessThan(2_100)
 })

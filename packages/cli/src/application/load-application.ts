@@ -123,5 +123,5 @@ async function lookByCopyOf(file: string, tokens: unknown): Promise<ReturnType<t
 }
 
 function refusalsIn(error: unknown): readonly TokenlaneError[] | undefined {
-  return isTokenlaneError(error) ? (error.errors ?? [error]) : undefined
+  return isTokenlaneError(error) ? (error.failures ?? [error]) : undefined
 }

@@ -1,4 +1,5 @@
 import { TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
 
 /** A client that proves itself with a secret (RFC 6749 §2.3.1). */
 export interface Credentials {
@@ -121,7 +122,7 @@ export function unavailable(
 ): TokenlaneError {
   return new TokenlaneError(
     'CREDENTIALS_UNAVAILABLE',
-    `Cannot obtain token: no credentials for issuer "${issuer}": ${reason}`,
+    `Cannot obtain token: no credentials for issuer "${printable(issuer)}": ${reason}`,
     { issuer, ...details },
   )
 }

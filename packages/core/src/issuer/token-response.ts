@@ -107,7 +107,7 @@ function whatToCheck(
 ): string {
   const methods = metadata.token_endpoint_auth_methods_supported
   if (!Array.isArray(methods) || methods.includes(method))
-    return `: check client id and ${proofOf(method)} in \`issuers.${issuer}.credentials\``
+    return `: check client id and ${proofOf(method)} in \`issuers.${printable(issuer)}.credentials\``
   const known = clientAuthenticationMethods.filter((one) => methods.includes(one))
   return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }

@@ -1,4 +1,5 @@
 import { TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
 import { mustBeText, own, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { didYouMean } from '../options/nearest.ts'
@@ -74,5 +75,5 @@ export const readResend: Reader<boolean | readonly string[]> = (value, path) => 
 
 /** Returns what is allowed where an issuer is named, for a message. */
 export function issuerNames(issuers: Iterable<string>): string {
-  return `one of ${[...issuers].join(', ')}`
+  return `one of ${Array.from(issuers, (name) => printable(name)).join(', ')}`
 }

@@ -37,13 +37,13 @@ test('all wrong options are named at once, with what was given and what is allow
     '- `fetch` is 7; allowed: a fetch function',
     expect.stringContaining('troubleshoot.md'),
   ])
-  expect(error.errors).toHaveLength(6)
+  expect(error.failures).toHaveLength(6)
 })
 
 test('one wrong option is the error itself', () => {
   const error = errorOf({ issuers: { general }, apis: [], environment: 7 })
   expect(error.message).toMatch(/^Cannot create token manager: `environment` is 7; allowed: a name/)
-  expect(error.errors).toBeUndefined()
+  expect(error.failures).toBeUndefined()
 })
 
 test.each([

@@ -3,6 +3,7 @@ import type { Api, ApiStatus } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
 import type { Emit } from '../events.ts'
 import { issuerNames } from './check-apis.ts'
 import type { IssuerStatus } from './managed-issuer.ts'
@@ -75,7 +76,7 @@ export class Registration {
     const { issuers, callsUnderWay } = this.#parts
     const { token } = refusingTo('get token', () => issuerNamed(issuers, name))
     signal?.throwIfAborted()
-    if (callsUnderWay.closed) throw closedError(`issuer "${name}"`)
+    if (callsUnderWay.closed) throw closedError(`issuer "${printable(name)}"`)
     try {
       return token.live() ?? (await token.wait(signal))
     } catch (error) {
@@ -147,7 +148,7 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
   return new TokenlaneError(
     first.code,
     `Cannot obtain the tokens of ${errors.length} issuers: ${reasons.join('; ')}`,
-    { errors },
+    { failures: errors },
   )
 }
 

@@ -14,7 +14,7 @@ export class Faults {
       return read(...args)
     } catch (error) {
       if (!isTokenlaneError(error)) throw error
-      this.#errors.push(...(error.errors ?? [error]))
+      this.#errors.push(...(error.failures ?? [error]))
       return undefined
     }
   }
@@ -32,7 +32,7 @@ function listed(first: TokenlaneError, errors: readonly TokenlaneError[]): Token
   const lines = errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
   const message = `${start}${lines.length} options are wrong:${lines.join('')}\n`
-  return new TokenlaneError(code, message, { errors })
+  return new TokenlaneError(code, message, { failures: errors })
 }
 
 /** Checks options as at start, with an error that says what else could not be done. */
@@ -42,6 +42,6 @@ export function refusingTo<T>(action: string, act: () => T): T {
   } catch (error) {
     if (!isTokenlaneError(error) || error.code !== 'INVALID_OPTIONS') throw error
     const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${printable(action)}`)
-    throw new TokenlaneError('INVALID_OPTIONS', reason, { errors: error.errors })
+    throw new TokenlaneError('INVALID_OPTIONS', reason, { failures: error.failures })
   }
 }

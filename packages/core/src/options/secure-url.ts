@@ -1,5 +1,6 @@
 import { refuse, shape } from './check.ts'
 import { TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
 
 /**
  * Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed.
@@ -35,7 +36,7 @@ function mustBeLoopback(url: URL, path: string, allowed: boolean): void {
     : 'use https:'
   throw new TokenlaneError(
     'INSECURE_TRANSPORT',
-    `Cannot create token manager: \`${path}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
+    `Cannot create token manager: \`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
   )
 }
 

@@ -1,4 +1,5 @@
 import { closedError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
 import { functionsOf, type Managed, type TokenManager } from '../token-manager.ts'
 
 /** How long after a tenant was looked up its call may still be about to begin, in milliseconds. */
@@ -49,7 +50,7 @@ export class RecentTenants<Issuer extends string> {
   }
 
   #add(id: string, tokens: TokenManager<Issuer>): Tenant<Issuer> {
-    if (this.#isClosed) throw closedError(`tenant "${id}"`)
+    if (this.#isClosed) throw closedError(`tenant "${printable(id)}"`)
     return { tokens, ...this.#create(id, tokens), usedAt: 0 }
   }
 

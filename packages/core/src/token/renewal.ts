@@ -1,4 +1,5 @@
 import { closedError, isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
 import type { Emit, RenewalReason } from '../events.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { AccessToken } from './access-token.ts'
@@ -135,7 +136,7 @@ export class Renewal {
       accepts: (grant) => held.wouldAccept(grant),
       async pause(ms, early) {
         if (!flight.isStopped) await flight.delay(ms, early)
-        if (flight.isStopped) throw closedError(`issuer "${issuer}"`)
+        if (flight.isStopped) throw closedError(`issuer "${printable(issuer)}"`)
       },
     }
   }
