@@ -3,7 +3,7 @@ import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { flightsOfProcess } from '../../packages/core/src/token/single-flight.ts'
 import { askIssuer } from '../../packages/core/src/issuer/token-request.ts'
 import { withCredentials } from '../../packages/core/src/issuer/with-credentials.ts'
-import { knownServer, secretInForm } from '../../packages/core/src/issuer/protocol.ts'
+import { secretInForm } from '../../packages/core/src/issuer/protocol.ts'
 import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
@@ -18,19 +18,17 @@ export async function openHotPath(
   const client = { clientId: 'client', clientSecret: 'secret' }
   const endpoint = {
     issuer: 'general',
-    server: knownServer(new URL(tokenUrl)),
+    url: new URL(tokenUrl),
     proof: secretInForm,
-    assertionAudience: undefined,
     option: 'tokenEndpoint',
     mistake: '',
     parameters: [],
     fetch,
-    clock: { ahead: 0 },
   }
   const credentials = new CredentialRotation({
     issuer: 'general',
     credentials: client,
-    method: 'client_secret_post',
+    form: secretInForm,
     lifetime: { lifetime: 365, notices: [10, 5] },
     emit: undefined,
   })

@@ -1,18 +1,17 @@
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import { abortable } from '../time/abortable.ts'
-import { readClient } from './client.ts'
+import { type ClientForm, readClient } from './client.ts'
 import {
-  type ClientAuthenticationMethod,
   type ClientCredentials,
   type CredentialsContext,
   type CredentialsProvider,
   unavailable,
 } from './credentials.ts'
 
-/** For which issuer credentials are asked for, and how its clients prove themselves. */
+/** For which issuer credentials are asked for, and what they must be. */
 interface AskedFor {
   readonly issuer: string
-  readonly method: ClientAuthenticationMethod
+  readonly form: ClientForm
 }
 
 /**
@@ -23,13 +22,13 @@ interface AskedFor {
  */
 export async function askProvider(
   provider: CredentialsProvider<ClientCredentials>,
-  { issuer, method }: AskedFor,
+  { issuer, form }: AskedFor,
   reason: CredentialsContext['reason'],
   signal: AbortSignal,
 ): Promise<readonly ClientCredentials[]> {
   let given: unknown
   try {
-    const context = { reason, signal, clientAuthentication: method }
+    const context = { reason, signal, clientAuthentication: form.method }
     given = await abortable(Promise.resolve(provider(context)), signal)
   } catch (error) {
     throw unavailable(issuer, signal.aborted ? 'the provider did not respond in time' : why(error))
@@ -39,7 +38,7 @@ export async function askProvider(
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
   if (list.length === 0) throw mistake('an empty array; allowed: one client or more')
   return list.map((value) => {
-    const read = readClient(value, method)
+    const read = readClient(value, form)
     if ('client' in read) return read.client
     const faults = read.faults.map(({ field, given: found, allowed }) => {
       const whole = value === undefined ? 'nothing' : found

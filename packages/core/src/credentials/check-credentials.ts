@@ -2,13 +2,8 @@ import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { mustBeObject, refuse } from '../options/check.ts'
 import { Faults } from '../options/faults.ts'
 import { list, type Reader } from '../options/reader.ts'
-import { credentialsFields, readClient } from './client.ts'
-import type {
-  ClientAuthenticationMethod,
-  ClientCredentials,
-  CredentialsProvider,
-  CredentialsSource,
-} from './credentials.ts'
+import { type ClientForm, credentialsFields, readClient } from './client.ts'
+import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
 
 /**
  * Returns credentials that are in order, for the options; a provider is asked for them later.
@@ -18,14 +13,14 @@ import type {
 export function checkCredentials(
   value: unknown,
   path: string,
-  method: ClientAuthenticationMethod,
+  form: ClientForm,
 ): CredentialsSource<ClientCredentials> {
   if (typeof value === 'function') {
     const provider = value as CredentialsProvider<ClientCredentials>
-    checkProvider(provider, path, method)
+    checkProvider(provider, path, form)
     return provider
   }
-  const read = clientReader(method)
+  const read = clientReader(form)
   if (!Array.isArray(value)) return read(value, path)
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
   return list(read, 'an array')(value, path)
@@ -34,10 +29,11 @@ export function checkCredentials(
 function checkProvider(
   provider: CredentialsProvider<ClientCredentials>,
   path: string,
-  method: ClientAuthenticationMethod,
+  form: ClientForm,
 ): void {
   try {
-    provider.check?.(method)
+    const check = provider.check as ((...form: readonly unknown[]) => void) | undefined
+    check?.(form.method, form.checks)
   } catch (error) {
     const reason = isTokenlaneError(error) ? reasonOf(error) : 'its check failed'
     throw new TokenlaneError(
@@ -47,10 +43,10 @@ function checkProvider(
   }
 }
 
-function clientReader(method: ClientAuthenticationMethod): Reader<ClientCredentials> {
+function clientReader(form: ClientForm): Reader<ClientCredentials> {
   return (value, path) => {
-    mustBeObject(value, path, credentialsFields(method))
-    const read = readClient(value, method)
+    mustBeObject(value, path, credentialsFields(form.method))
+    const read = readClient(value, form)
     if ('client' in read) return read.client
     const faults = new Faults()
     for (const { field, given, allowed } of read.faults)

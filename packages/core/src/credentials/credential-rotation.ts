@@ -1,7 +1,6 @@
 import { askProvider } from './ask-provider.ts'
-import { keyOf } from './client.ts'
+import { type ClientForm, keyOf } from './client.ts'
 import {
-  type ClientAuthenticationMethod,
   type ClientCredentials,
   type CredentialsContext,
   type CredentialsSource,
@@ -20,7 +19,7 @@ export interface RotationOptions {
   /** Name of the issuer. */
   readonly issuer: string
   readonly credentials: CredentialsSource<ClientCredentials>
-  readonly method: ClientAuthenticationMethod
+  readonly form: ClientForm
   readonly lifetime: SecretLifetime
   readonly emit: Emit
 }

@@ -44,31 +44,25 @@ export interface CertificateCredentials {
 export type ClientCredentials = Credentials | PrivateKeyCredentials | CertificateCredentials
 
 /** How a client proves itself to an issuer, as RFC 7591 §2 and RFC 8705 §2.1.1 name it. */
-export type ClientAuthenticationMethod = (typeof clientAuthenticationMethods)[number]
-
-export const clientAuthenticationMethods = [
-  'client_secret_post',
-  'client_secret_basic',
-  'private_key_jwt',
-  'tls_client_auth',
-] as const
+export type ClientAuthenticationMethod =
+  | 'client_secret_post'
+  | 'client_secret_basic'
+  | 'private_key_jwt'
+  | 'tls_client_auth'
 
 /** How an assertion is signed. */
-export type SigningAlgorithm = (typeof signingAlgorithms)[number]
-
-export const signingAlgorithms = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'Ed25519',
-  'EdDSA',
-] as const
+export type SigningAlgorithm =
+  | 'RS256'
+  | 'RS384'
+  | 'RS512'
+  | 'PS256'
+  | 'PS384'
+  | 'PS512'
+  | 'ES256'
+  | 'ES384'
+  | 'ES512'
+  | 'Ed25519'
+  | 'EdDSA'
 
 /** What a credentials provider is asked for. */
 export interface CredentialsContext {

@@ -1,10 +1,5 @@
-import {
-  type ClientAuthenticationMethod,
-  type Credentials,
-  type CredentialsProvider,
-  unreadable,
-} from './credentials.ts'
-import { clientsFromTexts, fieldsFor, textFault } from './text-fields.ts'
+import { type CredentialsProvider, unreadable } from './credentials.ts'
+import { clientsFromTexts, fieldsFor, textFault, textProvider } from './text-fields.ts'
 
 /**
  * Reads credentials from environment variables, anew before each token request: `<PREFIX>_CLIENT_ID`,
@@ -26,33 +21,26 @@ import { clientsFromTexts, fieldsFor, textFault } from './text-fields.ts'
 export function envCredentials(prefix: string): CredentialsProvider {
   const nameOf = (field = ''): string =>
     `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
-  const read = (method: ClientAuthenticationMethod = 'client_secret_post'): readonly Credentials[] => {
-    const env = globalThis.process?.env ?? {}
-    const found = clientsFromTexts((field) => textOf(env[nameOf(field)]), method)
-    if ('clients' in found) return found.clients as readonly Credentials[]
-    const named = (given: string): string[] =>
-      found.faults.filter((fault) => fault.given === given).map(({ field }) => nameOf(field))
-    const others = found.faults.filter(({ given }) => given !== 'missing' && given !== 'empty')
-    const faults = [
-      ...listOf('Missing', named('missing')),
-      ...listOf('Empty', named('empty')),
-      ...others.map((fault) => `The environment variable ${nameOf(fault.field)} ${textFault(fault)}`),
-    ]
-    throw unreadable(faults.join('; '))
-  }
-  const provide: CredentialsProvider = ({ clientAuthentication }) => read(clientAuthentication)
-  return Object.assign(provide, {
-    check: (method: ClientAuthenticationMethod) => void read(method),
-    readsFrom: (method: ClientAuthenticationMethod) => fieldsFor(method).map(nameOf).join(', '),
-  })
+  return textProvider(
+    (form) => {
+      const env = globalThis.process?.env ?? {}
+      const found = clientsFromTexts((field) => textOf(env[nameOf(field)]), form)
+      if ('clients' in found) return found.clients
+      const lists = ['missing', 'empty'].flatMap((given) => {
+        const names = found.faults.filter((fault) => fault.given === given).map(({ field }) => nameOf(field))
+        const what = `${given === 'empty' ? 'Empty' : 'Missing'} environment variable${names.length > 1 ? 's' : ''}`
+        return names.length === 0 ? [] : [`${what}: ${names.join(', ')}`]
+      })
+      const others = found.faults
+        .filter(({ given }) => given !== 'missing' && given !== 'empty')
+        .map((fault) => `The environment variable ${nameOf(fault.field)} ${textFault(fault)}`)
+      throw unreadable([...lists, ...others].join('; '))
+    },
+    (method) => fieldsFor(method).map(nameOf).join(', '),
+  )
 }
 
 function textOf(value: string | undefined): string | undefined {
   const text = value?.trim()
   return text?.startsWith('-----BEGIN') ? text.replaceAll('\\n', '\n') : text
-}
-
-function listOf(what: string, names: readonly string[]): string[] {
-  if (names.length === 0) return []
-  return [`${what} environment variable${names.length > 1 ? 's' : ''}: ${names.join(', ')}`]
 }

@@ -1,4 +1,5 @@
-import { isCryptoKey } from './client.ts'
+import { isRecord, shape } from '../options/check.ts'
+import { type Check, type ClientForm, isCryptoKey } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
@@ -17,6 +18,24 @@ const parameters: Record<SigningAlgorithm, { name: string; hash?: string; namedC
   ES512: { name: 'ECDSA', namedCurve: 'P-521' },
   Ed25519: { name: 'Ed25519' },
   EdDSA: { name: 'Ed25519' },
+}
+
+const signingAlgorithms = Object.keys(parameters)
+
+/** What the fields of a client hold that signs assertions. */
+export const keyChecks: ClientForm['checks'] = {
+  privateKey: (value) =>
+    isCryptoKey(value) || isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY'),
+  algorithm: (value) =>
+    signingAlgorithms.includes(value as string)
+      ? undefined
+      : { given: 'not a known algorithm', allowed: signingAlgorithms.join(', ') },
+}
+
+/** What the fields of a client hold that shows a certificate. */
+export const certificateChecks: ClientForm['checks'] = {
+  certificate: (value) => pemFault(value, 'CERTIFICATE'),
+  privateKey: (value) => pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY'),
 }
 
 /** A key without a named algorithm fits exactly one of these. */
@@ -90,4 +109,17 @@ function importAs(privateKey: string | object, algorithm: { readonly name: strin
 function derOf(pem: string): Uint8Array<ArrayBuffer> {
   const base64 = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(pem)?.[1] ?? ''
   return Uint8Array.from(atob(base64.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0))
+}
+
+function pemFault(value: unknown, label: string): ReturnType<Check> {
+  const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
+  const allowed = `PEM text that begins with -----BEGIN ${name}-----`
+  if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
+  if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
+  const convert = name === 'CERTIFICATE' ? '' : ', into which `openssl pkcs8 -topk8 -nocrypt` converts others'
+  return { given: 'text of another form', allowed: allowed + convert }
+}
+
+function isJsonWebKey(value: unknown): boolean {
+  return isRecord(value) && 'kty' in value && 'd' in value
 }

@@ -118,7 +118,7 @@ test.each([
   ],
   [
     { tokenEndpoint, clientAuthentication: 'client_secret_basic' },
-    '`issuers.partner.clientAuthentication` is client_secret_basic, which only `oauthIssuer` takes; allowed: client_secret_post, or an oauthIssuer({ ... })',
+    '`issuers.partner.clientAuthentication` is a method that only `oauthIssuer` takes; allowed: client_secret_post, or an oauthIssuer({ ... })',
   ],
 ])('a plain object with %o is refused with the way out', (options, reason) => {
   expect(refused({ ...options, credentials })).toContain(reason)

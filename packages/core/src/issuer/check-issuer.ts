@@ -12,26 +12,17 @@ import {
   type Reader,
 } from '../options/reader.ts'
 import { checkCredentials } from '../credentials/check-credentials.ts'
-import {
-  type ClientCredentials,
-  clientAuthenticationMethods,
-  type CredentialsSource,
-} from '../credentials/credentials.ts'
-import type { SecretLifetime } from '../credentials/secret-expiry.ts'
+import type { ClientCredentials, CredentialsSource } from '../credentials/credentials.ts'
 import type { IssuerOptions } from './issuer-options.ts'
-import { describeUrl, type IssuerUrl, type UrlOptions } from './issuer-url.ts'
-import { type ClientProof, type IssuerProtocol, protocolOf, secretInForm } from './protocol.ts'
-import type { EndpointOptions, FormField } from './token-endpoint.ts'
-
-/** An issuer whose options are in order. */
-export interface CheckedIssuer extends IssuerUrl, EndpointOptions {
-  readonly credentials: CredentialsSource<ClientCredentials>
-  readonly secretLifetime: SecretLifetime
-  readonly renewBefore: number | undefined
-  readonly requestTimeout: number
-  readonly maxWait: number
-  readonly allowInsecureLoopback: boolean
-}
+import { describeUrl, mistakeOf, type UrlOptions } from './issuer-url.ts'
+import {
+  type AskedIssuer,
+  type ClientProof,
+  type IssuerProtocol,
+  protocolOf,
+  secretInForm,
+} from './protocol.ts'
+import type { FormField } from './token-endpoint.ts'
 
 /** The options of an issuer as they are used, but for its URL. */
 type IssuerSettings = ReadAs<
@@ -46,6 +37,14 @@ type IssuerSettings = ReadAs<
   }
 >
 
+/** An issuer whose options are in order. */
+export interface CheckedIssuer extends AskedIssuer, IssuerSettings {
+  readonly protocol: IssuerProtocol
+  /** Of an issuer of the service, which only these paths show. */
+  readonly tokenPath: string | undefined
+  readonly mistake: string
+}
+
 /**
  * Returns an issuer's options in order.
  *
@@ -59,25 +58,28 @@ export function checkIssuer(
   ownFetch: boolean,
 ): CheckedIssuer {
   mustBeObject(given, path)
+  // nothing must come from a polluted Object.prototype
   const own: Record<string, unknown> = { __proto__: null, ...given }
   const protocol = protocolOf(given)
-  const read = object<IssuerSettings & Partial<UrlOptions>>({
-    ...describeUrl(own, environment, own['allowInsecureLoopback'] === true, protocol),
+  const description = {
+    ...describeUrl(own, environment, protocol.asking !== undefined),
     ...describeSettings(own, protocol, ownFetch),
-  } as Description<IssuerSettings & Partial<UrlOptions>>)(given, path)
-  // only some of these are read; the others must not come from a polluted Object.prototype
-  const { authUrl, tokenEndpoint, issuer }: Partial<UrlOptions> = { __proto__: null, ...read } as object
+  }
+  const read = {
+    __proto__: null,
+    ...object(description as Description<IssuerSettings & UrlOptions>)(given, path),
+  } as IssuerSettings & Partial<UrlOptions>
+  const { authUrl, tokenEndpoint, issuer, tokenPath, clientAuthentication: proof, scope } = read
   return {
-    ...((authUrl ?? tokenEndpoint ?? issuer) as IssuerUrl),
-    proof: read.clientAuthentication,
-    assertionAudience: read.assertionAudience,
-    parameters: [...(read.scope === undefined ? [] : [['scope', read.scope] as const]), ...read.parameters],
-    credentials: read.credentials,
-    secretLifetime: { lifetime: read.secretLifetime, notices: read.notices },
-    renewBefore: read.renewBefore,
-    requestTimeout: read.requestTimeout,
-    maxWait: read.maxWait,
-    allowInsecureLoopback: read.allowInsecureLoopback,
+    ...read,
+    protocol,
+    proof,
+    url: (authUrl ?? tokenEndpoint ?? issuer) as URL,
+    isDiscovered: issuer !== undefined,
+    option: `${path}.${authUrl ? 'authUrl' : issuer ? 'issuer' : 'tokenEndpoint'}`,
+    tokenPath,
+    mistake: mistakeOf(tokenPath),
+    parameters: [...(scope === undefined ? [] : [['scope', scope] as const]), ...read.parameters],
   }
 }
 
@@ -129,16 +131,21 @@ const settings = {
 
 function describeSettings(
   { clientAuthentication, secretLifetime }: Readonly<Record<string, unknown>>,
-  protocol: IssuerProtocol,
+  { proofs }: IssuerProtocol,
   ownFetch: boolean,
 ): Description<IssuerSettings> {
   // a wrong method has an error of its own
-  const method =
-    clientAuthenticationMethods.find((one) => one === clientAuthentication) ?? 'client_secret_post'
+  const proof = proofs.find(({ method }) => method === clientAuthentication) ?? secretInForm
   const longestNotice = isDays(secretLifetime) ? secretLifetime : 365
   return {
-    credentials: (value, path) => checkCredentials(value, path, method),
-    clientAuthentication: optional((value, path) => proofBy(value, path, protocol, ownFetch), secretInForm),
+    credentials: (value, path) => checkCredentials(value, path, proof),
+    clientAuthentication: optional((value, path) => {
+      if (value === proof.method) return usable(proof, path, ownFetch)
+      const allowed = proofs.map(({ method }) => method).join(', ')
+      return proofs.length > 1
+        ? refuse(path, 'not a known method', allowed)
+        : refuse(path, 'a method that only `oauthIssuer` takes', `${allowed}, or an oauthIssuer({ ... })`)
+    }, secretInForm),
     ...settings,
     notices: optional(
       list(
@@ -150,18 +157,9 @@ function describeSettings(
   }
 }
 
-function proofBy(value: unknown, path: string, { proofs }: IssuerProtocol, ownFetch: boolean): ClientProof {
-  const name = clientAuthenticationMethods.find((one) => one === value)
-  if (name === undefined) refuse(path, 'not a known method', clientAuthenticationMethods.join(', '))
-  const found = proofs.find(({ method }) => method === name)
-  if (found === undefined)
-    refuse(
-      path,
-      `${name}, which only \`oauthIssuer\` takes`,
-      'client_secret_post, or an oauthIssuer({ ... })',
-    )
-  const obstacle = found.obstacle?.(ownFetch)
-  return obstacle === undefined ? found : refuse(path, ...obstacle)
+function usable(proof: ClientProof, path: string, ownFetch: boolean): ClientProof {
+  const obstacle = proof.obstacle?.(ownFetch)
+  return obstacle === undefined ? proof : refuse(path, ...obstacle)
 }
 
 function readDays(allowed: string, below = Number.POSITIVE_INFINITY): Reader<number> {

@@ -3,7 +3,24 @@ import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
-import type { ServerMetadata } from './protocol.ts'
+
+/** What is known of one authorization server, and when it has to be fetched again. */
+interface ServerMetadata {
+  /**
+   * Returns the metadata, fetched at the first call.
+   *
+   * @throws TokenlaneError what kept it from being fetched.
+   */
+  get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer>
+  /**
+   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
+   * Where it cannot be fetched, the next call of `get` tries again.
+   */
+  renew(
+    request: Omit<IssuerRequest, 'url'>,
+    outdated: AuthorizationServer,
+  ): Promise<AuthorizationServer | undefined>
+}
 
 /**
  * Returns the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
@@ -27,8 +44,6 @@ export function discoveredServer(issuer: URL, option: string): ServerMetadata {
   }
 
   return {
-    url: issuer,
-    isDiscovered: true,
     get,
     async renew(request, outdated) {
       isOutdated = true

@@ -12,7 +12,7 @@ export interface IssuerRequest {
   readonly secrets: readonly string[]
   readonly signal: AbortSignal
   /** Called with every URL just before it is asked. */
-  readonly asking?: ((url: URL) => void) | undefined
+  readonly beforeRequest?: ((url: URL) => void) | undefined
 }
 
 /** Returns the error of a request to an issuer; `reason` goes on after its name and URL, without the query. */

@@ -51,7 +51,7 @@ export async function askServer(
   request: IssuerRequest,
   send: (options: RequestOptions) => Promise<Response>,
 ): Promise<IssuerResponse> {
-  const { url, fetch, signal, asking } = request
+  const { url, fetch, signal, beforeRequest } = request
   if (url.protocol === 'https:')
     processMustKeepFloor((reason) => {
       throw failure(request, 'INSECURE_TRANSPORT', `was sent no request: ${reason}`, { definite: true })
@@ -64,7 +64,7 @@ export async function askServer(
       [allowInsecureRequests]: true,
       // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch](to, init) {
-        asking?.(new URL(to))
+        beforeRequest?.(new URL(to))
         sent.push(...sentFields(init))
         return uncached(fetch)(to, init)
       },

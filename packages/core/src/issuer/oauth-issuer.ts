@@ -1,7 +1,7 @@
-import { discoveredServer } from './discovery.ts'
 import type { IssuerOptions } from './issuer-options.ts'
-import { clientCertificate, secretInHeader, signedAssertion } from './proofs.ts'
-import { secretInForm, speaking } from './protocol.ts'
+import { oauthAsking } from './oauth-asking.ts'
+import { oauthProofs } from './proofs.ts'
+import { speaking } from './protocol.ts'
 
 /**
  * Returns the options of any OAuth 2.0 authorization server that gives tokens by client credentials (RFC 6749 §4.4).
@@ -20,8 +20,5 @@ import { secretInForm, speaking } from './protocol.ts'
  * ```
  */
 export function oauthIssuer(options: IssuerOptions): IssuerOptions {
-  return speaking(options, {
-    proofs: [secretInForm, secretInHeader, signedAssertion, clientCertificate],
-    discover: discoveredServer,
-  })
+  return speaking(options, { proofs: oauthProofs, asking: oauthAsking })
 }

@@ -6,12 +6,12 @@ import {
   type PrivateKeyCredentials,
   unavailable,
 } from '../credentials/credentials.ts'
-import { type SigningKey, signingKey } from '../credentials/private-key.ts'
+import { certificateChecks, keyChecks, type SigningKey, signingKey } from '../credentials/private-key.ts'
 import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
-import type { AskedServer, ClientProof } from './protocol.ts'
+import { type AskedServer, type ClientProof, secretInForm } from './protocol.ts'
 
 /** The secret in the `Authorization` header (RFC 6749 §2.3.1). */
-export const secretInHeader: ClientProof = {
+const secretInHeader: ClientProof = {
   method: 'client_secret_basic',
   prove(client): ClientAuth {
     const { clientId, clientSecret } = client as Credentials
@@ -33,11 +33,12 @@ function formEncoded(text: string): string {
 }
 
 /** A signed assertion (RFC 7523 §2.2), with a new `jti` each time. */
-export const signedAssertion: ClientProof = {
+const signedAssertion: ClientProof = {
   method: 'private_key_jwt',
+  checks: keyChecks,
   isTimed: true,
-  async prove(client, server) {
-    const signing = await keyOf(client, server.issuer)
+  async prove(client, server, issuer) {
+    const signing = await keyOf(client, issuer)
     const { keyId } = client as PrivateKeyCredentials
     return PrivateKeyJwt(keyId === undefined ? signing.key : { key: signing.key, kid: keyId }, {
       [modifyAssertion](header, payload) {
@@ -65,8 +66,9 @@ function isEdDsa({ key, algorithm }: SigningKey, { metadata }: AskedServer): boo
 }
 
 /** A TLS certificate (RFC 8705 §2). */
-export const clientCertificate: ClientProof = {
+const clientCertificate: ClientProof = {
   method: 'tls_client_auth',
+  checks: certificateChecks,
   prove: () => TlsClientAuth(),
   fetchOf: (client) => certificateFetch(client as CertificateCredentials),
   obstacle(ownFetch) {
@@ -80,3 +82,11 @@ export const clientCertificate: ClientProof = {
       : ['tls_client_auth, which needs `node:https`, and this runtime has none', 'another method']
   },
 }
+
+/** All ways in which a client can prove itself. */
+export const oauthProofs: readonly ClientProof[] = [
+  secretInForm,
+  secretInHeader,
+  signedAssertion,
+  clientCertificate,
+]

@@ -1,29 +1,62 @@
 import { type AuthorizationServer, type ClientAuth, ClientSecretPost } from 'oauth4webapi'
-import type {
-  CertificateCredentials,
-  ClientAuthenticationMethod,
-  ClientCredentials,
-  Credentials,
-} from '../credentials/credentials.ts'
+import type { ClientForm } from '../credentials/client.ts'
+import type { CertificateCredentials, ClientCredentials, Credentials } from '../credentials/credentials.ts'
 import type { IssuerRequest } from './issuer-failure.ts'
+import type { IssuedToken } from './token-response.ts'
 
-/** What an issuer is spoken to with. A bundle carries only what its application's issuers need. */
+/** How an issuer is asked. A bundle carries only what its application's issuers need. */
 export interface IssuerProtocol {
   /** How clients can prove themselves. */
   readonly proofs: readonly ClientProof[]
-  /** Returns the server that publishes its metadata; `option` names the URL in messages. */
-  readonly discover?: (issuer: URL, option: string) => ServerMetadata
+  /** Returns how one issuer is asked. Without it, one request goes to the known token endpoint. */
+  readonly asking?: (issuer: AskedIssuer) => Asking
+}
+
+/** What a protocol knows of one issuer. */
+export interface AskedIssuer {
+  /** The token endpoint, or the issuer identifier of a server whose metadata names it. */
+  readonly url: URL
+  readonly isDiscovered: boolean
+  /** The path of the option that names the URL. */
+  readonly option: string
+  readonly proof: ClientProof
+  readonly assertionAudience: string | undefined
+}
+
+/** Obtains a token by `ask`, which makes one token request. */
+export type Asking = (
+  request: Omit<IssuerRequest, 'url'>,
+  ask: (server: AskedServer) => Promise<IssuedToken>,
+) => Promise<IssuedToken>
+
+/** Which server is asked, and what a proof must fit. */
+export interface AskedServer {
+  readonly url: URL
+  readonly metadata: AuthorizationServer
+  /** The audience of an assertion (RFC 7523 §3). */
+  readonly audience?: string
+  readonly clock?: IssuerClock
+  /** What the metadata says against the way in which the client proves itself. */
+  readonly mismatch?: string | undefined
+}
+
+/** What is known of an issuer's clock. */
+export interface IssuerClock {
+  /** How far it is ahead of this machine's, in whole seconds. */
+  ahead: number
+  /** The `Date` of the last response, in epoch milliseconds. */
+  date: number | undefined
 }
 
 /** How a client proves itself in a token request. */
-export interface ClientProof {
-  readonly method: ClientAuthenticationMethod
+export interface ClientProof extends ClientForm {
   /**
    * Returns what proves the client in one token request.
    *
+   * @param issuer its name.
    * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` for a key that cannot sign.
    */
-  prove(client: ClientCredentials, asked: AskedServer): ClientAuth | Promise<ClientAuth>
+  prove(client: ClientCredentials, server: AskedServer, issuer: string): ClientAuth | Promise<ClientAuth>
   /** Whether the proof has times, which must fit the clock of the issuer. */
   readonly isTimed?: boolean
   /**
@@ -41,55 +74,19 @@ export interface ClientProof {
   readonly obstacle?: (ownFetch: boolean) => readonly [given: string, allowed: string] | undefined
 }
 
-/** Which server is asked. */
-export interface AskedServer {
-  /** Name of the issuer. */
-  readonly issuer: string
-  readonly metadata: AuthorizationServer
-  /** The audience of an assertion (RFC 7523 §3). */
-  readonly audience: string
-}
-
-/** What is known of one authorization server, and when it has to be fetched again. */
-export interface ServerMetadata {
-  /** The URL that the options name: the token endpoint, or the issuer identifier. */
-  readonly url: URL
-  /** Whether `issuer` of the metadata is the server's issuer identifier (RFC 8414 §2). */
-  readonly isDiscovered: boolean
-  /**
-   * Returns the metadata, fetched at the first call.
-   *
-   * @throws TokenlaneError what kept it from being fetched.
-   */
-  get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer>
-  /**
-   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
-   * Where it cannot be fetched, the next call of `get` tries again.
-   */
-  renew(
-    request: Omit<IssuerRequest, 'url'>,
-    outdated: AuthorizationServer,
-  ): Promise<AuthorizationServer | undefined>
-}
-
 /** The secret in the form of the request (RFC 6749 §2.3.1). */
 export const secretInForm: ClientProof = {
   method: 'client_secret_post',
   prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
-/** Returns the metadata of a server whose token endpoint is all that is known. */
-export function knownServer(tokenEndpoint: URL): ServerMetadata {
-  return {
-    url: tokenEndpoint,
-    isDiscovered: false,
-    get: async () => ({ issuer: tokenEndpoint.origin, token_endpoint: tokenEndpoint.href }),
-    renew: async () => undefined,
-  }
-}
-
 /** A known token endpoint, and a secret in the form. */
 const plain: IssuerProtocol = { proofs: [secretInForm] }
+
+/** Returns the server of a token endpoint of which nothing else is known. */
+export function knownServer(url: URL): AskedServer {
+  return { url, metadata: { issuer: url.origin, token_endpoint: url.href } }
+}
 
 /** Registered, so that it also holds across two copies of the package. */
 const key: unique symbol = Symbol.for('tokenlane.protocol') as never

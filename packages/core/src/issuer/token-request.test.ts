@@ -1,20 +1,18 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { requestToken } from './token-request.ts'
-import { knownServer, secretInForm } from './protocol.ts'
+import { secretInForm } from './protocol.ts'
 import type { TokenEndpoint } from './token-endpoint.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 
 const secret = 'secret-that-nobody-may-see'
 const url = new URL('https://auth.example.com/public/security/v1/token')
 const endpoint: Omit<TokenEndpoint, 'issuer' | 'fetch'> = {
-  server: knownServer(url),
+  url,
   proof: secretInForm,
-  assertionAudience: undefined,
   option: 'authUrl',
   mistake: '',
   parameters: [],
-  clock: { ahead: 0 },
 }
 const never = new AbortController().signal
 

@@ -1,14 +1,14 @@
-import { type AuthorizationServer, clientCredentialsGrantRequest, clockSkew } from 'oauth4webapi'
+import { clientCredentialsGrantRequest, clockSkew } from 'oauth4webapi'
 import type { ClientCredentials } from '../credentials/credentials.ts'
-import { isTokenlaneError, TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
+import { isTokenlaneError, type TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { StepTimeout } from '../time/timers.ts'
 import { Tracing } from '../tracing.ts'
-import { failure } from './issuer-failure.ts'
-import { askServer, type IssuerResponse } from './issuer-request.ts'
-import { secretsOf } from './protocol.ts'
-import type { TokenEndpoint, TokenRequest } from './token-endpoint.ts'
+import { failure, type IssuerRequest } from './issuer-failure.ts'
+import { askServer } from './issuer-request.ts'
+import { type AskedServer, knownServer, secretsOf } from './protocol.ts'
+import type { TokenEndpoint } from './token-endpoint.ts'
 import { readTokenResponse, type IssuedToken } from './token-response.ts'
 import type { ClientTokenSource } from './token-source.ts'
 
@@ -56,13 +56,12 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
 
 /** Makes a token request that subscribers can see. */
 async function traced<T>(
-  { manager, issuer, server }: TokenEndpoint,
+  { manager, issuer, url }: TokenEndpoint,
   reason: RenewalReason,
   request: () => Promise<T>,
 ): Promise<T> {
   if (!tracing.isObserved) return request()
-  const { origin, pathname } = server.url
-  const message: TokenRequestMessage = { manager, issuer, endpoint: origin + pathname, reason }
+  const message: TokenRequestMessage = { manager, issuer, endpoint: url.origin + url.pathname, reason }
   const start = performance.now()
   try {
     const issued = await tracing.begin(message, request)
@@ -79,14 +78,13 @@ async function traced<T>(
   }
 }
 
-function tooLate({ issuer, server }: TokenEndpoint): TokenlaneError {
+function tooLate(endpoint: TokenEndpoint): TokenlaneError {
   const reason = "responded after the token's lifetime"
-  return failure({ issuer, url: server.url }, 'TOKEN_REQUEST_TIMEOUT', reason)
+  return failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
 }
 
 /**
- * Makes one token request by client credentials (RFC 6749 §4.4), and another one where the server's metadata or its
- * clock show why the first failed.
+ * Obtains a token by client credentials (RFC 6749 §4.4): by one token request, or as the issuer's protocol asks for it.
  *
  * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if another try would fail, too, else
  * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` (when `signal` aborts) or `TOKEN_RESPONSE_INVALID`.
@@ -96,68 +94,31 @@ export async function requestToken(
   client: ClientCredentials,
   signal: AbortSignal,
 ): Promise<IssuedToken> {
-  const { issuer, server, fetch, asking } = endpoint
-  const request = { issuer, fetch, signal, asking, secrets: secretsOf(client) }
-  const askBy = (metadata: AuthorizationServer): Promise<IssuedToken> => {
-    const url = tokenUrl(endpoint, metadata)
-    return askInTime({ endpoint, client, metadata, request: { ...request, url } })
-  }
-  const metadata = await server.get(request)
-  try {
-    return await askBy(metadata)
-  } catch (error) {
-    // the endpoint understood the request, so its URL is current
-    if (isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED') throw error
-    const moved = await server.renew(request, metadata)
-    if (moved === undefined) throw error
-    return askBy(moved)
-  }
+  const { issuer, url, fetch, beforeRequest, asking } = endpoint
+  const request = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
+  const ask = (server: AskedServer): Promise<IssuedToken> => askOnce(endpoint, client, request, server)
+  return asking?.(request, ask) ?? ask(knownServer(url))
 }
 
-/** Asks once, and once more if the issuer refused a proof because its times do not fit its clock (RFC 7523 §3). */
-async function askInTime(asked: TokenRequest): Promise<IssuedToken> {
-  const { proof, clock } = asked.endpoint
-  const response = await send(asked)
-  const first = await readTokenResponse(response, asked)
-  if (!(first instanceof TokenlaneError)) return first
-  const isRefused = first.code === 'TOKEN_REQUEST_REFUSED'
-  if (!isRefused || proof.isTimed !== true || !learn(clock, response.date)) throw first
-  const second = await readTokenResponse(await send(asked), asked)
-  if (second instanceof TokenlaneError) throw second
-  return second
-}
-
-async function send({ endpoint, client, metadata, request }: TokenRequest): Promise<IssuerResponse> {
-  const { issuer, server, proof, assertionAudience, parameters, clock } = endpoint
+async function askOnce(
+  endpoint: TokenEndpoint,
+  client: ClientCredentials,
+  issuerRequest: Omit<IssuerRequest, 'url'>,
+  server: AskedServer,
+): Promise<IssuedToken> {
+  const { proof, parameters, issuer } = endpoint
+  const { metadata, url, clock } = server
   const clientMetadata = {
     client_id: client.clientId,
-    [clockSkew]: clock.ahead,
+    [clockSkew]: clock?.ahead ?? 0,
     use_mtls_endpoint_aliases: proof.fetchOf !== undefined,
   }
-  const audience = assertionAudience ?? (server.isDiscovered ? metadata.issuer : request.url.href)
-  const authentication = await proof.prove(client, { issuer, metadata, audience })
+  const authentication = await proof.prove(client, server, issuer)
   const form = new URLSearchParams(parameters as [string, string][])
-  const fetch = proof.fetchOf?.(client) ?? request.fetch
-  return askServer({ ...request, fetch }, (options) =>
+  const request = { ...issuerRequest, url, fetch: proof.fetchOf?.(client) ?? issuerRequest.fetch }
+  const response = await askServer(request, (options) =>
     clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, options),
   )
-}
-
-/** Returns the URL that oauth4webapi asks: with a certificate an alias of the endpoint, if there is one. */
-function tokenUrl({ proof }: TokenEndpoint, metadata: AuthorizationServer): URL {
-  const alias = proof.fetchOf && metadata.mtls_endpoint_aliases?.token_endpoint
-  return new URL((alias ?? metadata.token_endpoint) as string)
-}
-
-/** A clock that is further off is wrong in another way than by its time zone: the `Date` may be made up. In seconds. */
-const mostAhead = 86_400
-
-/** Takes over the time of a response, in epoch milliseconds, and returns whether that changes what a proof says. */
-function learn(clock: TokenEndpoint['clock'], date: number | undefined): boolean {
-  if (date === undefined) return false
-  // `Date` leaves out the milliseconds: on average that is half a second (RFC 9110 §5.6.7)
-  const ahead = Math.round((date + 500 - Date.now()) / 1_000)
-  if (ahead === clock.ahead || Math.abs(ahead) > mostAhead) return false
-  clock.ahead = ahead
-  return true
+  if (clock !== undefined) clock.date = response.date
+  return readTokenResponse(response, { endpoint, client, server, request })
 }

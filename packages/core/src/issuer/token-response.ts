@@ -1,17 +1,26 @@
 import { processClientCredentialsResponse, ResponseBodyError } from 'oauth4webapi'
-import { clientAuthenticationMethods, proofOf } from '../credentials/credentials.ts'
+import { type ClientCredentials, proofOf } from '../credentials/credentials.ts'
 import { mayBeAboutClient } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { failure } from './issuer-failure.ts'
+import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { asJson, type IssuerResponse } from './issuer-request.ts'
 import { descriptionIn, errorCode, membersOf } from './issuer-words.ts'
-import type { TokenEndpoint, TokenRequest } from './token-endpoint.ts'
+import type { AskedServer } from './protocol.ts'
+import type { TokenEndpoint } from './token-endpoint.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
 export interface IssuedToken {
   readonly token: string
   readonly lifetime: number
+}
+
+/** One token request: which client asked which server, and how. */
+interface TokenRequest {
+  readonly endpoint: TokenEndpoint
+  readonly client: ClientCredentials
+  readonly server: AskedServer
+  readonly request: IssuerRequest
 }
 
 /** Lifetime where the issuer names none; RFC 6749 §5.1 leaves it to the service's documentation. */
@@ -21,14 +30,15 @@ const longestLifetime = 365 * 86_400_000
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
-/** Returns the token in a response (RFC 6749 §5.1), or the error that the response is. */
-export async function readTokenResponse(
-  response: IssuerResponse,
-  asked: TokenRequest,
-): Promise<IssuedToken | TokenlaneError> {
+/**
+ * Returns the token in a response (RFC 6749 §5.1).
+ *
+ * @throws TokenlaneError what the response is instead.
+ */
+export async function readTokenResponse(response: IssuerResponse, asked: TokenRequest): Promise<IssuedToken> {
   try {
     const { access_token: token, token_type: type } = await processClientCredentialsResponse(
-      asked.metadata,
+      asked.server.metadata,
       { client_id: asked.client.clientId },
       asJson(response),
     )
@@ -36,12 +46,12 @@ export async function readTokenResponse(
     if (type === 'bearer' && headerSafe.test(token) && lifetime !== undefined) return { token, lifetime }
   } catch (error) {
     const oauthError = error instanceof ResponseBodyError ? error.error : undefined
-    if (isRefusal(response, oauthError)) return refusal(response, asked, oauthError)
+    if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   }
   const { status, retryAfter } = response
   const { reason, definite } = wrongResponse(response, asked.endpoint)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
-  return failure(asked.request, code, reason, { status, retryAfter, ...(definite && { definite }) })
+  throw failure(asked.request, code, reason, { status, retryAfter, definite })
 }
 
 /** Errors and statuses of an issuer, or of what stands before it, that may pass. */
@@ -69,7 +79,7 @@ function isHtml({ type }: IssuerResponse): boolean {
 
 function refusal(
   response: IssuerResponse,
-  { endpoint, client, metadata, request }: TokenRequest,
+  { endpoint, client, server, request }: TokenRequest,
   givenError: string | undefined,
 ): TokenlaneError {
   const code = 'TOKEN_REQUEST_REFUSED'
@@ -85,7 +95,9 @@ function refusal(
   const isAboutClient = oauthError === 'invalid_client' || status === 401 || status === 403
   const hint =
     isAboutClient && mayBeAboutClient({ code, oauthError })
-      ? whatToCheck(issuer, proof.method, metadata) + (proof.hint?.(client) ?? '')
+      ? (server.mismatch ??
+          `: check client id and ${proofOf(proof.method)} in \`issuers.${printable(issuer)}.credentials\``) +
+        (proof.hint?.(client) ?? '')
       : ''
   return failure(request, code, `refused: ${what}${hint}`, { status, oauthError, definite: true })
 }
@@ -94,22 +106,6 @@ function refusal(
 function contentOf({ body, type }: IssuerResponse): string {
   if (body === '') return 'an empty response'
   return printable(type, 60) || 'no media type'
-}
-
-/**
- * Returns what to check after a refused client: the method, where the server's metadata allows only others; else the
- * credentials. Only after a refusal: some servers' metadata is not complete.
- */
-function whatToCheck(
-  issuer: string,
-  method: TokenEndpoint['proof']['method'],
-  metadata: TokenRequest['metadata'],
-): string {
-  const methods = metadata.token_endpoint_auth_methods_supported
-  if (!Array.isArray(methods) || methods.includes(method))
-    return `: check client id and ${proofOf(method)} in \`issuers.${printable(issuer)}.credentials\``
-  const known = clientAuthenticationMethods.filter((one) => methods.includes(one))
-  return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */

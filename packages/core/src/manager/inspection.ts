@@ -66,17 +66,20 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
   if (manager === undefined) return undefined
   const { issuers, apis, fetch, store, limiter } = manager.options
   return {
-    issuers: Array.from(issuers, ([name, { url, discover, option, proof, credentials, renewBefore }]) => ({
-      name,
-      url: url.origin + url.pathname,
-      discovered: discover !== undefined,
-      option,
-      clientAuthentication: proof.method,
-      credentials:
-        (typeof credentials === 'function' && credentials.readsFrom?.(proof.method)) ||
-        `issuers.${name}.credentials`,
-      renewBefore,
-    })),
+    issuers: Array.from(
+      issuers,
+      ([name, { url, isDiscovered, option, proof, credentials, renewBefore }]) => ({
+        name,
+        url: url.origin + url.pathname,
+        discovered: isDiscovered,
+        option,
+        clientAuthentication: proof.method,
+        credentials:
+          (typeof credentials === 'function' && credentials.readsFrom?.(proof.method)) ||
+          `issuers.${name}.credentials`,
+        renewBefore,
+      }),
+    ),
     apis: apis.map(({ baseUrl, issuer, ratePolicy }) => ({
       baseUrl,
       issuer,

@@ -7,7 +7,7 @@ import { flightsOfRequests } from '../token/flights-of-requests.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
 import { flightsOfProcess } from '../token/single-flight.ts'
 import type { ShareTokens } from '../store/token-store.ts'
-import { type AskOptions, tokenEndpoint } from '../issuer/token-endpoint.ts'
+import type { AskOptions, TokenEndpoint } from '../issuer/token-endpoint.ts'
 import type { ClientTokenSource } from '../issuer/token-source.ts'
 import type { TokenlaneErrorCode } from '../errors.ts'
 import { withCredentials } from '../issuer/with-credentials.ts'
@@ -42,16 +42,27 @@ export class ManagedIssuer {
   readonly token: RenewingToken
 
   constructor({ name, checked, askOptions, emit, share }: ManagedIssuerOptions) {
-    const { renewBefore, maxWait, url } = checked
+    const { renewBefore, maxWait, secretLifetime: lifetime, notices } = checked
     this.credentials = new CredentialRotation({
       issuer: name,
       credentials: checked.credentials,
-      method: checked.proof.method,
-      lifetime: checked.secretLifetime,
+      form: checked.proof,
+      lifetime: { lifetime, notices },
       emit,
     })
     this.requestTimeout = Math.min(checked.requestTimeout, maxWait)
-    const endpoint = tokenEndpoint(name, checked, askOptions)
+    const { url, option, mistake, proof, parameters, protocol } = checked
+    const asking = protocol.asking?.(checked)
+    const endpoint: TokenEndpoint = {
+      issuer: name,
+      url,
+      option,
+      mistake,
+      proof,
+      parameters,
+      asking,
+      ...askOptions,
+    }
     this.issuing = askIssuer(endpoint, this.requestTimeout)
     // half of the wait: if the process that asks ends, another one that waits has as much time to ask
     const lease = Math.min(this.requestTimeout, maxWait / 2)

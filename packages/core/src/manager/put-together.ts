@@ -18,7 +18,7 @@ interface PutTogether {
 export function putTogether(options: CheckedOptions, emit: Emit): PutTogether {
   const { apis, fetch, store, limiter } = options
   const share = store && sharingBy(store, emit)
-  const askOptions = { fetch, asking: (url: URL) => registration.exclude(url), manager: emit?.manager }
+  const askOptions = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: emit?.manager }
   const issuers = new Map<string, ManagedIssuer>()
   for (const [name, checked] of options.issuers)
     issuers.set(name, new ManagedIssuer({ name, checked, askOptions, emit, share }))
@@ -32,7 +32,6 @@ export function putTogether(options: CheckedOptions, emit: Emit): PutTogether {
   const hasLimiter = limiter !== undefined
   const registration = new Registration({ issuers, apis: protectedApis, callsUnderWay, emit, hasLimiter })
   // those that metadata names are excluded when they are asked
-  for (const { discover, url } of options.issuers.values())
-    if (discover === undefined) registration.exclude(url)
+  for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
   return { registration, issuers }
 }

@@ -1,12 +1,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { shape } from '../options/check.ts'
-import {
-  type ClientAuthenticationMethod,
-  type Credentials,
-  type CredentialsProvider,
-  unreadable,
-} from '../credentials/credentials.ts'
+import { type CredentialsProvider, unreadable } from '../credentials/credentials.ts'
+import { textProvider } from '../credentials/text-fields.ts'
 import { TokenlaneError } from '../errors.ts'
 import { codeOf } from './read-text.ts'
 import { readFolder } from './secret-folder.ts'
@@ -42,13 +38,10 @@ export function fileCredentials(path: string): CredentialsProvider {
       `Cannot create credentials provider: \`path\` is ${shape(path)}; allowed: the path of a JSON file or of a folder`,
     )
   const absolute = resolve(path)
-  const read = (method: ClientAuthenticationMethod = 'client_secret_post'): readonly Credentials[] =>
-    (isFolder(absolute) ? readFolder(absolute, method) : readJson(absolute, method)) as readonly Credentials[]
-  const provide: CredentialsProvider = ({ clientAuthentication }) => read(clientAuthentication)
-  return Object.assign(provide, {
-    check: (method: ClientAuthenticationMethod) => void read(method),
-    readsFrom: () => absolute,
-  })
+  return textProvider(
+    (form) => (isFolder(absolute) ? readFolder(absolute, form) : readJson(absolute, form)),
+    () => absolute,
+  )
 }
 
 function isFolder(path: string): boolean {

@@ -1,33 +1,30 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import {
-  type ClientAuthenticationMethod,
-  type ClientCredentials,
-  unreadable,
-} from '../credentials/credentials.ts'
+import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
+import type { ClientForm } from '../credentials/client.ts'
 import { clientsFromTexts, textFault } from '../credentials/text-fields.ts'
 import { codeOf, readText } from './read-text.ts'
 
 /** Returns the credentials in a folder with one file per field, all of one version of the folder. */
-export function readFolder(path: string, method: ClientAuthenticationMethod): readonly ClientCredentials[] {
+export function readFolder(path: string, form: ClientForm): readonly ClientCredentials[] {
   let version = versionOf(path)
-  let found = readFields(version, method)
+  let found = readFields(version, form)
   // the folder was swapped meanwhile: a field may be missing that the new version has
   for (let now = versionOf(path); now !== version; now = versionOf(path)) {
     version = now
-    found = readFields(version, method)
+    found = readFields(version, form)
   }
   if ('clients' in found) return found.clients
   const faults = found.faults.map((fault) => `the file ${join(path, fault.field ?? '')} ${textFault(fault)}`)
   throw unreadable(faults.join('; '))
 }
 
-function readFields(folder: string, method: ClientAuthenticationMethod): ReturnType<typeof clientsFromTexts> {
+function readFields(folder: string, form: ClientForm): ReturnType<typeof clientsFromTexts> {
   const texts = new Map<string, string | undefined>()
   return clientsFromTexts((field) => {
     if (!texts.has(field)) texts.set(field, readText(join(folder, field)))
     return texts.get(field)
-  }, method)
+  }, form)
 }
 
 /**

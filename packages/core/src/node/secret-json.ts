@@ -1,22 +1,18 @@
 import { shape } from '../options/check.ts'
-import { credentialsFields, readClient } from '../credentials/client.ts'
-import {
-  type ClientAuthenticationMethod,
-  type ClientCredentials,
-  unreadable,
-} from '../credentials/credentials.ts'
+import { type ClientForm, credentialsFields, readClient } from '../credentials/client.ts'
+import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
 import { textFault, withDate } from '../credentials/text-fields.ts'
 import { readText } from './read-text.ts'
 
 /** Returns the credentials in a JSON file: one client, or an array of them in the order in which to try them. */
-export function readJson(path: string, method: ClientAuthenticationMethod): readonly ClientCredentials[] {
+export function readJson(path: string, form: ClientForm): readonly ClientCredentials[] {
   const text = readText(path)
   if (!text) throw unreadable(`the file ${path} is ${text === undefined ? 'missing' : 'empty'}`)
   const content = parse(text)
   if (content === undefined) throw unreadable(`the file ${path} is not JSON`)
-  if (!Array.isArray(content)) return [clientIn(content, path, '', method)]
+  if (!Array.isArray(content)) return [clientIn(content, path, '', form)]
   if (content.length === 0) throw unreadable(`the file ${path} is an empty array`)
-  return content.map((client, index) => clientIn(client, path, `[${index}]`, method))
+  return content.map((client, index) => clientIn(client, path, `[${index}]`, form))
 }
 
 /** Without the reason, which quotes the text. */
@@ -29,20 +25,15 @@ function parse(text: string): unknown {
 }
 
 /** @param position of the client in the file's array, as `[0]`; empty where the file is one client. */
-function clientIn(
-  value: unknown,
-  path: string,
-  position: string,
-  method: ClientAuthenticationMethod,
-): ClientCredentials {
+function clientIn(value: unknown, path: string, position: string, form: ClientForm): ClientCredentials {
   const where = `the file ${path}${position && `: \`${position}\``}`
   if (typeof value !== 'object' || value === null)
     throw unreadable(`${where} is ${shape(value)}, not an object`)
-  const fields = credentialsFields(method)
+  const fields = credentialsFields(form.method)
   // not named: a key is content, too
   if (Object.keys(value).some((key) => !fields.includes(key)))
     throw unreadable(`${where} has another field than ${fields.join(', ')}`)
-  const read = readClient(withDate({ ...value }), method)
+  const read = readClient(withDate({ ...value }), form)
   if ('client' in read) return read.client
   const faults = read.faults.map(
     (fault) => `\`${[position, fault.field].filter(Boolean).join('.')}\` ${textFault(fault)}`,

@@ -35,18 +35,18 @@ export function isPutBack({ refusedAt }: StoredRefusal): boolean {
 
 /** Returns the error of a process whose client was refused to another process. */
 export function refusedBefore(
-  { issuer, server }: TokenEndpoint,
+  endpoint: TokenEndpoint,
   { status, oauthError }: StoredRefusal,
   expiresIn: number = refusalMemory,
 ): TokenlaneError {
   const what = oauthError === undefined ? `status ${status}` : `${oauthError} (status ${status})`
   const reason = `refused another process with the same credentials: ${what}`
   const details = { status, oauthError, definite: true, retryAfter: finiteDuration(expiresIn, refusalMemory) }
-  return failure({ issuer, url: server.url }, 'TOKEN_REQUEST_REFUSED', reason, details)
+  return failure(endpoint, 'TOKEN_REQUEST_REFUSED', reason, details)
 }
 
 /** Returns the error of a process that waited for the token of another one in vain. */
-export function othersTooSlow({ issuer, server }: TokenEndpoint): TokenlaneError {
+export function othersTooSlow(endpoint: TokenEndpoint): TokenlaneError {
   const reason = 'has not responded to the process that requests the token for all'
-  return failure({ issuer, url: server.url }, 'TOKEN_REQUEST_TIMEOUT', reason)
+  return failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
 }
