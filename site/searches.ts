@@ -14,6 +14,7 @@ const queries: Readonly<Record<string, string>> = {
   'axios 1.13': 'packages/axios',
   'self-signed': 'guide/troubleshoot',
   lambda: 'guide/frequent-starts',
+  mcp: 'guide/mcp',
   commonjs: 'guide/bootstrap',
 }
 /** The pages that the search lists, in its order. */

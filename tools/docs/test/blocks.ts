@@ -13,8 +13,8 @@ export interface Page {
   readonly blocks: readonly string[]
 }
 
-/** What a block begins with that is a file of examples/testing: its runner runs it there. */
-const fileOfExample = /^\/\/ (?:[\w-]+: )?records\b[\w.-]*\.ts\n/
+/** What a block begins with that is a file of an example, whose tests run it there: `// mcp/client.ts`. */
+const fileOfExample = /^\/\/ (?:(?:[\w-]+: )?records\b[\w.-]*|[\w-]+\/[\w-]+)\.ts\n/
 
 /** Every page that shows code. */
 export const pages: readonly Page[] = [
