@@ -22,5 +22,5 @@ export {
   type ManagerConfiguration,
 } from './manager/inspection.ts'
 export type { ClientOutcome } from './issuer/with-credentials.ts'
-export type { SharedServer } from './store/shared-server.ts'
+export type { SharedServer } from './store/token-store.ts'
 export { environmentProxy, type EnvironmentProxy } from './tls/proxy.ts'

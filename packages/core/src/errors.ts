@@ -83,18 +83,14 @@ export class TokenlaneError extends Error {
   declare readonly failures?: readonly TokenlaneError[]
 
   constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {
+    const { failures, cause, ...members } = details
     // several reasons have a line each, and each was an error's before
-    const shown = details.failures ? reason : printable(reason, longestReason)
-    super(shown + helpFor(code), details.cause && { cause: details.cause })
+    super((failures ? reason : printable(reason, longestReason)) + helpFor(code), cause && { cause })
     this.code = code
-    if (details.issuer !== undefined) this.issuer = details.issuer
-    if (details.status !== undefined) this.status = details.status
-    if (details.oauthError !== undefined) this.oauthError = details.oauthError
-    if (details.transportCode !== undefined) this.transportCode = details.transportCode
-    if (details.retryAfter !== undefined) this.retryAfter = details.retryAfter
-    if (details.definite !== undefined) this.definite = details.definite
+    for (const [name, value] of Object.entries(members))
+      if (value !== undefined) Object.assign(this, { [name]: value })
     Object.defineProperty(this, brand, { value: true })
-    if (details.failures !== undefined) Object.defineProperty(this, 'failures', { value: details.failures })
+    if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })
   }
 }
 

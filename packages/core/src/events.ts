@@ -177,3 +177,13 @@ export type Observer = (event: TokenlaneEvent) => void
  * comes with every call, only then. `manager` is the manager in which they happen.
  */
 export type Emit = (Observer & { readonly isObserved?: boolean; readonly manager?: object }) | undefined
+
+/** An object whose members may be undefined, without those that are. */
+export type Defined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+  [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
+}
+
+/** Leaves out what is undefined: events, statuses and errors are printed. */
+export function defined<T extends object>(members: T): Defined<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>
+}

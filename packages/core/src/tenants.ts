@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // One manager for each tenant of an application, such as each of its customers.
 import type { TokenManagerOptions } from './manager/manager-options.ts'
-import { mustBeObject, mustBeText } from './options/check.ts'
+import { mustBeObject } from './options/check.ts'
 import { refusingTo } from './options/faults.ts'
-import { aFunction, count, object, oneOf, optional, type ReadAs } from './options/reader.ts'
+import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './options/reader.ts'
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { RecentTenants } from './tenants/recent-tenants.ts'
 import { limitsOf } from './tenants/limits-of-tenants.ts'
@@ -98,7 +98,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
   }
   return {
     get(id) {
-      refusingTo('use tenant', () => mustBeText(id, 'id', 'the name of a tenant'))
+      refusingTo('use tenant', () => text('the name of a tenant')(id, 'id'))
       return recent.get(id)
     },
     close,

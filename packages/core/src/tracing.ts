@@ -7,9 +7,9 @@ interface Channel {
   runStores<T>(message: object, work: () => T): T
 }
 
-type Stage = 'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error'
+const stages = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
 
-type Channels = Readonly<Record<Stage, Channel>>
+type Channels = Readonly<Record<(typeof stages)[number], Channel>>
 
 interface DiagnosticsChannel {
   tracingChannel(name: string): Channels
@@ -35,14 +35,7 @@ export class Tracing<Message extends object> {
   /** Whether a message would be received. Make messages only then. */
   get isObserved(): boolean {
     const channels = this.#channels
-    if (channels === undefined) return false
-    return (
-      channels.start.hasSubscribers ||
-      channels.end.hasSubscribers ||
-      channels.asyncStart.hasSubscribers ||
-      channels.asyncEnd.hasSubscribers ||
-      channels.error.hasSubscribers
-    )
+    return channels !== undefined && stages.some((stage) => channels[stage].hasSubscribers)
   }
 
   /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */

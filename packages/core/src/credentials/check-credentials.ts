@@ -1,7 +1,7 @@
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { mustBeObject, refuse } from '../options/check.ts'
-import { Faults } from '../options/faults.ts'
-import { list, type Reader } from '../options/reader.ts'
+import { withAllFaults } from '../options/faults.ts'
+import { list, mustBeKnown, type Reader } from '../options/reader.ts'
 import { type ClientForm, credentialsFields, readClient } from './client.ts'
 import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
 
@@ -44,13 +44,16 @@ function checkProvider(
 }
 
 function clientReader(form: ClientForm): Reader<ClientCredentials> {
+  const names = credentialsFields(form.method)
   return (value, path) => {
-    mustBeObject(value, path, credentialsFields(form.method))
-    const read = readClient(value, form)
-    if ('client' in read) return read.client
-    const faults = new Faults()
-    for (const { field, given, allowed } of read.faults)
-      faults.collect(refuse, field === undefined ? path : `${path}.${field}`, given, allowed)
-    return faults.raise() as never
+    mustBeObject(value, path, `an object with ${names.join(', ')}`)
+    return withAllFaults((collect) => {
+      mustBeKnown(value, path, names, collect)
+      const read = readClient(value, form)
+      if ('client' in read) return read.client
+      for (const { field, given, allowed } of read.faults)
+        collect(refuse, field === undefined ? path : `${path}.${field}`, given, allowed)
+      return undefined as never
+    })
   }
 }

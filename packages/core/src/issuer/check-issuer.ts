@@ -1,6 +1,6 @@
-import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
+import { mustBeObject, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
-import { Faults } from '../options/faults.ts'
+import { withAllFaults } from '../options/faults.ts'
 import {
   type Description,
   duration,
@@ -10,6 +10,7 @@ import {
   optional,
   type ReadAs,
   type Reader,
+  text,
 } from '../options/reader.ts'
 import { checkCredentials } from '../credentials/check-credentials.ts'
 import type { ClientCredentials, CredentialsSource } from '../credentials/credentials.ts'
@@ -96,12 +97,11 @@ const reserved = new Set([
 /** Reads the `parameters` of an issuer; an array repeats its field. */
 const readParameters: Reader<readonly FormField[]> = (value, path) => {
   mustBeObject(value, path)
-  const faults = new Faults()
-  const fields = Object.entries(value).map(([name, given]) =>
-    faults.collect(readParameter, name, given, `${path}.${name}`),
+  return withAllFaults((collect) =>
+    Object.entries(value).flatMap(
+      ([name, given]) => collect(readParameter, name, given, `${path}.${name}`) ?? [],
+    ),
   )
-  faults.raise()
-  return fields.flatMap((field) => field ?? [])
 }
 
 function readParameter(name: string, given: unknown, path: string): FormField[] {
@@ -112,15 +112,13 @@ function readParameter(name: string, given: unknown, path: string): FormField[] 
       name === 'scope' ? 'the option `scope` for it' : `any field but ${[...reserved].join(', ')}`,
     )
   const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
-  return texts.map((text): FormField => [name, mustBeText(text, path, 'text or an array of texts')])
+  return texts.map((one): FormField => [name, text('text or an array of texts')(one, path)])
 }
 
 /** How the settings are read that depend on no other. */
 const settings = {
-  assertionAudience: optional((value, path) =>
-    mustBeText(value, path, 'the audience of assertions, such as the URL of the token endpoint'),
-  ),
-  scope: optional((value, path) => mustBeText(value, path, 'a scope')),
+  assertionAudience: optional(text('the audience of assertions, such as the URL of the token endpoint')),
+  scope: optional(text('a scope')),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration()),
   requestTimeout: optional(duration({ positive: true }), 5_000),

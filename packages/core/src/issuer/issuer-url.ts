@@ -1,6 +1,6 @@
-import { mustBeText, refuse } from '../options/check.ts'
+import { refuse } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
-import { type Description, optional, type ReadAs, type Reader } from '../options/reader.ts'
+import { type Description, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
 import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
 
@@ -47,7 +47,7 @@ export function describeUrl(
 
 const readTokenPath: Reader<string> = (value, path) => {
   const allowed = 'a path that begins with /, such as /oauth/token'
-  const tokenPath = mustBeText(value, path, allowed)
+  const tokenPath = text(allowed)(value, path)
   return tokenPath.startsWith('/') ? tokenPath : refuse(path, 'a path without a leading /', allowed)
 }
 

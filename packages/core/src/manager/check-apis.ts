@@ -1,10 +1,10 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { mustBeText, own, refuse, shape } from '../options/check.ts'
+import { own, refuse, shape } from '../options/check.ts'
 import type { Environment } from '../options/environment.ts'
 import { didYouMean } from '../options/nearest.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
-import { list, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
+import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import type { ApiOptions } from './manager-options.ts'
@@ -37,10 +37,10 @@ export function readApis(
         return href
       },
       issuer(issuer, issuerPath) {
-        const text = mustBeText(issuer, issuerPath, allowed)
-        if (!Object.hasOwn(issuers, text))
-          refuse(issuerPath, `not a name from \`issuers\`${didYouMean(text, names)}`, allowed)
-        return text
+        const given = text(allowed)(issuer, issuerPath)
+        return Object.hasOwn(issuers, given)
+          ? given
+          : refuse(issuerPath, `not a name from \`issuers\`${didYouMean(given, names)}`, allowed)
       },
       ratePolicy: optional(readRatePolicy),
       resend: optional(readResend, true),

@@ -1,5 +1,4 @@
 import { isRecord, own, refuse, shape } from '../options/check.ts'
-import { Faults } from '../options/faults.ts'
 import { Environment } from '../options/environment.ts'
 import {
   aFunction,
@@ -39,27 +38,12 @@ export type CheckedOptions = ReadAs<
 export function checkOptions(options: TokenManagerOptions): CheckedOptions {
   const environment = new Environment(own(options, 'environment'))
   const issuers = own(options, 'issuers')
-  const read = object<CheckedOptions>({
+  return object<CheckedOptions>({
     environment: () => environment,
     issuers: readIssuers(environment, own(options, 'fetch') !== undefined),
     apis: readApis(isRecord(issuers) ? issuers : {}, environment),
     ...settings,
-  })
-  const faults = new Faults()
-  const ofManager = withoutMoved(options, faults)
-  const checked = faults.collect(read, ofManager, 'options')
-  faults.raise()
-  return checked as CheckedOptions
-}
-
-/** Takes out the options that belong to `createTenants`, and finds fault with each. */
-function withoutMoved(options: TokenManagerOptions, faults: Faults): unknown {
-  if (!isRecord(options) || Array.isArray(options)) return options
-  const { tenants, mostTenants, tenantLimits, ...ofManager } = options as Record<string, unknown>
-  for (const [name, value] of Object.entries({ tenants, mostTenants, tenantLimits }))
-    if (value !== undefined)
-      faults.collect(refuse, name, 'not an option of a manager', '`createTenants` of @tokenlane/core/tenants')
-  return ofManager
+  })(options, 'options')
 }
 
 function readIssuers(

@@ -1,7 +1,7 @@
 import { askIssuer } from '../issuer/token-request.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { CredentialRotation } from '../credentials/credential-rotation.ts'
-import type { Emit } from '../events.ts'
+import { defined, type Emit } from '../events.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import { flightsOfRequests } from '../token/flights-of-requests.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
@@ -81,11 +81,6 @@ export class ManagedIssuer {
   /** Returns how the token is, and the secret. */
   status(): IssuerStatus {
     const { expiresAt, ...status } = this.token.status()
-    const daysLeft = this.credentials.daysLeft()
-    return {
-      ...status,
-      ...(expiresAt && { expiresAt: expiresAt.toISOString() }),
-      ...(daysLeft !== undefined && { daysLeft }),
-    }
+    return defined({ ...status, expiresAt: expiresAt?.toISOString(), daysLeft: this.credentials.daysLeft() })
   }
 }

@@ -1,6 +1,5 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { Faults } from './faults.ts'
 import { didYouMean } from './nearest.ts'
 
 /** Throws an error that names the option, what was given, and what is allowed. */
@@ -33,15 +32,9 @@ export function shape(value: unknown): string {
 export function mustBeObject(
   value: unknown,
   path: string,
-  keys?: readonly string[],
+  allowed = 'an object',
 ): asserts value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuse(path, shape(value), keys ? `an object with ${keys.join(', ')}` : 'an object')
-  if (keys === undefined) return
-  const faults = new Faults()
-  for (const key of Object.keys(value))
-    if (!keys.includes(key)) faults.collect(refuseUnknown, key, path, keys)
-  faults.raise()
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(path, shape(value), allowed)
 }
 
 /** Refuses an option that does not exist. What does not look like the name of one may be a secret, and is not shown. */
@@ -51,31 +44,4 @@ export function refuseUnknown(key: string, path: string, names: readonly string[
     refuse(`${path}.${key}`, `not an option${hint}`, names.join(', '))
   const given = `an object with an unknown option, whose name of ${key.length} characters is not shown`
   refuse(path, given, names.join(', '))
-}
-
-export function mustBeText(value: unknown, path: string, allowed: string): string {
-  if (typeof value !== 'string' || value === '') refuse(path, shape(value), allowed)
-  return value
-}
-
-/** Returns a time span in milliseconds. */
-export function mustBeDuration(
-  value: unknown,
-  path: string,
-  { positive = false }: { positive?: boolean } = {},
-): number {
-  const fits = typeof value === 'number' && Number.isFinite(value) && (positive ? value > 0 : value >= 0)
-  if (!fits) refuse(path, shape(value), `milliseconds, finite, ${positive ? 'above 0' : '0 or more'}`)
-  return value
-}
-
-export function mustBeCount(value: unknown, path: string, least: 0 | 1): number {
-  if (!Number.isSafeInteger(value) || (value as number) < least)
-    refuse(path, shape(value), `a whole number, ${least} or more`)
-  return value as number
-}
-
-export function mustBeFlag(value: unknown, path: string): boolean {
-  if (typeof value !== 'boolean') refuse(path, shape(value), 'true or false')
-  return value
 }

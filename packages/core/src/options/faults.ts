@@ -4,26 +4,27 @@ import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 /** What messages about one wrong option begin with. */
 const preface = /^Cannot [a-z ]+: /
 
-/** Collects what is wrong with options, so that one error says all of it. */
-export class Faults {
-  readonly #errors: TokenlaneError[] = []
+/** Returns what `read` returns for these arguments; `undefined` if it finds fault, which is thrown with all others. */
+export type Collect = <T, Args extends readonly unknown[]>(
+  read: (...args: Args) => T,
+  ...args: Args
+) => T | undefined
 
-  /** Returns what `read` returns for these arguments; `undefined` if it finds fault, which `raise` throws later. */
-  collect<T, Args extends readonly unknown[]>(read: (...args: Args) => T, ...args: Args): T | undefined {
+/** Returns what `work` returns, or throws one error that says everything that is wrong with the options it has read. */
+export function withAllFaults<T>(work: (collect: Collect) => T): T {
+  const errors: TokenlaneError[] = []
+  const result = work((read, ...args) => {
     try {
       return read(...args)
     } catch (error) {
       if (!isTokenlaneError(error)) throw error
-      this.#errors.push(...(error.failures ?? [error]))
+      errors.push(...(error.failures ?? [error]))
       return undefined
     }
-  }
-
-  /** Throws what was found: one error as it is, several as one error that lists them. */
-  raise(): void {
-    const [first] = this.#errors
-    if (first !== undefined) throw this.#errors.length === 1 ? first : listed(first, this.#errors)
-  }
+  })
+  const [first] = errors
+  if (first !== undefined) throw errors.length === 1 ? first : listed(first, errors)
+  return result
 }
 
 /** Returns one error that lists them all. */

@@ -1,14 +1,5 @@
-import {
-  mustBeCount,
-  mustBeDuration,
-  mustBeFlag,
-  mustBeObject,
-  own,
-  refuse,
-  refuseUnknown,
-  shape,
-} from './check.ts'
-import { Faults } from './faults.ts'
+import { mustBeObject, own, refuse, refuseUnknown, shape } from './check.ts'
+import { type Collect, withAllFaults } from './faults.ts'
 
 /**
  * Reads one option: returns it as it is used, with its default in place.
@@ -36,24 +27,26 @@ export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unkn
 
 /** Reads an object with these options and no others. One error names everything that is wrong with them. */
 export function object<T extends object>(description: Description<T>): Reader<T> {
+  const readers = Object.entries<Reader<unknown> | Optional<unknown>>(description)
   const names = Object.keys(description)
-  const readers = description as Readonly<Record<string, Reader<unknown> | Optional<unknown>>>
   return (value, path) => {
     mustBeObject(value, path)
-    const faults = new Faults()
-    for (const key of Object.keys(value))
-      if (!names.includes(key)) faults.collect(refuseUnknown, key, path, names)
-    const read: Record<string, unknown> = {}
-    for (const name of names) {
-      const reader = readers[name] as Reader<unknown> | Optional<unknown>
-      const given = own(value, name)
-      if (typeof reader === 'function') read[name] = faults.collect(reader, given, pathOf(path, name))
-      else if (given === undefined) read[name] = reader.missing
-      else read[name] = faults.collect(reader.read, given, pathOf(path, name))
-    }
-    faults.raise()
-    return read as T
+    return withAllFaults((collect) => {
+      mustBeKnown(value, path, names, collect)
+      const read = readers.map(([name, reader]) => {
+        const given = own(value, name)
+        if (typeof reader !== 'function' && given === undefined) return [name, reader.missing]
+        const by = typeof reader === 'function' ? reader : reader.read
+        return [name, collect(by, given, pathOf(path, name))]
+      })
+      return Object.fromEntries(read) as T
+    })
   }
+}
+
+/** Finds fault with each option that has none of these names. */
+export function mustBeKnown(value: object, path: string, names: readonly string[], collect: Collect): void {
+  for (const key of Object.keys(value)) if (!names.includes(key)) collect(refuseUnknown, key, path, names)
 }
 
 /** Reads an option that may be left out. */
@@ -67,10 +60,9 @@ export function optional<T>(read: Reader<T>, missing?: T): Optional<T | undefine
 export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) refuse(path, shape(value), allowed)
-    const faults = new Faults()
-    const read = value.map((given: unknown, index) => faults.collect(item, given, `${path}[${index}]`))
-    faults.raise()
-    return read as T[]
+    return withAllFaults((collect) =>
+      value.map((given: unknown, index) => collect(item, given, `${path}[${index}]`) as T),
+    )
   }
 }
 
@@ -78,37 +70,47 @@ export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> 
 export function record<T>(item: Reader<T>, allowed: string): Reader<ReadonlyMap<string, T>> {
   return (value, path) => {
     mustBeObject(value, path)
-    const faults = new Faults()
-    const read = Object.entries(value).map(
-      ([name, given]) => [name, faults.collect(item, given, `${path}.${name}`)] as const,
+    const entries = Object.entries(value)
+    if (entries.length === 0) refuse(path, 'empty', allowed)
+    return withAllFaults(
+      (collect) =>
+        new Map(entries.map(([name, given]) => [name, collect(item, given, `${path}.${name}`) as T])),
     )
-    if (read.length === 0) refuse(path, 'empty', allowed)
-    faults.raise()
-    return new Map(read as (readonly [string, T])[])
   }
 }
 
-/** Reads one of these texts or numbers. */
-export function oneOf<const T extends string | number>(...allowed: readonly T[]): Reader<T> {
-  return (value, path) => {
-    const text = allowed.map((one) => (typeof one === 'string' ? `'${one}'` : String(one))).join(' or ')
-    return allowed.find((one) => one === value) ?? refuse(path, shape(value), text)
-  }
+/** Reads what fits, as it is. */
+function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader<T> {
+  return (value, path) => (fits(value as T) ? (value as T) : refuse(path, shape(value), allowed))
 }
 
-export function duration(range?: { readonly positive?: boolean }): Reader<number> {
-  return (value, path) => mustBeDuration(value, path, range)
+/** Reads one of these texts. */
+export function oneOf<const T extends string>(...allowed: readonly T[]): Reader<T> {
+  return fitting((value) => allowed.includes(value), allowed.map((one) => `'${one}'`).join(' or '))
+}
+
+/** Reads a time span in milliseconds. */
+export function duration({ positive = false }: { readonly positive?: boolean } = {}): Reader<number> {
+  return fitting(
+    (value) => Number.isFinite(value) && (positive ? value > 0 : value >= 0),
+    `milliseconds, finite, ${positive ? 'above 0' : '0 or more'}`,
+  )
 }
 
 export function count(least: 0 | 1): Reader<number> {
-  return (value, path) => mustBeCount(value, path, least)
+  return fitting((value) => Number.isSafeInteger(value) && value >= least, `a whole number, ${least} or more`)
+}
+
+/** Reads text that is not empty. */
+export function text(allowed: string): Reader<string> {
+  return fitting((value) => typeof value === 'string' && value !== '', allowed)
 }
 
 export function aFunction<T>(allowed: string): Reader<T> {
-  return (value, path) => (typeof value === 'function' ? (value as T) : refuse(path, shape(value), allowed))
+  return fitting((value) => typeof value === 'function', allowed)
 }
 
-export const flag: Reader<boolean> = mustBeFlag
+export const flag: Reader<boolean> = fitting((value) => typeof value === 'boolean', 'true or false')
 
 /** The options of the manager itself are known by their name alone. */
 function pathOf(path: string, name: string): string {

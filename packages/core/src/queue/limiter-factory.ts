@@ -1,5 +1,5 @@
 import { mustBeObject, refuse, shape } from '../options/check.ts'
-import type { SharedServer } from '../store/shared-server.ts'
+import type { SharedServer } from '../store/token-store.ts'
 import { createRateLimiter } from './memory-limiter.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'

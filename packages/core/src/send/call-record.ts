@@ -1,11 +1,11 @@
 import { isTokenlaneError } from '../errors.ts'
-import type { CallWaits, Emit, ResendReason } from '../events.ts'
+import { type CallWaits, defined, type Emit, type ResendReason } from '../events.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import { Tracing } from '../tracing.ts'
 
 const tracing = new Tracing<CallRecord>('tokenlane:call')
 
-/** What a client's error may say of itself: a name or code, and no sentence. */
+/** Of foreign errors only identifier-like names and codes are reported, never messages. */
 const word = /^[A-Za-z][\w-]{0,63}$/
 
 interface ApiOfCall {
@@ -98,19 +98,8 @@ export class CallRecord {
     tracing.finish(this)
     if (this.#emit?.isObserved !== true) return
     const { api, issuer, client, status, code, sends, remainingLifetime, resends, waited, duration } = this
-    this.#emit({
-      type: 'call.finished',
-      api,
-      issuer,
-      ...(client !== undefined && { client }),
-      ...(status !== undefined && { status }),
-      ...(code !== undefined && { code }),
-      sends,
-      ...(remainingLifetime !== undefined && { remainingLifetime }),
-      resends,
-      waited,
-      duration,
-    })
+    const call = { api, issuer, client, status, code, sends, remainingLifetime, resends, waited, duration }
+    this.#emit({ type: 'call.finished', ...defined(call) })
   }
 }
 

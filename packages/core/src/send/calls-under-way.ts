@@ -1,13 +1,9 @@
 /** Counts the calls under way of one manager, so that closing can wait for them. */
 export class CallsUnderWay {
-  #closed = false
-  #count = 0
-  readonly #closing: (() => void)[] = []
-
   /** Whether the manager takes no new calls. */
-  get closed(): boolean {
-    return this.#closed
-  }
+  closed = false
+  #count = 0
+  readonly #idle = Promise.withResolvers<void>()
 
   get isIdle(): boolean {
     return this.#count === 0
@@ -19,13 +15,12 @@ export class CallsUnderWay {
 
   left(): void {
     this.#count -= 1
-    if (this.#count > 0 || !this.#closed) return
-    for (const resolve of this.#closing.splice(0)) resolve()
+    if (this.closed && this.isIdle) this.#idle.resolve()
   }
 
   /** Takes no new calls; resolves when those under way have ended. */
   async close(): Promise<void> {
-    this.#closed = true
-    if (this.#count > 0) await new Promise<void>((resolve) => this.#closing.push(resolve))
+    this.closed = true
+    if (!this.isIdle) await this.#idle.promise
   }
 }

@@ -5,11 +5,10 @@ import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
-import { HolderWait } from './holder-wait.ts'
-import { KeptEntry } from './kept-entry.ts'
-import { FleetLease, type Lease, ownLease } from './lease.ts'
+import { holderWait } from './holder-wait.ts'
+import { fleetLease, keptGrant, type KeptEntry, type Lease, ownLease } from './lease.ts'
 import { isPutBack, othersTooSlow, refusedBefore } from './shared-failure.ts'
-import { SealCache, type Stored, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
+import { sealsOf, type Stored, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
 import type { StoreEntry } from './token-store.ts'
 
 /** More stale entries in a row than a race can explain: the process then asks for itself. */
@@ -24,8 +23,8 @@ export class SharedSource implements ClientTokenSource {
   readonly #source: ClientTokenSource
   readonly #endpoint: TokenEndpoint
   readonly #leaseTime: number
-  readonly #seals: SealCache
-  readonly #kept: KeptEntry
+  readonly #sealOf: (client: ClientCredentials) => Promise<TokenSeal>
+  #kept: KeptEntry | undefined
   #lease: Lease | undefined
 
   /** @param leaseTime how long a process may ask the issuer before another one may, in milliseconds. */
@@ -34,16 +33,20 @@ export class SharedSource implements ClientTokenSource {
     this.#source = source
     this.#endpoint = endpoint
     this.#leaseTime = leaseTime
-    this.#seals = new SealCache(identityOf(endpoint))
-    this.#kept = new KeptEntry(store)
+    this.#sealOf = sealsOf(identityOf(endpoint))
   }
 
   async obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant> {
-    const found = await this.#take(await this.#sealOf(client), wait)
+    const seal = await this.#sealOf(client).catch((error: Error) => {
+      throw unavailable(this.#endpoint.issuer, error.message, { definite: true })
+    })
+    const found = await this.#take(seal, wait)
     if ('token' in found) return found
     this.#lease = found
     try {
-      return await found.complete(await this.#source.obtain(client, reason, wait))
+      const { grant, kept } = await found.complete(await this.#source.obtain(client, reason, wait))
+      this.#kept = kept
+      return grant
     } catch (error) {
       await found.fail(error)
       throw error
@@ -54,14 +57,6 @@ export class SharedSource implements ClientTokenSource {
     await this.#lease?.written()
   }
 
-  async #sealOf(client: ClientCredentials): Promise<TokenSeal> {
-    try {
-      return await this.#seals.of(client)
-    } catch (error) {
-      throw unavailable(this.#endpoint.issuer, (error as Error).message, { definite: true })
-    }
-  }
-
   /**
    * Waits until there is a token that calls accept, or it is this process's turn to ask the issuer.
    *
@@ -70,8 +65,9 @@ export class SharedSource implements ClientTokenSource {
    */
   async #take(seal: TokenSeal, wait: Wait): Promise<Grant | Lease> {
     const { name } = seal
-    const holder = new HolderWait(this.#store, name, this.#leaseTime, wait)
-    let stale = this.#kept.entryUnder(name)
+    const keptHere = (): KeptEntry | undefined => (this.#kept?.name === name ? this.#kept : undefined)
+    const next = holderWait(this.#store, name, this.#leaseTime, wait)
+    let stale = keptHere()?.entry
     let written: StoreEntry | undefined
     for (let seen = 0; seen < mostStale;) {
       const claim = written ?? (await this.#store.claim(name, stale, this.#leaseTime))
@@ -81,23 +77,27 @@ export class SharedSource implements ClientTokenSource {
         break
       }
       if (claim === 'locked') {
-        const next = await holder.next(stale)
-        if (next === 'late') throw othersTooSlow(this.#endpoint)
-        written = next === 'look' ? undefined : next
+        const found = await next(stale)
+        if (found === 'late') throw othersTooSlow(this.#endpoint)
+        written = found === 'look' ? undefined : found
         continue
       }
-      if ('fence' in claim) return new FleetLease(this.#store, seal, claim.fence, this.#kept)
-      const stored = await this.#open(seal, claim)
+      if ('fence' in claim) return fleetLease(this.#store, seal, claim.fence, () => keptHere()?.token)
+      const { entry, expiresIn } = claim
+      const stored = await this.#open(seal, entry)
       if (stored !== undefined && 'refusedAt' in stored) {
         if (!isPutBack(stored)) return this.#afterRefusal(stored, name, claim, wait)
       } else if (stored !== undefined) {
-        const grant = grantOf(stored, claim.expiresIn)
-        if (wait.accepts(grant)) return this.#kept.keep(grant, name, claim.entry, stored)
+        const grant = grantOf(stored, expiresIn)
+        if (wait.accepts(grant)) {
+          this.#kept = { name, entry, token: stored }
+          return keptGrant(this.#store, grant, this.#kept)
+        }
       }
-      stale = claim.entry
+      stale = entry
       seen += 1
     }
-    return ownLease(this.#kept)
+    return ownLease
   }
 
   /** Without the store every process asks for itself, but not all of them at the same moment. */
@@ -105,7 +105,7 @@ export class SharedSource implements ClientTokenSource {
     await wait.pause(Math.random() * Math.min(storeTimeout, wait.timeLeft / 4))
   }
 
-  async #open(seal: TokenSeal, { entry }: StoreEntry): Promise<Stored | undefined> {
+  async #open(seal: TokenSeal, entry: string): Promise<Stored | undefined> {
     const stored = await seal.open(entry)
     if (stored === undefined) this.#store.failed('unreadable')
     else this.#store.works()

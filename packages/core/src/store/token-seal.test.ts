@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
-import { TokenSeal } from './token-seal.ts'
+import { sealOf } from './token-seal.ts'
 
 const endpoint = ['https://auth.example.com/token']
 const client = { clientId: 'client-1', clientSecret: 'secret-1' }
 const stored = { token: 'token-1', expiresAt: Date.UTC(2026, 10, 21), lifetime: 3_600_000 }
 
 test('a process with the same secret opens what another one sealed', async () => {
-  const entry = await (await TokenSeal.of(endpoint, client)).seal(stored)
-  expect(await (await TokenSeal.of(endpoint, { ...client })).open(entry)).toEqual(stored)
+  const entry = await (await sealOf(endpoint, client)).seal(stored)
+  expect(await (await sealOf(endpoint, { ...client })).open(entry)).toEqual(stored)
 })
 
 test('no two entries are the same', async () => {
-  const seal = await TokenSeal.of(endpoint, client)
+  const seal = await sealOf(endpoint, client)
   expect(await seal.seal(stored)).not.toBe(await seal.seal(stored))
 })
 
 test('a token of 100 KiB is sealed as well', async () => {
-  const seal = await TokenSeal.of(endpoint, client)
+  const seal = await sealOf(endpoint, client)
   const long = { ...stored, token: 'a'.repeat(102_400) }
   expect(await seal.open(await seal.seal(long))).toEqual(long)
 })
@@ -29,13 +29,13 @@ const others = {
 } as const
 
 test.each(Object.entries(others))('%s has another name and opens nothing', async (_, [place, owner]) => {
-  const [mine, other] = await Promise.all([TokenSeal.of(endpoint, client), TokenSeal.of(place, owner)])
+  const [mine, other] = await Promise.all([sealOf(endpoint, client), sealOf(place, owner)])
   expect(other.name).not.toBe(mine.name)
   expect(await other.open(await mine.seal(stored))).toBeUndefined()
 })
 
 test('an entry with any character changed opens not', async () => {
-  const seal = await TokenSeal.of(endpoint, client)
+  const seal = await sealOf(endpoint, client)
   const entry = await seal.seal(stored)
   // the last one may carry bits that decoding ignores
   for (let index = 0; index < entry.length - 1; index += 1) {
@@ -45,5 +45,5 @@ test('an entry with any character changed opens not', async () => {
 })
 
 test('a name may be a part of any key', async () => {
-  expect((await TokenSeal.of(endpoint, client)).name).toMatch(/^[\w-]{22}$/)
+  expect((await sealOf(endpoint, client)).name).toMatch(/^[\w-]{22}$/)
 })

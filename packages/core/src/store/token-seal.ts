@@ -21,118 +21,99 @@ export interface StoredRefusal {
 
 export type Stored = StoredToken | StoredRefusal
 
-// the global types of Web Crypto are the DOM's, which this package does without
-type Key = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
-
 const algorithm = 'AES-GCM'
 const ivLength = 12
 const mostSeals = 8
 /** Stands before every entry, to tell this format from later ones. */
 const version = '1.'
 
-/**
- * Encrypts one issuer's token so that only a holder of the client secret, or of the private key in its place, reads it:
- * AES-256-GCM, with a key derived by HKDF-SHA-256 (RFC 5869), bound to its name and issuer.
- *
- * The name is derived from the secret too, so that after a rotation the old entries are not found any more.
- */
-export class TokenSeal {
+/** Encrypts one issuer's token so that only a holder of the client secret, or of the private key in its place, reads it. */
+export interface TokenSeal {
   /** What the token is kept under. Shows nothing of the issuer, the client or the secret. */
   readonly name: string
-  readonly #key: Key
-  readonly #context: Uint8Array<ArrayBuffer>
-
-  private constructor(name: string, key: Key, context: Uint8Array<ArrayBuffer>) {
-    this.name = name
-    this.#key = key
-    this.#context = context
-  }
-
-  /**
-   * @param identity what a token depends on beside its client: the issuer, the scope and other parameters.
-   * @throws Error for a private key that cannot be read from this process.
-   */
-  static async of(identity: readonly unknown[], credentials: ClientCredentials): Promise<TokenSeal> {
-    const { subtle } = globalThis.crypto
-    const secret = await subtle.importKey('raw', await secretBytes(credentials), 'HKDF', false, [
-      'deriveBits',
-      'deriveKey',
-    ])
-    const issuer = [credentials.clientId, ...identity]
-    const derivation = (purpose: string) => ({
-      name: 'HKDF',
-      hash: 'SHA-256',
-      salt: bytes('tokenlane token store'),
-      info: bytes(JSON.stringify([purpose, ...issuer])),
-    })
-    const [name, key] = await Promise.all([
-      subtle.deriveBits(derivation('name'), secret, 128),
-      subtle.deriveKey(derivation('key'), secret, { name: algorithm, length: 256 }, false, [
-        'encrypt',
-        'decrypt',
-      ]),
-    ])
-    const text = base64url(new Uint8Array(name))
-    return new TokenSeal(text, key, bytes(JSON.stringify([text, ...issuer])))
-  }
-
-  async seal(stored: Stored): Promise<string> {
-    const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
-    const sealed = await globalThis.crypto.subtle.encrypt(
-      this.#parameters(iv),
-      this.#key,
-      bytes(JSON.stringify(stored)),
-    )
-    const entry = new Uint8Array(ivLength + sealed.byteLength)
-    entry.set(iv)
-    entry.set(new Uint8Array(sealed), ivLength)
-    return version + base64url(entry)
-  }
-
+  seal(stored: Stored): Promise<string>
   /** Returns what an entry holds, `undefined` if it was not sealed with this secret. */
-  async open(entry: string): Promise<Stored | undefined> {
-    if (!entry.startsWith(version)) return undefined
-    try {
-      const sealed = fromBase64url(entry.slice(version.length))
-      const opened = await globalThis.crypto.subtle.decrypt(
-        this.#parameters(sealed.subarray(0, ivLength)),
-        this.#key,
-        sealed.subarray(ivLength),
-      )
-      // only a holder of the secret could seal it
-      return JSON.parse(new TextDecoder().decode(opened)) as Stored
-    } catch {
-      return undefined
-    }
-  }
+  open(entry: string): Promise<Stored | undefined>
+}
 
-  #parameters(iv: Uint8Array<ArrayBuffer>): {
-    name: string
-    iv: Uint8Array<ArrayBuffer>
-    additionalData: Uint8Array<ArrayBuffer>
-  } {
-    return { name: algorithm, iv, additionalData: this.#context }
+/**
+ * Returns the seal of one client: AES-256-GCM, with a key derived by HKDF-SHA-256 (RFC 5869), bound to its name and issuer.
+ *
+ * The name is derived from the secret too, so that after a rotation the old entries are not found any more.
+ *
+ * @param identity what a token depends on beside its client: the issuer, the scope and other parameters.
+ * @throws Error for a private key that cannot be read from this process.
+ */
+export async function sealOf(
+  identity: readonly unknown[],
+  credentials: ClientCredentials,
+): Promise<TokenSeal> {
+  const { subtle } = globalThis.crypto
+  const secret = await subtle.importKey('raw', await secretBytes(credentials), 'HKDF', false, [
+    'deriveBits',
+    'deriveKey',
+  ])
+  const issuer = [credentials.clientId, ...identity]
+  const derivation = (purpose: string) => ({
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: bytes('tokenlane token store'),
+    info: bytes(JSON.stringify([purpose, ...issuer])),
+  })
+  const [nameBits, key] = await Promise.all([
+    subtle.deriveBits(derivation('name'), secret, 128),
+    subtle.deriveKey(derivation('key'), secret, { name: algorithm, length: 256 }, false, [
+      'encrypt',
+      'decrypt',
+    ]),
+  ])
+  const name = base64url(new Uint8Array(nameBits))
+  const additionalData = bytes(JSON.stringify([name, ...issuer]))
+  return {
+    name,
+    async seal(stored) {
+      const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
+      const sealed = await subtle.encrypt(
+        { name: algorithm, iv, additionalData },
+        key,
+        bytes(JSON.stringify(stored)),
+      )
+      const entry = new Uint8Array(ivLength + sealed.byteLength)
+      entry.set(iv)
+      entry.set(new Uint8Array(sealed), ivLength)
+      return version + base64url(entry)
+    },
+    async open(entry) {
+      if (!entry.startsWith(version)) return undefined
+      try {
+        const sealed = fromBase64url(entry.slice(version.length))
+        const iv = sealed.subarray(0, ivLength)
+        const opened = await subtle.decrypt(
+          { name: algorithm, iv, additionalData },
+          key,
+          sealed.subarray(ivLength),
+        )
+        // only a holder of the secret could seal it
+        return JSON.parse(new TextDecoder().decode(opened)) as Stored
+      } catch {
+        return undefined
+      }
+    },
   }
 }
 
-/** The seals of one issuer's clients. Deriving the keys takes half a millisecond, so the latest ones are kept. */
-export class SealCache {
-  readonly #identity: readonly unknown[]
-  readonly #seals = new Map<string, Promise<TokenSeal>>()
-
-  constructor(identity: readonly unknown[]) {
-    this.#identity = identity
-  }
-
-  of(client: ClientCredentials): Promise<TokenSeal> {
+/** Returns the seals of one issuer's clients. Deriving the keys takes half a millisecond, so the latest ones are kept. */
+export function sealsOf(identity: readonly unknown[]): (client: ClientCredentials) => Promise<TokenSeal> {
+  const seals = new Map<string, Promise<TokenSeal>>()
+  return (client) => {
     const key = keyOf(client)
-    const known = this.#seals.get(key)
+    const known = seals.get(key)
     if (known !== undefined) return known
     // a provider may make up a new secret each time
-    for (const oldest of this.#seals.keys()) if (this.#seals.size >= mostSeals) this.#seals.delete(oldest)
-    const seal = TokenSeal.of(this.#identity, client)
-    this.#seals.set(key, seal)
-    seal.catch(() => this.#seals.delete(key))
+    for (const oldest of seals.keys()) if (seals.size >= mostSeals) seals.delete(oldest)
+    const seal = sealOf(identity, client)
+    seals.set(key, seal)
+    seal.catch(() => seals.delete(key))
     return seal
   }
 }

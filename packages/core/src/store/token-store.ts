@@ -1,7 +1,6 @@
 import type { Emit } from '../events.ts'
 import type { TokenEndpoint } from '../issuer/token-endpoint.ts'
 import type { ClientTokenSource } from '../issuer/token-source.ts'
-import type { SharedServer } from './shared-server.ts'
 
 /**
  * Where several processes keep their tokens together, so that one of them asks the issuer for all.
@@ -44,6 +43,20 @@ export interface TokenStore {
    * it. Optional.
    */
   server?(): Promise<SharedServer>
+}
+
+/** What the server behind a shared token store or rate limiter says of itself. Holds no address and no password. */
+export interface SharedServer {
+  /** The same for everything that is kept on this server; changes when the server starts anew. */
+  readonly id: string
+  /** Name and version, such as `Redis 7.0.15`. */
+  readonly name: string
+  /** How far this machine's clock is ahead of the server's, in milliseconds. */
+  readonly clockOffset: number
+  /** What the server does when its memory is full; `undefined` if it could not be looked at. */
+  readonly evictionPolicy?: string | undefined
+  /** The command that the server refuses to this user, such as `INFO`, where less could be looked at for it. */
+  readonly refused?: string | undefined
 }
 
 /** An entry, and how many milliseconds are left of it by the store's own clock, where it has one. */

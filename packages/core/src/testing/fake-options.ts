@@ -1,5 +1,5 @@
-import { mustBeObject, mustBeText, refuse, shape } from '../options/check.ts'
-import { type Description, list, object, optional, type Reader } from '../options/reader.ts'
+import { mustBeObject, refuse, shape } from '../options/check.ts'
+import { type Description, list, object, optional, type Reader, text } from '../options/reader.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
 import { readResend } from '../manager/check-apis.ts'
 import type { FakeTokensOptions } from './fake-tokens.ts'
@@ -44,7 +44,7 @@ function readPlace(environment: unknown): Reader<string> {
   }
 }
 
-const readName: Reader<string> = (value, path) => mustBeText(value, path, 'the name of an issuer')
+const readName = text('the name of an issuer')
 
 const readApi = (environment: unknown): Reader<CheckedFakeApi> =>
   object<CheckedFakeApi>({
@@ -58,12 +58,12 @@ const readApi = (environment: unknown): Reader<CheckedFakeApi> =>
 export const readFake: Reader<CheckedFake> = (options, optionsPath) => {
   const api = readApi((options as { environment?: unknown } | undefined)?.environment)
   return object<CheckedFake & { readonly environment: unknown }>({
-    environment: optional((value, path) => mustBeText(value, path, 'a name, such as testing or production')),
+    environment: optional(text('a name, such as testing or production')),
     apis: list(
       (value, path) => api(typeof value === 'string' ? { baseUrl: value } : value, path),
       'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend }',
     ),
     issuers: optional(list(readName, 'an array of names'), []),
-    token: optional((value, path) => mustBeText(value, path, 'text')),
+    token: optional(text('text')),
   } satisfies Description<Required<FakeTokensOptions>>)(options, optionsPath)
 }

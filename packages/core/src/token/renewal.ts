@@ -1,6 +1,6 @@
 import { closedError, isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import type { Emit, RenewalReason } from '../events.ts'
+import { defined, type Emit, type RenewalReason } from '../events.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { AccessToken } from './access-token.ts'
 import type { HeldToken } from './held-token.ts'
@@ -109,18 +109,20 @@ export class Renewal {
   #reportFailure(error: TokenlaneError, retryIn: number): void {
     const { issuer, endpoint, held, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
-    emit?.({
-      type: 'renewal.failed',
+    const reason = reasonOf(error).replace(/^Cannot obtain token: /, '')
+    const tokenStillValid = held.unexpired() !== undefined
+    const failed = {
       issuer,
       code,
       endpoint,
-      ...(status !== undefined && { status }),
-      ...(oauthError !== undefined && { oauthError }),
-      ...(transportCode !== undefined && { transportCode }),
-      reason: reasonOf(error).replace(/^Cannot obtain token: /, ''),
+      status,
+      oauthError,
+      transportCode,
+      reason,
       retryIn,
-      tokenStillValid: held.unexpired() !== undefined,
-    })
+      tokenStillValid,
+    }
+    emit?.({ type: 'renewal.failed', ...defined(failed) })
   }
 
   #wait(): Wait {

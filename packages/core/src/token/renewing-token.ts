@@ -1,4 +1,5 @@
 import type { TokenlaneError } from '../errors.ts'
+import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { AccessToken } from './access-token.ts'
 import { HeldToken, type TokenOptions } from './held-token.ts'
@@ -101,10 +102,11 @@ export class RenewingToken {
 
   status(): { token: 'none' | 'live' | 'expired'; expiresAt?: Date; lastError?: TokenlaneError['code'] } {
     const { token } = this.#held
+    const live = this.#held.unexpired() === undefined ? 'expired' : 'live'
+    const lastError = this.#backoff.last?.error.code
     return {
-      token: token === undefined ? 'none' : AccessToken.age(token) === 'expired' ? 'expired' : 'live',
-      ...(token && { expiresAt: token.expiresAt }),
-      ...(this.#backoff.last && { lastError: this.#backoff.last.error.code }),
+      token: token === undefined ? 'none' : live,
+      ...defined({ expiresAt: token?.expiresAt, lastError }),
     }
   }
 
