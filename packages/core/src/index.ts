@@ -1,3 +1,5 @@
+// Obtains and renews OAuth 2.0 access tokens, and sends each call with the right one: picks the API by URL, waits for a
+// slot, makes sure of a live token, waits for a permit, sends; on a 401 renews once and sends once more.
 export {
   createTokenManager,
   type IssuerStatus,
@@ -8,7 +10,6 @@ export type { ApiOptions, TokenFetch, TokenManagerOptions } from './manager/mana
 export {
   generalIssuer,
   weblinkIssuer,
-  type AuthUrl,
   type IssuerOptions,
   type IssuerSettings,
 } from './issuer/issuer-options.ts'
@@ -23,21 +24,13 @@ export type {
   CredentialsProvider,
   CredentialsSource,
   PrivateKeyCredentials,
-  SigningAlgorithm,
 } from './credentials/credentials.ts'
 export { envCredentials } from './credentials/env-credentials.ts'
 export type { AccessToken } from './token/access-token.ts'
-export type { Accounting, RateLimit, RatePolicy } from './queue/rate-policy.ts'
+export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 export type { CallOptions } from './queue/call-options.ts'
 export type { Api, ApiStatus } from './send/api.ts'
-export type {
-  CallWaits,
-  Observer,
-  RenewalReason,
-  ResendReason,
-  StoreFailure,
-  TokenlaneEvent,
-} from './events.ts'
+export type { CallWaits, Observer, RenewalReason, ResendReason, TokenlaneEvent } from './events.ts'
 export { describeEvent, logObserver, type Logger } from './log-observer.ts'
 export {
   isTokenlaneError,
@@ -45,5 +38,3 @@ export {
   type TokenlaneErrorCode,
   type TokenlaneErrorDetails,
 } from './errors.ts'
-export type { SharedStore } from './store/token-store.ts'
-export type { RateLimiterFactory } from './queue/limiter-factory.ts'

@@ -9,7 +9,6 @@ import {
   type HeaderFields,
   type Hop,
   type OutgoingCall,
-  type Referrer,
 } from '@tokenlane/core/adapter'
 
 /** What `fetch` takes, undici's `dispatcher` for this call, and how Tokenlane treats it. */
@@ -69,7 +68,7 @@ export class Call implements OutgoingCall {
     return this.#init.mode
   }
 
-  get referrer(): Referrer | undefined {
+  get referrer(): Hop['referrer'] {
     const { referrer, referrerPolicy = '' } = this.#init
     return referrer === undefined ? undefined : { referrer, referrerPolicy }
   }

@@ -4,7 +4,7 @@ import {
   hideRequest,
   isTokenlaneError,
   managerOf,
-  markHook,
+  markManaged,
   type AdmitOptions,
   type Api,
   type Pass,
@@ -65,7 +65,7 @@ export class Call {
     this.#tokens = tokens
     this.#form = formOf(options)
     // last, so that it sees what the caller's hooks make of the request
-    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markHook(this.#beforeRequest, tokens)]
+    hooks.beforeRequest = [...this.#others(hooks.beforeRequest), markManaged(this.#beforeRequest, tokens)]
     // not with `push`, which makes room for 17
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError = [...hooks.beforeError, ownError]
   }
@@ -214,7 +214,7 @@ export class Call {
   /** Adds the hook only where it is needed, since got does expensive work around every one. */
   #addAfterResponse(hooks: Hooks): void {
     const again: AfterResponseHook = (response, retry) => this.#afterResponse(response, retry)
-    hooks.afterResponse = [markHook(again, this.#tokens), ...this.#others(hooks.afterResponse)]
+    hooks.afterResponse = [markManaged(again, this.#tokens), ...this.#others(hooks.afterResponse)]
   }
 
   /** Leaves out the hooks of another call of this manager: its handler may run twice, and options be used again. */

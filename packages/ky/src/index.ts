@@ -8,7 +8,7 @@
 // is core's rule and `sendWithinApi`.
 import {
   managerOf,
-  markHook,
+  markManaged,
   mustBeManager,
   TokenlaneError,
   type CallOptions,
@@ -78,7 +78,7 @@ function manage(options: Options, tokens: TokenManager, attached: Attachment): v
     if (options.hooks?.beforeRetry?.at(-1) === wait) return waited
     return waited instanceof Promise ? waited.then(() => undefined) : undefined
   }
-  markHook(wait, tokens)
+  markManaged(wait, tokens)
   options.fetch = (request, init) => call.send(request as Request, init)
   // last, after all that the caller's hooks change, and with nothing between waiting and sending
   options.hooks = {

@@ -1,7 +1,10 @@
 import type { TokenlaneError, TokenManager } from '@tokenlane/core'
-import type { Inspection, ManagerConfiguration } from '@tokenlane/core/adapter'
+import type { configurationOf, Inspection } from '@tokenlane/core/adapter'
 
 import type { Connections } from './connections.ts'
+
+/** How its manager is configured. */
+export type ManagerConfiguration = NonNullable<ReturnType<typeof configurationOf>>
 
 /** The application that the command looks at. */
 export interface Application {

@@ -1,8 +1,6 @@
-import type { EnvironmentProxy } from '@tokenlane/core/adapter'
-
 import { finding, type Finding, type FindingId } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
-import type { Reach, ServerFacts } from '../facts/server.ts'
+import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { groupsBy } from './groups.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ManagerStatus, TokenlaneError, TokenlaneEvent } from '@tokenlane/core'
-import type { ManagerConfiguration } from '@tokenlane/core/adapter'
+import type { ManagerConfiguration } from '../application/application.ts'
 import type { AxiosUse } from './axios.ts'
 import type { CallFacts } from './call.ts'
 import type { ExtraAuthorities } from './extra-authorities.ts'

@@ -4,7 +4,10 @@ import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type PeerCertificate, rootCertificates, type TLSSocket } from 'node:tls'
 
-import { environmentProxy, type EnvironmentProxy, printable } from '@tokenlane/core/adapter'
+import { environmentProxy, printable } from '@tokenlane/core/adapter'
+
+/** A proxy that the environment names. */
+export type EnvironmentProxy = NonNullable<ReturnType<typeof environmentProxy>>
 
 /** How far one way to a server got. */
 export interface Reach {

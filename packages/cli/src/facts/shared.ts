@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
-import type { Inspection, SharedServer } from '@tokenlane/core/adapter'
+import type { Inspection } from '@tokenlane/core/adapter'
+import type { SharedServer } from '@tokenlane/core/fleet'
 
 import type { Application } from '../application/application.ts'
 import type { Connections } from '../application/connections.ts'

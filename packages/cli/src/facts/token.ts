@@ -4,7 +4,7 @@ import {
   type TokenlaneErrorCode,
   type TokenManager,
 } from '@tokenlane/core'
-import type { ClientOutcome, Inspection } from '@tokenlane/core/adapter'
+import type { Inspection } from '@tokenlane/core/adapter'
 
 import { reasonIn } from '../reason.ts'
 
@@ -18,7 +18,7 @@ export interface TokenFacts {
   /** How long it took to get the token or the failure, in milliseconds. */
   readonly duration: number
   /** The issuer's outcome for each client of the credentials; set only if a token was obtained. */
-  readonly clients?: readonly ClientOutcome[]
+  readonly clients?: Awaited<ReturnType<Inspection['tryClients']>>
 }
 
 /** What an error or an event of core says of a failed token request. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { managerOf, markHook, markManaged, mustBeManager, refuseArgument } from './attachment.ts'
+import { managerOf, markManaged, mustBeManager, refuseArgument } from './attachment.ts'
 
 test('a mark is seen by every copy of the package, and by no enumeration', () => {
   const tokens = { route() {} }
@@ -9,11 +9,6 @@ test('a mark is seen by every copy of the package, and by no enumeration', () =>
   expect((client as never)[Symbol.for('tokenlane.managed')]).toBe(tokens)
   expect(Object.entries(client)).toEqual([])
   for (const none of [undefined, null, 1, () => {}]) expect(managerOf(none)).toBeUndefined()
-})
-
-test('a hook of one call has the same mark', () => {
-  const tokens = { route() {} }
-  expect(managerOf(markHook(() => {}, tokens))).toBe(tokens)
 })
 
 test('what is not a token manager is refused with what is allowed', () => {
