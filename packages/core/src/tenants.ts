@@ -7,7 +7,8 @@ import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { RecentTenants } from './tenants/recent-tenants.ts'
 import { limitsOf } from './tenants/limits-of-tenants.ts'
-import { manage, type TokenManager } from './token-manager.ts'
+import { putTogether } from './manager/put-together.ts'
+import type { TokenManager } from './token-manager.ts'
 
 /** Configures `createTenants`. */
 export interface TenantsOptions<Issuer extends string = string> {
@@ -89,7 +90,8 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     refusingTo(`use tenant "${id}"`, () => {
       const own = optionsOf(id)
       mustBeObject(own, 'options()')
-      return manage(limitsOfTenants.optionsFor(id, own), tokens, id)
+      const given = limitsOfTenants.optionsFor(id, own)
+      return { registration: putTogether(given, tokens, id), hasLimiter: given.limiter !== undefined }
     }),
   )
   const close = async (): Promise<void> => {

@@ -1,20 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AccessToken } from './token/access-token.ts'
 import type { Api } from './send/api.ts'
-import { checkOptions } from './manager/check-options.ts'
 import type { TokenManagerOptions } from './manager/manager-options.ts'
-import type { ManagerStatus, Registration } from './manager/registration.ts'
+import type { ManagerStatus } from './manager/registration.ts'
 import { putTogether } from './manager/put-together.ts'
-import { rememberManager } from './manager/inspection.ts'
-import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
-import { nodeDebugObserver } from './log-observer.ts'
 import type { Observer } from './events.ts'
-import { Observers } from './manager/observers.ts'
-import { processMustKeepFloor } from './tls/tls-floor.ts'
 import type { RatePolicy } from './queue/rate-policy.ts'
-import { refuse, shape } from './options/check.ts'
-import { refusingTo } from './options/faults.ts'
-import { TokenlaneError } from './errors.ts'
 
 export type { IssuerStatus } from './manager/managed-issuer.ts'
 export type { ManagerStatus } from './manager/registration.ts'
@@ -104,62 +95,5 @@ export function createTokenManager<const Issuer extends string>(
 ): TokenManager<Issuer> {
   // what messages and events name as their manager, before it has its functions
   const tokens = {} as TokenManager<Issuer>
-  const managed = manage(options, tokens)
-  return Object.assign(
-    tokens,
-    functionsOf<Issuer>(
-      () => managed,
-      () => managed.registration.close(),
-    ),
-  )
-}
-
-/** What is behind the functions of a manager. */
-export interface Managed {
-  readonly registration: Registration
-  readonly observers: Observers
-}
-
-/**
- * Puts together what is behind a manager.
- *
- * @param tokens what messages and events name as the manager.
- * @param tenant the name that its events carry.
- * @throws as `createTokenManager` does.
- */
-export function manage(options: TokenManagerOptions, tokens: object, tenant?: string): Managed {
-  mustBeSupportedRuntime()
-  processMustKeepFloor((reason) => {
-    throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
-  })
-  const checked = checkOptions(options)
-  const observers = new Observers(checked.observe, tokens, tenant)
-  const debug = nodeDebugObserver()
-  if (debug !== undefined) observers.add(debug)
-  const { registration, issuers } = putTogether(checked, observers.emit)
-  rememberManager(tokens, { options: checked, issuers })
-  return { registration, observers }
-}
-
-/** Returns the functions of a manager, which may be taken off it. They look up what is behind them at each call. */
-export function functionsOf<Issuer extends string>(
-  current: () => Managed,
-  close: () => Promise<void>,
-): TokenManager<Issuer> {
-  return {
-    getToken: async (issuer, options) => await current().registration.getToken(issuer, options),
-    route: (url) => current().registration.route(url),
-    status: () => current().registration.status(),
-    observe: (observer) => current().observers.add(mustBeObserver(observer)),
-    warmUp: async () => current().registration.warmUp(),
-    resume: (baseUrl) => current().registration.resume(baseUrl),
-    setRatePolicy: (baseUrl, policy) => current().registration.setRatePolicy(baseUrl, policy),
-    close,
-    [Symbol.asyncDispose]: close,
-  }
-}
-
-function mustBeObserver(observer: unknown): Observer {
-  if (typeof observer === 'function') return observer as Observer
-  return refusingTo('observe', () => refuse('observer', shape(observer), 'a function'))
+  return Object.assign(tokens, putTogether(options, tokens).functions)
 }

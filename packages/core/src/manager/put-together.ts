@@ -1,37 +1,55 @@
 import { refusesToken } from '../send/bearer-challenge.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
-import type { CheckedOptions } from './check-options.ts'
-import type { Emit } from '../events.ts'
+import { checkOptions } from './check-options.ts'
+import { TokenlaneError } from '../errors.ts'
+import { rememberManager } from './inspection.ts'
+import { nodeDebugObserver } from '../log-observer.ts'
 import { ManagedIssuer } from './managed-issuer.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
+import { observersOf } from './observers.ts'
 import { ProtectedApi } from '../send/protected-api.ts'
-import { Registration } from './registration.ts'
+import { register, type Registration } from './registration.ts'
 import { RejectionBackoff } from '../send/rejection-backoff.ts'
+import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
 import { sharingBy } from '../store/token-store.ts'
+import { processMustKeepFloor } from '../tls/tls-floor.ts'
 
-/** A manager, and what it was put together of. */
-interface PutTogether {
-  readonly registration: Registration
-  readonly issuers: ReadonlyMap<string, ManagedIssuer>
-}
-
-/** Makes the issuers and the APIs that the options name, and puts them together. */
-export function putTogether(options: CheckedOptions, emit: Emit): PutTogether {
-  const { apis, fetch, store, limiter } = options
+/**
+ * Puts a manager together of the issuers and the APIs that its options name.
+ *
+ * @param tokens what messages and events name as the manager.
+ * @param tenant the name that its events carry.
+ * @throws as `createTokenManager` does.
+ */
+export function putTogether(given: TokenManagerOptions, tokens: object, tenant?: string): Registration {
+  mustBeSupportedRuntime()
+  processMustKeepFloor((reason) => {
+    throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
+  })
+  const options = checkOptions(given)
+  const observers = observersOf(options.observe, tokens, tenant)
+  const { emit } = observers
+  const debug = nodeDebugObserver()
+  if (debug !== undefined) observers.add(debug)
+  const { fetch, store, limiter } = options
   const share = store && sharingBy(store, emit)
-  const askOptions = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: emit?.manager }
-  const issuers = new Map<string, ManagedIssuer>()
-  for (const [name, checked] of options.issuers)
-    issuers.set(name, new ManagedIssuer({ name, checked, askOptions, emit, share }))
+  const askOptions = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: tokens }
+  const issuers = new Map(
+    Array.from(options.issuers, ([name, checked]) => [
+      name,
+      new ManagedIssuer({ name, checked, askOptions, emit, share }),
+    ]),
+  )
   const callsUnderWay = new CallsUnderWay()
-  const protectedApis = apis.map((api, index) => {
+  const apis = options.apis.map((api, index) => {
     const { token } = issuers.get(api.issuer) as ManagedIssuer
     const rejections = new RejectionBackoff(token)
     const shared = { index, limiter, token, rejections, refuses: refusesToken, callsUnderWay, emit }
     return new ProtectedApi({ ...api, ...shared })
   })
-  const hasLimiter = limiter !== undefined
-  const registration = new Registration({ issuers, apis: protectedApis, callsUnderWay, emit, hasLimiter })
+  const registration = register({ issuers, apis, callsUnderWay, observers })
   // those that metadata names are excluded when they are asked
   for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
-  return { registration, issuers }
+  rememberManager(tokens, { options, issuers })
+  return registration
 }

@@ -4,10 +4,11 @@ import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import type { Emit } from '../events.ts'
+import type { Observer } from '../events.ts'
 import { issuerNames } from './check-apis.ts'
 import type { IssuerStatus } from './managed-issuer.ts'
-import { MissedRoutes } from '../send/missed-routes.ts'
+import type { Observers } from './observers.ts'
+import { missedRoutes } from '../send/missed-routes.ts'
 import type { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, shape } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
@@ -34,46 +35,40 @@ interface RegistrationParts {
   readonly issuers: ReadonlyMap<string, IssuerPart>
   readonly apis: readonly ProtectedApi[]
   readonly callsUnderWay: CallsUnderWay
-  readonly emit: Emit
-  /** Whether a limiter of the application's keeps the units, such as one on Redis. */
-  readonly hasLimiter: boolean
+  readonly observers: Observers
 }
 
-/** One manager put together: the tokens of its issuers, and the APIs that they are for. */
-export class Registration {
-  readonly #parts: RegistrationParts
-  readonly #router: Router<ProtectedApi>
-  readonly #missed: MissedRoutes
-
-  constructor(parts: RegistrationParts) {
-    this.#parts = parts
-    this.#router = new Router(parts.apis)
-    this.#missed = new MissedRoutes(this.#router, parts.emit)
+/** One manager put together: what can be asked of it. */
+export interface Registration {
+  /** The functions of the manager, which may be taken off it. */
+  readonly functions: {
+    getToken(name: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
+    route(url: string | URL): Api | undefined
+    status(): ManagerStatus
+    observe(observer: Observer): () => void
+    warmUp(): Promise<void>
+    resume(baseUrl: string | URL): void
+    setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
+    close(): Promise<void>
+    [Symbol.asyncDispose](): Promise<void>
   }
-
   /** Takes a URL at which tokens are requested out of every API. */
-  exclude(tokenEndpoint: URL): void {
-    this.#router.exclude(tokenEndpoint)
-  }
+  exclude(tokenEndpoint: URL): void
+  /** Whether no call is under way, and no token is being renewed. */
+  isIdle(): boolean
+}
 
-  /** Whether no call is under way, no token is being renewed, and another manager would send as many calls now. */
-  get isIdle(): boolean {
-    const { issuers, apis, callsUnderWay, hasLimiter } = this.#parts
-    return (
-      callsUnderWay.isIdle &&
-      Array.from(issuers.values()).every(({ token }) => token.isIdle) &&
-      apis.every((api) => {
-        const { pausedUntil, quotaUsed = 0 } = api.status()
-        return pausedUntil === undefined && (hasLimiter || quotaUsed === 0)
-      })
-    )
-  }
+/** Puts together the tokens of the issuers, and the APIs that they are for. */
+export function register({ issuers, apis, callsUnderWay, observers }: RegistrationParts): Registration {
+  const { emit } = observers
+  const router = new Router(apis)
+  const missed = missedRoutes(router, emit)
+  const tokens = Array.from(issuers.values(), ({ token }) => token)
 
-  async getToken(
+  async function getToken(
     name: string,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<AccessToken> {
-    const { issuers, callsUnderWay } = this.#parts
     const { token } = refusingTo('get token', () => issuerNamed(issuers, name))
     signal?.throwIfAborted()
     if (callsUnderWay.closed) throw closedError(`issuer "${printable(name)}"`)
@@ -84,46 +79,47 @@ export class Registration {
     }
   }
 
-  route(url: string | URL): Api | undefined {
-    const api = this.#router.match(url)
-    if (api === undefined && this.#parts.emit?.isObserved === true) this.#missed.look(url)
-    return api
-  }
-
-  status(): ManagerStatus {
-    const { issuers, apis } = this.#parts
-    return {
-      issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
-      apis: apis.map((api) => api.status()),
-    }
-  }
-
-  async warmUp(): Promise<void> {
-    const names = Array.from(this.#parts.issuers.keys())
-    const outcomes = await Promise.allSettled(names.map((name) => this.getToken(name)))
-    const failed = outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' ? [outcome.reason as TokenlaneError] : [],
-    )
-    if (failed.length > 0) throw oneOf(failed)
-  }
-
-  resume(baseUrl: string | URL): void {
-    refusingTo('resume', () => apiAt(this.#parts.apis, baseUrl).resume())
-  }
-
-  setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void {
-    refusingTo('set rate policy', () =>
-      apiAt(this.#parts.apis, baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy')),
-    )
-  }
-
-  async close(): Promise<void> {
-    const { issuers, apis, callsUnderWay } = this.#parts
+  async function close(): Promise<void> {
     const underWay = callsUnderWay.close()
     for (const api of apis) api.close()
     await underWay
     await Promise.all(apis.map((api) => api.end()))
-    await Promise.all(Array.from(issuers.values(), ({ token }) => token.close()))
+    await Promise.all(tokens.map((token) => token.close()))
+  }
+
+  return {
+    exclude: (url) => router.exclude(url),
+    isIdle: () => callsUnderWay.isIdle && tokens.every((token) => token.isIdle),
+    functions: {
+      getToken,
+      route(url) {
+        const api = router.match(url)
+        if (api === undefined && emit.isObserved === true) missed(url)
+        return api
+      },
+      status: () => ({
+        issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
+        apis: apis.map((api) => api.status()),
+      }),
+      observe(observer) {
+        if (typeof observer === 'function') return observers.add(observer)
+        return refusingTo('observe', () => refuse('observer', shape(observer), 'a function'))
+      },
+      async warmUp() {
+        const outcomes = await Promise.allSettled(Array.from(issuers.keys(), (name) => getToken(name)))
+        const failed = outcomes.flatMap((outcome) =>
+          outcome.status === 'rejected' ? [outcome.reason as TokenlaneError] : [],
+        )
+        if (failed.length > 0) throw oneOf(failed)
+      },
+      resume: (baseUrl) => refusingTo('resume', () => apiAt(apis, baseUrl).resume()),
+      setRatePolicy: (baseUrl, policy) =>
+        refusingTo('set rate policy', () =>
+          apiAt(apis, baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy')),
+        ),
+      close,
+      [Symbol.asyncDispose]: close,
+    },
   }
 }
 

@@ -1,13 +1,21 @@
 import { closedError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { functionsOf, type Managed, type TokenManager } from '../token-manager.ts'
+import type { Registration } from '../manager/registration.ts'
+import type { TokenManager } from '../token-manager.ts'
 
 /** How long after a tenant was looked up its call may still be about to begin, in milliseconds. */
 const grace = 10_000
 /** How many tenants are looked at, at most, to find one to drop. */
 const mostLooks = 100
 
-interface Tenant<Issuer extends string> extends Managed {
+/** What is behind the manager of a tenant. */
+interface Behind {
+  readonly registration: Registration
+  /** Whether a limiter that outlives the manager keeps its units. */
+  readonly hasLimiter: boolean
+}
+
+interface Tenant<Issuer extends string> extends Behind {
   readonly tokens: TokenManager<Issuer>
   usedAt: number
 }
@@ -18,13 +26,13 @@ interface Tenant<Issuer extends string> extends Managed {
  */
 export class RecentTenants<Issuer extends string> {
   readonly #most: number
-  readonly #create: (id: string, tokens: object) => Managed
+  readonly #create: (id: string, tokens: object) => Behind
   /** The least recently used first. */
   readonly #tenants = new Map<string, Tenant<Issuer>>()
   #isClosed = false
 
   /** @param create puts the manager of a tenant together; `tokens` is what messages and events name as the manager. */
-  constructor(most: number, create: (id: string, tokens: object) => Managed) {
+  constructor(most: number, create: (id: string, tokens: object) => Behind) {
     this.#most = most
     this.#create = create
   }
@@ -36,7 +44,9 @@ export class RecentTenants<Issuer extends string> {
 
   async closeAll(): Promise<void> {
     this.#isClosed = true
-    await Promise.all(Array.from(this.#tenants.values(), ({ registration }) => registration.close()))
+    await Promise.all(
+      Array.from(this.#tenants.values(), ({ registration }) => registration.functions.close()),
+    )
   }
 
   #use(id: string, known?: TokenManager<Issuer>): Tenant<Issuer> {
@@ -54,32 +64,49 @@ export class RecentTenants<Issuer extends string> {
     return { tokens, ...this.#create(id, tokens), usedAt: 0 }
   }
 
+  /** Returns a manager whose functions, which may be taken off it, look up what is behind them at each call. */
   #tokensOf(id: string): TokenManager<Issuer> {
     const tokens = {} as TokenManager<Issuer>
-    return Object.assign(
-      tokens,
-      functionsOf<Issuer>(
-        () => this.#use(id, tokens),
-        () => this.#close(id),
-      ),
-    )
+    const current = (): Registration['functions'] => this.#use(id, tokens).registration.functions
+    const close = (): Promise<void> => this.#close(id)
+    return Object.assign<TokenManager<Issuer>, TokenManager<Issuer>>(tokens, {
+      getToken: async (issuer, options) => current().getToken(issuer, options),
+      route: (url) => current().route(url),
+      status: () => current().status(),
+      observe: (observer) => current().observe(observer),
+      warmUp: async () => current().warmUp(),
+      resume: (baseUrl) => current().resume(baseUrl),
+      setRatePolicy: (baseUrl, policy) => current().setRatePolicy(baseUrl, policy),
+      close,
+      [Symbol.asyncDispose]: close,
+    })
   }
 
   async #close(id: string): Promise<void> {
     const tenant = this.#tenants.get(id)
     this.#tenants.delete(id)
-    await tenant?.registration.close()
+    await tenant?.registration.functions.close()
   }
 
   #dropOldest(usedBefore: number): void {
     let looks = 0
-    for (const [id, { registration, usedAt }] of this.#tenants) {
+    for (const [id, tenant] of this.#tenants) {
       looks += 1
-      if (this.#tenants.size <= this.#most || usedAt > usedBefore || looks > mostLooks) return
-      if (!registration.isIdle) continue
+      if (this.#tenants.size <= this.#most || tenant.usedAt > usedBefore || looks > mostLooks) return
+      if (!isUnused(tenant)) continue
       this.#tenants.delete(id)
       // what it still holds of a shared limiter is given back
-      void registration.close()
+      void tenant.registration.functions.close()
     }
   }
+}
+
+/** Whether no call is under way, no token is being renewed, and another manager would send as many calls now. */
+function isUnused({ registration, hasLimiter }: Behind): boolean {
+  if (!registration.isIdle()) return false
+  return registration.functions
+    .status()
+    .apis.every(
+      ({ pausedUntil, quotaUsed = 0 }) => pausedUntil === undefined && (hasLimiter || quotaUsed === 0),
+    )
 }

@@ -1,12 +1,11 @@
-import { apiAt, issuerNamed, Registration } from '../manager/registration.ts'
+import { apiAt, issuerNamed, register, type Registration } from '../manager/registration.ts'
 import { type CallCounts, sumOf } from './call-counts.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
-import type { Emit } from '../events.ts'
 import { FakeApi } from './fake-api.ts'
 import { FakeToken, type TokenFailure } from './fake-token.ts'
 import { type Hold, QueueHold } from './hold.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
-import { Observers } from '../manager/observers.ts'
+import { type Observers, observersOf } from '../manager/observers.ts'
 import type { PerEnvironment } from '../options/environment.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
 import { refuse } from '../options/check.ts'
@@ -122,7 +121,8 @@ interface Behind {
 }
 
 /** Puts the real parts of a manager together, with tokens that are text, and limits that are kept by none. */
-function behind({ apis, issuers, token }: CheckedFake, emit: Emit): Behind {
+function behind({ apis, issuers, token }: CheckedFake, observers: Observers): Behind {
+  const { emit } = observers
   const names = new Set([...apis.map(({ issuer }) => issuer), ...issuers])
   const tokens = new Map<string, FakeToken>()
   for (const name of names) tokens.set(name, new FakeToken(name, token ?? `${name}-token`, emit))
@@ -131,43 +131,39 @@ function behind({ apis, issuers, token }: CheckedFake, emit: Emit): Behind {
     const shared = { index, token: issuerNamed(tokens, api.issuer), callsUnderWay, emit }
     return new FakeApi({ ...api, ...shared })
   })
-  const registration = new Registration({
-    issuers: new Map(
-      Array.from(tokens, ([name, each]) => [name, { token: each, status: () => each.status() }]),
-    ),
-    apis: fakes,
-    callsUnderWay,
-    emit,
-    hasLimiter: false,
-  })
+  const parts = Array.from(
+    tokens,
+    ([name, each]) => [name, { token: each, status: () => each.status() }] as const,
+  )
+  const registration = register({ issuers: new Map(parts), apis: fakes, callsUnderWay, observers })
   return { registration, tokens, apis: fakes }
 }
 
 function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer> {
   const tokens = {} as FakeTokens<Issuer>
-  const observers = new Observers([], tokens)
+  const observers = observersOf([], tokens)
   const holds = new Set<Hold>()
-  let now = behind(options, observers.emit)
+  let now = behind(options, observers)
   /** The API of that base URL, or all APIs without one. */
   const apisAt = (action: string, baseUrl: string | URL | undefined): readonly FakeApi[] =>
     baseUrl === undefined ? now.apis : [refusingTo(action, () => apiAt(now.apis, baseUrl))]
 
   const own: Omit<FakeTokens, typeof Symbol.asyncDispose> = {
-    getToken: (issuer, asked) => now.registration.getToken(issuer, asked),
-    route: (url) => now.registration.route(url),
-    status: () => now.registration.status(),
-    observe: (observer) => observers.add(observer),
-    warmUp: () => now.registration.warmUp(),
-    resume: (baseUrl) => now.registration.resume(baseUrl),
+    getToken: (issuer, asked) => now.registration.functions.getToken(issuer, asked),
+    route: (url) => now.registration.functions.route(url),
+    status: () => now.registration.functions.status(),
+    observe: (observer) => now.registration.functions.observe(observer),
+    warmUp: () => now.registration.functions.warmUp(),
+    resume: (baseUrl) => now.registration.functions.resume(baseUrl),
     setRatePolicy(baseUrl, policy) {
       refusingTo('set rate policy', () => {
         const { ratePolicy } = apiAt(options.apis, baseUrl)
         if (ratePolicy === undefined)
           refuse('ratePolicy', 'not set', 'another policy for an API that has one')
       })
-      now.registration.setRatePolicy(baseUrl, policy)
+      now.registration.functions.setRatePolicy(baseUrl, policy)
     },
-    close: () => now.registration.close(),
+    close: () => now.registration.functions.close(),
     counts: (baseUrl) => sumOf(apisAt('count calls', baseUrl).map((api) => api.counts())),
     refuseOnce(baseUrl) {
       for (const api of apisAt('refuse token', baseUrl)) api.refuseOnce()
@@ -198,7 +194,7 @@ function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer>
     },
     reset() {
       for (const hold of holds) hold.release()
-      now = behind(options, observers.emit)
+      now = behind(options, observers)
     },
   }
   return Object.assign(tokens, own, { [Symbol.asyncDispose]: own.close })
