@@ -4,9 +4,12 @@ import type { Source } from './application/application.ts'
 import { call, type CallCommandOptions } from './commands/call.ts'
 import { completionScript, shells } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
+import { init, type InitOptions } from './commands/init.ts'
 import { token, tokenForms, type TokenOptions } from './commands/token.ts'
 import type { DoctorOptions } from './doctor/doctor.ts'
 import { exitStatus } from './exit-status.ts'
+import { clientAuthentications } from './init/authorization-server.ts'
+import { questionsThrough } from './init/questions.ts'
 import { print } from './print.ts'
 
 const help = `
@@ -17,6 +20,7 @@ Examples:
   $ npx tokenlane token general --print header |
       curl --header @- https://api.example.com/records
   $ npx tokenlane call https://api.example.com/records > records.json
+  $ npx tokenlane init https://api.example.com/records
   $ npx tokenlane sandbox
 
 The application is the module that exports \`tokens\`. It is named by --module, or
@@ -60,6 +64,31 @@ export function createProgram(end: (status: number) => void): Command {
     .argument('<url>', 'absolute URL of an API')
     .option('--method <method>', 'HTTP method', 'GET')
     .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
+
+  program
+    .command('init')
+    .helpOption('-h, --help', helpOfThis)
+    .description('reads what an API publishes about its tokens, and prints tokens.ts and .env')
+    .argument('<url>', 'a URL of the API')
+    .option('--issuer <url>', 'authorization server that you trust, which is asked')
+    .option('--token-endpoint <url>', 'where tokens are issued, instead of --issuer')
+    .option('--name <name>', 'name of the issuer in tokens.ts')
+    .option('--base-url <url>', 'what every URL of the API begins with')
+    .addOption(
+      new Option('--client-authentication <method>', 'how the client proves itself').choices(
+        clientAuthentications,
+      ),
+    )
+    .option('--scope <scopes>', 'scopes to ask for, with spaces between them')
+    .option('--no-resource', 'leaves `resource` out of token requests')
+    .action(async (url: string, options: InitOptions) => {
+      const questions = process.stdin.isTTY ? questionsThrough(process.stdin, process.stderr) : undefined
+      try {
+        end(await init(url, options, questions))
+      } finally {
+        questions?.close()
+      }
+    })
 
   // stands here for the help only: `runTokenlane` starts the sandbox, which parses its own arguments
   program

@@ -1,0 +1,242 @@
+import { printable } from '@tokenlane/core/adapter'
+
+import { CannotLook, exitStatus, WrongUsage } from '../exit-status.ts'
+import { hanging } from '../hanging.ts'
+import {
+  type AuthorizationServer,
+  clientAuthentications,
+  type ClientAuthentication,
+  readAuthorizationServer,
+} from '../init/authorization-server.ts'
+import { bootstrapText, environmentText, type Setup } from '../init/bootstrap.ts'
+import { challengeOf, type Challenge } from '../init/challenge.ts'
+import {
+  contains,
+  metadataUrls,
+  type ProtectedResource,
+  readProtectedResource,
+} from '../init/protected-resource.ts'
+import { askableUrl, getPublic, isOnThisMachine, serverFor, typedUrl } from '../init/public-response.ts'
+import type { Questions } from '../init/questions.ts'
+import { print } from '../print.ts'
+
+/** What the person decides before any question. */
+export interface InitOptions {
+  readonly issuer?: string
+  readonly tokenEndpoint?: string
+  readonly name?: string
+  readonly baseUrl?: string
+  readonly clientAuthentication?: ClientAuthentication
+  readonly scope?: string
+  /** False: token requests name no `resource`. */
+  readonly resource?: boolean
+}
+
+/**
+ * Reads what an API and its authorization server publish, and prints a bootstrap and an `.env` with empty values. Returns
+ * the exit status.
+ *
+ * Sends requests without credentials only, and only to servers that the person typed or confirmed.
+ *
+ * @param questions asks the person; `undefined` if there is no terminal: then options decide, and the usual values.
+ * @throws WrongUsage for a URL or a name that cannot be used; CannotLook if a server does not respond, or if something is
+ * missing and nobody can be asked.
+ */
+export async function init(url: string, options: InitOptions, questions?: Questions): Promise<number> {
+  const api = typedUrl(url, 'The URL')
+  const name = options.name ?? nameFor(api)
+  if (!isName(name)) throw new WrongUsage('--name must be letters, digits and _, and begin with a letter')
+
+  const challenge = await knock(api)
+  if (challenge === undefined) return exitStatus.findings
+  const described = await describe(api, challenge, questions)
+  if (described?.needsProof)
+    tell('It only accepts tokens that are bound to a key (DPoP). Tokenlane sends bearer tokens.')
+
+  const server = await authorizationServer(api, described, options, questions)
+  const setup = await complete(api, name, challenge, described, server, options, questions)
+  print(`${bootstrapText(setup)}\n${environmentText(setup)}`.trimEnd())
+  tell(
+    'Nothing of this is read at run time. Fill in the values, keep .env out of version control, and run `tokenlane doctor`.',
+  )
+  return exitStatus.fine
+}
+
+/** Calls the API without a token, and tells what it says. Returns `undefined` if it is somewhere else. */
+async function knock(api: URL): Promise<Challenge | undefined> {
+  const { status, wwwAuthenticate, location } = await getPublic(api, { body: false })
+  const challenge = challengeOf(wwwAuthenticate)
+  const at = api.origin + api.pathname
+  if (status >= 300 && status < 400) {
+    tell(`${at} redirects to ${printable(location ?? 'nowhere')}. If that is the API, name it instead.`)
+    return undefined
+  }
+  if (challenge.schemes.includes('bearer')) tell(`${at} asks for a bearer token (status ${status}).`)
+  else if (challenge.schemes.length > 0)
+    tell(
+      `${at} asks for ${printable(challenge.schemes.join(', '), 60)}, not for a bearer token (status ${status}).`,
+    )
+  else tell(`${at} responds with status ${status}, and does not say that it wants a token.`)
+  return challenge
+}
+
+/** Reads the metadata of the API. It is on the API's own origin, or where the person confirms it. */
+async function describe(
+  api: URL,
+  { resourceMetadata }: Challenge,
+  questions: Questions | undefined,
+): Promise<ProtectedResource | undefined> {
+  const named = resourceMetadata === undefined ? undefined : serverFor(api, resourceMetadata)
+  const isForeign = named !== undefined && named.origin !== api.origin
+  if (isForeign) tell(`It says that its metadata is at another server, ${named.origin}.`)
+  const isConfirmed =
+    isForeign && (await questions?.confirm(`Ask ${named.origin} for the metadata of ${api.origin}?`)) === true
+  const places = named !== undefined && (!isForeign || isConfirmed) ? [named] : metadataUrls(api)
+  const found = await readProtectedResource(api, places)
+  if (typeof found === 'object') {
+    const { resource, authorizationServers } = found
+    const servers = authorizationServers.map((server) => printable(server, 100)).join(', ')
+    tell(`Its metadata calls it ${resource.href}, and names as authorization server: ${servers || 'none'}.`)
+    return found
+  }
+  tell(found ?? `${api.origin} publishes no metadata (RFC 9728), so it does not say who issues its tokens.`)
+  return undefined
+}
+
+/** What is known of the authorization server: at least where tokens are asked for. */
+type Known = Pick<AuthorizationServer, 'tokenEndpoint'> & Partial<AuthorizationServer>
+
+async function authorizationServer(
+  api: URL,
+  described: ProtectedResource | undefined,
+  options: InitOptions,
+  questions: Questions | undefined,
+): Promise<Known> {
+  if (options.tokenEndpoint !== undefined)
+    return { tokenEndpoint: typedUrl(options.tokenEndpoint, '--token-endpoint') }
+  const issuer = await trustedIssuer(api, described?.authorizationServers ?? [], options, questions)
+  const found = await readAuthorizationServer(issuer)
+  if (typeof found === 'object') {
+    const { tokenEndpoint } = found
+    tell(`${issuer.origin} says that tokens are issued at ${tokenEndpoint.origin}${tokenEndpoint.pathname}.`)
+    if (tokenEndpoint.origin !== issuer.origin)
+      tell(
+        `That is another server: the secret goes to ${tokenEndpoint.origin}, because ${issuer.origin} says so.`,
+      )
+    if (found.lacksClientCredentials)
+      tell('It does not name client credentials among its grants: ask its operator.')
+    return found
+  }
+  tell(`${found}.`)
+  if (questions === undefined)
+    throw new CannotLook('Give the URL of its token endpoint: --token-endpoint <url>')
+  return { tokenEndpoint: typedUrl(await questions.ask('Its token endpoint (URL)?', '', isUrl), 'It') }
+}
+
+/** Returns the issuer that the person typed, or confirmed. */
+async function trustedIssuer(
+  api: URL,
+  named: readonly string[],
+  options: InitOptions,
+  questions: Questions | undefined,
+): Promise<URL> {
+  if (options.issuer !== undefined) {
+    const typed = typedUrl(options.issuer, '--issuer')
+    if (named.length > 0 && !named.some((one) => URL.parse(one)?.href === typed.href))
+      tell(`You trust ${typed.href}, which is none of those.`)
+    return typed
+  }
+  const usable = named.flatMap((one) => serverFor(api, one) ?? []).slice(0, 5)
+  const [first] = usable
+  if (first !== undefined)
+    tell(
+      `Your client's secret will go to the server that you confirm now. So far only ${api.host} says that this is ` +
+        `${first.href}: compare it with what the operator of the API told you.`,
+    )
+  if (questions === undefined)
+    throw new CannotLook(
+      first === undefined
+        ? 'Name the authorization server that you trust: --issuer <url>'
+        : `If you trust it, confirm it: --issuer ${first.href}`,
+    )
+  for (const one of usable)
+    if (await questions.confirm(`Do you trust ${one.href}, and may it be asked?`)) return one
+  return typedUrl(await questions.ask('Which authorization server do you trust (URL)?', '', isUrl), 'It')
+}
+
+async function complete(
+  api: URL,
+  name: string,
+  challenge: Challenge,
+  described: ProtectedResource | undefined,
+  server: Known,
+  options: InitOptions,
+  questions: Questions | undefined,
+): Promise<Setup> {
+  const ask = async (
+    given: string | undefined,
+    question: string,
+    usual: string,
+    isRight?: (answer: string) => boolean,
+  ): Promise<string> => given ?? (await questions?.ask(question, usual, isRight)) ?? usual
+  const offered = server.clientAuthentications ?? clientAuthentications
+  if (offered.length === 0)
+    tell('It names no way to prove the client that Tokenlane knows: ask its operator.')
+  const method = await ask(
+    options.clientAuthentication,
+    `How does the client prove itself (${(offered.length > 0 ? offered : clientAuthentications).join(', ')})?`,
+    offered[0] ?? 'client_secret_basic',
+    isMethod,
+  )
+  if (described !== undefined && described.scopes.length > 0)
+    tell(`The API knows these scopes: ${printable(described.scopes.join(' '), 300)}`)
+  const asked = challenge.scope ?? ''
+  const scope = await ask(options.scope, 'Which scope?', isScope(asked) ? asked : '', isScope)
+  if (!isScope(scope)) throw new WrongUsage('--scope must be names with one space between them')
+  const usualBase =
+    described === undefined ? `${api.origin}/` : described.resource.origin + described.resource.pathname
+  const isBase = (answer: string): boolean => {
+    const base = askableUrl(answer)
+    return base !== undefined && base.search === '' && contains(base, api)
+  }
+  const baseUrl = await ask(options.baseUrl, 'Every URL of the API begins with?', usualBase, isBase)
+  if (!isBase(baseUrl)) throw new WrongUsage(`--base-url must be a URL with which ${api.href} begins`)
+  return {
+    name,
+    issuer: server.issuer,
+    tokenEndpoint: server.tokenEndpoint.href,
+    clientAuthentication: method as ClientAuthentication,
+    scope,
+    resource: options.resource === false ? undefined : described?.resource.href,
+    baseUrl,
+    insecureLoopback: isOnThisMachine(server.tokenEndpoint) || isOnThisMachine(api),
+  }
+}
+
+/** Writes to standard error, so that standard output has the files alone. */
+function tell(text: string): void {
+  console.error(hanging('- ', text, 2, process.stderr.columns ?? Infinity))
+}
+
+function isUrl(text: string): boolean {
+  return askableUrl(text) !== undefined
+}
+
+function isMethod(text: string): text is ClientAuthentication {
+  return clientAuthentications.some((method) => method === text)
+}
+
+/** Returns whether a text is scopes, or empty (RFC 6749 §3.3). */
+function isScope(text: string): boolean {
+  return /^(?:[!#-[\]-~]+(?: [!#-[\]-~]+)*)?$/.test(text)
+}
+
+function isName(text: string): boolean {
+  return /^[a-z]\w{0,40}$/i.test(text)
+}
+
+/** Returns the first label of the host as a name, such as `mcp` of `mcp.example.com`. */
+function nameFor({ hostname }: URL): string {
+  const name = (hostname.split('.')[0] ?? '').replaceAll(/\W/g, '_')
+  return isName(name) ? name : 'api'
+}

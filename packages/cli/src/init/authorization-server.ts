@@ -1,0 +1,62 @@
+import { printable } from '@tokenlane/core/adapter'
+
+import { askableUrl, fieldsIn, getPublic, textIn, textsIn } from './public-response.ts'
+
+/** How a client can prove itself, those with the least to set up first. */
+export const clientAuthentications = [
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+  'tls_client_auth',
+] as const
+
+export type ClientAuthentication = (typeof clientAuthentications)[number]
+
+/** What an authorization server says of itself (RFC 8414 §2). */
+export interface AuthorizationServer {
+  readonly issuer: string
+  readonly tokenEndpoint: URL
+  readonly clientAuthentications: readonly ClientAuthentication[]
+  /** Whether it names its grants, and client credentials is not among them. */
+  readonly lacksClientCredentials: boolean
+}
+
+/**
+ * Reads the metadata of an authorization server (RFC 8414 §3, else OpenID Connect Discovery 1.0 §4).
+ *
+ * @returns why it is not usable, in words.
+ * @throws CannotLook if the server does not respond, or the metadata is too large.
+ */
+export async function readAuthorizationServer(issuer: URL): Promise<AuthorizationServer | string> {
+  const path = issuer.pathname.replace(/\/$/, '')
+  const places = [
+    `/.well-known/oauth-authorization-server${path}`,
+    `/.well-known/openid-configuration${path}`,
+    `${path}/.well-known/openid-configuration`,
+  ]
+  for (const place of new Set(places)) {
+    const { body } = await getPublic(new URL(place, issuer), { body: true })
+    const fields = fieldsIn(body)
+    if (fields !== undefined) return judged(issuer, fields)
+  }
+  return `${issuer.href} publishes no metadata`
+}
+
+function judged(issuer: URL, fields: Readonly<Record<string, unknown>>): AuthorizationServer | string {
+  const named = textIn(fields['issuer'])
+  const other = URL.parse(named)
+  if (other?.href.replace(/\/$/, '') !== issuer.href.replace(/\/$/, ''))
+    return `${issuer.href} has the metadata of another issuer (${printable(named, 100)}): it is not used (RFC 8414 §3.3)`
+  const endpoint = askableUrl(textIn(fields['token_endpoint']))
+  if (endpoint === undefined || (endpoint.protocol === 'http:' && issuer.protocol !== 'http:'))
+    return `${issuer.href} publishes no token endpoint with an https: URL`
+  const grants = textsIn(fields['grant_types_supported'])
+  // both defaults are those of RFC 8414 §2
+  const methods = textsIn(fields['token_endpoint_auth_methods_supported'] ?? ['client_secret_basic'])
+  return {
+    issuer: named,
+    tokenEndpoint: endpoint,
+    clientAuthentications: clientAuthentications.filter((method) => methods.includes(method)),
+    lacksClientCredentials: grants.length > 0 && !grants.includes('client_credentials'),
+  }
+}

@@ -1,0 +1,57 @@
+import { printable } from '@tokenlane/core/adapter'
+
+import { askableUrl, fieldsIn, getPublic, textIn, textsIn } from './public-response.ts'
+
+/** What an API says of itself (RFC 9728 §2). */
+export interface ProtectedResource {
+  /** The URL under which it knows itself. Tokens are asked for with it, and every URL below it belongs to the API. */
+  readonly resource: URL
+  /** Issuer identifiers of the authorization servers that it names. */
+  readonly authorizationServers: readonly string[]
+  readonly scopes: readonly string[]
+  /** Whether it only accepts tokens that are bound to a key (RFC 9449), which Tokenlane does not request. */
+  readonly needsProof: boolean
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource'
+
+/** Returns where the metadata of an API may be, all of them on the API's own origin (RFC 9728 §3). */
+export function metadataUrls(url: URL): readonly URL[] {
+  const own = new URL(wellKnown + (url.pathname === '/' ? '' : url.pathname), url)
+  const ofOrigin = new URL(wellKnown, url)
+  return own.href === ofOrigin.href ? [own] : [own, ofOrigin]
+}
+
+/**
+ * Reads the metadata of an API at the first of these URLs that has it.
+ *
+ * @returns why it is not usable, in words, if it is there and describes another API; `undefined` if there is none.
+ * @throws CannotLook if a server does not respond, or the metadata is too large.
+ */
+export async function readProtectedResource(
+  api: URL,
+  places: readonly URL[],
+): Promise<ProtectedResource | string | undefined> {
+  for (const place of places) {
+    const { body } = await getPublic(place, { body: true })
+    const fields = fieldsIn(body)
+    if (fields === undefined) continue
+    const named = textIn(fields['resource'])
+    const resource = askableUrl(named)
+    if (resource === undefined || !contains(resource, api))
+      return `${place.origin}${place.pathname} describes ${named === '' ? 'no resource' : printable(named, 100)}, not ${api.origin}${api.pathname}: it is not used (RFC 9728 §3.3)`
+    return {
+      resource,
+      authorizationServers: textsIn(fields['authorization_servers']),
+      scopes: textsIn(fields['scopes_supported']),
+      needsProof: fields['dpop_bound_access_tokens_required'] === true,
+    }
+  }
+  return undefined
+}
+
+/** Returns whether a URL is below another one, on a boundary of its path's segments. */
+export function contains(outer: URL, inner: URL): boolean {
+  const path = outer.pathname.replace(/\/$/, '')
+  return outer.origin === inner.origin && (inner.pathname === path || inner.pathname.startsWith(`${path}/`))
+}
