@@ -37,6 +37,8 @@ function entriesOf(copy: object): (readonly [unknown, unknown])[] {
   return values.flatMap((name, at) => (at % 2 === 0 ? [[name, values[at + 1]] as const] : []))
 }
 
+/** Whether undici reads these as pairs. An iterator that other code gave to every object is none of the caller's. */
 function isIterable(headers: object): headers is Iterable<unknown> {
-  return typeof (headers as Partial<Iterable<unknown>>)[Symbol.iterator] === 'function'
+  const { [Symbol.iterator]: iterator } = headers as Partial<Iterable<unknown>>
+  return typeof iterator === 'function' && iterator !== Reflect.get(Object.prototype, Symbol.iterator)
 }

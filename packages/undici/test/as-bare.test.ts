@@ -209,6 +209,21 @@ describe.each(versions)('undici $version', ({ undici }) => {
     expect(taken[1]).toBe(handler)
   })
 
+  test('an iterator that other code gave to every object makes no pairs of headers', async () => {
+    Object.defineProperty(Object.prototype, Symbol.iterator, { configurable: true, *value() {} })
+    try {
+      const dispatcher = withTokens()
+      const { body } = await request(`${api.url}api/a`, { dispatcher, headers: { 'x-mine': 'a' } })
+      await body.dump()
+    } finally {
+      Reflect.deleteProperty(Object.prototype, Symbol.iterator)
+    }
+    expect(api.requests.at(-1)?.headers).toMatchObject({
+      'x-mine': 'a',
+      authorization: expect.stringMatching(/^Bearer /) as string,
+    })
+  })
+
   test('tells the caller when to wait for `drain`', async () => {
     await tokens.getToken('weblink')
     const { origin } = new URL(api.url)
