@@ -210,7 +210,7 @@ describe.each(versions)('undici $version', ({ undici }) => {
   })
 
   test('an iterator that other code gave to every object makes no pairs of headers', async () => {
-    Object.defineProperty(Object.prototype, Symbol.iterator, { configurable: true, *value() {} })
+    Reflect.defineProperty(Object.prototype, Symbol.iterator, { configurable: true, *value() {} })
     try {
       const dispatcher = withTokens()
       const { body } = await request(`${api.url}api/a`, { dispatcher, headers: { 'x-mine': 'a' } })
