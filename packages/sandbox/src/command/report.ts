@@ -1,5 +1,6 @@
 import type { IssuerState } from '../control/state.ts'
 import type { JournalEntry } from '../journal/entry.ts'
+import { entryLine } from '../journal/entry-line.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import type { Finding, Verdict } from '../verdict/verdict.ts'
 
@@ -69,11 +70,6 @@ function findingText(
   entryOf: (id: number) => JournalEntry | undefined,
 ): string {
   const entries = evidence.map((id) => entryOf(id)).filter((entry) => entry !== undefined)
-  const lines = entries
-    .slice(0, shownEvidence)
-    .map(
-      ({ id, at, target, method, path, reason }) =>
-        `    ${id}  ${at.slice(11, 23)}  ${target}  ${method === null ? 'TLS' : `${method} ${path}`}: ${reason}`,
-    )
+  const lines = entries.slice(0, shownEvidence).map((entry) => `    ${entryLine(entry)}`)
   return [`${severity} ${rule}: ${message}.`, `  ${fix}`, ...lines].join('\n')
 }

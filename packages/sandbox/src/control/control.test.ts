@@ -118,6 +118,12 @@ test('an API can refuse every token, and be restored', async () => {
   expect(control.counts().apis.weblink).toMatchObject({ calls: 2, answered: 1, rejected: 1 })
 })
 
+test('an API that fails can redirect to anywhere', async () => {
+  control.failApi('general', { status: 307, location: 'https://localhost/elsewhere', times: 1 })
+  const { status, headers } = await callApi(sandbox, 'general', { token: await tokenOf(sandbox, 'general') })
+  expect([status, headers['location']]).toEqual([307, 'https://localhost/elsewhere'])
+})
+
 test('an API cuts the connection of every call, or of some', async () => {
   const token = await tokenOf(sandbox, 'general')
   control.killApi('general', { times: 1 })
@@ -245,7 +251,7 @@ test.each<[string, (control: SandboxControl) => void, string]>([
   [
     'key',
     (it) => it.failApi('general', { status: 500, body: '' } as never),
-    'no keys but status, retryAfter, for',
+    'no keys but status, retryAfter, location, for',
   ],
 ])('a wrong %s is refused and changes nothing', async (_name, act, message) => {
   expect(() => act(control)).toThrow(message)

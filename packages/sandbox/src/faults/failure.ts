@@ -10,6 +10,8 @@ export interface ApiFailure extends FaultSpan {
   status: number
   /** The `Retry-After` header (RFC 9110 §10.2.3): a number of seconds, or any text, sent as it is. Default: none. */
   retryAfter?: number | string
+  /** The `Location` header (RFC 9110 §10.2.2), for a redirect to anywhere. Default: none. */
+  location?: string
 }
 
 /** How an issuer fails. */
@@ -46,6 +48,7 @@ const apiFailureEntries = {
       `a whole number from 0 to ${Number.MAX_SAFE_INTEGER} or a string`,
     ),
   ),
+  location: optional(text),
   ...spanEntries,
 }
 
@@ -68,20 +71,23 @@ export function apiFailureAnswer(failure: ApiFailure): Answer {
   const { status } = failure
   const detail = 'The sandbox fails on demand'
   const answer = status === 401 ? invalidToken(detail) : problem(status, detail)
-  return { ...answer, headers: { ...answer.headers, ...retryAfterHeader(failure) } }
+  return { ...answer, headers: { ...answer.headers, ...headersOf(failure) } }
 }
 
 export function issuerFailureAnswer(failure: IssuerFailure): Answer {
   const { status, body = errorBody(status), contentType = 'application/json' } = failure
   return {
     status,
-    headers: { 'content-type': contentType, ...retryAfterHeader(failure) },
+    headers: { 'content-type': contentType, ...headersOf(failure) },
     body: typeof body === 'object' ? JSON.stringify(body) : body,
   }
 }
 
-function retryAfterHeader({ retryAfter }: ApiFailure): Record<string, string> {
-  return retryAfter === undefined ? {} : { 'retry-after': `${retryAfter}` }
+function headersOf({ retryAfter, location }: ApiFailure): Record<string, string> {
+  return {
+    ...(retryAfter !== undefined && { 'retry-after': `${retryAfter}` }),
+    ...(location !== undefined && { location }),
+  }
 }
 
 function errorBody(status: number): Record<string, string> {
