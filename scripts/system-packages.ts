@@ -45,9 +45,19 @@ const others: readonly Program[] = [
     isHere: () => runs(process.env['CHROMIUM_PATH'] ?? 'chromium', '--version'),
   },
   {
+    debianPackage: 'curl',
+    why: 'a test judges a shell script with it',
+    tests: ['packages/cli/test/judge.long.ts'],
+    isHere: () => runs('curl', '--version'),
+  },
+  {
     debianPackage: 'python3',
-    why: 'a test drives the sandbox from it, and another one needs a terminal',
-    tests: ['packages/sandbox/test/python.long.ts', 'examples/quickstart/terminal.long.ts'],
+    why: 'tests drive the sandbox and are judged in it, and another one needs a terminal',
+    tests: [
+      'packages/cli/test/judge.long.ts',
+      'packages/sandbox/test/python.long.ts',
+      'examples/quickstart/terminal.long.ts',
+    ],
     isHere: () => runs('python3', '--version'),
   },
 ]

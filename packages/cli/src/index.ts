@@ -8,7 +8,7 @@ import { createProgram } from './program.ts'
 
 /**
  * Runs the command `tokenlane` and returns its exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 the
- * application is not found or cannot be loaded.
+ * application is not found or cannot be loaded, or the program to judge never called.
  *
  * @param argv its arguments, without the names of Node and of the script.
  */

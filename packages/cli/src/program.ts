@@ -5,11 +5,13 @@ import { call, type CallCommandOptions } from './commands/call.ts'
 import { completionScript, shells } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
 import { init, type InitOptions } from './commands/init.ts'
+import { judge, type JudgeOptions } from './commands/judge.ts'
 import { token, tokenForms, type TokenOptions } from './commands/token.ts'
 import type { DoctorOptions } from './doctor/doctor.ts'
 import { exitStatus } from './exit-status.ts'
 import { clientAuthentications } from './init/authorization-server.ts'
 import { questionsThrough } from './init/questions.ts'
+import { scenes } from './judge/scenes.ts'
 import { print } from './print.ts'
 
 const help = `
@@ -21,6 +23,7 @@ Examples:
       curl --header @- https://api.example.com/records
   $ npx tokenlane call https://api.example.com/records > records.json
   $ npx tokenlane init https://api.example.com/records
+  $ npx tokenlane judge -- python3 client.py
   $ npx tokenlane sandbox
 
 The application is the module that exports \`tokens\`. It is named by --module, or
@@ -31,9 +34,19 @@ WEBLINK_URL, WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
 No option takes a secret: other users of the machine can read arguments.
 
 Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage,
-3 the application was not found or cannot be loaded.`
+3 the application was not found or cannot be loaded, or the program that judge
+started never called.`
 
 const helpOfThis = 'prints this help'
+
+const judgeHelp = `
+Scenes:
+${scenes.map(({ name, title }) => `  ${name.padEnd(17)} ${title}`).join('\n')}
+
+Each scene starts the program anew. It gets URLs, credentials and the certificate
+authority as environment variables, and is stopped with SIGTERM.
+
+Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 the program never called.`
 
 /** Returns the parser of the command line. It calls `end` with the exit status of the command that ran. */
 export function createProgram(end: (status: number) => void): Command {
@@ -90,6 +103,27 @@ export function createProgram(end: (status: number) => void): Command {
       }
     })
 
+  program
+    .command('judge')
+    .description('grades a program in any language: plays what goes wrong in production, and counts')
+    .helpOption('-h, --help', helpOfThis)
+    .argument('<command...>', 'what to run, after --: it makes calls until it is stopped')
+    .option('--scene <name>', 'plays this scene alone; repeatable', (name, all?: string[]) => [
+      ...(all ?? []),
+      name,
+    ])
+    .option('--json', 'prints one JSON object: { ok, grade, seed, scenes }')
+    .option('--junit <file>', 'writes a JUnit report, too')
+    .option('--sarif <file>', 'writes a SARIF 2.1.0 log, too')
+    .option('--seed <number>', 'draws the same network delays again', seed, 1)
+    .addOption(
+      new Option('--authentication <method>', 'how the issuers want the client to prove itself')
+        .choices(['client_secret_post', 'client_secret_basic'])
+        .default('client_secret_post'),
+    )
+    .addHelpText('after', judgeHelp)
+    .action(async (command: string[], options: JudgeOptions) => end(await judge(command, options)))
+
   // stands here for the help only: `runTokenlane` starts the sandbox, which parses its own arguments
   program
     .command('sandbox')
@@ -130,6 +164,12 @@ function application(command: Command): Command {
 function seconds(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number of seconds, from 1 to 9999.')
+  return Number(text)
+}
+
+function seed(text: string): number {
+  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32)
+    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
   return Number(text)
 }
 

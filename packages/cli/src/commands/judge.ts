@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs'
+
+import { didYouMean } from '@tokenlane/core/adapter'
+
+import { exitStatus, WrongUsage } from '../exit-status.ts'
+import { examine, hasCalled, type Exam } from '../judge/exam.ts'
+import { junitXml } from '../judge/junit.ts'
+import type { PlayOptions } from '../judge/play-scene.ts'
+import { examText } from '../judge/report.ts'
+import { sarifLog } from '../judge/sarif.ts'
+import type { Scene } from '../judge/scene.ts'
+import { scenes } from '../judge/scenes.ts'
+import { print } from '../print.ts'
+
+export interface JudgeOptions {
+  /** Names of scenes; all unless given. */
+  readonly scene?: readonly string[]
+  readonly json?: true
+  /** File for a JUnit report. */
+  readonly junit?: string
+  /** File for a SARIF log. */
+  readonly sarif?: string
+  readonly seed: number
+  readonly authentication: PlayOptions['authentication']
+}
+
+/** Runs `tokenlane judge` and returns the exit status. */
+export async function judge(command: readonly string[], options: JudgeOptions): Promise<number> {
+  const { scene: names, json, junit, sarif, seed, authentication } = options
+  const chosen = chooseScenes(names)
+  // what cannot be written is better known before minutes of work
+  for (const file of [junit, sarif]) if (file !== undefined) write(file, '')
+  const exam = await withSignals(() =>
+    examine(chosen, { command, seed, authentication }, ({ name, notGraded, findings }) => {
+      const rules = findings.map(({ rule }) => rule).join(', ')
+      console.error(`${name}: ${notGraded === undefined ? rules || 'well' : `not graded, ${notGraded}`}`)
+    }),
+  )
+  if (junit !== undefined) write(junit, junitXml(exam, new Date()))
+  if (sarif !== undefined) write(sarif, JSON.stringify(sarifLog(exam, command), null, 2))
+  const { entryLine } = await import('@tokenlane/sandbox')
+  print(json ? JSON.stringify(exam) : `\n${examText(exam, entryLine, process.stdout)}`)
+  return statusOf(exam)
+}
+
+function statusOf({ ok, scenes: reports }: Exam): number {
+  if (!hasCalled(reports)) return exitStatus.couldNotLook
+  return ok ? exitStatus.fine : exitStatus.findings
+}
+
+function chooseScenes(names: readonly string[] | undefined): readonly Scene[] {
+  const known = scenes.map(({ name }) => name)
+  const wrong = names?.filter((name) => !known.includes(name)) ?? []
+  if (wrong.length > 0)
+    throw new WrongUsage(
+      `${wrong.map((name) => `No scene is called ${name}${didYouMean(name, known)}`).join('\n')}\nScenes: ${known.join(', ')}`,
+    )
+  return names === undefined ? scenes : scenes.filter(({ name }) => names.includes(name))
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new WrongUsage(`Cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`)
+  }
+}
+
+const end = (_: NodeJS.Signals, number: number): never => process.exit(128 + number)
+
+/** Lets a signal end this process by `exit`, whose listeners end the program and remove the files. */
+async function withSignals<Result>(work: () => Promise<Result>): Promise<Result> {
+  process.on('SIGINT', end).on('SIGTERM', end).on('SIGHUP', end)
+  try {
+    return await work()
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end).off('SIGHUP', end)
+  }
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { WrongUsage } from '../exit-status.ts'
+
+/** A program that makes calls until it is stopped. */
+export interface Program {
+  /** Aborts when the program ends; its reason says how, in words. */
+  readonly ended: AbortSignal
+  /** Returns the end of what the program wrote. */
+  output(): string
+  /** Stops the program and everything that it has started. */
+  stop(): Promise<void>
+}
+
+/** How long a program may take to end after SIGTERM, in milliseconds. */
+const grace = 2_000
+const keptOutput = 2_000
+
+/**
+ * Starts a command with these variables beside those of this process.
+ *
+ * @throws WrongUsage if it cannot be started.
+ */
+export async function startProgram(
+  [command = '', ...args]: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<Program> {
+  const ended = new AbortController()
+  let output = ''
+  // a group of its own: what a shell has started ends with it
+  const child = spawn(command, args, {
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  })
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-keptOutput)))
+  child.once('exit', (status, signal) => {
+    ended.abort(signal === null ? `with status ${status}` : `by ${signal}`)
+  })
+  const kill = (signal: NodeJS.Signals): void => {
+    try {
+      if (process.platform === 'win32' || child.pid === undefined) child.kill(signal)
+      else process.kill(-child.pid, signal)
+    } catch {
+      // all of it has ended
+    }
+  }
+  const killAtExit = (): void => kill('SIGKILL')
+  try {
+    await once(child, 'spawn')
+  } catch (error) {
+    throw new WrongUsage(`Cannot start ${command}: ${(error as NodeJS.ErrnoException).code}`)
+  }
+  process.once('exit', killAtExit)
+
+  return {
+    ended: ended.signal,
+    output: () => output.trim(),
+    async stop() {
+      kill('SIGTERM')
+      await sleep(grace, undefined, { signal: ended.signal }).catch(() => {})
+      kill('SIGKILL')
+      process.off('exit', killAtExit)
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { styleText } from 'node:util'
+
+import { printable } from '@tokenlane/core/adapter'
+
+import { hanging } from '../hanging.ts'
+import type { Exam } from './exam.ts'
+import type { Grade } from './grade.ts'
+import type { SceneFinding, SceneReport } from './play-scene.ts'
+
+/** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */
+type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }
+
+/** Returns an entry of the journal on one line. */
+type EntryLine = (entry: SceneFinding['evidence'][number]) => string
+
+const colours: Readonly<Record<Grade, 'green' | 'yellow' | 'red'>> = {
+  A: 'green',
+  B: 'yellow',
+  C: 'yellow',
+  D: 'red',
+  F: 'red',
+}
+const shownEvidence = 3
+
+/** Returns an exam as readable text, at most 80 columns wide unless a word or a line of evidence is longer. */
+export function examText(exam: Exam, entryLine: EntryLine, stream: Stream): string {
+  const columns = Math.min(80, stream?.columns ?? 80)
+  return [...exam.scenes.map((scene) => sceneText(scene)), gradeText(exam)].join('\n\n')
+
+  function sceneText({ name, title, notGraded, findings, seen, output }: SceneReport): string {
+    const isWrong = findings.some(({ severity }) => severity === 'error')
+    const mark = notGraded !== undefined ? '-' : isWrong ? '✗' : findings.length > 0 ? '!' : '✓'
+    const head = `${mark} ${styleText('bold', name, { stream })}: ${title}`
+    const count = `${plural(seen.calls, 'call')}, ${plural(seen.tokenRequests, 'token request')}`
+    const lines = [head, `    ${count}`]
+    if (notGraded !== undefined) lines.push(hanging('    ', `not graded: ${notGraded}`, 4, columns))
+    if (output)
+      lines.push('    its last output:', ...output.split('\n').map((line) => `      ${printable(line, 200)}`))
+    return [...lines, ...findings.map((found) => findingText(found))].join('\n')
+  }
+
+  function findingText({ rule, severity, message, fix, evidence }: SceneFinding): string {
+    const colour = severity === 'error' ? 'red' : 'yellow'
+    return [
+      // what colours a word has no width
+      hanging('    ', `${severity} ${rule}: ${message}.`, 4, columns).replace(severity, (word) =>
+        styleText(colour, word, { stream }),
+      ),
+      hanging('      fix: ', fix, 11, columns),
+      ...evidence.slice(0, shownEvidence).map((entry) => `        ${entryLine(entry)}`),
+    ].join('\n')
+  }
+
+  function gradeText({ grade, scenes, seed }: Exam): string {
+    const graded = scenes.filter(({ notGraded }) => notGraded === undefined)
+    const wrong = graded.filter(({ findings }) => findings.length > 0).length
+    if (grade === null) return 'No grade: no scene could be graded.'
+    const head = styleText(colours[grade], `Grade ${grade}`, { stream })
+    const left = scenes.length - graded.length
+    const parts = [
+      wrong === 0 ? 'nothing was wrong' : `${wrong} of ${plural(graded.length, 'scene')} with findings`,
+      ...(wrong === 0 ? [plural(graded.length, 'scene')] : []),
+      ...(left > 0 ? [`${left} not graded`] : []),
+      `seed ${seed}`,
+    ]
+    return `${head}: ${parts.join(', ')}.`
+  }
+}
+
+/** Returns `1 call` or `2 calls`. */
+function plural(count: number, one: string): string {
+  return `${count.toLocaleString('en-US')} ${one}${count === 1 ? '' : 's'}`
+}

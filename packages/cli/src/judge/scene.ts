@@ -1,0 +1,41 @@
+import type { Finding, Realm, Sandbox, SandboxOptions } from '@tokenlane/sandbox'
+
+/** What a scene plays with while the program makes its calls. */
+export interface Stage {
+  readonly sandbox: Sandbox
+  /** Writes the newest credentials into the files that the program may read. */
+  writeCredentials(): void
+  /** Returns the APIs that have answered a call of the program. */
+  inUse(): readonly Realm[]
+  /** Returns how many calls an API has answered since the scene began. */
+  answered(api: Realm): number
+  pause(ms: number): Promise<void>
+  /** Waits until each API in use has answered `more` calls, for `patience` milliseconds at most. Returns whether they have. */
+  answers(more: number, patience: number): Promise<boolean>
+  report(finding: Finding): void
+}
+
+/** What happens to the service while a program calls it. */
+export interface Scene {
+  readonly name: string
+  /** What happens, in a few words. */
+  readonly title: string
+  /** How the sandbox is started. */
+  readonly sandbox?: SandboxOptions
+  /** Variables whose values are others than in every scene. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Rules that do not count here, because the scene itself breaks them. */
+  readonly exempt?: readonly string[]
+  /** Rules that are a warning here. */
+  readonly lenient?: readonly string[]
+  /** Whether calls can never succeed, so that none is lost. */
+  readonly hopeless?: true
+  /** Acts before the program starts. */
+  readonly prepare?: (sandbox: Sandbox) => void
+  /** Acts while the program calls. */
+  readonly play: (stage: Stage) => Promise<void>
+  /** Returns, after `play`, why the scene could not be played with this program; `undefined` if it was. */
+  readonly impossible?: (stage: Stage) => string | undefined
+  /** Returns, after `play`, why nothing can be said about a program that broke no rule; `undefined` if something can. */
+  readonly unseen?: (stage: Stage) => string | undefined
+}

@@ -1,0 +1,214 @@
+import type { Realm, Sandbox } from '@tokenlane/sandbox'
+
+import { callers } from './environment.ts'
+import type { Scene, Stage } from './scene.ts'
+
+const realms: readonly Realm[] = ['general', 'weblink']
+const quota = 25
+
+/** Waits until the program is in full swing: twice as many calls were answered as it makes at once. */
+const inFullSwing = (stage: Stage): Promise<unknown> => stage.answers(2 * callers, 10_000)
+
+/** Makes the issuers respond at once, so that a program that never pauses shows. */
+function forEachIssuer({ control }: Sandbox, act: (issuer: Realm) => void): void {
+  for (const issuer of realms) {
+    control.slowIssuer(issuer, 0)
+    act(issuer)
+  }
+}
+
+const mostAtOnce = ({ sandbox }: Stage): number =>
+  Math.max(...realms.map((api) => sandbox.control.counts().apis[api].maxConcurrent))
+
+const has = ({ sandbox }: Stage, decision: 'failed' | 'limited'): boolean =>
+  sandbox.control.journal({ decision, limit: 1 }).length > 0
+
+const faultMet = (stage: Stage): string | undefined =>
+  has(stage, 'failed') ? undefined : 'no token request was made while the issuers failed'
+
+/** Every scene, in the order in which they are played. */
+export const scenes: readonly Scene[] = [
+  {
+    name: 'cold-start',
+    title: 'many calls at once, and no token yet',
+    prepare({ control }) {
+      for (const realm of realms) {
+        control.slowIssuer(realm, 300)
+        control.slowApi(realm, 50)
+      }
+    },
+    async play(stage) {
+      await inFullSwing(stage)
+      await stage.pause(500)
+    },
+    impossible: (stage) =>
+      mostAtOnce(stage) < callers / 2
+        ? `at most ${mostAtOnce(stage)} of ${callers} calls were under way at once`
+        : undefined,
+  },
+  {
+    name: 'expiry',
+    title: 'tokens of 3 s expire while calls are made',
+    sandbox: { tokenLifetime: 3_000 },
+    // a client that renews minutes before expiry renews such a token for each call
+    lenient: ['needless-renewal'],
+    play: (stage) => stage.pause(7_500),
+  },
+  {
+    name: 'revocation',
+    title: 'every token is revoked while calls are made',
+    async play(stage) {
+      await inFullSwing(stage)
+      stage.sandbox.control.revokeTokens()
+      await stage.pause(1_500)
+    },
+  },
+  {
+    name: 'rotation-overlap',
+    title: 'a new secret, and the old one is accepted for a while',
+    async play(stage) {
+      const { control } = stage.sandbox
+      await inFullSwing(stage)
+      for (const realm of realms) control.rotateSecret(realm, { overlap: true })
+      stage.writeCredentials()
+      control.revokeTokens()
+      await stage.answers(callers, 5_000)
+      for (const realm of realms) control.dropOldSecrets(realm)
+      control.revokeTokens()
+    },
+  },
+  {
+    name: 'rotation',
+    title: 'a new secret, and the old one is refused at once',
+    async play(stage) {
+      const { control } = stage.sandbox
+      await inFullSwing(stage)
+      for (const realm of realms) control.rotateSecret(realm)
+      stage.writeCredentials()
+      control.revokeTokens()
+    },
+  },
+  {
+    name: 'issuer-down',
+    title: 'tokens are revoked, and the issuers are down for 2.5 s',
+    async play(stage) {
+      await inFullSwing(stage)
+      forEachIssuer(stage.sandbox, (issuer) => stage.sandbox.control.killIssuer(issuer))
+      stage.sandbox.control.revokeTokens()
+      await stage.pause(2_500)
+    },
+    unseen: faultMet,
+  },
+  {
+    name: 'issuer-slow',
+    title: 'tokens are revoked, and a token request takes 2 s',
+    async play(stage) {
+      await inFullSwing(stage)
+      for (const realm of realms) stage.sandbox.control.slowIssuer(realm, 2_000)
+      stage.sandbox.control.revokeTokens()
+      await stage.answers(callers, 6_000)
+    },
+  },
+  {
+    name: 'issuer-nonsense',
+    title: 'tokens are revoked, and for 2.5 s token responses are nonsense',
+    async play(stage) {
+      const { sandbox } = stage
+      await inFullSwing(stage)
+      sandbox.control.revokeTokens()
+      const page = { body: '<html>Sign in</html>', contentType: 'text/html' }
+      for (const body of [page, { body: {} }, { body: { token_type: 'Bearer', expires_in: 3600 } }]) {
+        forEachIssuer(sandbox, (issuer) => sandbox.control.failIssuer(issuer, { status: 200, ...body }))
+        await stage.pause(830)
+      }
+    },
+    unseen: faultMet,
+  },
+  {
+    name: 'rate-limit',
+    title: `each API allows ${quota} calls a second, as the program knows`,
+    sandbox: {
+      ratePolicies: {
+        general: { limits: [{ quota, window: 1_000 }] },
+        weblink: { limits: [{ quota, window: 1_000 }] },
+      },
+    },
+    variables: { CALLS_PER_SECOND: `${quota}` },
+    play: (stage) => stage.pause(4_000),
+    unseen({ sandbox }) {
+      const { apis } = sandbox.control.counts()
+      const most = Math.max(...realms.flatMap((api) => apis[api].maxInWindow))
+      return most < quota / 2 ? `at most ${most} of ${quota} calls were made in any second` : undefined
+    },
+  },
+  {
+    name: 'retry-after',
+    title: 'for 3 s the APIs respond 429 with Retry-After, without notice',
+    exempt: ['over-limit'],
+    async play(stage) {
+      const { control } = stage.sandbox
+      await inFullSwing(stage)
+      for (const realm of realms) control.setRatePolicy(realm, { limits: [{ quota: 5, window: 2_000 }] })
+      await stage.pause(3_000)
+    },
+    unseen: (stage) => (has(stage, 'limited') ? undefined : 'no call was answered with 429'),
+  },
+  {
+    name: 'refused-token',
+    title: 'for 2.5 s the APIs refuse new tokens too',
+    hopeless: true,
+    async play(stage) {
+      await inFullSwing(stage)
+      for (const realm of realms) stage.sandbox.control.failApi(realm, { status: 401 })
+      await stage.pause(2_500)
+    },
+  },
+  {
+    name: 'two-issuers',
+    title: 'one issuer is down for 2.5 s, the other one works',
+    async play(stage) {
+      const { control } = stage.sandbox
+      await inFullSwing(stage)
+      if (stage.inUse().length < 2) return
+      control.killIssuer('general')
+      control.revokeTokens('general')
+      // calls that were under way before
+      await stage.pause(500)
+      const before = stage.answered('weblink')
+      await stage.pause(2_000)
+      if (stage.answered('weblink') > before) return
+      stage.report({
+        rule: 'both-stopped',
+        severity: 'error',
+        message: 'For 2 s no call to the weblink API was answered, while only the general issuer was down',
+        fix: 'Keep a token, a lock and a failure for each issuer: what one issuer does must not hold up the calls of another.',
+        evidence: [],
+        count: 1,
+      })
+    },
+    impossible: (stage) => (stage.inUse().length < 2 ? 'only one of the two APIs was called' : undefined),
+  },
+  {
+    name: 'redirect',
+    title: 'the general API redirects to another host',
+    async play(stage) {
+      const { control, weblinkUrl } = stage.sandbox
+      await inFullSwing(stage)
+      // localhost is another host than 127.0.0.1
+      const { port } = new URL(weblinkUrl)
+      const location = `https://localhost:${port}/outside/`
+      control.failApi('general', { status: 307, location, times: 5 })
+      await stage.pause(1_000)
+    },
+    impossible: (stage) => (stage.inUse().includes('general') ? undefined : 'the general API was not called'),
+  },
+  {
+    name: 'refused-client',
+    title: 'for 3 s the issuers refuse the client (invalid_client)',
+    hopeless: true,
+    prepare(sandbox) {
+      forEachIssuer(sandbox, (issuer) => sandbox.control.failIssuer(issuer, { status: 401 }))
+    },
+    play: (stage) => stage.pause(3_000),
+  },
+]

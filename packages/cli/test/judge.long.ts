@@ -1,0 +1,191 @@
+// Long: each scene takes seconds, in a process of its own.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+import { rules } from '../../sandbox/src/verdict/verdict.ts'
+import type { Exam } from '../src/judge/exam.ts'
+import { scenes } from '../src/judge/scenes.ts'
+import { tokenlane, type Ended } from './support/run.ts'
+
+// a busy machine plays slowly
+vi.setConfig({ testTimeout: 600_000 })
+
+const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
+const planted = pathOf('applications/planted.ts')
+const samples = pathOf('../../../examples/judge/')
+const folder = mkdtempSync(join(tmpdir(), 'judge-test-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function judge(
+  names: readonly string[],
+  command: readonly string[],
+  ...options: readonly string[]
+): Promise<Ended> {
+  const chosen = names.flatMap((name) => ['--scene', name])
+  return tokenlane(['judge', ...chosen, ...options, '--', ...command], {}, samples)
+}
+
+async function examOf(names: readonly string[], command: readonly string[]): Promise<Exam> {
+  const { stdout, stderr } = await judge(names, command, '--json')
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout) as Exam
+}
+
+const found = ({ scenes: reports }: Exam): string[] =>
+  reports.flatMap(({ name, notGraded, findings }) => [
+    ...(notGraded === undefined ? [] : [`${name}: ${notGraded}`]),
+    ...findings.map(({ rule }) => rule),
+  ])
+
+test.concurrent('Tokenlane breaks no rule in any scene', async () => {
+  const exam = await examOf([], ['node', 'client.ts'])
+  expect(found(exam)).toEqual([])
+  expect(exam).toMatchObject({ ok: true, grade: 'A', seed: 1 })
+  expect(exam.scenes.map(({ name }) => name)).toEqual(scenes.map(({ name }) => name))
+})
+
+/** For each rule a scene in which it can be broken. */
+const sceneOf: Readonly<Record<string, string>> = {
+  stampede: 'cold-start',
+  'needless-renewal': 'revocation',
+  'hammered-issuer': 'refused-client',
+  'rejected-token': 'revocation',
+  'endless-401': 'refused-token',
+  'ignored-retry-after': 'retry-after',
+  'client-authentication': 'cold-start',
+  'content-type': 'cold-start',
+  'token-request': 'cold-start',
+  'expired-token': 'expiry',
+  'foreign-token': 'revocation',
+  'missing-token': 'cold-start',
+  'token-outside': 'redirect',
+  'token-in-url': 'cold-start',
+  'secret-in-url': 'cold-start',
+  'over-limit': 'rate-limit',
+  'old-tls': 'cold-start',
+  'work-lost': 'revocation',
+  'no-keep-alive': 'cold-start',
+  'given-up': 'issuer-down',
+  'no-recovery': 'rotation',
+  'both-stopped': 'two-issuers',
+}
+
+describe('a client with one mistake', () => {
+  test('is there for each rule', () => {
+    expect(Object.keys(sceneOf)).toEqual(expect.arrayContaining(rules.map(({ name }) => name)))
+  })
+
+  test.concurrent('is clean without it', async () => {
+    expect(found(await examOf([...new Set(Object.values(sceneOf))], ['node', planted]))).toEqual([])
+  })
+
+  test.concurrent.for(Object.entries(sceneOf))('%s is found', async ([rule, scene]) => {
+    const exam = await examOf([scene], ['node', planted, rule])
+    expect(found(exam)).toContain(rule)
+    const finding = exam.scenes[0]?.findings.find((each) => each.rule === rule)
+    expect(finding?.fix).toMatch(/\.$/)
+    // what did not arrive is no evidence
+    expect(finding?.evidence.length === 0).toBe(rule === 'both-stopped')
+  })
+})
+
+test.concurrent.for([
+  ['curl in a shell', 'sh', 'client.sh'],
+  ['Python', 'python3', 'client.py'],
+] as const)('the sample for %s makes enough calls to be graded', async ([, interpreter, file]) => {
+  const exam = await examOf(['revocation', 'rotation', 'issuer-down'], [interpreter, file])
+  expect(exam.scenes.map(({ notGraded }) => notGraded)).toEqual([undefined, undefined, undefined])
+  expect(
+    exam.scenes.flatMap(({ findings }) => findings).filter(({ severity }) => severity === 'error'),
+  ).toEqual([])
+})
+
+test.concurrent('one caller cannot show a cold start, and a client of one API not two issuers', async () => {
+  const { status, stdout } = await judge(['cold-start', 'two-issuers'], ['sh', 'client.sh'])
+  expect(stdout).toContain('not graded: at most 1 of 10 calls were under way at once')
+  expect(stdout).toContain('not graded: only one of the two APIs was called')
+  expect(stdout).toContain('No grade: no scene could be graded.')
+  expect(status).toBe(1)
+})
+
+test.concurrent('a program that ends by itself is not graded, and its last words are shown', async () => {
+  const script = 'curl -s --cacert $SSL_CERT_FILE $GENERAL_TOKEN_URL >&2; echo; echo goodbye; exit 7'
+  const { stdout } = await judge(['revocation'], ['sh', '-c', script])
+  expect(stdout).toContain('not graded: the program ended by itself (with status 7) after 1 requests')
+  expect(stdout).toContain('      goodbye')
+})
+
+test.concurrent('the status is 3 if the program never called, and no further scene is played', async () => {
+  const { status, stderr } = await judge([], ['sh', '-c', 'exit 0'])
+  expect(status).toBe(3)
+  expect(stderr).toBe(
+    'cold-start: not graded, the program ended by itself (with status 0) after 0 requests\n',
+  )
+})
+
+test.concurrent('what a shell has started ends with it', async () => {
+  const { stdout: pids } = await judge(['revocation'], ['sh', '-c', 'sleep 1000 & echo pid $!; exit 1'])
+  const pid = Number(/pid (\d+)/.exec(pids)?.[1])
+  expect(pid).toBeGreaterThan(1)
+  // the system needs a moment to bury it
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000)
+})
+
+test.concurrent('the page has a grade, findings in words, evidence and fix; the files have them too', async () => {
+  const [junit, sarif] = [join(folder, 'judge.xml'), join(folder, 'judge.sarif')]
+  const { status, stdout } = await judge(
+    ['revocation', 'redirect'],
+    ['node', planted, 'rejected-token'],
+    '--junit',
+    junit,
+    '--sarif',
+    sarif,
+  )
+  expect(status).toBe(1)
+  expect(stdout).toContain('Grade D: 1 of 2 scenes with findings, seed 1.')
+  const words = stdout.replaceAll(/\s+/g, ' ')
+  expect(words).toMatch(
+    /error rejected-token: [\d,]+ calls? brought a token that the API had refused before\./,
+  )
+  expect(words).toContain('fix: Drop a token that an API refuses with 401, get a new one')
+  expect(stdout).toMatch(/\n {8}\d+ {2}[\d:.]+ {2}general-api {2}GET \/records\/INV-\d{7}: revoked/)
+  expect(readFileSync(junit, 'utf8')).toContain('<failure message="rejected-token: ')
+  const { runs } = JSON.parse(readFileSync(sarif, 'utf8')) as { runs: { results: { ruleId: string }[] }[] }
+  expect(runs[0]?.results.map(({ ruleId }) => ruleId)).toContain('rejected-token')
+})
+
+describe('wrong usage has status 2', () => {
+  test.concurrent.for([
+    [['--scene', 'revokation', '--', 'true'], 'No scene is called revokation (did you mean `revocation`?)'],
+    [[], "missing required argument 'command'"],
+    [['--', '/no/such/program'], 'Cannot start /no/such/program: ENOENT'],
+    [['--seed', '-1', '--', 'true'], 'It must be a whole number from 0 to 4294967295.'],
+    [['--junit', '/no/such/folder/x', '--', 'true'], 'Cannot write /no/such/folder/x: ENOENT'],
+    [['--authentication', 'none', '--', 'true'], 'client_secret_post, client_secret_basic'],
+  ] as const)('%j', async ([args, message]) => {
+    const { status, stderr } = await tokenlane(['judge', ...args], {})
+    expect(stderr).toContain(message)
+    expect(status).toBe(2)
+  })
+})
+
+test('each scene is in the help', async () => {
+  const { stdout } = await tokenlane(['judge', '--help'], {})
+  for (const { name, title } of scenes) expect(stdout).toContain(`${name.padEnd(17)} ${title}`)
+})
+
+test.concurrent('no secret is in the page, and no file is left behind', async () => {
+  const copy = join(folder, 'copy')
+  writeFileSync(copy, '')
+  const script = `echo "$GENERAL_CLIENT_SECRET $GENERAL_CREDENTIALS_FILE" > ${copy}; exec node ${planted} secret-in-url`
+  const { stdout, stderr } = await judge(['cold-start'], ['sh', '-c', script])
+  const [secret = '', file = ''] = readFileSync(copy, 'utf8').trim().split(' ')
+  expect(secret.length).toBeGreaterThan(20)
+  expect(stdout).toContain('secret-in-url')
+  expect(stdout + stderr).not.toContain(secret)
+  expect(() => readFileSync(file)).toThrow('ENOENT')
+})
