@@ -30,7 +30,8 @@ type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export function logObserver(logger: Logger): Observer {
   const describe = describer()
   return (event) => {
-    logger[levelOf(event)]?.(describe(event))
+    const [level, line] = describe(event)
+    logger[level]?.(line)
   }
 }
 
@@ -47,7 +48,7 @@ export function nodeDebugObserver(): Observer | undefined {
   const log = util?.debuglog?.('tokenlane')
   if (log?.enabled !== true) return undefined
   const describe = describer()
-  return (event) => log('%s', describe(event))
+  return (event) => log('%s', describe(event)[1])
 }
 
 interface DebugLog {
@@ -57,135 +58,109 @@ interface DebugLog {
 
 type EventType = TokenlaneEvent['type']
 type EventOf<Type extends EventType> = Extract<TokenlaneEvent, { readonly type: Type }>
+type Line = readonly [level: LogLevel, line: string]
 
-/** For each type of event: how urgent it is, and its line. */
-type Lines = {
-  readonly [Type in EventType]: readonly [
-    level: LogLevel | ((event: EventOf<Type>) => LogLevel),
-    line: (event: EventOf<Type>) => string,
-  ]
-}
-
-const lines: Lines = {
-  'token.renewed': [
+const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = {
+  'token.renewed': ({ issuer, reason, duration, joiners }) => [
     'info',
-    ({ issuer, reason, duration, joiners }) =>
-      `${issuer}: new token (${reason}) in ${ms(duration)}, ${calls(joiners)} waited`,
+    `${issuer}: new token (${reason}) in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
   ],
-  'token.received': ['info', ({ issuer }) => `${issuer}: new token from the shared store`],
-  'renewal.failed': [
-    ({ tokenStillValid }) => (tokenStillValid ? 'warn' : 'error'),
-    ({ issuer, code, reason, retryIn, tokenStillValid }) =>
-      `${issuer}: no new token (${code}): ${reason}; ${untilNextTry(retryIn, tokenStillValid)}`,
+  'token.received': ({ issuer }) => ['info', `${issuer}: new token from the shared store`],
+  'renewal.failed': (event) => [
+    levelOf(event),
+    `${event.issuer}: no new token (${event.code}): ${event.reason}; ${untilNextTry(event)}`,
   ],
-  'token.rejected': [
+  'token.rejected': ({ issuer, api }) => [
     'warn',
-    ({ issuer, api }) => `${api}: the API refused the token of ${issuer}, which is renewed`,
+    `${api}: the API refused the token of ${issuer}, which is renewed`,
   ],
-  'rejection.repeated': [
+  'rejection.repeated': ({ issuer, api, option }) => [
     'error',
-    ({ issuer, api, option }) =>
-      `${api}: the API refuses new tokens of ${issuer}, too: is ${option} the issuer of this API, do \`scope\` and ` +
+    `${api}: the API refuses new tokens of ${issuer}, too: is ${option} the issuer of this API, do \`scope\` and ` +
       `\`parameters\` of issuers.${issuer} ask for what the API wants, and may this client call it?`,
   ],
-  'call.queued': [
+  'call.queued': ({ api, queued, emptyIn }) => [
     'debug',
-    ({ api, queued, emptyIn }) => `${api}: a call waits, ${queued} in the queue, empty in ${ms(emptyIn)}`,
+    `${api}: a call waits, ${queued} in the queue, empty in ${ms(emptyIn)}`,
   ],
-  'call.sent': [
+  'call.sent': ({ api, waited, queued }) => [
     'debug',
-    ({ api, waited, queued }) => `${api}: a call goes after ${ms(waited)}, ${queued} in the queue`,
+    `${api}: a call goes after ${ms(waited)}, ${queued} in the queue`,
   ],
-  'call.finished': ['debug', finished],
-  'route.missed': [
+  'call.finished': (event) => ['debug', finished(event)],
+  'route.missed': ({ origin, path, apis }) => [
     'warn',
-    ({ origin, path, apis }) =>
-      `${origin}${path}: outside of every API, so its calls get no token; APIs of this origin: ${apis.join(', ')}`,
+    `${origin}${path}: outside of every API, so its calls get no token; APIs of this origin: ${apis.join(', ')}`,
   ],
-  'api.paused': [
+  'api.paused': ({ api, for: span, status, reason }) => [
     'warn',
-    ({ api, for: span, status, reason }) =>
-      `${api}: paused for ${ms(span)} after status ${status}${reason === 'used-up' ? ', nothing remains of its limit' : ''}`,
+    `${api}: paused for ${ms(span)} after status ${status}${reason === 'used-up' ? ', nothing remains of its limit' : ''}`,
   ],
-  'policy.differs': [
+  'policy.differs': ({ api, configured, seen }) => [
     'warn',
-    ({ api, configured, seen }) =>
-      `${api}: its headers name the limits ${limits(seen)}; configured: ${limits(configured)}`,
+    `${api}: its headers name the limits ${limits(seen)}; configured: ${limits(configured)}`,
   ],
-  'store.failed': [
+  'store.failed': ({ reason }) => [
     'warn',
-    ({ reason }) => `token store: failed (${reason}); this process requests its own tokens`,
+    `token store: failed (${reason}); this process requests its own tokens`,
   ],
-  'store.recovered': ['info', () => 'token store: works again'],
-  'limiter.failed': [
+  'store.recovered': () => ['info', 'token store: works again'],
+  'limiter.failed': ({ api, reason }) => [
     'warn',
-    ({ api, reason }) =>
-      `${api}: the shared rate budget failed (${reason}); this process keeps to its own share`,
+    `${api}: the shared rate budget failed (${reason}); this process keeps to its own share`,
   ],
-  'limiter.recovered': ['info', ({ api }) => `${api}: the rate budget is shared again`],
-  'secret.expiring': [
-    ({ threshold }) => (threshold === 0 ? 'error' : 'warn'),
-    ({ issuer, clientId, daysLeft }) =>
-      `${issuer}: the secret of client ${clientId} must be rotated, ${days(daysLeft)}`,
+  'limiter.recovered': ({ api }) => ['info', `${api}: the rate budget is shared again`],
+  'secret.expiring': ({ issuer, clientId, daysLeft, threshold }) => [
+    threshold === 0 ? 'error' : 'warn',
+    `${issuer}: the secret of client ${clientId} must be rotated, ` +
+      (daysLeft === 0 ? 'its lifetime is over' : `${counted(daysLeft, 'day')} left`),
   ],
-  'credentials.rotated': [
+  'credentials.rotated': ({ issuer, clientId }) => [
     'info',
-    ({ issuer, clientId }) => `${issuer}: now uses other credentials of client ${clientId}`,
+    `${issuer}: now uses other credentials of client ${clientId}`,
   ],
 }
 
-/** Returns how urgent an event is. */
-function levelOf<Type extends EventType>(event: EventOf<Type>): LogLevel {
-  const [level] = lines[event.type]
-  return typeof level === 'function' ? level(event) : level
+function lineOf<Type extends EventType>(event: EventOf<Type>): Line {
+  const [level, line] = lines[event.type](event)
+  return [level, printable(line, longestLine)]
 }
 
 /** Returns an event as one line in plain words, without a line break and without a secret. */
 export function describeEvent(event: TokenlaneEvent): string {
-  return printable(lineOf(event), longestLine)
+  return lineOf(event)[1]
 }
 
-/**
- * Returns what describes one event after the other as `describeEvent` does, but a failure that goes on as it was shortly.
- */
-function describer(): (event: TokenlaneEvent) => string {
+/** Returns what describes one event after the other, but a failure that goes on as it was shortly. */
+function describer(): (event: TokenlaneEvent) => Line {
   const failing = new Map<string, { readonly reason: string; readonly tries: number }>()
   return (event) => {
     if (event.type !== 'renewal.failed' && event.type !== 'token.renewed' && event.type !== 'token.received')
-      return describeEvent(event)
-    const { issuer } = event
-    const key = JSON.stringify([event.tenant, issuer])
+      return lineOf(event)
+    const { issuer, tenant } = event
+    const key = JSON.stringify([tenant, issuer])
     const before = failing.get(key)
     failing.delete(key)
-    if (event.type !== 'renewal.failed') return describeEvent(event)
-    const { reason, retryIn, tokenStillValid } = event
+    if (event.type !== 'renewal.failed') return lineOf(event)
+    const { reason } = event
     const tries = before?.reason === reason ? before.tries + 1 : 1
     failing.set(key, { reason, tries })
-    if (tries === 1) return describeEvent(event)
-    return printable(`${issuer}: still failing, try ${tries}; ${untilNextTry(retryIn, tokenStillValid)}`)
+    if (tries === 1) return lineOf(event)
+    return [levelOf(event), printable(`${issuer}: still failing, try ${tries}; ${untilNextTry(event)}`)]
   }
 }
 
-function untilNextTry(retryIn: number, tokenStillValid: boolean): string {
+function levelOf({ tokenStillValid }: EventOf<'renewal.failed'>): LogLevel {
+  return tokenStillValid ? 'warn' : 'error'
+}
+
+function untilNextTry({ retryIn, tokenStillValid }: EventOf<'renewal.failed'>): string {
   const until = tokenStillValid ? 'calls still use the old token' : 'until then calls wait or fail'
   return `next try in ${ms(retryIn)} at the earliest, ${until}`
 }
 
-function lineOf<Type extends EventType>(event: EventOf<Type>): string {
-  const [, line] = lines[event.type]
-  return line(event)
-}
-
-function finished({
-  api,
-  issuer,
-  client,
-  status,
-  code,
-  sends,
-  resends,
-  duration,
-}: EventOf<'call.finished'>): string {
+function finished(event: EventOf<'call.finished'>): string {
+  const { api, issuer, client, status, code, sends, resends, duration } = event
   const outcome = status === undefined ? `failed (${code})` : `status ${status}`
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
   const isForeign = status === 401 && resends.includes('rejected')
@@ -201,11 +176,6 @@ function ms(span: number): string {
   return span < 1_000 ? `${Math.round(span)} ms` : `${(span / 1_000).toFixed(1)} s`
 }
 
-function calls(count: number): string {
-  return count === 1 ? '1 call' : `${count} calls`
-}
-
-function days(left: number): string {
-  if (left === 0) return 'its lifetime is over'
-  return left === 1 ? '1 day left' : `${left} days left`
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

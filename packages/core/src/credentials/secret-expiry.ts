@@ -13,18 +13,15 @@ export interface SecretLifetime {
 /** The lifetime of the secret in use: how many days are left, and a notice once at each of some days and at the end. */
 export class SecretExpiry {
   readonly #issuer: string
-  readonly #lifetime: number
-  /** Days before the end, the last one first. */
-  readonly #thresholds: readonly number[]
+  readonly #lifetime: SecretLifetime
   readonly #emit: Emit
   #watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
   readonly #noticed = new Map<string, number>()
 
-  constructor(issuer: string, { lifetime, notices }: SecretLifetime, emit: Emit) {
+  constructor(issuer: string, lifetime: SecretLifetime, emit: Emit) {
     this.#issuer = issuer
     this.#lifetime = lifetime
-    this.#thresholds = [0, ...notices].toSorted((a, b) => a - b)
     this.#emit = emit
   }
 
@@ -36,15 +33,15 @@ export class SecretExpiry {
 
   /** Returns whole days, rounded up, 0 from the end on; `undefined` where `secretIssuedAt` is unknown. */
   daysLeft(): number | undefined {
-    const issuedAt = this.#watched?.secretIssuedAt
-    if (this.#watched === undefined || issuedAt === undefined) return undefined
-    const left = issuedAt.getTime() + this.#lifetime * day - Date.now()
+    const { clientId, secretIssuedAt: issuedAt } = this.#watched ?? {}
+    if (clientId === undefined || issuedAt === undefined) return undefined
+    const { lifetime, notices } = this.#lifetime
+    const left = issuedAt.getTime() + lifetime * day - Date.now()
     const daysLeft = Math.max(0, Math.ceil(left / day))
-    const threshold = this.#thresholds.find((days) => left <= days * day)
-    const { clientId } = this.#watched
+    const threshold = Math.min(...[0, ...notices].filter((days) => left <= days * day))
     // two secrets of a client that were issued at once end at once
     const secret = `${issuedAt.getTime()} ${clientId}`
-    if (threshold !== undefined && threshold < (this.#noticed.get(secret) ?? Number.POSITIVE_INFINITY)) {
+    if (threshold < (this.#noticed.get(secret) ?? Infinity)) {
       this.#noticed.set(secret, threshold)
       this.#emit?.({ type: 'secret.expiring', issuer: this.#issuer, clientId, daysLeft, threshold })
     }

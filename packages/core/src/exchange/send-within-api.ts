@@ -1,7 +1,6 @@
 import type { AdmitOptions, Api, Exchange, Pass } from '../send/api.ts'
 import { discardBody } from './discard-body.ts'
 import { isRedirect, networkError, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
-import { exchangeOf } from './response-exchange.ts'
 
 /** What `fetch` takes. */
 export type FetchArguments = [input: Request | string, init: RequestInit]
@@ -105,4 +104,22 @@ function redefine(
   for (const [name, value] of Object.entries(values))
     Object.defineProperty(response, name, { value, configurable: true, enumerable: true })
   return response
+}
+
+/** Returns one exchange that ended with a `Response` of the Fetch standard. */
+export function exchangeOf(response: Response, follow?: Exchange<Response>['follow']): Exchange<Response> {
+  const header = (name: string): string | null => response.headers.get(name)
+  return {
+    status: response.status,
+    get retryAfter() {
+      return header('retry-after')
+    },
+    get wwwAuthenticate() {
+      return header('www-authenticate')
+    },
+    header,
+    result: response,
+    discard: () => discardBody(response.body),
+    follow,
+  }
 }

@@ -23,7 +23,7 @@ import {
   protocolOf,
   secretInForm,
 } from './protocol.ts'
-import type { FormField } from './token-endpoint.ts'
+import type { FormField } from './protocol.ts'
 
 /** The options of an issuer as they are used, but for its URL. */
 type IssuerSettings = ReadAs<

@@ -1,7 +1,11 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
+import { isTokenlaneError } from '../errors.ts'
+import { discoveredServer } from './discovery.ts'
 import type { IssuerOptions } from './issuer-options.ts'
-import { oauthAsking } from './oauth-asking.ts'
+import { type AskedIssuer, type Asking, type IssuerClock, knownServer, speaking } from './protocol.ts'
 import { oauthProofs } from './proofs.ts'
-import { speaking } from './protocol.ts'
+import type { IssuedToken } from './token-response.ts'
 
 /**
  * Returns the options of any OAuth 2.0 authorization server that gives tokens by client credentials (RFC 6749 §4.4).
@@ -21,4 +25,69 @@ import { speaking } from './protocol.ts'
  */
 export function oauthIssuer(options: IssuerOptions): IssuerOptions {
   return speaking(options, { proofs: oauthProofs, asking: oauthAsking })
+}
+
+/**
+ * Returns how a server is asked whose metadata and clock count: where they show why a token request failed, another one
+ * follows.
+ */
+function oauthAsking({ url, isDiscovered, option, proof, assertionAudience }: AskedIssuer): Asking {
+  const server = isDiscovered ? discoveredServer(url, option) : undefined
+  const clock: IssuerClock = { ahead: 0, date: undefined }
+  return async (request, ask) => {
+    /** Asks once, and once more if a proof was refused whose times do not fit the issuer's clock (RFC 7523 §3). */
+    const askBy = async (metadata: AuthorizationServer): Promise<IssuedToken> => {
+      const alias = proof.fetchOf && metadata.mtls_endpoint_aliases?.token_endpoint
+      const endpoint = new URL((alias ?? metadata.token_endpoint) as string)
+      const audience = assertionAudience ?? (isDiscovered ? metadata.issuer : endpoint.href)
+      const asked = { url: endpoint, metadata, audience, clock, mismatch: mismatchOf(proof.method, metadata) }
+      try {
+        return await ask(asked)
+      } catch (error) {
+        if (!isRefused(error) || proof.isTimed !== true || !learn(clock)) throw error
+        return ask(asked)
+      }
+    }
+    if (server === undefined) return askBy(knownServer(url).metadata)
+    const metadata = await server.get(request)
+    try {
+      return await askBy(metadata)
+    } catch (error) {
+      // the endpoint understood the request, so its URL is current
+      if (isRefused(error)) throw error
+      const moved = await server.renew(request, metadata)
+      if (moved === undefined) throw error
+      return askBy(moved)
+    }
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED'
+}
+
+/** A clock that is further off is wrong in another way than by its time zone: the `Date` may be made up. In seconds. */
+const mostAhead = 86_400
+
+/** Takes over the time of the last response, and returns whether that changes what a proof says. */
+function learn(clock: IssuerClock): boolean {
+  if (clock.date === undefined) return false
+  // `Date` leaves out the milliseconds: on average that is half a second (RFC 9110 §5.6.7)
+  const ahead = Math.round((clock.date + 500 - Date.now()) / 1_000)
+  if (ahead === clock.ahead || Math.abs(ahead) > mostAhead) return false
+  clock.ahead = ahead
+  return true
+}
+
+/**
+ * Returns what the metadata says against a method, for a refused client; `undefined` where it allows it. Only after a
+ * refusal: some servers' metadata is not complete.
+ */
+function mismatchOf(
+  method: ClientAuthenticationMethod,
+  { token_endpoint_auth_methods_supported: allowed }: AuthorizationServer,
+): string | undefined {
+  if (!Array.isArray(allowed) || allowed.includes(method)) return undefined
+  const known = oauthProofs.map((proof) => proof.method).filter((one) => allowed.includes(one))
+  return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }

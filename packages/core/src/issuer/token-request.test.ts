@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { requestToken } from './token-request.ts'
 import { secretInForm } from './protocol.ts'
-import type { TokenEndpoint } from './token-endpoint.ts'
+import type { TokenEndpoint } from './protocol.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 
 const secret = 'secret-that-nobody-may-see'

@@ -8,7 +8,7 @@ import { Tracing } from '../tracing.ts'
 import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
 import { type AskedServer, knownServer, secretsOf } from './protocol.ts'
-import type { TokenEndpoint } from './token-endpoint.ts'
+import type { TokenEndpoint } from './protocol.ts'
 import { readTokenResponse, type IssuedToken } from './token-response.ts'
 import type { ClientTokenSource } from './token-source.ts'
 

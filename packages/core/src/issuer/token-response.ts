@@ -7,7 +7,7 @@ import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { asJson, type IssuerResponse } from './issuer-request.ts'
 import { descriptionIn, errorCode, membersOf } from './issuer-words.ts'
 import type { AskedServer } from './protocol.ts'
-import type { TokenEndpoint } from './token-endpoint.ts'
+import type { TokenEndpoint } from './protocol.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
 export interface IssuedToken {

@@ -1,5 +1,5 @@
 import type { RateLimit } from './rate-policy.ts'
-import { parseHttpDate } from '../time/http-date.ts'
+import { parseHttpDate } from '../time/retry-after.ts'
 import { delayOf, parseRetryAfter } from '../time/retry-after.ts'
 
 /** Status and headers of a response. */

@@ -20,33 +20,21 @@ const imitation = /\b(?:jsdom|HappyDOM)\//i
  * @throws TokenlaneError `CLIENT_SIDE_FORBIDDEN`, `RUNTIME_UNSUPPORTED`.
  */
 export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
-  if (isPage(globals) || isBrowserWorker(globals)) throw forbidden(userAgentOf(globals))
+  const { window, document, WorkerGlobalScope: workerScope, navigator } = globals
+  const userAgent = String(navigator?.userAgent)
+  const isPage = window !== undefined && document !== undefined
+  if (isPage || (workerScope !== undefined && userAgent.startsWith('Mozilla/')))
+    throw new TokenlaneError(
+      'CLIENT_SIDE_FORBIDDEN',
+      imitation.test(userAgent)
+        ? 'Cannot create token manager: this is a test environment that imitates a browser; use the node environment ' +
+            '(`// @vitest-environment node` or `@jest-environment node` at the top of the test file)'
+        : 'Cannot create token manager: this is a browser, and a client secret does not belong in client-side code',
+    )
   if (typeof globals.URL.parse !== 'function')
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
       'Cannot create token manager: this runtime has no `URL.parse`: update Node to 22.19 or later, or in a Cloudflare ' +
         'Worker set `compatibility_date` to 2022-10-31 or later',
     )
-}
-
-function isPage({ window, document }: Globals): boolean {
-  return typeof window !== 'undefined' && typeof document !== 'undefined'
-}
-
-function isBrowserWorker(globals: Globals): boolean {
-  return typeof globals.WorkerGlobalScope !== 'undefined' && userAgentOf(globals).startsWith('Mozilla/')
-}
-
-function userAgentOf({ navigator }: Globals): string {
-  return String(navigator?.userAgent)
-}
-
-function forbidden(userAgent: string): TokenlaneError {
-  return new TokenlaneError(
-    'CLIENT_SIDE_FORBIDDEN',
-    imitation.test(userAgent)
-      ? 'Cannot create token manager: this is a test environment that imitates a browser; use the node environment ' +
-          '(`// @vitest-environment node` or `@jest-environment node` at the top of the test file)'
-      : 'Cannot create token manager: this is a browser, and a client secret does not belong in client-side code',
-  )
 }

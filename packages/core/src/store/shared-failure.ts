@@ -1,7 +1,7 @@
 import { refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 import { failure } from '../issuer/issuer-failure.ts'
-import type { TokenEndpoint } from '../issuer/token-endpoint.ts'
+import type { TokenEndpoint } from '../issuer/protocol.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
 import type { StoredRefusal } from './token-seal.ts'
 

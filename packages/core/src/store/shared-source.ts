@@ -1,6 +1,6 @@
 import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
 import type { RenewalReason } from '../events.ts'
-import { identityOf, type TokenEndpoint } from '../issuer/token-endpoint.ts'
+import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'

@@ -1,5 +1,5 @@
 import type { Emit } from '../events.ts'
-import type { TokenEndpoint } from '../issuer/token-endpoint.ts'
+import type { TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource } from '../issuer/token-source.ts'
 
 /**

@@ -1,11 +1,21 @@
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/api.ts'
-import type { CallCounts } from './call-counts.ts'
 import type { CheckedFakeApi } from './fake-options.ts'
 import type { FakeToken } from './fake-token.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
-import { HeldLimiter } from './held-limiter.ts'
+import type { LimitedApi } from '../queue/limiter-factory.ts'
+import type { RateLimiter } from '../queue/rate-limiter.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
+
+/** What the calls of one API, or of all, have done. */
+export interface CallCounts {
+  /** Calls that asked to be sent. A call that is sent again counts once. */
+  readonly calls: number
+  /** Attempts and redirects that were sent. */
+  readonly sends: number
+  /** Calls that are queued now. */
+  readonly queued: number
+}
 
 type FakeApiSettings = CheckedFakeApi &
   Pick<ProtectedApiOptions, 'index' | 'callsUnderWay' | 'emit'> & { readonly token: FakeToken }
@@ -23,27 +33,19 @@ const rejections: ProtectedApiOptions['rejections'] = {
 
 /** One API of a fake manager. Its calls wait for as long as it is held, and for nothing else. */
 export class FakeApi extends ProtectedApi {
-  readonly #limiter: HeldLimiter
-  readonly #refusals: { left: number }
+  readonly #steered: Steered
   #calls = 0
 
   constructor({ ratePolicy = none, ...settings }: FakeApiSettings) {
-    const limiter = new HeldLimiter()
-    const refusals = { left: 0 }
+    const steered: Steered = { holds: 0, sends: 0, refusals: 0, unitsAvailable() {} }
     const refuses = (report: Report): boolean => {
-      if (refusals.left === 0) return refusesToken(report)
-      refusals.left -= 1
+      if (steered.refusals === 0) return refusesToken(report)
+      steered.refusals -= 1
       return true
     }
-    super({
-      ...settings,
-      ratePolicy: withoutPauses(ratePolicy),
-      limiter: (limited) => limiter.of(limited),
-      rejections,
-      refuses,
-    })
-    this.#limiter = limiter
-    this.#refusals = refusals
+    const limiter = (limited: LimitedApi): RateLimiter => steeredLimiter(steered, limited)
+    super({ ...settings, ratePolicy: withoutPauses(ratePolicy), limiter, rejections, refuses })
+    this.#steered = steered
   }
 
   override send<T>(
@@ -64,17 +66,51 @@ export class FakeApi extends ProtectedApi {
   }
 
   counts(): CallCounts {
-    return { calls: this.#calls, sends: this.#limiter.sends, queued: this.status().queued ?? 0 }
+    return { calls: this.#calls, sends: this.#steered.sends, queued: this.status().queued ?? 0 }
   }
 
   /** Takes the response to the next attempt for a 401. */
   refuseOnce(): void {
-    this.#refusals.left += 1
+    this.#steered.refusals += 1
   }
 
   /** Lets no call go, until what comes back was called. */
   hold(): () => void {
-    return this.#limiter.hold()
+    const steered = this.#steered
+    steered.holds += 1
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      steered.holds -= 1
+      steered.unitsAvailable()
+    }
+  }
+}
+
+/** What a test steers of an API, and what it counts. */
+interface Steered {
+  /** How often it is held at this moment. */
+  holds: number
+  /** Attempts that went, but for those that were given back unsent. */
+  sends: number
+  /** How many attempts to come are refused. */
+  refusals: number
+  unitsAvailable: () => void
+}
+
+/** Returns a limiter without limits. */
+function steeredLimiter(steered: Steered, limited: LimitedApi): RateLimiter {
+  steered.unitsAvailable = () => limited.unitsAvailable()
+  return {
+    take() {
+      if (steered.holds > 0) return Infinity
+      steered.sends += 1
+      return { answered() {}, ended() {}, cancel: () => (steered.sends -= 1) }
+    },
+    // above 0, so that a held call counts as one that must wait
+    forecast: () => (steered.holds > 0 ? Number.MIN_VALUE : 0),
+    setPolicy() {},
   }
 }
 

@@ -1,9 +1,8 @@
 import { apiAt, issuerNamed, register, type Registration } from '../manager/registration.ts'
-import { type CallCounts, sumOf } from './call-counts.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
-import { FakeApi } from './fake-api.ts'
+import { type CallCounts, FakeApi } from './fake-api.ts'
 import { FakeToken, type TokenFailure } from './fake-token.ts'
-import { type Hold, QueueHold } from './hold.ts'
+import { type Hold, holdOf } from './hold.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
 import type { PerEnvironment } from '../options/environment.ts'
@@ -164,7 +163,7 @@ function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer>
       now.registration.functions.setRatePolicy(baseUrl, policy)
     },
     close: () => now.registration.functions.close(),
-    counts: (baseUrl) => sumOf(apisAt('count calls', baseUrl).map((api) => api.counts())),
+    counts: (baseUrl) => sumOf(apisAt('count calls', baseUrl)),
     refuseOnce(baseUrl) {
       for (const api of apisAt('refuse token', baseUrl)) api.refuseOnce()
     },
@@ -181,8 +180,8 @@ function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer>
       const forget = observers.add(({ type }) => {
         if (type === 'call.queued') hold.look()
       })
-      const hold = new QueueHold(
-        () => sumOf(apis.map((api) => api.counts())).queued,
+      const hold = holdOf(
+        () => sumOf(apis).queued,
         () => {
           holds.delete(hold)
           forget()
@@ -198,4 +197,14 @@ function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer>
     },
   }
   return Object.assign(tokens, own, { [Symbol.asyncDispose]: own.close })
+}
+
+function sumOf(apis: readonly FakeApi[]): CallCounts {
+  const sum = { calls: 0, sends: 0, queued: 0 }
+  for (const { calls, sends, queued } of apis.map((api) => api.counts())) {
+    sum.calls += calls
+    sum.sends += sends
+    sum.queued += queued
+  }
+  return sum
 }

@@ -8,35 +8,26 @@ export interface Hold extends Disposable {
   release(): void
 }
 
-/** The hold of some queues. `count` returns how many calls are queued in them. */
-export class QueueHold implements Hold {
-  readonly #count: () => number
-  readonly #end: () => void
-  readonly #awaited: { readonly calls: number; readonly resolve: () => void }[] = []
+/** A hold that counts again, after a call was queued, by `look`. */
+export interface QueueHold extends Hold {
+  look(): void
+}
 
-  constructor(count: () => number, end: () => void) {
-    this.#count = count
-    this.#end = end
+/** Returns the hold of some queues. `count` returns how many calls are queued in them, and `release` ends it. */
+export function holdOf(count: () => number, release: () => void): QueueHold {
+  const awaited: { readonly calls: number; readonly resolve: () => void }[] = []
+  const look = (): void => {
+    const queued = count()
+    for (const { calls, resolve } of awaited) if (queued >= calls) resolve()
   }
-
-  queued(calls: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#awaited.push({ calls, resolve })
-      this.look()
-    })
-  }
-
-  release(): void {
-    this.#end()
-  }
-
-  [Symbol.dispose](): void {
-    this.#end()
-  }
-
-  /** Counts again, after a call was queued. */
-  look(): void {
-    const queued = this.#count()
-    for (const { calls, resolve } of this.#awaited) if (queued >= calls) resolve()
+  return {
+    queued: (calls) =>
+      new Promise((resolve) => {
+        awaited.push({ calls, resolve })
+        look()
+      }),
+    look,
+    release,
+    [Symbol.dispose]: release,
   }
 }

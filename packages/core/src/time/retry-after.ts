@@ -1,5 +1,4 @@
 import { finiteDuration } from './finite-duration.ts'
-import { parseHttpDate } from './http-date.ts'
 
 /** Numbers from here on are epochs in seconds, and in milliseconds: as delays they would be 31 years and more. */
 const firstEpochSecond = 1_000_000_000
@@ -24,4 +23,19 @@ export function parseRetryAfter(value: string | null | undefined, now: () => num
 export function delayOf(number: number, now: () => number): number {
   if (number < firstEpochSecond) return number * 1_000
   return finiteDuration((number < firstEpochMillisecond ? number * 1_000 : number) - now())
+}
+
+const fixedOrObsolete = /^[A-Z][a-z]{2,8},? \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
+
+/**
+ * Returns the epoch milliseconds of one of the three HTTP dates (RFC 9110 §5.6.7), `undefined` for any other text.
+ */
+export function parseHttpDate(value: string | null | undefined): number | undefined {
+  const text = value?.trim()
+  if (!text) return undefined
+  const isAsctime = asctime.test(text)
+  if (!isAsctime && !fixedOrObsolete.test(text)) return undefined
+  const date = Date.parse(isAsctime ? `${text} GMT` : text)
+  return Number.isNaN(date) ? undefined : date
 }

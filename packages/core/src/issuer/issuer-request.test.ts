@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { uncached } from './uncached.ts'
+import { uncached } from './issuer-request.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
