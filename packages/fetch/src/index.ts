@@ -7,9 +7,10 @@ import {
   markManaged,
   mustBeManager,
   mustKeepFloor,
-  OutgoingRequest,
+  outgoingRequest,
   refuseArgument,
   sendWithinApi,
+  type OutgoingCall,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 
@@ -103,7 +104,7 @@ function urlCall(url: string, init: TokenlaneRequestInit | null | undefined): Ca
 function requestCall(
   input: Parameters<Fetch>[0],
   asGiven: TokenlaneRequestInit | null | undefined,
-): OutgoingRequest | undefined {
+): OutgoingCall | undefined {
   const init = asGiven ?? {}
   const given = (isRequest(input) ? input : init) as Request
   if (hasAuthorization(copyOfFields(init.headers ?? given.headers))) return undefined
@@ -114,7 +115,7 @@ function requestCall(
   const isPlain = isRequest(input) && Object.keys(rest).length === 0 && !input.bodyUsed
   const request = isPlain ? input : new Class(input, asked)
   const replayable = isReplayable(rest.body)
-  return new OutgoingRequest(request, { client: 'fetch', priority, resend, replayable })
+  return outgoingRequest(request, { client: 'fetch', priority, resend, replayable })
 }
 
 /** Returns a `fetch` that uses this dispatcher, if there is one: also for the redirects of a `Request`. */

@@ -2,7 +2,7 @@ import {
   checkCallOptions,
   isReplayable,
   mustKeepFloor,
-  OutgoingRequest,
+  outgoingRequest,
   sendWithinApi,
   type Api,
   type Pass,
@@ -76,7 +76,7 @@ export class Call {
     const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
     const asked = this.#asked ?? this.#asks(request)
-    const call = new OutgoingRequest(request, { ...asked, source, pass: this.#passFor(api) })
+    const call = outgoingRequest(request, { ...asked, source, pass: this.#passFor(api) })
     return sendWithinApi(call, {
       api,
       route: this.#attached.route,

@@ -109,11 +109,7 @@ export class CredentialRotation {
    * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
    */
   async known(signal: AbortSignal): Promise<readonly KnownClient[]> {
-    const { credentials } = this.#options
-    const list =
-      typeof credentials === 'function'
-        ? await askProvider(credentials, this.#options, 'startup', signal)
-        : [credentials].flat()
+    const list = await this.#given('startup', signal)
     const known = new Map<string, KnownClient>()
     for (const client of list) known.set(keyOf(client), { client, outcome: this.#outcomeOf(client) })
     return [...known.values()]
@@ -125,14 +121,23 @@ export class CredentialRotation {
     return this.#refusedUntil.has(key) ? 'refused' : undefined
   }
 
+  /** Returns the clients of the credentials in their order. */
+  #given(reason: CredentialsContext['reason'], signal: AbortSignal): Promise<readonly ClientCredentials[]> {
+    const { credentials } = this.#options
+    return typeof credentials === 'function'
+      ? askProvider(credentials, this.#options, reason, signal)
+      : Promise.resolve([credentials].flat())
+  }
+
+  /** Returns the clients in the order in which they are tried: first the one that worked last. */
   async #ask(
     reason: CredentialsContext['reason'],
     signal: AbortSignal,
   ): Promise<readonly ClientCredentials[]> {
-    const { credentials } = this.#options
-    if (typeof credentials !== 'function') return this.#inOrder([credentials].flat())
-    const list = this.#inOrder(await askProvider(credentials, this.#options, reason, signal))
-    this.#expiry.watch(list[0])
+    const given = await this.#given(reason, signal)
+    const isLast = (client: ClientCredentials): boolean => keyOf(client) === this.#working
+    const list = given.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)))
+    if (this.mayChange) this.#expiry.watch(list[0])
     return list
   }
 
@@ -157,11 +162,5 @@ export class CredentialRotation {
     this.#working = key
     const { issuer, emit } = this.#options
     if (rotated) emit?.({ type: 'credentials.rotated', issuer, clientId: client.clientId })
-  }
-
-  /** The client that worked last comes first. */
-  #inOrder(list: readonly ClientCredentials[]): readonly ClientCredentials[] {
-    const first = list.find((client) => keyOf(client) === this.#working)
-    return first === undefined ? list : [first, ...list.filter((client) => client !== first)]
   }
 }

@@ -7,7 +7,7 @@ export const firstRetry = 250
 const retryAfterTries = backoff({ first: firstRetry, most: 2_000, jitter: 'half' })
 /** Retries in the background, and renewals after one that failed. */
 const pauseAfter = backoff({ first: 1_000, most: 60_000, jitter: 'whole' })
-/** An issuer's Retry-After is heeded up to here. */
+/** Longest `Retry-After` that is honoured, in ms. */
 const longestRetryAfter = 300_000
 
 /** A renewal that failed; `until` is on the monotonic clock. */
@@ -20,21 +20,17 @@ export interface Failure {
 
 /** Decides when an issuer may be asked again after renewals that failed. */
 export class RenewalBackoff {
-  #last: Failure | undefined
-  #failures = 0
-
   /** The last renewal, if it failed. */
-  get last(): Failure | undefined {
-    return this.#last
-  }
+  last: Failure | undefined
+  #failures = 0
 
   /** The same, while it is too early for another renewal. */
   get current(): Failure | undefined {
-    return this.#last !== undefined && performance.now() < this.#last.until ? this.#last : undefined
+    return this.last !== undefined && performance.now() < this.last.until ? this.last : undefined
   }
 
   succeeded(): void {
-    this.#last = undefined
+    this.last = undefined
     this.#failures = 0
   }
 
@@ -48,7 +44,7 @@ export class RenewalBackoff {
   failed(error: TokenlaneError, neededIn: number | undefined): number {
     this.#failures += 1
     const spacing = spacingAfter(error, this.#failures, neededIn)
-    this.#last = {
+    this.last = {
       error,
       until: performance.now() + spacing,
       failFast: isPermanent(error) || (neededIn === undefined && !isAsked(error)),

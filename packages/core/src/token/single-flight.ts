@@ -25,14 +25,16 @@ export const flightsOfProcess: Flights = {
 
 /** One renewal under way, which every call that needs it shares. */
 export class SingleFlight {
+  /** How many calls have waited so far. */
+  joiners = 0
+  /** Whether there must be no further try. */
+  isStopped = false
   readonly #result: Promise<AccessToken>
   readonly #shared: SharedResult
   readonly #maxWait: number
   #waiting = 0
-  #joiners = 0
   #deadline = Number.POSITIVE_INFINITY
   #delay: Delay | undefined
-  #isStopped = false
 
   /** @param maxWait how long a call waits at most, in milliseconds. */
   constructor(run: (flight: SingleFlight) => Promise<AccessToken>, maxWait: number, flights: Flights) {
@@ -54,16 +56,6 @@ export class SingleFlight {
     return this.#shared.isLost
   }
 
-  /** Whether there must be no further try. */
-  get isStopped(): boolean {
-    return this.#isStopped
-  }
-
-  /** How many calls have waited so far. */
-  get joiners(): number {
-    return this.#joiners
-  }
-
   /** Milliseconds until the first waiting call gives up; `Infinity` if no call has waited. */
   get timeLeft(): number {
     return this.#deadline - performance.now()
@@ -76,7 +68,7 @@ export class SingleFlight {
       this.#delay?.ref()
     }
     this.#waiting += 1
-    this.#joiners += 1
+    this.joiners += 1
     try {
       return await abortable(this.#shared.join(), signal)
     } finally {
@@ -96,7 +88,7 @@ export class SingleFlight {
 
   /** Ends the delay under way and lets no try follow; waits until the renewal has succeeded or failed. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.isStopped = true
     this.#delay?.stop()
     await this.#result.catch(() => {})
   }
