@@ -47,7 +47,9 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const { code } = found
   const details = { cause: bareCause(error, found, secrets), transportCode: code }
   const definite = { ...details, definite: true }
-  if (code === undefined && isBlocked(error)) {
+  const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
+  // `fetch` refused to connect to the port, by an error without a code
+  if (code === undefined && cause?.message === 'bad port') {
     const reason = `could not be reached: \`fetch\` blocks port ${url.port || '443'} (WHATWG Fetch, "bad port"): is the URL right?`
     return failure(request, 'TOKEN_REQUEST_FAILED', reason, definite)
   }
@@ -85,9 +87,9 @@ function certificateFault(code: string): string | undefined {
 interface Innermost {
   readonly code?: string
   /** Where the connection went, `host` or `address:port`, if the error says so. */
-  readonly peer?: string
+  readonly peer?: string | undefined
   /** The status of a proxy's response that did not open a tunnel. */
-  readonly tunnelStatus?: string
+  readonly tunnelStatus?: string | undefined
 }
 
 /** Reads the innermost cause: its code, such as ECONNREFUSED, is what an operator searches for. */
@@ -96,30 +98,20 @@ function innermostOf(error: unknown, secrets: readonly string[]): Innermost {
   let inner: unknown = error
   for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
     const { code, message, cause, errors } = inner as Record<string, unknown>
+    const [, tunnelStatus] = /^Proxy response \((\d{3})\)/.exec(String(message)) ?? []
     if (typeof code === 'string' && isWord(code, secrets))
-      found = { code, ...peerOf(inner, secrets), ...tunnelStatusOf(message) }
+      found = { code, peer: peerOf(inner, secrets), tunnelStatus }
     // one host of several addresses
     inner = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined)
   }
   return found
 }
 
-/** Whether `fetch` refused to connect to the port. Its error has no code. */
-function isBlocked(error: unknown): boolean {
-  const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
-  return cause?.message === 'bad port'
-}
-
-function peerOf(error: object, secrets: readonly string[]): Pick<Innermost, 'peer'> {
+function peerOf(error: object, secrets: readonly string[]): string | undefined {
   const { address, port, hostname } = error as Record<string, unknown>
-  if (typeof hostname === 'string' && isWord(hostname, secrets)) return { peer: hostname }
-  if (typeof address !== 'string' || typeof port !== 'number' || !isWord(address, secrets)) return {}
-  return { peer: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}` }
-}
-
-function tunnelStatusOf(message: unknown): Pick<Innermost, 'tunnelStatus'> {
-  const [, tunnelStatus] = /^Proxy response \((\d{3})\)/.exec(String(message)) ?? []
-  return tunnelStatus === undefined ? {} : { tunnelStatus }
+  if (typeof hostname === 'string' && isWord(hostname, secrets)) return hostname
+  if (typeof address !== 'string' || typeof port !== 'number' || !isWord(address, secrets)) return undefined
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
 /** Returns which proxy failed, so that the message does not blame the issuer. The application's own `fetch` may use any. */

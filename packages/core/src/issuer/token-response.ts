@@ -49,7 +49,7 @@ export async function readTokenResponse(response: IssuerResponse, asked: TokenRe
     if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   }
   const { status, retryAfter } = response
-  const { reason, definite } = wrongResponse(response, asked.endpoint)
+  const [reason, definite] = wrongResponse(response, asked.endpoint)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
   throw failure(asked.request, code, reason, { status, retryAfter, definite })
 }
@@ -88,9 +88,10 @@ function refusal(
   const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
   const description = descriptionIn(response, request.secrets)
   const quoted = description && `, "${description}"`
+  const content = response.body === '' ? 'an empty response' : printable(response.type, 60) || 'no media type'
   const what =
     oauthError === undefined
-      ? `status ${status}, without an OAuth error (${contentOf(response)}${quoted})`
+      ? `status ${status}, without an OAuth error (${content}${quoted})`
       : `${oauthError} (status ${status}${quoted})`
   const isAboutClient = oauthError === 'invalid_client' || status === 401 || status === 403
   const hint =
@@ -102,60 +103,42 @@ function refusal(
   return failure(request, code, `refused: ${what}${hint}`, { status, oauthError, definite: true })
 }
 
-/** Returns what kind of content a response has. */
-function contentOf({ body, type }: IssuerResponse): string {
-  if (body === '') return 'an empty response'
-  return printable(type, 60) || 'no media type'
-}
+/** What is wrong with a response, and whether that stays so until something is changed. */
+type Wrong = readonly [reason: string, definite?: boolean]
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
-function wrongResponse(
-  response: IssuerResponse,
-  { option, mistake }: TokenEndpoint,
-): { readonly reason: string; readonly definite?: boolean } {
-  const { status, isBearer } = response
+function wrongResponse(response: IssuerResponse, { option, mistake }: TokenEndpoint): Wrong {
+  const { status, isBearer, body } = response
   const check = `check \`${option}\``
   if (misplacedStatuses.has(status)) {
     const question = mistake && `; ${mistake}`
-    return {
-      reason: `has no token endpoint at this path (responded with status ${status}): ${check}${question}`,
-      definite: true,
-    }
+    return [`has no token endpoint at this path (responded with status ${status}): ${check}${question}`, true]
   }
   if (status === 401 && isBearer)
-    return {
-      reason: `responded with status 401 as an API does, not an authorization server: ${check}`,
-      definite: true,
-    }
-  const what = status >= 400 ? `status ${status}` : `no token response (status ${status})`
-  if (isHtml(response))
-    return { reason: `responded with ${what}, but with an HTML page: is it that of a proxy or a firewall?` }
-  return (
-    (status === 200 ? wrongToken(membersOf(response.body)) : undefined) ?? {
-      reason: `responded with ${what}`,
-    }
-  )
+    return [`responded with status 401 as an API does, not an authorization server: ${check}`, true]
+  const what = `responded with ${status >= 400 ? `status ${status}` : `no token response (status ${status})`}`
+  if (isHtml(response)) return [`${what}, but with an HTML page: is it that of a proxy or a firewall?`]
+  return (status === 200 ? wrongToken(membersOf(body)) : undefined) ?? [what]
 }
 
-/** Returns which member of a token response is missing or wrong; `undefined` for what is none. */
+/** Returns which member of a token response is missing or wrong; `undefined` for another response. */
 function wrongToken({
   access_token: token,
   token_type: type,
   expires_in: lifetime,
-}: Readonly<Record<string, unknown>>): { readonly reason: string; readonly definite?: boolean } {
+}: Readonly<Record<string, unknown>>): Wrong | undefined {
   const sent = 'sent a token response'
-  if (token === undefined && type === undefined)
-    return { reason: 'responded with no token response (status 200)' }
-  if (typeof token !== 'string' || token === '') return { reason: `${sent} without \`access_token\`` }
-  if (type === undefined) return { reason: `${sent} without \`token_type\``, definite: true }
+  if (token === undefined && type === undefined) return undefined
+  if (typeof token !== 'string' || token === '') return [`${sent} without \`access_token\``]
+  if (type === undefined) return [`${sent} without \`token_type\``, true]
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
     const isName = typeof type === 'string' && /^[\w-]{1,20}$/.test(type) && type !== token
     const what = isName ? `${type}, and Tokenlane sends Bearer tokens` : 'not Bearer'
-    return { reason: `${sent} whose \`token_type\` is ${what}`, definite: true }
+    return [`${sent} whose \`token_type\` is ${what}`, true]
   }
   return lifetimeOf(lifetime) === undefined
-    ? { reason: `${sent} whose \`expires_in\` is not a number above 0` }
-    : { reason: `${sent} whose \`access_token\` has characters that no header may have` }
+    ? [`${sent} whose \`expires_in\` is not a number above 0`]
+    : [`${sent} whose \`access_token\` has characters that no header may have`]
 }
 
 /**

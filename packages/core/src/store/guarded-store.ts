@@ -24,10 +24,7 @@ export class GuardedStore {
     // in a function: a store may throw before it returns a promise
     const claiming = (async () => this.#store.claim(name, stale, lease))()
     // a lease that has ended when it arrives cannot be used
-    const claimed = await this.#inTime(
-      claiming.then((claim) => [claim]),
-      Math.min(storeTimeout, lease),
-    )
+    const claimed = await this.#inTime(async () => [await claiming], Math.min(storeTimeout, lease))
     if (claimed === undefined) {
       // a lease that comes too late must not keep other processes waiting
       void claiming.then(
@@ -64,21 +61,19 @@ export class GuardedStore {
   }
 
   async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
-    const written = await this.#inTime(
-      (async () => [await this.#store.write(name, fence, entry, lifetime)])(),
-    )
+    const written = await this.#inTime(async () => [await this.#store.write(name, fence, entry, lifetime)])
     if (written !== undefined) this.works()
   }
 
   async release(name: string, fence: string, pause: number): Promise<void> {
-    await this.#inTime((async () => [await this.#store.release(name, fence, pause)])())
+    await this.#inTime(() => this.#store.release(name, fence, pause))
   }
 
   async drop(name: string, entry: string): Promise<void> {
-    await this.#inTime((async () => [await this.#store.drop(name, entry)])())
+    await this.#inTime(() => this.#store.drop(name, entry))
   }
 
-  /** Notes that the store works; reports it if it failed before. */
+  /** Reports that the store works, if it failed before. */
   works(): void {
     if (!this.#failing) return
     this.#failing = false
@@ -91,11 +86,15 @@ export class GuardedStore {
     this.#emit?.({ type: 'store.failed', reason })
   }
 
-  async #inTime<T>(work: Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
+  async #inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
     const timer = new StepTimeout(() => span)
     const signal = timer.signal()
     try {
-      return await abortable(work, signal)
+      return await abortable(
+        // a store may throw before it returns a promise
+        (async () => work())(),
+        signal,
+      )
     } catch {
       // what the client of a store throws may quote its commands, so nothing of it is passed on
       this.failed(signal.aborted ? 'timeout' : 'error')

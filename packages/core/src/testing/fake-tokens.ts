@@ -1,7 +1,7 @@
 import { apiAt, issuerNamed, register, type Registration } from '../manager/registration.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import { type CallCounts, FakeApi } from './fake-api.ts'
-import { FakeToken, type TokenFailure } from './fake-token.ts'
+import { type FakeToken, fakeToken, type TokenFailure } from './fake-token.ts'
 import { type Hold, holdOf } from './hold.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
@@ -124,7 +124,7 @@ function behind({ apis, issuers, token }: CheckedFake, observers: Observers): Be
   const { emit } = observers
   const names = new Set([...apis.map(({ issuer }) => issuer), ...issuers])
   const tokens = new Map<string, FakeToken>()
-  for (const name of names) tokens.set(name, new FakeToken(name, token ?? `${name}-token`, emit))
+  for (const name of names) tokens.set(name, fakeToken(name, token ?? `${name}-token`, emit))
   const callsUnderWay = new CallsUnderWay()
   const fakes = apis.map((api, index) => {
     const shared = { index, token: issuerNamed(tokens, api.issuer), callsUnderWay, emit }
@@ -132,7 +132,7 @@ function behind({ apis, issuers, token }: CheckedFake, observers: Observers): Be
   })
   const parts = Array.from(
     tokens,
-    ([name, each]) => [name, { token: each, status: () => each.status() }] as const,
+    ([name, one]) => [name, { token: one, status: () => one.status() }] as const,
   )
   const registration = register({ issuers: new Map(parts), apis: fakes, callsUnderWay, observers })
   return { registration, tokens, apis: fakes }
