@@ -15,6 +15,8 @@ const queries: Readonly<Record<string, string>> = {
   'self-signed': 'guide/troubleshoot',
   lambda: 'guide/frequent-starts',
   mcp: 'guide/mcp',
+  websocket: 'guide/streams',
+  grpc: 'guide/streams',
   commonjs: 'guide/bootstrap',
 }
 /** The pages that the search lists, in its order. */

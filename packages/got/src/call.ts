@@ -50,6 +50,7 @@ type Hooks = Options['hooks']
  */
 export class Call {
   readonly #tokens: TokenManager
+  readonly #isStream: boolean
   readonly #form: ResendableForm | undefined
   #state: State = { name: 'idle' }
   #hop: Hop | undefined
@@ -62,6 +63,7 @@ export class Call {
   constructor(tokens: TokenManager, options: Options) {
     Error.captureStackTrace(this.#madeAt)
     const { hooks } = options
+    this.#isStream = options.isStream
     this.#tokens = tokens
     this.#form = formOf(options)
     // last, so that it sees what the caller's hooks make of the request
@@ -88,6 +90,8 @@ export class Call {
       if (this.#state !== sent) return
       if (isAgain) this.#addAfterResponse(hooks)
       if (isAgain || isRedirect(response)) this.#state = { name: isAgain ? 'again' : 'moved', pass }
+      // it may be open for hours
+      else if (this.#isStream) pass.release()
     })
     request.on('close', () => {
       // the next attempt or hop takes the place of this one

@@ -62,6 +62,14 @@ describe('a stream', () => {
     unread.destroy()
   })
 
+  test('that is open holds no slot', async () => {
+    const open = client.stream('records')
+    await once(open, 'response')
+    // there is only one
+    expect((await client.stream('records').toArray()).length).toBeGreaterThan(0)
+    open.destroy()
+  })
+
   test('that the caller retries has a token again', async () => {
     failApi(503, 1)
     const first = client.stream('records', { retry })
