@@ -5,14 +5,19 @@ export { isTokenlaneError, TokenlaneError } from './errors.ts'
 export { checkCallOptions, type CallOptions } from './queue/call-options.ts'
 export { managerOf, markManaged, mustBeManager, refuseArgument } from './exchange/attachment.ts'
 export { discardBody } from './exchange/discard-body.ts'
-export { copyOfFields, hasAuthorization, withToken, type HeaderFields } from './exchange/header-fields.ts'
+export {
+  copyOfFields,
+  hasAuthorization,
+  isReplayable,
+  withToken,
+  type HeaderFields,
+} from './exchange/given-request.ts'
 export { outgoingRequest } from './exchange/outgoing-request.ts'
 export { sendWithinApi, type FetchArguments, type OutgoingCall } from './exchange/send-within-api.ts'
 export type { Hop } from './exchange/redirects.ts'
 export { hideRequest, hidingAgent } from './exchange/hide-request.ts'
 export { didYouMean } from './options/nearest.ts'
 export { printable } from './foreign-text.ts'
-export { isReplayable } from './exchange/replayable.ts'
 export { agentSettings, mustKeepFloor } from './tls/tls-floor.ts'
 // What a tool that looks at an application needs.
 export { configurationOf, inspectionOf, type Inspection } from './manager/inspection.ts'

@@ -7,9 +7,7 @@ interface Channel {
   runStores<T>(message: object, work: () => T): T
 }
 
-const stages = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
-
-type Channels = Readonly<Record<(typeof stages)[number], Channel>>
+type Channels = Readonly<Record<'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error', Channel>>
 
 interface DiagnosticsChannel {
   tracingChannel(name: string): Channels
@@ -35,7 +33,14 @@ export class Tracing<Message extends object> {
   /** Whether a message would be received. Make messages only then. */
   get isObserved(): boolean {
     const channels = this.#channels
-    return channels !== undefined && stages.some((stage) => channels[stage].hasSubscribers)
+    return (
+      channels !== undefined &&
+      (channels.start.hasSubscribers ||
+        channels.end.hasSubscribers ||
+        channels.asyncStart.hasSubscribers ||
+        channels.asyncEnd.hasSubscribers ||
+        channels.error.hasSubscribers)
+    )
   }
 
   /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */

@@ -20,6 +20,10 @@ export type TokenlaneRequestInit = RequestInit & {
 
 /** A call of `fetch` with a URL: what was asked, and how to send it more than once. */
 export class Call implements OutgoingCall {
+  /** Whether the caller brings an `Authorization` header. */
+  readonly hasOwnAuthorization: boolean
+  readonly method: string
+  readonly hasBody: boolean
   readonly replayable: boolean
   readonly followsRedirects: boolean
   readonly signal: AbortSignal | undefined
@@ -38,9 +42,13 @@ export class Call implements OutgoingCall {
     this.#url = url
     this.#init = init
     this.#fields = copyOfFields(init.headers)
-    const { priority, resend } = checkCallOptions(tokenlane)
+    this.hasOwnAuthorization = hasAuthorization(this.#fields)
+    const { priority, resend }: CallOptions = tokenlane === undefined ? {} : checkCallOptions(tokenlane)
     this.priority = priority
     this.resend = resend
+    const { method = 'GET' } = init
+    this.method = /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
+    this.hasBody = (init.body ?? undefined) !== undefined
     this.replayable = isReplayable(init.body)
     this.followsRedirects = (init.redirect ?? 'follow') === 'follow'
     // `fetch` refuses what is not a signal
@@ -51,17 +59,8 @@ export class Call implements OutgoingCall {
     return new URL(this.#url)
   }
 
-  get method(): string {
-    const { method = 'GET' } = this.#init
-    return /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
-  }
-
   get headers(): Headers {
     return new Headers(this.#fields)
-  }
-
-  get hasBody(): boolean {
-    return (this.#init.body ?? undefined) !== undefined
   }
 
   get mode(): RequestInit['mode'] {
@@ -71,11 +70,6 @@ export class Call implements OutgoingCall {
   get referrer(): Hop['referrer'] {
     const { referrer, referrerPolicy = '' } = this.#init
     return referrer === undefined ? undefined : { referrer, referrerPolicy }
-  }
-
-  /** Whether the caller brings an `Authorization` header. */
-  get hasOwnAuthorization(): boolean {
-    return hasAuthorization(this.#fields)
   }
 
   next(authorization: string): FetchArguments {

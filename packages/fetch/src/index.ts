@@ -69,22 +69,25 @@ export function createFetch(
   if (managerOf(base) === tokens) return base
 
   const route = (url: URL) => tokens.route(url)
-  const send: TokenlaneFetch = (input, init) => {
-    const url = isRequest(input) ? input.url : String(input)
-    const api = tokens.route(url)
-    if (api === undefined) return base(input, init)
-    const call =
-      isRequest(input) || isRequest(init)
-        ? requestCall(input, init)
-        : urlCall(unmistakable(url, api.baseUrl), init)
-    if (call === undefined) return base(input, init)
-    mustKeepFloor(api.baseUrl)
-    return sendWithinApi(call, { api, route, fetch: withDispatcher(base, init?.dispatcher) })
-  }
   const fetch: TokenlaneFetch = (input, init) => {
+    // not an async function: a promise more, and three turns of promises until it is settled
     try {
-      // not in an async function: a promise more, and three turns of promises until it is settled
-      return send(input, init)
+      const url = isRequest(input) ? input.url : String(input)
+      const api = tokens.route(url)
+      if (api === undefined) return base(input, init)
+      const call =
+        isRequest(input) || isRequest(init)
+          ? requestCall(input, init)
+          : // text that every parser reads as leading to the API, as the router has read it
+            new Call(url.startsWith(api.baseUrl) ? url : new URL(url).href, init ?? {})
+      if (call === undefined || (call instanceof Call && call.hasOwnAuthorization)) return base(input, init)
+      mustKeepFloor(api.baseUrl)
+      const dispatcher = init?.dispatcher
+      return sendWithinApi(call, {
+        api,
+        route,
+        fetch: dispatcher === undefined ? base : withDispatcher(base, dispatcher),
+      })
     } catch (reason) {
       return Promise.reject(reason)
     }
@@ -94,13 +97,10 @@ export function createFetch(
   return markManaged(fetch, tokens)
 }
 
-/** Returns the call of a URL, `undefined` for one that brings its own `Authorization`. */
-function urlCall(url: string, init: TokenlaneRequestInit | null | undefined): Call | undefined {
-  const call = new Call(url, init ?? {})
-  return call.hasOwnAuthorization ? undefined : call
-}
-
-/** The same where `input` or `init` is a `Request`, which decides as `fetch` reads it. */
+/**
+ * Returns the call where `input` or `init` is a `Request`, which decides as `fetch` reads it; `undefined` for one that brings
+ * its own `Authorization`.
+ */
 function requestCall(
   input: Parameters<Fetch>[0],
   asGiven: TokenlaneRequestInit | null | undefined,
@@ -118,15 +118,9 @@ function requestCall(
   return outgoingRequest(request, { client: 'fetch', priority, resend, replayable })
 }
 
-/** Returns a `fetch` that uses this dispatcher, if there is one: also for the redirects of a `Request`. */
+/** Returns a `fetch` that uses this dispatcher, also for the redirects of a `Request`. */
 function withDispatcher(fetch: Fetch, dispatcher: unknown): Fetch {
-  if (dispatcher === undefined) return fetch
   return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit)
-}
-
-/** Returns text that every parser reads as leading to the API, as the router has read it. */
-function unmistakable(url: string, baseUrl: string): string {
-  return url.startsWith(baseUrl) ? url : new URL(url).href
 }
 
 /** Whether this is a `Request`. The tag recognizes one of another realm or package, too. */

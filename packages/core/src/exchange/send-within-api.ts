@@ -44,7 +44,7 @@ const mostRedirects = 20
  */
 export async function sendWithinApi(call: OutgoingCall, destination: Destination): Promise<Response> {
   try {
-    const response = await sendHop(call, destination, call, (token) => call.next(token))
+    const response = await sendHop(call, destination, call)
     call.ended()
     return response
   } catch (reason) {
@@ -58,24 +58,23 @@ function sendHop(
   call: OutgoingCall,
   destination: Destination,
   hop: Hop,
-  next: (authorization: string) => FetchArguments,
-  { pass = call.pass, redirects = 0 }: { readonly pass?: Pass; readonly redirects?: number } = {},
+  redirects = 0,
+  request?: (authorization: string) => FetchArguments,
+  pass = call.pass,
 ): Promise<Response> {
   const { api, fetch, route } = destination
   const follow = async (redirect: Response, sent: Pass): Promise<Response> => {
     if (redirects === mostRedirects) throw networkError('redirect count exceeded')
     const after = nextHop(hop, redirect, call)
     await discardBody(redirect.body)
-    const request = await call.hop(after)
-    if (route(after.url) !== api) return afterLeaving(await fetch(...request()), call, after)
-    const response = await sendHop(call, destination, after, request, {
-      pass: await sent.follow(asked(call, after)),
-      redirects: redirects + 1,
-    })
+    const requestOf = await call.hop(after)
+    if (route(after.url) !== api) return afterLeaving(await fetch(...requestOf()), call, after)
+    const passOfHop = await sent.follow(asked(call, after))
+    const response = await sendHop(call, destination, after, redirects + 1, requestOf, passOfHop)
     return redefine(response, { redirected: true })
   }
   const attempt = async (token: string): Promise<Exchange<Response>> => {
-    const response = await fetch(...next(token))
+    const response = await fetch(...(request?.(token) ?? call.next(token)))
     const isFollowed = call.followsRedirects && isRedirect(response)
     return exchangeOf(response, isFollowed ? (sent) => follow(response, sent) : undefined)
   }
@@ -108,15 +107,13 @@ function redefine(
 
 /** Returns one exchange that ended with a `Response` of the Fetch standard. */
 export function exchangeOf(response: Response, follow?: Exchange<Response>['follow']): Exchange<Response> {
+  const { status } = response
   const header = (name: string): string | null => response.headers.get(name)
   return {
-    status: response.status,
-    get retryAfter() {
-      return header('retry-after')
-    },
-    get wwwAuthenticate() {
-      return header('www-authenticate')
-    },
+    status,
+    // read where they count: in the response to a refused call
+    retryAfter: status < 400 ? undefined : header('retry-after'),
+    wwwAuthenticate: status === 401 ? header('www-authenticate') : undefined,
     header,
     result: response,
     discard: () => discardBody(response.body),

@@ -40,7 +40,7 @@ export function mustKeepFloor(url: string, given: Readonly<Record<string, unknow
  */
 export function processMustKeepFloor(refuse: RefuseTls): void {
   const version = tls?.DEFAULT_MIN_VERSION
-  if (isOld(version))
+  if (version === 'TLSv1' || version === 'TLSv1.1')
     refuse(
       `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'); allowed: '${lowest}' or ` +
         'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1`, also in NODE_OPTIONS, and give ' +

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 
-import { isReplayable } from './replayable.ts'
+import { isReplayable } from './given-request.ts'
 
 const again: unknown[] = [
   undefined,
