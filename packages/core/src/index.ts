@@ -6,6 +6,7 @@ export {
   type ManagerStatus,
   type TokenManager,
 } from './token-manager.ts'
+export { tokensFor } from './tokens-for.ts'
 export type { ApiOptions, TokenFetch, TokenManagerOptions } from './manager/manager-options.ts'
 export {
   generalIssuer,
@@ -14,7 +15,6 @@ export {
   type IssuerSettings,
 } from './issuer/issuer-options.ts'
 export { oauthIssuer } from './issuer/oauth-issuer.ts'
-export type { PerEnvironment } from './options/environment.ts'
 export type {
   CertificateCredentials,
   ClientAuthenticationMethod,

@@ -32,6 +32,8 @@ function here(code: string): string {
   return code
     .replaceAll('https://weblink-auth.example.com', sandbox.weblinkAuthUrl)
     .replaceAll('https://weblink.example.com/api/', sandbox.weblinkUrl)
+    .replaceAll('https://login.example.com/oauth2/token', `${sandbox.authUrl}/public/security/v1/token`)
+    .replaceAll('https://reports.example.com/', sandbox.apiUrl)
     .replaceAll('https://auth.example.com', sandbox.authUrl)
     .replaceAll('https://api.example.com/', sandbox.apiUrl)
     .replaceAll('redis://redis.example.com:6379', redis.url)
@@ -49,6 +51,8 @@ function run(file: string): Promise<{ status: unknown; output: string }> {
     NODE_COMPILE_CACHE: new URL('compiled', folder).pathname,
     GENERAL_CLIENT_ID: general.clientId,
     GENERAL_CLIENT_SECRET: general.clientSecret,
+    REPORTS_CLIENT_ID: general.clientId,
+    REPORTS_CLIENT_SECRET: general.clientSecret,
     WEBLINK_CLIENT_ID: weblink.clientId,
     WEBLINK_CLIENT_SECRET: weblink.clientSecret,
   }

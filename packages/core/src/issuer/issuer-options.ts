@@ -52,22 +52,34 @@ export interface IssuerSettings extends CommonSettings {
   readonly credentials: CredentialsSource
 }
 
-/** Where an issuer of the service is: the URL before the token path, one for all environments or one for each. */
+/** Where an issuer of the service is. */
 export interface AuthUrl {
+  /**
+   * The `https:` URL before the token path, such as `https://auth.example.com`: one for all environments, or one for
+   * each by name, as in `{ testing: 'https://…', production: 'https://…' }`.
+   */
   readonly authUrl: PerEnvironment
 }
 
 /** Where an authorization server is: one URL for all environments, or one for each, in exactly one of these ways. */
 type Place =
-  /** The token endpoint itself (RFC 6749 §3.2). */
-  | (Only<'tokenEndpoint'> & { readonly tokenEndpoint: PerEnvironment })
-  /**
-   * The issuer identifier, as the server's metadata names it. The metadata is fetched before the first token request
-   * (RFC 8414 §3, else OpenID Connect Discovery 1.0 §4), and again when a token request fails. Needs `oauthIssuer`.
-   */
-  | (Only<'issuer'> & { readonly issuer: PerEnvironment })
-  /** The URL before the token path, and the path that is appended. */
-  | (Only<'authUrl' | 'tokenPath'> & AuthUrl & { readonly tokenPath: string })
+  | (Only<'tokenEndpoint'> & {
+      /** The `https:` URL of the token endpoint itself (RFC 6749 §3.2), one for all environments or one for each by name. */
+      readonly tokenEndpoint: PerEnvironment
+    })
+  | (Only<'issuer'> & {
+      /**
+       * The issuer identifier, an `https:` URL, exactly as the server's metadata names it; one for all environments or one
+       * for each by name. The metadata is fetched before the first token request (RFC 8414 §3, else OpenID Connect
+       * Discovery 1.0 §4), and again when a token request fails. Needs `oauthIssuer` or `tokensFor`.
+       */
+      readonly issuer: PerEnvironment
+    })
+  | (Only<'authUrl' | 'tokenPath'> &
+      AuthUrl & {
+        /** The path that is appended to `authUrl`. */
+        readonly tokenPath: string
+      })
 
 /** Forbids the other ways: two of them together do not compile. */
 type Only<Names extends string> = {
@@ -93,11 +105,17 @@ export type IssuerOptions = CommonSettings &
      * @defaultValue the `issuer`, or the `tokenEndpoint` where the options name that
      */
     readonly assertionAudience?: string | undefined
-    /** The `scope` to ask for (RFC 6749 §3.3). */
+    /**
+     * The `scope` to ask for (RFC 6749 §3.3): one or more, with a space between them.
+     *
+     * @defaultValue none: the server chooses
+     */
     readonly scope?: string | undefined
     /**
      * More form fields of the token request, such as `audience`, or `resource` (RFC 8707 §2); an array repeats its
      * field. They belong to a token as its scope does: issuers that differ in them share no token.
+     *
+     * @defaultValue none
      */
     readonly parameters?: Readonly<Record<string, string | readonly string[]>> | undefined
   }

@@ -87,3 +87,21 @@ test('in an edge runtime a rate policy is refused at start, with a shared limite
   }
   expect(() => createTokenManager({ issuers: { general }, apis: [] })).not.toThrow()
 })
+
+test('a window that was given in seconds is asked about, and a short one is taken', () => {
+  const apis = (quota: number, window: number): object => {
+    const ratePolicy = { limits: [{ quota, window }] }
+    return { issuers: { general }, apis: [{ baseUrl: 'https://a.example/', issuer: 'general', ratePolicy }] }
+  }
+  expect(errorOf(apis(25, 1)).message).toContain(
+    '`apis[0].ratePolicy.limits[0].window` is 1; allowed: milliseconds, 10 or more, and at most one call a ' +
+      'millisecond (did you mean 1000, which is 1 s?)',
+  )
+  expect(errorOf(apis(61, 60)).message).toContain('(did you mean 60000, which is 60 s?)')
+  for (const [quota, window] of [
+    [60, 60],
+    [1, 10],
+    [5_000, 1_000],
+  ] as const)
+    expect(() => createTokenManager(apis(quota, window) as never)).not.toThrow()
+})

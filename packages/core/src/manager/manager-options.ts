@@ -14,7 +14,11 @@ export interface ApiOptions<Issuer extends string = string> {
   readonly baseUrl: PerEnvironment
   /** A name from `issuers`. */
   readonly issuer: Issuer
-  /** What the API allows. Without a rate policy its calls never queue. */
+  /**
+   * How many calls the API allows, and how long calls may queue for it.
+   *
+   * @defaultValue none: its calls never queue
+   */
   readonly ratePolicy?: RatePolicy | undefined
   /**
    * Which calls may be sent again after a 401, or after a status that says that the limit was passed: all, none, or
@@ -51,6 +55,8 @@ export interface TokenManagerOptions<Issuer extends string = string> {
   /**
    * The environment that this process is in, such as `testing` or `production`. Needed where a URL is given by
    * environment.
+   *
+   * @defaultValue none
    */
   readonly environment?: string | undefined
   /**
@@ -66,7 +72,11 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    * @defaultValue each manager keeps them by itself, in its own memory
    */
   readonly limiter?: RateLimiterFactory | undefined
-  /** Receives every event; what an observer throws is ignored. */
+  /**
+   * Receives every event, such as `logObserver(console)`; what an observer throws is ignored.
+   *
+   * @defaultValue none
+   */
   readonly observe?: Observer | readonly Observer[] | undefined
   /**
    * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into.

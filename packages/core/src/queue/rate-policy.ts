@@ -13,9 +13,12 @@ import {
 
 /** At most `quota` calls in any `window`. */
 export interface RateLimit {
-  /** Calls, 1 or more. */
+  /** How many calls the API allows in one window, 1 or more. */
   readonly quota: number
-  /** Milliseconds, above 0. */
+  /**
+   * How long the window is, in milliseconds, 10 or more: 1_000 for a second, 60_000 for a minute. More than one call a
+   * millisecond is refused below 1_000, since the window was then given in seconds.
+   */
   readonly window: number
 }
 
@@ -117,9 +120,22 @@ const status: Reader<number> = (value, path) => {
   return given
 }
 
+const readLimit: Reader<RateLimit> = (value, path) => {
+  const limit = object<RateLimit>({ quota: count(1), window: span })(value, path)
+  const { quota, window } = limit
+  // no API counts like this: the window was given in seconds
+  if (window < 10 || (window < 1_000 && quota > window))
+    refuse(
+      `${path}.window`,
+      String(window),
+      `milliseconds, 10 or more, and at most one call a millisecond (did you mean ${window * 1_000}, which is ${window} s?)`,
+    )
+  return limit
+}
+
 /** Reads a rate policy, with its defaults in place. */
 export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
-  limits: list(object<RateLimit>({ quota: count(1), window: span }), 'an array of { quota, window }'),
+  limits: list(readLimit, 'an array of { quota, window }'),
   accounting: optional(oneOf('response', 'send'), 'response'),
   spread: optional(flag, false),
   unansweredGrace: optional(duration()),

@@ -13,6 +13,8 @@ test.each<[string, unknown, string]>([
   ['an option that does not exist', { limits: [], rpm: 3 }, 'ratePolicy.rpm'],
   ['a quota of 0', { limits: [{ quota: 0, window: 1 }] }, 'ratePolicy.limits[0].quota'],
   ['a window below 0', { limits: [{ quota: 1, window: -1 }] }, 'ratePolicy.limits[0].window'],
+  ['a window in seconds', { limits: [{ quota: 1, window: 1 }] }, 'ratePolicy.limits[0].window'],
+  ['a minute in seconds', { limits: [{ quota: 100, window: 60 }] }, 'ratePolicy.limits[0].window'],
   ['half a slot', { limits: [], concurrency: 0.5 }, 'ratePolicy.concurrency'],
   ['another accounting', { limits: [], accounting: 'arrival' }, 'ratePolicy.accounting'],
   ['spread as text', { limits: [], spread: 'yes' }, 'ratePolicy.spread'],

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { FakeIssuer } from '../test/fake-issuer.ts'
+import { isTokenlaneError, tokensFor } from './index.ts'
+
+const given = {
+  tokenEndpoint: 'https://login.example.com/token',
+  credentials: { clientId: 'client', clientSecret: 'secret' },
+  baseUrl: 'https://api.example.com/v1/',
+}
+
+const messageOf = (options: object): string => {
+  try {
+    tokensFor(options as typeof given)
+  } catch (error) {
+    if (isTokenlaneError(error)) return error.message
+  }
+  throw new Error('not refused')
+}
+
+test('one API gets the token of one issuer, asked with its scope and parameters', async () => {
+  const issuer = new FakeIssuer()
+  const parameters = { audience: 'https://api.example.com' }
+  await using tokens = tokensFor({ ...given, scope: 'read', parameters, fetch: issuer.fetch })
+  const authorization = await tokens.route('https://api.example.com/v1/a')?.send(async (header) => ({
+    status: 200,
+    result: header,
+    discard() {},
+  }))
+  expect(authorization).toBe(`Bearer ${(await tokens.getToken('default')).value}`)
+  expect(issuer.requests).toEqual([expect.objectContaining({ scope: 'read', ...parameters })])
+  expect(tokens.route('https://api.example.com/v2/a')).toBeUndefined()
+})
+
+test('every other way of oauthIssuer, and a rate policy, are options too', async () => {
+  const { tokenEndpoint: _, ...rest } = given
+  const ratePolicy = { limits: [{ quota: 25, window: 1_000 }] }
+  await using tokens = tokensFor({
+    ...rest,
+    issuer: 'https://login.example.com',
+    clientAuthentication: 'client_secret_basic',
+    ratePolicy,
+  })
+  expect(tokens.status().apis).toEqual([
+    expect.objectContaining({ baseUrl: given.baseUrl, issuer: 'default', queued: 0, quotaLeft: 25 }),
+  ])
+})
+
+test('one error names everything that is wrong, as it was given', () => {
+  const limits = [{ quota: 0, window: 1_000 }]
+  const message = messageOf({ ...given, baseURL: given.baseUrl, scope: '', ratePolicy: { limits }, fetch: 7 })
+  expect(message).toContain('Cannot create token manager: 4 options are wrong:\n')
+  expect(message).toContain('\n- `options.baseURL` is not an option (did you mean `baseUrl`?)')
+  expect(message).toContain('\n- `scope` is empty; allowed: a scope')
+  expect(message).toContain('\n- `ratePolicy.limits[0].quota` is 0')
+  expect(message).toContain('\n- `fetch` is 7')
+})
+
+test('options that are missing are named', () => {
+  expect(messageOf({})).toMatch(/`credentials` is missing[^]*`baseUrl` is missing/)
+  expect(messageOf(undefined as unknown as object)).toMatch(/`options` is missing; allowed: an object/)
+})

@@ -1,0 +1,91 @@
+import { isTokenlaneError, reasonOf, TokenlaneError } from './errors.ts'
+import type { IssuerOptions } from './issuer/issuer-options.ts'
+import { oauthIssuer } from './issuer/oauth-issuer.ts'
+import type { ApiOptions, TokenManagerOptions } from './manager/manager-options.ts'
+import { mustBeObject, refuseUnknown } from './options/check.ts'
+import { withAllFaults } from './options/faults.ts'
+import { createTokenManager, type TokenManager } from './token-manager.ts'
+
+/** The options of one issuer, of the one API that accepts its tokens, and of their manager. */
+type OneApiOptions = IssuerOptions &
+  Omit<ApiOptions, 'issuer'> &
+  Omit<TokenManagerOptions, 'issuers' | 'apis'>
+
+/** Whose option each is. */
+const owners: Record<keyof OneApiOptions, 'issuer' | 'api' | 'manager'> = {
+  tokenEndpoint: 'issuer',
+  issuer: 'issuer',
+  authUrl: 'issuer',
+  tokenPath: 'issuer',
+  credentials: 'issuer',
+  clientAuthentication: 'issuer',
+  assertionAudience: 'issuer',
+  scope: 'issuer',
+  parameters: 'issuer',
+  renewBefore: 'issuer',
+  requestTimeout: 'issuer',
+  maxWait: 'issuer',
+  secretLifetime: 'issuer',
+  notices: 'issuer',
+  allowInsecureLoopback: 'issuer',
+  baseUrl: 'api',
+  ratePolicy: 'api',
+  resend: 'api',
+  environment: 'manager',
+  store: 'manager',
+  limiter: 'manager',
+  observe: 'manager',
+  fetch: 'manager',
+}
+
+/**
+ * Creates the token manager for one authorization server and one API: `createTokenManager` with a single `oauthIssuer`,
+ * whose name is `default`, and a single API. Nothing is requested before the first call.
+ *
+ * Takes the options of `oauthIssuer` (one of `tokenEndpoint` and `issuer`, and `credentials`), those of an API
+ * (`baseUrl`, `ratePolicy`, `resend`), and the manager's own (`store`, `limiter`, `observe`, `fetch`, `environment`).
+ *
+ * @throws TokenlaneError as `createTokenManager` does.
+ * @example
+ * ```ts
+ * const tokens = tokensFor({
+ *   tokenEndpoint: 'https://login.example.com/oauth2/token',
+ *   credentials: envCredentials('REPORTS'),
+ *   baseUrl: 'https://reports.example.com/',
+ * })
+ * ```
+ */
+export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
+  return withAllFaults((collect) => {
+    collect(mustBeObject, options as unknown, 'options')
+    const given: Record<'issuer' | 'api' | 'manager', Record<string, unknown>> = {
+      issuer: {},
+      api: {},
+      manager: {},
+    }
+    for (const [name, value] of Object.entries(options ?? {})) {
+      if (Object.hasOwn(owners, name)) given[owners[name as keyof OneApiOptions]][name] = value
+      else collect(refuseUnknown, name, 'options', Object.keys(owners))
+    }
+    return collect(createdBy, {
+      ...given.manager,
+      issuers: { default: oauthIssuer(given.issuer as unknown as IssuerOptions) },
+      apis: [{ ...given.api, issuer: 'default' } as ApiOptions<'default'>],
+    })
+  }) as TokenManager<'default'>
+}
+
+/** Creates a manager. Errors name the options as they were given: `baseUrl`, not `apis[0].baseUrl`. */
+function createdBy(options: TokenManagerOptions<'default'>): TokenManager<'default'> {
+  try {
+    return createTokenManager(options)
+  } catch (error) {
+    throw isTokenlaneError(error) ? withGivenPaths(error) : error
+  }
+}
+
+function withGivenPaths(error: TokenlaneError): TokenlaneError {
+  const failures = error.failures?.map((failure) => withGivenPaths(failure))
+  const reason = reasonOf(error).replaceAll(/`(?:issuers\.default|apis\[0\])\./g, '`')
+  return new TokenlaneError(error.code, reason, { failures })
+}
