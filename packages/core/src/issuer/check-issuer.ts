@@ -39,7 +39,7 @@ type IssuerSettings = ReadAs<
 >
 
 /** An issuer whose options are in order. */
-export interface CheckedIssuer extends AskedIssuer, IssuerSettings {
+export interface CheckedIssuer extends Omit<AskedIssuer, keyof IssuerSettings>, IssuerSettings {
   readonly protocol: IssuerProtocol
   /** Of an issuer of the service, which only these paths show. */
   readonly tokenPath: string | undefined
