@@ -1,5 +1,5 @@
 // Packs every public package and uses the tarballs as a stranger would: installed by npm outside of the workspace,
-// from ESM and CommonJS, at run time and for types. Needs no network.
+// from ESM and CommonJS, at run time and for types. Needs no network. With a folder: the tarballs that are there.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { typeChecks } from './type-checks.ts'
 
 const here = fileURLToPath(new URL('..', import.meta.url))
 
-using project = await makeProject()
+using project = await makeProject(process.argv[2])
 const { folder, packages } = project
 const node = (what: string, ...args: string[]) => must(what, process.execPath, args, { cwd: folder })
 const tool = (what: string, ...args: string[]) => must(what, 'pnpm', ['exec', ...args], { cwd: here })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { pack, packed } from './pack.ts'
 import { publicPackages, type PublicPackage, readManifest, root } from './packages.ts'
 import { openRegistry } from './registry.ts'
 import { must } from './run.ts'
@@ -21,8 +22,11 @@ export interface Project extends Disposable {
 
 const consumer = fileURLToPath(new URL('../consumer', import.meta.url))
 
-/** Builds and packs every public package, and installs all of them with npm into a copy of `consumer`. */
-export async function makeProject(): Promise<Project> {
+/**
+ * Installs every public package with npm into a copy of `consumer`: the tarballs of a folder, or of packages that are built
+ * and packed for it.
+ */
+export async function makeProject(given?: string): Promise<Project> {
   const temp = realpathSync(mkdtempSync(join(tmpdir(), 'tokenlane-packages-')))
   const removeTemp = (): void => rmSync(temp, { recursive: true, force: true })
   process.on('exit', removeTemp)
@@ -30,15 +34,15 @@ export async function makeProject(): Promise<Project> {
 
   const folder = join(temp, 'project')
   cpSync(consumer, folder, { recursive: true })
-  const packages = publicPackages().map((item) => {
-    const { name, folder: source } = item
-    const file = `${name.replace('@', '').replace('/', '-')}-${readManifest(source).version}.tgz`
-    const installed = join(folder, 'node_modules', name)
-    return Object.assign(item, { tarball: join(temp, file), installed })
-  })
-  await must('the build', process.execPath, ['scripts/build.ts'], { cwd: root })
-  const filters = packages.flatMap(({ name }) => ['--filter', name])
-  await must('pnpm pack', 'pnpm', [...filters, 'pack', '--pack-destination', temp], { cwd: root })
+  if (given === undefined) await must('the build', process.execPath, ['scripts/build.ts'], { cwd: root })
+  const tarballs = given ?? (await pack(join(temp, 'tarballs')))
+  const files = new Map(packed().map(({ name, file }) => [name, file]))
+  const packages = publicPackages().map((item) =>
+    Object.assign(item, {
+      tarball: join(tarballs, files.get(item.name) ?? ''),
+      installed: join(folder, 'node_modules', item.name),
+    }),
+  )
   await install({ folder, packages, temp })
   return { folder, packages, [Symbol.dispose]: removeTemp }
 }

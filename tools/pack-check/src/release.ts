@@ -1,0 +1,62 @@
+// Puts into `tarballs` what a release consists of: the built packages, packed and used as a stranger would, what is inside
+// of each, their digests, and the names of those that npm does not have. `--dry-run` also does what the job does that
+// stages them, without an upload. `--compare` is for after the approval: npm must have these very bytes.
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { digestOf, sums, writeDigests } from './digests.ts'
+import { pack, packed, type Packed } from './pack.ts'
+import { must, run } from './run.ts'
+import { sbomOf, writeSboms } from './sbom.ts'
+
+const [what] = process.argv.slice(2)
+const folder = await pack()
+const faults = await writeSboms(folder)
+
+const integrityOf = ({ file }: Packed): string => `sha512-${digestOf(join(folder, file), 'base64')}`
+
+/** Returns the digest of the tarball that npm has of a version; `undefined` if it has none. */
+async function published({ name, version }: Packed): Promise<string | undefined> {
+  const { ok, output } = await run('npm', ['view', `${name}@${version}`, 'dist.integrity'], { cwd: folder })
+  if (!ok && /\bE404\b/.test(output)) return undefined
+  if (!ok) throw new Error(`npm does not say whether it has ${name}@${version}\n${output}`)
+  return /sha512-\S+/.exec(output)?.[0]
+}
+
+const states = await Promise.all(packed().map(async (item) => ({ item, there: await published(item) })))
+if (what === '--compare') {
+  for (const { item, there } of states)
+    if (there !== integrityOf(item)) faults.push(`${item.file} is not what npm has: ${there ?? 'nothing'}`)
+  const tags = packed().map((item) => `${item.name}@${item.version} ${sbomOf(item)}\n`)
+  writeFileSync(join(folder, 'TAGS'), tags.join(''))
+} else {
+  const check = ['src/check.ts', folder]
+  console.log(
+    await must('the check of the tarballs', process.execPath, check, {
+      cwd: join(import.meta.dirname, '..'),
+    }),
+  )
+  const missing = states.filter(({ there }) => there === undefined)
+  writeFileSync(join(folder, 'NEW'), missing.map(({ item }) => `${item.file}\n`).join(''))
+}
+writeDigests(folder)
+
+if (what === '--dry-run') {
+  execFileSync('sha512sum', ['--check', '--strict', sums], { cwd: folder, stdio: 'inherit' })
+  for (const { item, there } of states) if (there === undefined) faults.push(...(await stagingFaults(item)))
+}
+
+/** Stages a tarball without an upload: what would be sent must have the digest of the list. */
+async function stagingFaults(item: Packed): Promise<string[]> {
+  const options = ['--access', 'public', '--no-git-checks', '--dry-run', '--json']
+  const output = await must('staging', 'pnpm', ['stage', 'publish', `./${item.file}`, ...options], {
+    cwd: folder,
+  })
+  const staged = /"integrity": "([^"]+)"/.exec(output)?.[1]
+  console.log(`would stage ${item.name}@${item.version}, ${staged}`)
+  return staged === integrityOf(item) ? [] : [`${item.file} would be staged as ${staged}`]
+}
+
+for (const fault of faults) console.error(`release: ${fault}`)
+if (faults.length > 0) process.exitCode = 1
+else console.log(`${states.length} tarballs, what is inside of each, and their digests are in ${folder}`)

@@ -1,0 +1,83 @@
+// Long: builds and packs the whole workspace again, on three versions of Node.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { digestOf } from '../src/digests.ts'
+import { packed } from '../src/pack.ts'
+import { root } from '../src/packages.ts'
+import { must } from '../src/run.ts'
+import { binaryOf, runtimes } from '../src/runtime.ts'
+
+const temp = mkdtempSync(join(tmpdir(), 'reproducible-'))
+afterAll(() => rmSync(temp, { recursive: true }))
+
+/** Years from now, and in another time zone. */
+const laterClock = `const later = 5e11
+const { now } = Date
+globalThis.Date = class extends Date {
+  constructor(...given) {
+    if (given.length === 0) super(now() + later)
+    else super(...given)
+  }
+  static now() { return now() + later }
+}
+`
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+
+/** Copies a workspace, all files with another date, and installs what it needs from this machine's store. */
+async function copyOf(from: string, name: string): Promise<string> {
+  const folder = join(temp, name)
+  for (const file of files) {
+    cpSync(join(from, file), join(folder, file))
+    utimesSync(join(folder, file), 1, 1)
+  }
+  const options = ['--frozen-lockfile', '--prefer-offline', '--ignore-scripts']
+  await must('installing', 'pnpm', ['install', ...options], { cwd: folder })
+  return folder
+}
+
+/** Builds and packs a workspace, and returns the digest of each tarball. */
+async function digestsFrom(folder: string, env: NodeJS.ProcessEnv, node = process.execPath): Promise<object> {
+  const path = [dirname(node), process.env['PATH']].join(delimiter)
+  await must('building', node, ['scripts/build.ts', '--tarballs'], {
+    cwd: folder,
+    env: { ...process.env, ...env, PATH: path },
+  })
+  const tarballs = join(folder, 'tarballs')
+  return Object.fromEntries(
+    readdirSync(tarballs).map((file) => [file, digestOf(join(tarballs, file), 'hex')]),
+  )
+}
+
+let first: object
+beforeAll(async () => {
+  first = await digestsFrom(await copyOf(root, 'first'), { TZ: 'UTC' })
+}, 600_000)
+
+test('every package is packed', () => {
+  expect(Object.keys(first).toSorted()).toEqual(
+    packed()
+      .map(({ file }) => file)
+      .toSorted(),
+  )
+})
+
+test.each(runtimes.filter(({ id }) => id.startsWith('Node')))(
+  '$name packs the same bytes in another folder, at another time and in another time zone',
+  { timeout: 600_000 },
+  async (runtime) => {
+    const clock = join(temp, 'clock.mjs')
+    writeFileSync(clock, laterClock)
+    const env = { TZ: 'Pacific/Kiritimati', LC_ALL: 'C', NODE_OPTIONS: `--import=${clock}` }
+    const folder = await copyOf(join(temp, 'first'), join('elsewhere', runtime.id.replace(' ', '-')))
+    expect(await digestsFrom(folder, env, await binaryOf(runtime))).toEqual(first)
+  },
+)
