@@ -15,6 +15,7 @@ const queries: Readonly<Record<string, string>> = {
   'self-signed': 'guide/troubleshoot',
   lambda: 'guide/frequent-starts',
   mcp: 'guide/mcp',
+  bottleneck: 'guide/coming-from-bottleneck',
   websocket: 'guide/streams',
   grpc: 'guide/streams',
   commonjs: 'guide/bootstrap',
