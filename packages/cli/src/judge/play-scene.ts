@@ -115,6 +115,8 @@ async function watch(
     ended = program.ended.reason as string
   }
   const exempt = new Set([...(scene.exempt ?? []), ...(scene.hopeless ? ['work-lost', 'given-up'] : [])])
+  // a client that offers nothing newer makes no call
+  const lenient = new Set(['old-tls', ...(scene.lenient ?? [])])
   const journal = control.journal()
   const entries = new Map(journal.map((entry) => [entry.id, entry]))
   const found = [...control.verdict().findings, ...givenUpCalls(journal), ...own]
@@ -122,7 +124,7 @@ async function watch(
     .filter(({ rule }) => !exempt.has(rule))
     .map(({ rule, severity, message, fix, evidence, count }): SceneFinding => ({
       rule,
-      severity: scene.lenient?.includes(rule) ? 'warning' : severity,
+      severity: lenient.has(rule) ? 'warning' : severity,
       message,
       fix,
       evidence: evidence.flatMap((id) => entries.get(id) ?? []),

@@ -138,7 +138,7 @@ export const scenes: readonly Scene[] = [
     unseen({ sandbox }) {
       const { apis } = sandbox.control.counts()
       const most = Math.max(...realms.flatMap((api) => apis[api].maxInWindow))
-      return most < quota / 2 ? `at most ${most} of ${quota} calls were made in any second` : undefined
+      return most < quota / 3 ? `at most ${most} of ${quota} calls were made in any second` : undefined
     },
   },
   {

@@ -126,7 +126,7 @@ async function permit(api: number): Promise<void> {
   for (;;) {
     const at = Math.max(next[api] ?? 0, pausedUntil[api] ?? 0, Date.now())
     if ((pausedUntil[api] ?? 0) <= Date.now()) {
-      next[api] = at + 1_300 / Number(variable('CALLS_PER_SECOND'))
+      next[api] = at + 1_750 / Number(variable('CALLS_PER_SECOND'))
       await sleep(at - Date.now())
       if ((pausedUntil[api] ?? 0) <= Date.now()) return
     } else await sleep(at - Date.now() + 1)
