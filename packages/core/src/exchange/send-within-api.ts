@@ -87,7 +87,7 @@ function asked(call: OutgoingCall, { method, hasBody }: Hop): AdmitOptions {
   return { client, method, signal, priority, resend, replayable: call.replayable || !hasBody }
 }
 
-/** To the client's own `fetch`, the hop that left the API was the first request. */
+/** Native fetch saw only the last hop, so restores `redirected`, `type` and `url`. */
 function afterLeaving(response: Response, call: OutgoingCall, hop: Hop): Response {
   if (response.type !== 'basic' || hop.url.origin === call.url.origin)
     return redefine(response, { redirected: true })

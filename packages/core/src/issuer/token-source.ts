@@ -15,7 +15,7 @@ export interface TokenSource {
    * @throws TokenlaneError what kept it from getting a token.
    */
   obtain(reason: RenewalReason, wait: Wait): Promise<Grant>
-  /** Ends when the last grant has left nothing to do, such as writing it to a store. */
+  /** Resolves once background work of the last grant (a store write) is done. */
   idle?(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export interface ClientTokenSource {
    * @throws TokenlaneError what kept it from getting a token.
    */
   obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
-  /** As in `TokenSource`. */
+  /** Resolves once background work of the last grant (a store write) is done. */
   idle?(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export interface Wait {
   readonly timeLeft: number
   /** Whether calls wait that have no other token to send. */
   readonly needed: boolean
-  /** Whether calls are better off with this token than with the one they have. */
+  /** Whether this token should replace the current one. */
   accepts(grant: Grant): boolean
   /**
    * Lets `ms` milliseconds pass, or fewer if `early` settles. Keeps the process alive only while calls wait.

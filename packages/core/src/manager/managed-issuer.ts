@@ -42,26 +42,15 @@ export class ManagedIssuer {
   readonly token: RenewingToken
 
   constructor({ name, checked, askOptions, emit, share }: ManagedIssuerOptions) {
-    const { renewBefore, maxWait, secretLifetime: lifetime, notices } = checked
-    this.credentials = new CredentialRotation({
-      issuer: name,
-      credentials: checked.credentials,
-      form: checked.proof,
-      lifetime: { lifetime, notices },
-      emit,
-    })
+    const { url, credentials, proof, protocol, renewBefore, maxWait, secretLifetime, notices } = checked
+    const lifetime = { lifetime: secretLifetime, notices }
+    this.credentials = new CredentialRotation({ issuer: name, credentials, form: proof, lifetime, emit })
     this.requestTimeout = Math.min(checked.requestTimeout, maxWait)
-    const { url, option, mistake, proof, parameters, protocol } = checked
-    const asking = protocol.asking?.(checked)
     const endpoint: TokenEndpoint = {
-      issuer: name,
-      url,
-      option,
-      mistake,
-      proof,
-      parameters,
-      asking,
+      ...checked,
       ...askOptions,
+      issuer: name,
+      asking: protocol.asking?.(checked),
     }
     this.issuing = askIssuer(endpoint, this.requestTimeout)
     // half of the wait: if the process that asks ends, another one that waits has as much time to ask

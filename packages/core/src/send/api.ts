@@ -1,4 +1,4 @@
-/** What an adapter reports of the response to one attempt, as it stood on the wire. */
+/** Status and headers of one response, as an adapter reports them. */
 export interface Report {
   /** HTTP status code. */
   readonly status: number

@@ -39,13 +39,13 @@ export interface TokenStore {
    */
   wait?(name: string, ms: number, signal: AbortSignal): Promise<StoreEntry | undefined>
   /**
-   * Returns what the server behind the store says of itself. For tools such as `tokenlane doctor`: calls never wait for
+   * Returns facts about the server behind the store. For tools such as `tokenlane doctor`: calls never wait for
    * it. Optional.
    */
   server?(): Promise<SharedServer>
 }
 
-/** What the server behind a shared token store or rate limiter says of itself. Holds no address and no password. */
+/** Facts about the server behind a shared token store or rate limiter. Hold no address and no password. */
 export interface SharedServer {
   /** The same for everything that is kept on this server; changes when the server starts anew. */
   readonly id: string

@@ -29,7 +29,7 @@ export class FairLimits {
   #turn: LimitedApi | undefined
   #isServing = false
   #willServe = false
-  /** How long the limiter makes the tenant wait whose turn it is, in milliseconds; 0 before it was asked. */
+  /** How long the limiter makes the current tenant's queue wait, in ms; 0 before it was asked. */
   #wait = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 

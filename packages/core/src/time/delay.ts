@@ -2,21 +2,18 @@ import { abortable } from './abortable.ts'
 
 /** A timer that can be ended early, and that keeps the process alive only while it is referenced. */
 export class Delay {
-  readonly over: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
+  readonly over: Promise<void> = this.#ended.promise
   readonly #timer: ReturnType<typeof setTimeout>
-  readonly #resolve: () => void
 
   constructor(ms: number) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.over = promise
-    this.#resolve = resolve
     // a fraction of a millisecond would be cut off
-    this.#timer = setTimeout(resolve, Math.ceil(ms))
+    this.#timer = setTimeout(this.#ended.resolve, Math.ceil(ms))
   }
 
   stop(): void {
     clearTimeout(this.#timer)
-    this.#resolve()
+    this.#ended.resolve()
   }
 
   // outside of Node a timer is a number, which keeps no process alive

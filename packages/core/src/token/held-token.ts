@@ -44,7 +44,7 @@ export class HeldToken {
     return this.token
   }
 
-  /** Returns whether calls are better off with this token than with the one that they have. */
+  /** Returns whether this token should replace the current one. */
   wouldAccept(grant: Grant): boolean {
     const age = AccessToken.age(this.#tokenOf(grant))
     return age === 'fresh' || (age === 'aging' && this.unexpired() === undefined)
