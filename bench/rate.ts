@@ -19,8 +19,6 @@ type Send = (attempt: () => Promise<void>) => Promise<unknown>
 interface Case {
   readonly name: string
   readonly limits: readonly RateLimit[]
-  /** The server counts, but answers 429 only to ten times the quota: what is accounted from the send may be over. */
-  readonly lenient?: true
   /** Through Tokenlane, with this besides the limits; else through a peer. */
   readonly through: Omit<RatePolicy, 'limits'> | (() => Send)
 }
@@ -57,10 +55,9 @@ const ours: readonly Setting[] = [
     cases: {
       general: { name: '25/1 s, spread, no delay', limits: persecond(25), through: { spread: true } },
       weblink: {
-        name: '100/1 s, from the send, no delay, no 429',
+        name: '100/1 s, learned, no delay',
         limits: persecond(100),
-        lenient: true,
-        through: { accounting: 'send' },
+        through: { accounting: 'learned' },
       },
     },
   },
@@ -102,7 +99,7 @@ async function measured(services: readonly Setting[], ms: number): Promise<Recor
 async function measureBoth({ cases, delays }: Setting, ms: number): Promise<Record<string, string>[]> {
   const { general, weblink } = cases
   const child = startChild('strict-service.ts', {
-    ratePolicies: { general: { limits: enforced(general) }, weblink: { limits: enforced(weblink) } },
+    ratePolicies: { general: { limits: general.limits }, weblink: { limits: weblink.limits } },
     delays,
   })
   const service = await tellOf<Service>(child)
@@ -118,8 +115,6 @@ async function measureBoth({ cases, delays }: Setting, ms: number): Promise<Reco
     ],
   })
   await tokens.warmUp()
-  // counted from the send, a first burst that waits for connections would arrive together with the second
-  if (delays === undefined) await openConnections(service.weblinkUrl, 100)
   const [generalSends, weblinkSends] = await Promise.all([
     load(general, tokens.route(service.apiUrl) as Api, ms),
     load(weblink, tokens.route(service.weblinkUrl) as Api, ms),
@@ -128,16 +123,6 @@ async function measureBoth({ cases, delays }: Setting, ms: number): Promise<Reco
   const { apis } = await tellOf<SandboxCounts>(child)
   child.kill()
   return [rowOf(general, generalSends, apis.general), rowOf(weblink, weblinkSends, apis.weblink)]
-}
-
-function enforced({ limits, lenient }: Case): readonly RateLimit[] {
-  return lenient ? limits.map(({ quota, window }) => ({ quota: quota * 10, window })) : limits
-}
-
-/** By paths outside of the API, which its rate policy does not count. */
-async function openConnections(baseUrl: string, count: number): Promise<void> {
-  const ask = async (): Promise<unknown> => (await fetch(new URL('/', baseUrl))).arrayBuffer()
-  await Promise.all(Array.from({ length: count }, ask))
 }
 
 function policyOf({ limits, through }: Case): RatePolicy | undefined {
@@ -188,22 +173,21 @@ async function load({ limits, through }: Case, api: Api, ms: number): Promise<Se
 
 /** Over whole rounds of the quota, so that it does not matter where in a burst the measuring begins and ends. */
 function rowOf(
-  { name, limits, through }: Case,
+  { name, limits }: Case,
   sends: readonly Sent[],
   counts: SandboxCounts['apis'][Realm],
 ): Record<string, string> {
   const inOrder = sends.toSorted((a, b) => a.at - b.at)
   const steady = inOrder.filter(({ at }) => at - (inOrder[0]?.at ?? 0) > warmUp)
   const roundTrip = steady.reduce((sum, send) => sum + send.roundTrip, 0) / steady.length
-  const fromSend = typeof through !== 'function' && through.accounting === 'send'
-  const most = limits.map(({ quota, window }) => quota / (window + (fromSend ? 0 : roundTrip)))
+  const most = limits.map(({ quota, window }) => quota / window)
   const bound = Math.min(...most)
   const { quota } = limits[most.indexOf(bound)] as RateLimit
   const calls = Math.floor((steady.length - 1) / quota) * quota
   const rate = calls / ((steady[calls]?.at ?? 0) - (steady[0]?.at ?? 0))
   return {
     'limits, what keeps them': name,
-    'of what the guarantee allows': (rate / bound).toFixed(3),
+    'of the quota': (rate / bound).toFixed(3),
     'most in any window': counts.maxInWindow
       .map((max, index) => `${max} of ${limits[index]?.quota}`)
       .join(', '),

@@ -150,7 +150,7 @@ class Line {
       baseUrl: `https://api-${Date.now().toString(36)}-${apis}.example/`,
       limits: [],
       spread: false,
-      accounting: 'response',
+      accounting: 'strict',
       unitsAvailable: ask,
       paused() {},
       resumed: ask,

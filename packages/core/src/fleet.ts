@@ -10,5 +10,5 @@ export type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './queue
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
 export { unitSpan } from './queue/sliding-window.ts'
-export { createUnansweredGrace, type UnansweredGrace } from './queue/unanswered-grace.ts'
+export { Arrivals, type LimiterClock, type SentRequest } from './queue/arrivals.ts'
 export { longestTimer } from './time/timers.ts'

@@ -52,7 +52,7 @@ test('nor is the endpoint, the scope, the fetch or the observer of somebody else
 test('nor is a rate policy made laxer, or stricter, by somebody else', () => {
   pollute({
     spread: true,
-    accounting: 'send',
+    accounting: 'learned',
     concurrency: 0,
     maxQueued: -1,
     maxWait: 0,

@@ -160,7 +160,7 @@ test('whatever the policy, the network and who dies: no window of the server hol
         failed: nothing,
         recovered: nothing,
       }
-      const api: LimitedApi = { baseUrl: `fleet ${fleets}`, accounting: 'response', ...policy, ...hooks }
+      const api: LimitedApi = { baseUrl: `fleet ${fleets}`, accounting: 'strict', ...policy, ...hooks }
       const arrivals: number[] = []
       const members = Array.from({ length: size }, () => join(api, arrivals, travels))
       later(5_000, () => {
@@ -191,7 +191,7 @@ test('processes that always have calls get the same', async () => {
     recovered: nothing,
   }
   const limits = [{ quota: 25, window: 1_000 }]
-  const api: LimitedApi = { baseUrl: 'fair', accounting: 'response', limits, spread: false, ...hooks }
+  const api: LimitedApi = { baseUrl: 'fair', accounting: 'strict', limits, spread: false, ...hooks }
   const travels = [20, 60, 100, 40, 80].map((there) => ({ there, back: 120 - there, lost: false }))
   const members = Array.from({ length: 8 }, () => join(api, [], travels))
   await pass(now + 60_000)
@@ -217,7 +217,7 @@ test('after an outage of little more than a short window nobody gets a unit befo
   const limits = [{ quota: 20, window: 300 }]
   const api: LimitedApi = {
     baseUrl: `outage ${fleets}`,
-    accounting: 'response',
+    accounting: 'strict',
     limits,
     spread: false,
     ...hooks,
@@ -299,7 +299,7 @@ test.each([600_000, 1e18, Infinity])(
     }
     const api: LimitedApi = {
       baseUrl: `pause ${fleets}`,
-      accounting: 'response',
+      accounting: 'strict',
       limits: [{ quota: 20, window: 300 }],
       spread: false,
       ...hooks,

@@ -111,7 +111,7 @@ class Fleet implements AsyncDisposable {
       baseUrl,
       limits,
       spread: false,
-      accounting: 'response',
+      accounting: 'strict',
       unitsAvailable: nothing,
       paused: nothing,
       resumed: nothing,
@@ -203,7 +203,7 @@ test.concurrent(
     })
     limiter.take(10)
     await vi.waitFor(() => expect(sentAt).toHaveLength(3), timeout)
-    limiter.setPolicy?.({ limits: [{ quota: 5, window: 2_000 }], spread: false, accounting: 'response' })
+    limiter.setPolicy?.({ limits: [{ quota: 5, window: 2_000 }], spread: false, accounting: 'strict' })
     limiter.take(10)
     await vi.waitFor(() => expect(sentAt).toHaveLength(5), timeout)
     expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeLessThan(2_000)

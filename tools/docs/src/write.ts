@@ -21,6 +21,8 @@ const writers: Readonly<Record<string, readonly string[]>> = {
     'packages/sandbox/test/console-picture.ts',
     'examples/quickstart/record.ts',
   ],
+  // the table of docs/guide/rate-policy.md; 20 s
+  quota: ['packages/core/test/simulation/write-table.ts'],
   // docs/runtimes.md; 11 min
   runtimes: ['tools/pack-check/src/runtimes.ts'],
   // docs/tls.md; 2 min

@@ -120,7 +120,7 @@ async function tryLimiter(create: NonNullable<Inspection['limiter']>, step: Step
     baseUrl: 'https://doctor.tokenlane.invalid/',
     limits: [{ quota: 1, window: 100 }],
     spread: false,
-    accounting: 'response',
+    accounting: 'strict',
     unitsAvailable: ask,
     paused() {},
     resumed() {},

@@ -266,10 +266,10 @@ export class ApiQueue {
     return { queued, emptyIn: this.#emptyIn(queued) }
   }
 
-  /** Returns the least time until the last queued call is sent, in milliseconds: later calls and pauses add to it. */
+  /** Returns the time until the last queued call is sent, in milliseconds: later calls and pauses add to it. */
   #emptyIn(queued: number): number {
     if (queued === 0) return 0
-    const byLimits = this.#limits.forecast(queued)
+    const byLimits = this.#limits.estimate(queued)
     const withoutSlot = queued - this.#freeSlots
     if (withoutSlot <= 0) return byLimits
     const pause = Math.max(0, this.#limits.pausedUntil - performance.now())

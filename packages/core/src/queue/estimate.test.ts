@@ -17,7 +17,7 @@ test.each<[string, RatePolicy]>([
       ],
     },
   ],
-  ['the send accounted', { limits: [{ quota: 25, window: 1_000 }], accounting: 'send' }],
+  ['accounting that is learned', { limits: [{ quota: 25, window: 1_000 }], accounting: 'learned' }],
 ])('with %s the estimate of the end is right from the start to within 5 %', async (_what, policy) => {
   const { call, tokens, sentAt } = limitedApi(policy)
   await tokens.warmUp()

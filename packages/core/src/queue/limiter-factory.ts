@@ -11,9 +11,8 @@ export interface LimitedApi {
   /** All of them hold at once; may be empty. */
   readonly limits: readonly RateLimit[]
   readonly spread: boolean
-  /** With `send` the limiter calls `answered` on a permit as soon as it is taken. */
   readonly accounting: Accounting
-  /** Milliseconds for a request that got no response; by default as `createUnansweredGrace` says. */
+  /** As in a rate policy. */
   readonly unansweredGrace?: number | undefined
   /** Units came free: the queue calls `take` again, before this returns. Not to be called from within `take`. */
   unitsAvailable(): void

@@ -27,6 +27,8 @@ export interface Unit extends SentCall {
 export interface LimitsStatus {
   readonly quotaUsed?: number
   readonly quotaLeft?: number
+  /** Within how many milliseconds after its send a call counts as arrived: as learned. */
+  readonly arrivesWithin?: number
   readonly pausedUntil?: string
 }
 
@@ -112,9 +114,9 @@ export class Limits {
 
   /** Reads the response to a call, and returns whether the API refused the call for its limit. */
   answered(unit: Unit, response: ResponseHead): boolean {
-    unit.permit.answered()
-    this.#trial.ended(unit)
     const isRefused = this.#policy.limitedStatuses.includes(response.status)
+    unit.permit.answered(isRefused)
+    this.#trial.ended(unit)
     if (isRefused) this.#refused(unit, response)
     else if (response.status !== 401 && unit.sentAt > this.#refusedAt) this.#refusedInRow = 0
     if (this.#policy.rateLimitHeaders) {
@@ -134,6 +136,11 @@ export class Limits {
   /** Returns the milliseconds until the `ahead`-th call from now may be sent at the earliest. */
   forecast(ahead: number): number {
     return finiteDuration(this.#limiter.forecast(ahead, 0, this.#pausedUntil))
+  }
+
+  /** Returns about when the `ahead`-th call from now may be sent, in milliseconds from now. */
+  estimate(ahead: number): number {
+    return finiteDuration(this.#limiter.forecast(ahead, this.#limiter.lag?.() ?? 0, this.#pausedUntil))
   }
 
   /** Lifts a pause that the API asked for, for every process that shares the limiter. */
@@ -165,7 +172,9 @@ export class Limits {
     const pause = this.#pausedUntil - performance.now()
     const quotaUsed = this.#limiter.used?.()
     const quotaLeft = this.#limiter.unitsLeft?.()
+    const learned = this.#policy.accounting === 'learned' ? this.#limiter.arrivesWithin?.() : undefined
     return {
+      ...(learned !== undefined && { arrivesWithin: Math.round(learned) }),
       ...(quotaUsed !== undefined && { quotaUsed: Math.min(1, finiteDuration(quotaUsed)) }),
       ...(quotaLeft !== undefined && quotaLeft < Infinity && { quotaLeft: Math.max(0, quotaLeft) }),
       ...(pause > 0 && { pausedUntil: dateFromNow(pause) }),

@@ -1,35 +1,39 @@
+import { Arrivals, type LimiterClock } from './arrivals.ts'
 import type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './rate-limiter.ts'
-import type { Accounting } from './rate-policy.ts'
 import { SlidingWindow, UnitHistory } from './sliding-window.ts'
-import { createUnansweredGrace, type UnansweredGrace } from './unanswered-grace.ts'
 
 /**
  * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock or, in a
  * simulation, on another one.
  *
- * Why a unit comes free one window after the response, not after the send: of any `quota + 1` attempts one was
- * answered a full window before the last was sent, so no window of the server's, which counts each somewhere
- * between send and response, holds them all. Counted from the send this holds while all requests travel equally long.
+ * A unit comes free one window after its request has arrived at the latest; `Arrivals` says when that is, and why no
+ * window of the server's then holds more than the quota.
  */
-export function createRateLimiter(options: RateLimiterOptions, clock: () => number = monotonic): RateLimiter {
+export function createRateLimiter(
+  options: RateLimiterOptions,
+  clock: LimiterClock = processClock,
+): RateLimiter {
   return new MemoryLimiter(options, clock)
 }
 
-const monotonic = (): number => performance.now()
+const processClock: LimiterClock = {
+  now: () => performance.now(),
+  after: (ms, run) => setTimeout(run, ms),
+}
 
 class MemoryLimiter implements RateLimiter {
-  readonly #clock: () => number
+  readonly #clock: LimiterClock
   readonly #history = new UnitHistory()
+  readonly #arrivals: Arrivals
   #windows: readonly SlidingWindow[] = []
   #longestSpan = 0
   /** Between one send and the next, with `spread`; otherwise 0. */
   #interval = 0
-  #accounting: Accounting = 'response'
-  #grace: UnansweredGrace = createUnansweredGrace()
   #lastSentAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: RateLimiterOptions, clock: () => number) {
+  constructor(options: RateLimiterOptions, clock: LimiterClock) {
     this.#clock = clock
+    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest))
     this.setPolicy(options)
   }
 
@@ -37,64 +41,79 @@ class MemoryLimiter implements RateLimiter {
     this.#windows = limits.map((limit) => new SlidingWindow(limit, this.#history))
     this.#longestSpan = Math.max(0, ...this.#windows.map(({ span }) => span))
     this.#interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
-    this.#accounting = accounting
-    this.#grace = createUnansweredGrace(unansweredGrace)
+    this.#arrivals.setPolicy(accounting, unansweredGrace, this.#longestSpan)
   }
 
   take(): Permit | NotBefore {
-    const now = this.#clock()
-    let wait = Math.max(0, this.#lastSentAt + this.#interval - now)
+    const now = this.#clock.now()
+    let wait = 0
+    this.#arrivals.stillHere(now)
     for (const window of this.#windows) wait = Math.max(wait, window.wait(now))
+    if (wait > 0) this.#arrivals.full()
+    wait = Math.max(wait, this.#lastSentAt + this.#interval - now)
     if (wait > 0) return wait
     this.#lastSentAt = now
     this.#history.forget(now, this.#longestSpan)
-    this.#history.take()
-    const permit = this.#permit(now)
-    if (this.#accounting === 'send') permit.answered()
-    return permit
+    return this.#permit()
   }
 
   used(): number {
-    const now = this.#clock()
+    const now = this.#clock.now()
     return Math.max(0, ...this.#windows.map((window) => window.used(now)))
   }
 
   unitsLeft(): number {
-    const now = this.#clock()
+    const now = this.#clock.now()
     return Math.min(Infinity, ...this.#windows.map((window) => window.unitsLeft(now)))
   }
 
-  forecast(ahead: number, roundTrip: number, from: number = Number.NEGATIVE_INFINITY): number {
-    const now = this.#clock()
+  forecast(ahead: number, lag: number, from: number = Number.NEGATIVE_INFINITY): number {
+    const now = this.#clock.now()
     const start = Math.max(now, from)
     const interval = this.#interval
+    // sure is only what no response can make earlier
+    const slack = lag === 0 ? this.#arrivals.slack : 0
     let wait = interval === 0 ? 0 : Math.max(0, this.#lastSentAt + interval - start) + (ahead - 1) * interval
-    const lag = this.#accounting === 'send' ? 0 : roundTrip
-    for (const window of this.#windows) wait = Math.max(wait, window.forecast(ahead, now, start, lag))
+    for (const window of this.#windows) wait = Math.max(wait, window.forecast(ahead, start, lag, slack))
     return start - now + wait
   }
 
-  /** Returns the permit of a unit that was just taken. What ends it first counts. */
-  #permit(takenAt: number): Permit {
+  pause(ms: number): void {
+    this.#arrivals.refused(ms)
+  }
+
+  lag(): number {
+    return this.#arrivals.lag
+  }
+
+  arrivesWithin(): number {
+    return this.#arrivals.bound
+  }
+
+  /** Takes a unit. What ends it first counts. */
+  #permit(): Permit {
+    const arrivals = this.#arrivals
     const history = this.#history
-    const grace = this.#grace
-    let isOver = false
-    const end = (settle: (now: number) => void): void => {
-      if (!isOver) settle(this.#clock())
-      isOver = true
-    }
+    const request = arrivals.send()
+    history.add(request.latest)
+    let state: 'sent' | 'answered' | 'ended' = 'sent'
     return {
-      answered: () =>
-        end((now) => {
-          grace.sawRoundTrip(now - takenAt)
-          history.settle(now)
-        }),
-      ended: () =>
-        end((now) => {
-          grace.sawNoResponse(now - takenAt)
-          history.settle(now + grace.ms)
-        }),
-      cancel: () => end(() => history.giveBack()),
+      answered: (isRefused = false) => {
+        if (state !== 'sent') return
+        state = 'answered'
+        arrivals.answered(request, isRefused)
+      },
+      ended: () => {
+        if (state === 'answered') arrivals.freed()
+        else if (state === 'sent') arrivals.unanswered(request)
+        state = 'ended'
+      },
+      cancel: () => {
+        if (state !== 'sent') return
+        state = 'ended'
+        arrivals.cancelled(request)
+        history.remove(request.latest)
+      },
     }
   }
 }

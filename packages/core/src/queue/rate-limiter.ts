@@ -3,11 +3,9 @@ import type { Accounting, RateLimit } from './rate-policy.ts'
 
 /** One unit of every limit, taken for one attempt. */
 export interface Permit {
-  /** Notes that the response arrived: the unit comes free one window from now. */
-  answered(): void
-  /**
-   * Notes that the attempt ended. Without a response its request may still be on the way, so the unit comes free later.
-   */
+  /** Notes that the response arrived, so the request has arrived before; and whether it refuses the call for the limit. */
+  answered(isRefused?: boolean): void
+  /** Notes that the attempt ended. Without a response its request may still be on the way. */
   ended(): void
   /** Notes that the attempt was never made: the unit is free at once. */
   cancel(): void
@@ -26,10 +24,18 @@ export interface RateLimiter {
    */
   take(couldUse: number): Permit | NotBefore
   /**
-   * Returns the milliseconds until the `ahead`-th attempt from now may go, by the limits alone, if each response
-   * takes `roundTrip` milliseconds and no attempt goes before `from`. With a `roundTrip` of 0 it is a lower bound.
+   * Returns the milliseconds until the `ahead`-th attempt from now may go, by the limits alone, if no attempt goes before
+   * `from`, and if each unit comes free `lag` milliseconds later than one window after its send. With a `lag` of 0 it is
+   * a lower bound.
    */
-  forecast(ahead: number, roundTrip: number, from?: number): number
+  forecast(ahead: number, lag: number, from?: number): number
+  /** Returns how much later than one window after its send a unit came free lately, in milliseconds, for estimates. */
+  lag?(): number
+  /**
+   * Returns within how many milliseconds after its send a request is taken to have arrived: as assumed, or as learned
+   * with `accounting: 'learned'`.
+   */
+  arrivesWithin?(): number
   /** Returns the share of the fullest limit that is in use, 0 to 1, for the status; `undefined` while it is not known. */
   used?(): number | undefined
   /**
@@ -67,6 +73,6 @@ export interface RateLimiterOptions {
   readonly limits: readonly RateLimit[]
   readonly spread: boolean
   readonly accounting: Accounting
-  /** Milliseconds for a request that got no response; by default as `createUnansweredGrace` says. */
+  /** As in a rate policy. */
   readonly unansweredGrace?: number | undefined
 }

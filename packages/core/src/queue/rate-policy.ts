@@ -23,27 +23,26 @@ export interface RateLimit {
 }
 
 /**
- * When a unit of a limit comes free: one window after the response, or one window after the send.
+ * How the moment is found at which a request has arrived at the API at the latest. Its unit comes free one window later.
  *
- * With `send` the rate does not fall with the round trip, and nothing is guaranteed: a window of the server can hold
- * twice the quota, when the calls of one window travel for a window and those of the next do not.
+ * `strict` assumes what `unansweredGrace` says, and never more. `learned` starts like that, assumes less with each window
+ * that brings no refusal, and keeps a distance from where the API refused a call.
  */
-export type Accounting = 'response' | 'send'
+export type Accounting = 'strict' | 'learned'
 
 /** How many calls an API allows, how fast, and how long calls may queue for it. */
 export interface RatePolicy {
   /**
-   * Sliding windows that all hold at once; may be empty. A unit is taken when a call is sent and comes free one window
-   * after its response arrived. So the server never counts more than `quota` calls of this manager in any `window`,
-   * however long each call and its response travel, except for requests that arrive later than `unansweredGrace` after
-   * their caller gave up.
+   * Sliding windows that all hold at once; may be empty. A unit is taken when a call is sent, and comes free one window
+   * after the call has arrived at the latest. So the server never counts more than `quota` calls of this manager in any
+   * `window`, as long as `unansweredGrace` holds.
    */
   readonly limits: readonly RateLimit[]
   /**
-   * When a unit comes free. `send`: one window after the send already. That gives back the round trip's share of the
-   * rate and gives up the guarantee: the server may count twice the quota in a window.
+   * How the moment is found at which a call has arrived at the latest. `learned`: the whole quota of an API whose
+   * responses take long, for a refused call now and then, which is sent again.
    *
-   * @defaultValue 'response'
+   * @defaultValue 'strict'
    */
   readonly accounting?: Accounting | undefined
   /**
@@ -53,11 +52,11 @@ export interface RatePolicy {
    */
   readonly spread?: boolean | undefined
   /**
-   * How long a request without a response (the caller gave up, the connection broke) may still be on its way to the
-   * API, in milliseconds, 0 or more. Its unit comes free one window after this time. A request that arrives later may
-   * be one more than `quota`.
+   * By how much longer than another request one travels to the API at most, in milliseconds, 0 or more. A request without
+   * a response counts as arrived that long after its send; four times that for the first one of a connection, which
+   * waits for the set-up. With 60_000 practically only responses count.
    *
-   * @defaultValue 1_000, growing to the longest round trip that was seen lately, at most 60_000
+   * @defaultValue 250
    */
   readonly unansweredGrace?: number | undefined
   /**
@@ -133,10 +132,17 @@ const readLimit: Reader<RateLimit> = (value, path) => {
   return limit
 }
 
+const accounting: Reader<Accounting> = (value, path) => {
+  if (value === 'send') refuse(path, `'send', which was ahead in nothing`, `'learned' instead, or 'strict'`)
+  if (value === 'response')
+    refuse(path, `'response'`, `'strict' instead, with unansweredGrace: 60_000 to count by responses only`)
+  return oneOf('strict', 'learned')(value, path)
+}
+
 /** Reads a rate policy, with its defaults in place. */
 export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   limits: list(readLimit, 'an array of { quota, window }'),
-  accounting: optional(oneOf('response', 'send'), 'response'),
+  accounting: optional(accounting, 'strict'),
   spread: optional(flag, false),
   unansweredGrace: optional(duration()),
   concurrency: optional(count(1), Infinity),

@@ -15,7 +15,7 @@ export function unitSpan(window: number): number {
 export class SlidingWindow {
   readonly #quota: number
   readonly #history: UnitHistory
-  /** How long a unit stays used after it was settled. */
+  /** How long a unit stays used after its request arrived. */
   readonly span: number
 
   constructor({ quota, window }: RateLimit, history: UnitHistory) {
@@ -26,7 +26,7 @@ export class SlidingWindow {
 
   /** Units that are free now; negative after the quota was lowered. */
   unitsLeft(now: number): number {
-    return this.#quota - this.#history.underWay - this.#history.usedSince(now, this.span)
+    return this.#quota - this.#history.usedSince(now, this.span)
   }
 
   /** Returns the share of the quota that is in use, 0 to 1. */
@@ -34,93 +34,98 @@ export class SlidingWindow {
     return Math.min(1, (this.#quota - this.unitsLeft(now)) / this.#quota)
   }
 
-  /** Returns the milliseconds until a unit is free; `Infinity` while only a response can free one. */
+  /** Returns the milliseconds until a unit is free. */
   wait(now: number): number {
     // the usual case, without a search
     if (this.#history.size < this.#quota) return 0
     const left = this.unitsLeft(now)
-    if (left > 0) return 0
-    return this.#history.freeAt(now, this.span, -left) - now
+    return left > 0 ? 0 : this.#history.freeAt(now, this.span, -left) - now
   }
 
-  /** Returns the wait from `start` on, as if every unit under way were answered `roundTrip` from now. */
-  forecast(ahead: number, now: number, start: number, roundTrip: number): number {
-    const known = this.#history.usedSince(start, this.span)
-    const surplus = Math.max(0, this.#history.underWay + known - this.#quota)
+  /**
+   * Returns the wait from `start` on.
+   *
+   * @param lag how much later than one window after its send a further unit comes free.
+   * @param slack how much earlier than now known the units in use may come free.
+   */
+  forecast(ahead: number, start: number, lag: number, slack: number): number {
+    const known = this.#history.usedSince(start + slack, this.span)
     // after the quota was lowered, the first units that come free make no room
-    const settled = known - Math.min(known, surplus)
-    const underWay = Math.min(this.#history.underWay, this.#quota)
-    const beyond = ahead - (this.#quota - underWay - settled)
+    const surplus = Math.max(0, known - this.#quota)
+    const used = known - surplus
+    const beyond = ahead - (this.#quota - used)
     if (beyond <= 0) return 0
-    const round = this.span + roundTrip
+    const round = this.span + lag
     const inRound = (beyond - 1) % this.#quota
-    let freeAt =
-      inRound < settled ? this.#history.freeAt(start, this.span, inRound + known - settled) : now + round
-    if (underWay > 0) freeAt = Math.min(freeAt, now + round)
-    // neither free nor under way now: a unit that is taken at the start
-    if (inRound >= settled + underWay) freeAt = start + round
-    return Math.max(0, freeAt - start) + Math.floor((beyond - 1) / this.#quota) * round
+    const first =
+      inRound < used
+        ? this.#history.freeAt(start + slack, this.span, inRound + surplus) - slack - start
+        : round
+    return first + Math.floor((beyond - 1) / this.#quota) * round
   }
 }
 
-/** The units that one API's limits share: how many are under way, and when the others were settled. */
+/** When the requests arrived, at the latest, whose units the limits of one API share. */
 export class UnitHistory {
-  #underWay = 0
   /** Ascending; those before `#head` are forgotten. */
-  #settledAt: number[] = []
+  #arrivals: number[] = []
   #head = 0
 
-  get underWay(): number {
-    return this.#underWay
-  }
-
-  /** Units that are under way or not forgotten. */
+  /** Units that are not forgotten. */
   get size(): number {
-    return this.#underWay + this.#settledAt.length - this.#head
+    return this.#arrivals.length - this.#head
   }
 
-  take(): void {
-    this.#underWay += 1
+  /** Adds a unit whose request arrives at `at` at the latest. */
+  add(at: number): void {
+    if ((this.#arrivals.at(-1) ?? at) <= at) this.#arrivals.push(at)
+    else this.#arrivals.splice(this.#firstAfter(at), 0, at)
   }
 
-  giveBack(): void {
-    this.#underWay -= 1
+  remove(at: number): void {
+    const index = this.#firstAfter(at) - 1
+    if (this.#arrivals[index] === at && index >= this.#head) this.#arrivals.splice(index, 1)
   }
 
-  settle(at: number): void {
-    this.#underWay -= 1
-    // one without a response is settled later than the ones after it
-    if ((this.#settledAt.at(-1) ?? at) <= at) this.#settledAt.push(at)
-    else this.#settledAt.splice(this.#firstUsed(at, 0), 0, at)
+  /** Moves a unit; one that is forgotten stays so. */
+  move(from: number, to: number): void {
+    const arrivals = this.#arrivals
+    let index = this.#firstAfter(from) - 1
+    if (index < this.#head || arrivals[index] !== from) return
+    for (; index > this.#head && (arrivals[index - 1] as number) > to; index -= 1)
+      arrivals[index] = arrivals[index - 1] as number
+    for (; index < arrivals.length - 1 && (arrivals[index + 1] as number) < to; index += 1)
+      arrivals[index] = arrivals[index + 1] as number
+    arrivals[index] = to
   }
 
-  /** Returns how many settled units are used after `now`, if each stays used for `span` milliseconds. */
+  /** Returns how many units are used after `now`, if each stays used for `span` milliseconds. */
   usedSince(now: number, span: number): number {
-    return this.#settledAt.length - this.#firstUsed(now, span)
+    return this.#arrivals.length - this.#firstAfter(now - span)
   }
 
-  /** Returns when the settled unit number `index` comes free, of those that are used after `now`. */
+  /** Returns when unit number `index` comes free, of those that are used after `now`. */
   freeAt(now: number, span: number, index: number): number {
-    const at = this.#settledAt[this.#firstUsed(now, span) + index]
+    const at = this.#arrivals[this.#firstAfter(now - span) + index]
     return at === undefined ? Infinity : at + span
   }
 
   /** Forgets the units that are free by `now`, if each stays used for `span` milliseconds. */
   forget(now: number, span: number): void {
-    while (this.#head < this.#settledAt.length && (this.#settledAt[this.#head] as number) + span <= now)
+    while (this.#head < this.#arrivals.length && (this.#arrivals[this.#head] as number) + span <= now)
       this.#head += 1
-    if (this.#head <= this.#settledAt.length / 2 && this.#head < this.#settledAt.length) return
-    this.#settledAt = this.#settledAt.slice(this.#head)
+    if (this.#head <= this.#arrivals.length / 2 && this.#head < this.#arrivals.length) return
+    this.#arrivals = this.#arrivals.slice(this.#head)
     this.#head = 0
   }
 
-  /** Where the units begin that are used after `now`. */
-  #firstUsed(now: number, span: number): number {
+  /** Returns where the units begin whose requests arrive after `at`. */
+  #firstAfter(at: number): number {
     let low = this.#head
-    let high = this.#settledAt.length
+    let high = this.#arrivals.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#settledAt[middle] as number) + span <= now) low = middle + 1
+      if ((this.#arrivals[middle] as number) <= at) low = middle + 1
       else high = middle
     }
     return low

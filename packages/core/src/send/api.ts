@@ -145,6 +145,8 @@ export interface ApiStatus {
   readonly quotaUsed?: number
   /** Calls that the limits allow now, where the limiter knows it: as `quotaUsed`, and less where the API itself says so. */
   readonly quotaLeft?: number
+  /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
+  readonly arrivesWithin?: number
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
   /**

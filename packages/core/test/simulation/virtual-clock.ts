@@ -72,6 +72,11 @@ export class VirtualClock {
     this.#wallAhead += by
   }
 
+  /** The process stands still: what is due meanwhile happens after it. */
+  stall(ms: number): void {
+    this.#monotonic += ms
+  }
+
   /** Lets time pass; whatever is due happens in its order. */
   async pass(ms: number): Promise<void> {
     const end = this.#monotonic + ms

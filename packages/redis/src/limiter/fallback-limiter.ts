@@ -41,9 +41,7 @@ export class FallbackLimiter {
     )
     this.#runtime = runtime
     this.#share = share
-    this.#limiter = createRateLimiter({ limits: parts, spread, accounting, unansweredGrace }, () =>
-      runtime.now(),
-    )
+    this.#limiter = createRateLimiter({ limits: parts, spread, accounting, unansweredGrace }, runtime)
     this.#period = apart * Math.max(0, ...turns)
     this.#lateness = lateness * Math.min(...limits.map(({ window }) => window))
   }
@@ -71,9 +69,9 @@ export class FallbackLimiter {
     return permit
   }
 
-  forecast(ahead: number, roundTrip: number, from: number): number {
+  forecast(ahead: number, lag: number, from: number): number {
     const start = Math.max(from, this.#silentUntil, this.#nextTurnAt)
-    return this.#limiter.forecast(ahead, roundTrip, start)
+    return this.#limiter.forecast(ahead, lag, start)
   }
 
   /** Returns the first turn of this process after `at`. */

@@ -32,7 +32,7 @@ function limiterWithSlowRedis() {
       baseUrl: 'https://api.example.com/',
       limits: [{ quota: 25, window: 1_000 }],
       spread: false,
-      accounting: 'response',
+      accounting: 'strict',
       unitsAvailable() {},
       paused() {},
       resumed() {},

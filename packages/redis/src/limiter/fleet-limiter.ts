@@ -46,8 +46,16 @@ export class FleetLimiter implements RateLimiter {
     return typeof share === 'number' ? share : this.#budget.takeShare(share)
   }
 
-  forecast(ahead: number, roundTrip: number, from: number = Number.NEGATIVE_INFINITY): number {
-    return (this.#isAlone ? this.#fallback : this.#budget).forecast(ahead, roundTrip, from)
+  forecast(ahead: number, lag: number, from: number = Number.NEGATIVE_INFINITY): number {
+    return (this.#isAlone ? this.#fallback : this.#budget).forecast(ahead, lag, from)
+  }
+
+  lag(): number {
+    return this.#budget.arrivals.lag
+  }
+
+  arrivesWithin(): number {
+    return this.#budget.arrivals.bound
   }
 
   noWaiters(): void {

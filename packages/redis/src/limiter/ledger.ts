@@ -1,19 +1,24 @@
+import type { SentRequest } from '@tokenlane/core/fleet'
 import type { FleetPolicy } from './fleet-policy.ts'
 
-/** For how long a unit without a response is presumed to be under way, counted from the last request that stated it, in milliseconds. */
+/** For how long a unit that is not sent yet is presumed to be under way, counted from the last request that stated it, in milliseconds. */
 export const lease = 5_000
 /** How finely a process keeps when its units were answered: in parts of a span, as Redis does. */
 const slotsOfSpan = 100
 
-/** Units that were granted together and are not answered yet. */
+/** Units that were granted together, and whose requests have not all arrived for sure. */
 export interface Batch {
   /** Units that are neither answered nor given back. */
   open: number
+  /** Those of them without a call. */
+  unsent: number
+  /** The requests of the others. */
+  readonly requests: SentRequest[]
   /** When the units were due, at the earliest. */
   readonly dueAt: number
-  /** When Redis presumes that they are answered, at the earliest. */
+  /** When Redis presumes that their requests have arrived. */
   presumedAt: number
-  /** When to report to Redis that they are not. */
+  /** When to report to Redis that this is not sure. */
   reportAt: number
 }
 
@@ -55,25 +60,37 @@ export class Ledger {
 
   /** Notes units that Redis granted. */
   open(count: number, dueAt: number, presumedAt: number, reportAt: number): Batch {
-    const batch = { open: count, dueAt, presumedAt, reportAt }
+    const batch: Batch = { open: count, unsent: count, requests: [], dueAt, presumedAt, reportAt }
     this.#batches.push(batch)
     return batch
   }
 
-  /** Notes that one unit of a batch was answered at `at`. */
+  /** Notes that a call takes one unit of a batch; returns when all its requests have arrived for sure. */
+  sent(batch: Batch, request: SentRequest): number {
+    batch.unsent -= 1
+    batch.requests.push(request)
+    return latestOf(batch)
+  }
+
+  /** Notes that the request of one unit of a batch has arrived at `at` at the latest. */
   settle(batch: Batch, at: number): void {
     batch.open -= 1
     this.#settle(at, 1)
   }
 
-  giveBack(batch: Batch, count: number): void {
+  /** @param wasSent whether a call had taken the unit. */
+  giveBack(batch: Batch, count: number, wasSent: boolean): void {
     batch.open -= count
+    if (!wasSent) batch.unsent -= count
   }
 
   /** Returns when Redis must know that units are still open; `Infinity` without open units. */
   get reportAt(): number {
     let earliest = Infinity
-    for (const { open, reportAt } of this.#batches) if (open > 0) earliest = Math.min(earliest, reportAt)
+    for (const batch of this.#batches) {
+      if (batch.open === 0 || latestOf(batch) <= batch.presumedAt) continue
+      earliest = Math.min(earliest, batch.reportAt)
+    }
     return earliest
   }
 
@@ -85,8 +102,11 @@ export class Ledger {
     this.#forget(now)
     const open = this.#batches
     for (const batch of open) {
-      if (now < batch.reportAt && now < batch.presumedAt) continue
-      batch.presumedAt = now + lease
+      const latest = latestOf(batch)
+      const isSure = latest <= batch.presumedAt
+      if (isSure && batch.presumedAt <= now + lease / 2) continue
+      if (!isSure && now < batch.reportAt && now < batch.presumedAt) continue
+      batch.presumedAt = Math.min(now + lease, latest)
       batch.reportAt = now + lease / 3
     }
     return this.#slots.map((slots) => [
@@ -121,6 +141,13 @@ export class Ledger {
     const index = spans.indexOf(Math.max(...spans))
     return [...(this.#slots[index]?.values() ?? [])]
   }
+}
+
+/** Returns when all requests of a batch have arrived for sure; `Infinity` while calls may still take units of it. */
+function latestOf({ unsent, requests }: Batch): number {
+  let latest = unsent > 0 ? Infinity : Number.NEGATIVE_INFINITY
+  for (const request of requests) if (request.isOpen) latest = Math.max(latest, request.latest)
+  return latest
 }
 
 /** Returns the age of a response, rounded so that a unit is never stated as answered too early. */

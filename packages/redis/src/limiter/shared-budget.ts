@@ -1,4 +1,11 @@
-import type { LimitedApi, NotBefore, Permit, RateLimiterOptions, RemainingQuota } from '@tokenlane/core/fleet'
+import type {
+  Arrivals,
+  LimitedApi,
+  NotBefore,
+  Permit,
+  RateLimiterOptions,
+  RemainingQuota,
+} from '@tokenlane/core/fleet'
 import { BudgetLevel } from './budget-level.ts'
 import { Demand } from './demand.ts'
 import { BudgetSync, type SyncListener } from './budget-sync.ts'
@@ -66,11 +73,11 @@ export class SharedBudget {
     this.#runtime = runtime
     this.membership = new Membership(name)
     this.#ledger = new Ledger(fleetPolicy(api.limits, api.spread, reconnectTime))
-    const unused = (batch: Batch, count: number): void => this.#giveBack(batch, count)
+    const unused = (batch: Batch, count: number): void => this.#giveBack(batch, count, false)
     this.#ahead = new UnitsAhead(runtime, this.#ledger, { due: () => listener.unitsAvailable(), unused })
     this.#inUse = new UnitsInUse(api, runtime, this.#ledger, {
       ended: (late) => this.#sync.reportResponse(late),
-      unused,
+      unused: (batch, count) => this.#giveBack(batch, count, true),
     })
     const subjects = {
       demand: this.#demand,
@@ -81,7 +88,14 @@ export class SharedBudget {
       membership: this.membership,
       level: this.#level,
     }
-    this.#sync = new BudgetSync(subjects, exchange, timeout, runtime, listener)
+    this.#sync = new BudgetSync(subjects, exchange, timeout, runtime, {
+      ...listener,
+      // a refusal that another process got shows how requests of all arrive
+      paused: (ms) => {
+        this.arrivals.refused(ms)
+        listener.paused(ms)
+      },
+    })
   }
 
   get policy(): FleetPolicy {
@@ -93,6 +107,7 @@ export class SharedBudget {
     const batch = this.#ahead.take()
     this.#demand.want(batch === undefined ? couldUse : couldUse - 1)
     if (batch !== undefined) return this.#inUse.permit(batch)
+    this.arrivals.full()
     this.#sync.plan()
     return Infinity
   }
@@ -103,12 +118,11 @@ export class SharedBudget {
   }
 
   /** Returns how long `ahead` units take to come, as if those to come were for this process alone. */
-  forecast(ahead: number, roundTrip: number, from: number): number {
+  forecast(ahead: number, lag: number, from: number): number {
     const now = this.#runtime.now()
     const granted = this.#ahead.count
     if (ahead <= granted) return Math.max(from, this.#ahead.dueAt(ahead), now) - now
     const start = Math.max(from, this.#demand.soonest(granted, now))
-    const lag = this.#inUse.accounting === 'send' ? 0 : roundTrip
     const others = ahead - granted - 1
     let wait = others * this.policy.interval
     for (const { quota, span } of this.policy.limits)
@@ -122,7 +136,13 @@ export class SharedBudget {
     this.#sync.plan()
   }
 
+  /** How requests of this process arrive. */
+  get arrivals(): Arrivals {
+    return this.#inUse.arrivals
+  }
+
   pause(ms: number): void {
+    this.arrivals.refused(ms)
     this.#pause.begin(this.#runtime.now(), ms)
     this.#sync.report()
   }
@@ -147,9 +167,10 @@ export class SharedBudget {
     this.#sync.report()
   }
 
-  setPolicy({ limits, spread, accounting }: RateLimiterOptions): void {
+  setPolicy(policy: RateLimiterOptions): void {
+    const { limits, spread } = policy
     this.#ledger.setPolicy(fleetPolicy(limits, spread, this.policy.reconnectTime))
-    this.#inUse.accounting = accounting
+    this.#inUse.setPolicy(policy)
     this.#demand.askAtOnce()
     this.#ahead.drop(Infinity)
     this.#sync.report()
@@ -163,8 +184,8 @@ export class SharedBudget {
     return this.#sync.close()
   }
 
-  #giveBack(batch: Batch, count: number): void {
-    this.#ledger.giveBack(batch, count)
+  #giveBack(batch: Batch, count: number, wasSent: boolean): void {
+    this.#ledger.giveBack(batch, count, wasSent)
     this.#sync.report()
   }
 }

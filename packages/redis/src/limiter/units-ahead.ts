@@ -38,7 +38,11 @@ export class UnitsAhead {
     return this.#grants.take(this.#runtime.now())
   }
 
-  /** Adds what Redis granted in its response to a request that left at `sentAt`; returns how many units that are. */
+  /**
+   * Adds what Redis granted in its response to a request that left at `sentAt`; returns how many units that are.
+   *
+   * @param longestUnreported how long after the promise a process may find out that it does not hold, in milliseconds.
+   */
   add({ grants, promise }: BudgetResponse, sentAt: number, longestUnreported: number): number {
     const now = this.#runtime.now()
     let granted = 0

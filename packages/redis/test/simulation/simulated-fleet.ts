@@ -17,6 +17,11 @@ export interface SimulationOptions {
   readonly depth?: number
   /** How long an API call takes, at least and at most. */
   readonly apiTime?: readonly [number, number]
+  readonly accounting?: LimitedApi['accounting']
+  /** How long a request and how long a response travels, at least and at most; without it the server counts at any time. */
+  readonly network?: readonly [number, number]
+  /** How long an API call takes beside that. */
+  readonly answerTime?: (random: () => number) => number
   /** How long a message to Redis and its answer travel together; may differ by process. */
   readonly roundTrip?: (process: number) => number
   /** By how much a timer or a response is late at most, on a machine that is busy; most are late by much less. */
@@ -84,7 +89,7 @@ export class SimulatedProcess {
       baseUrl: 'https://api.example.com/',
       limits,
       spread,
-      accounting: 'response',
+      accounting: fleet.options.accounting ?? 'strict',
       unitsAvailable: () => this.serve(),
       paused() {},
       resumed() {},
@@ -143,15 +148,18 @@ export class SimulatedProcess {
 
   #send(permit: Permit): void {
     const { world, random, options } = this.#fleet
-    const [least, most] = options.apiTime ?? [20, 20]
-    const time = least + random() * (most - least)
+    const { network, answerTime = () => 0, apiTime: [least, most] = [20, 20] } = options
+    const travel = ([shortest, longest]: readonly [number, number]): number =>
+      shortest + random() * (longest - shortest)
     // the server counts a call somewhere between its send and its response
-    const there = random() * time
+    const there = network === undefined ? random() * most : travel(network)
+    const rest = network === undefined ? 0 : answerTime(random) + travel(network)
+    const time = network === undefined ? Math.max(there, least + random() * (most - least)) : there + rest
     let header: Header | undefined
     world.after(there, () => (header = this.#fleet.arrive(this)))
     world.after(time, () =>
       this.#later(0, () => {
-        permit.answered()
+        permit.answered(header?.isRefused)
         if (header?.isRefused) this.limiter.pause(header.resetIn)
         if (header) this.limiter.reported(header)
         permit.ended()

@@ -1,0 +1,334 @@
+import type { Accounting } from './rate-policy.ts'
+
+/** Time, as a limiter sees it: the process's own, or that of a simulation. */
+export interface LimiterClock {
+  /** Returns milliseconds on a monotonic clock. */
+  now(): number
+  /** Runs `run` after `ms` milliseconds. */
+  after(ms: number, run: () => void): unknown
+}
+
+/** A request that was sent, and until when it arrives. */
+export interface SentRequest {
+  readonly sentAt: number
+  /** Whether its connection may have been opened for it. */
+  readonly isFirst: boolean
+  /** When it has arrived at the latest, as far as that is known now. */
+  latest: number
+  /** Whether its response may still move `latest`. */
+  isOpen: boolean
+}
+
+/** By how much later than another request one arrives at most, in milliseconds, unless the policy says otherwise. */
+const defaultGrace = 250
+/** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
+const setUpFactor = 4
+/** A connection is taken to be open for this many slots of time after its use, in milliseconds: undici keeps one for 3 s. */
+const slot = 500
+const keptOpen = 6
+/** How many round trips must be known before their shortest one counts, and for how long they do, in milliseconds. */
+const enough = 20
+const remembered = 30_000
+/** What the shortest round trip is reduced by: this part of what the mean one takes longer, at least 2 ms. */
+const margin = 0.5
+const leastMargin = 2
+/** By how much a learned bound shrinks after a quiet window, and how far above its failure it stays. */
+const shrink = 0.9
+const above = 1.25
+/** After how many quiet windows a learned bound goes below where it stayed. */
+const patience = 2_000
+/** A learned bound matters by steps of this part of the window. */
+const stepOfWindow = 1 / 200
+
+/** A bound that is learned from windows with a refusal and without. */
+class Bound {
+  ms: number
+  readonly #most: number
+  /** A step that matters, in milliseconds: below it nothing is gained. */
+  readonly #step: number
+  #floor: number
+  #quiet = 0
+
+  constructor(ms: number, most: number, step: number) {
+    this.ms = ms
+    this.#most = most
+    this.#step = step
+    this.#floor = Math.min(step, ms)
+  }
+
+  /** Notes a window without a refusal. */
+  held(): void {
+    this.#quiet += 1
+    // the longer the bound, the more there is to gain
+    if (this.#quiet * this.ms > patience * this.#step) {
+      this.#quiet = 0
+      this.#floor = Math.max(Math.min(this.#step, this.#floor), this.#floor * shrink)
+    }
+    this.ms = Math.max(this.#floor, this.ms * shrink)
+  }
+
+  /** Notes that the API refused a request. */
+  failed(): void {
+    this.#quiet = 0
+    this.ms = this.#floor = Math.min(this.#most, Math.max(this.ms * above, this.ms + this.#step))
+  }
+}
+
+/** A turn of the event loop that takes less than this has no effect on bounds, in milliseconds. */
+const shortTurn = 10
+
+/** Round trips of a period. */
+interface RoundTrips {
+  least: number
+  sum: number
+  count: number
+}
+
+/**
+ * Decides when each request to an API has arrived there at the latest. Its unit comes free one window after that.
+ *
+ * The server counts request `i` when it arrives, `u(i)` after its send, and its response is here `d(i)` later. Of any
+ * `quota + 1` requests that it counts, let `j` be the one that was sent last. It took a unit, so another one of them, `i`,
+ * had been free: `sent(j) >= latest(i) + window`. Their arrivals are `sent(j) + u(j) - arrived(i)` apart. So no window
+ * holds all of them as long as
+ *
+ *     latest(i) >= arrived(i) - u(j)        for every request `j` that is sent after `i`
+ *
+ * Two bounds have this property, and the smaller one counts:
+ *
+ * 1. *From the send.* Assumed: no request travels for more than `unansweredGrace` longer than another one. Then
+ *    `sent(i) + unansweredGrace >= sent(i) + u(i) - u(j)`. The set-up of a connection is part of `u`, so a request that
+ *    may have opened its connection gets four times as long. A connection is open if a response left it free lately.
+ *    A process that stands still sends late: the bound counts from the turn of the event loop after the send.
+ * 2. *From the response.* `arrived(i) = answered(i) - d(i)`, so `answered(i) - least >= arrived(i) - u(j)` where
+ *    `least <= d(i) + u(j)`: a response that came quickly and a request that arrived quickly, hence a round trip that is
+ *    possible. Assumed: none is shorter than the shortest one on an open connection in the last half minute, less half
+ *    of what the mean takes longer. The shortest of few random round trips is above the possible minimum by less
+ *    than that. Never before the send: nothing arrives earlier.
+ *
+ * With `accounting: 'learned'` the first bound shrinks by a tenth in each full window without a refusal. After a refusal
+ * it is, and stays, a quarter above where it failed.
+ */
+export class Arrivals {
+  readonly #clock: LimiterClock
+  readonly #moved: (request: SentRequest, from: number) => void
+  #grace = defaultGrace
+  #bound = new Bound(defaultGrace, defaultGrace, 0)
+  #isLearning = false
+  #window = Infinity
+  #windowEnd = Number.NEGATIVE_INFINITY
+  #wasFull = false
+  /** First requests of their connections in this window. */
+  #firsts = 0
+  #refusedUntil = Number.NEGATIVE_INFINITY
+  /** Requests without a response: each has a connection of its own, but for HTTP/2, which needs only one. */
+  #busy = 0
+  /** Requests whose exchange has not ended: the connections that are not free. */
+  #taken = 0
+  /** The most busy connections in each slot of time, the last one first: so many are open. */
+  #mostBusy: number[] = []
+  #slot = 0
+  /** Of this period, and of the one before. */
+  #recent: RoundTrips = none()
+  #before: RoundTrips = none()
+  #periodEnd = Number.NEGATIVE_INFINITY
+  #lag = 0
+  /** Requests whose responses may still show that they arrived earlier: first ones of a connection, and others. */
+  #openFirst = 0
+  #open = 0
+  /** Requests of this turn of the event loop. */
+  #leaving: SentRequest[] = []
+  /** Since when their bounds count. */
+  #leavingAt = Number.NEGATIVE_INFINITY
+
+  /** @param moved is called when a request turns out to arrive at another time at the latest than `from`. */
+  constructor(clock: LimiterClock, moved: (request: SentRequest, from: number) => void) {
+    this.#clock = clock
+    this.#moved = moved
+  }
+
+  /** @param window of the limit that lets the fewest requests pass, in milliseconds. */
+  setPolicy(accounting: Accounting, unansweredGrace: number = defaultGrace, window: number = Infinity): void {
+    this.#isLearning = accounting === 'learned'
+    this.#grace = unansweredGrace
+    const most = setUpFactor * unansweredGrace
+    const step = Math.min(window, 60_000) * stepOfWindow
+    this.#bound = new Bound(unansweredGrace, most, step)
+    this.#window = window
+  }
+
+  /** How long after its send a request on an open connection has arrived at the latest, in milliseconds. */
+  get bound(): number {
+    return this.#bound.ms
+  }
+
+  /** How long after the send requests had arrived at the latest, in milliseconds: a moving average. */
+  get lag(): number {
+    return this.#lag
+  }
+
+  /** By how much earlier than its response a request has arrived at least, in milliseconds. */
+  get head(): number {
+    const count = this.#recent.count + this.#before.count
+    if (count < enough) return 0
+    const least = Math.min(this.#recent.least, this.#before.least)
+    const mean = (this.#recent.sum + this.#before.sum) / count
+    return Math.max(0, least - Math.max(leastMargin, margin * (mean - least)))
+  }
+
+  /** By how much earlier than `latest` a request without a response may turn out to have arrived, in milliseconds. */
+  get slack(): number {
+    if (this.#openFirst > 0) return setUpFactor * this.#grace
+    return this.#open > 0 ? this.#grace : 0
+  }
+
+  /** Notes that a request is sent now. */
+  send(): SentRequest {
+    const now = this.#clock.now()
+    this.#learn(now)
+    const isFirst = this.#opens(now)
+    if (isFirst) this.#firsts += 1
+    const request = { sentAt: now, isFirst, latest: now + this.#boundOf(isFirst), isOpen: true }
+    this.#count(request, 1)
+    this.#leaving.push(request)
+    if (this.#leaving.length === 1) {
+      this.#leavingAt = now
+      this.#clock.after(0, () => this.#left())
+    }
+    return request
+  }
+
+  /** Notes that the response to a request arrived. A refusal comes sooner than what the API does not refuse. */
+  answered(request: SentRequest, isRefused: boolean): void {
+    const now = this.#clock.now()
+    this.#passTime(now)
+    this.#busy -= 1
+    if (!request.isFirst && !isRefused) this.#sawRoundTrip(now - request.sentAt, now)
+    this.#move(request, Math.min(request.latest, Math.max(request.sentAt, now - (isRefused ? 0 : this.head))))
+    this.#close(request)
+    this.#lag += (request.latest - request.sentAt - this.#lag) / 16
+  }
+
+  /** Notes that the exchange of a request with a response has ended: its connection is free. */
+  freed(): void {
+    this.#taken -= 1
+  }
+
+  /** Notes that a request ends without a response: it may arrive all the same. */
+  unanswered(request: SentRequest): void {
+    this.#drop(request)
+  }
+
+  /** Notes that a request was never sent. */
+  cancelled(request: SentRequest): void {
+    this.#drop(request)
+  }
+
+  /** Notes that requests wait for a unit. */
+  full(): void {
+    this.#wasFull = true
+  }
+
+  /** Notes that the API refused a request for its limit, and pauses for `ms` milliseconds. */
+  refused(ms: number): void {
+    const now = this.#clock.now()
+    // requests that were sent together are refused together
+    const isNew = now >= this.#refusedUntil
+    this.#refusedUntil = Math.max(this.#refusedUntil, now + ms)
+    if (!this.#isLearning || !isNew) return
+    this.#bound.failed()
+    this.#windowEnd = now + this.#window
+  }
+
+  /** Returns whether one more request may need another connection than those that were busy lately. */
+  #opens(now: number): boolean {
+    this.#passTime(now)
+    this.#busy += 1
+    this.#taken += 1
+    const opens = this.#taken > Math.max(...this.#mostBusy)
+    this.#mostBusy[0] = Math.max(this.#mostBusy[0] ?? 0, this.#busy)
+    return opens
+  }
+
+  /** Keeps how many connections were busy until now. */
+  #passTime(now: number): void {
+    const current = Math.floor(now / slot)
+    for (; this.#slot < current; this.#slot += 1) {
+      if (this.#slot < current - keptOpen) this.#slot = current - keptOpen
+      this.#mostBusy.unshift(this.#busy)
+    }
+    if (this.#mostBusy.length > keptOpen) this.#mostBusy.length = keptOpen
+  }
+
+  /** Forgets the connection of a request without a response: it is closed, or was never open. */
+  #drop(request: SentRequest): void {
+    this.#close(request)
+    this.#busy -= 1
+    this.#taken -= 1
+    this.#mostBusy = [this.#busy]
+  }
+
+  #close(request: SentRequest): void {
+    request.isOpen = false
+    this.#count(request, -1)
+  }
+
+  #count({ isFirst }: SentRequest, change: 1 | -1): void {
+    if (isFirst) this.#openFirst += change
+    else this.#open += change
+  }
+
+  #boundOf(isFirst: boolean): number {
+    return isFirst
+      ? Math.min(setUpFactor * this.#grace, setUpFactor * this.#bound.ms * this.#firsts)
+      : this.#bound.ms
+  }
+
+  /** Notes that this turn of the event loop still goes on: what was sent in it may not have left. */
+  stillHere(now: number): void {
+    if (this.#leaving.length === 0 || now < this.#leavingAt + shortTurn) return
+    this.#leavingAt = now
+    for (const request of this.#leaving)
+      if (request.isOpen) this.#move(request, now + this.#boundOf(request.isFirst))
+  }
+
+  #left(): void {
+    this.#leavingAt = Number.NEGATIVE_INFINITY
+    this.stillHere(this.#clock.now())
+    this.#leaving = []
+  }
+
+  #move(request: SentRequest, to: number): void {
+    const from = request.latest
+    if (from === to) return
+    request.latest = to
+    this.#moved(request, from)
+  }
+
+  #sawRoundTrip(ms: number, now: number): void {
+    if (now >= this.#periodEnd) {
+      this.#before = now < this.#periodEnd + remembered ? this.#recent : none()
+      this.#recent = none()
+      this.#periodEnd = now + remembered
+    }
+    this.#recent.least = Math.min(this.#recent.least, ms)
+    this.#recent.sum += ms
+    this.#recent.count += 1
+  }
+
+  /** Shrinks the learned bound after a window in which requests waited and none was refused. */
+  #learn(now: number): void {
+    if (!this.#isLearning || now < this.#windowEnd) return
+    if (this.#wasFull && now >= this.#refusedUntil) {
+      this.#bound.held()
+      // a window without a first request shows nothing of them
+    }
+    this.#wasFull = false
+    this.#firsts = 0
+    this.#windowEnd = now + this.#window
+  }
+}
+
+function none(): RoundTrips {
+  return { least: Infinity, sum: 0, count: 0 }
+}

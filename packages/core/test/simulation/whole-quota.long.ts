@@ -1,0 +1,79 @@
+// Long: thousands of windows of each kind of API, and many attacks.
+import { describe, expect, test } from 'vitest'
+import { Random } from '../../../../tools/testing/src/random.ts'
+import type { RatePolicy } from '../../src/index.ts'
+import { answerTimes, simulateQuota } from './whole-quota.ts'
+
+const limits = [{ quota: 25, window: 1_000 }]
+const timeout = 120_000
+const near = [5, 15] as const
+const far = [0, 200] as const
+
+describe('learned: nothing is lost', () => {
+  test.each([
+    ['1 ms', near, 0.97, 0.3],
+    ['300 ms', near, 0.97, 0.3],
+    ['2 s', near, 0.96, 0.3],
+    ['lognormal, 300 ms', near, 0.96, 0.3],
+    ['100 to 3,000 ms', near, 0.95, 0.3],
+    ['1 ms', far, 0.83, 1.5],
+    ['300 ms', far, 0.8, 1.5],
+    ['2 s', far, 0.79, 1.5],
+    ['lognormal, 300 ms', far, 0.8, 1.5],
+    ['100 to 3,000 ms', far, 0.78, 1.5],
+  ])(
+    'answers in %s on a network of %j ms each way: at least %d of the quota, at most %d of 1,000 calls refused',
+    { timeout },
+    async (kind, network, share, refused) => {
+      const figures = await simulateQuota({
+        seed: 1,
+        policy: { limits, accounting: 'learned' },
+        network,
+        answerTime: answerTimes[kind]!,
+        seconds: 1_200,
+      })
+      expect(figures.lost).toBe(0)
+      expect(figures.share).toBeGreaterThan(share)
+      expect(figures.refused).toBeLessThan(refused)
+    },
+  )
+})
+
+// `ATTACK=…` attacks with others
+const first = Number(process.env['ATTACK'] ?? 1)
+
+test.each(Array.from({ length: 60 }, (_, index) => first + index))(
+  'strict, attacked by seed %d: set-ups, aborts, stalls, two limits and `spread` bring no 429',
+  { timeout },
+  async (seed) => {
+    const random = new Random(seed)
+    const quota = random.whole(1, 40)
+    const window = random.pick([200, 500, 1_000, 3_000])
+    const policy: RatePolicy = {
+      limits: random.chance(0.3)
+        ? [
+            { quota, window },
+            { quota: quota * 4, window: window * 6 },
+          ]
+        : [{ quota, window }],
+      spread: random.chance(0.3),
+    }
+    const least = random.pick([0, 5, 50, 100])
+    const unevenness = random.pick([0, 5, 50, 200])
+    const options = {
+      seed,
+      policy,
+      network: [least, least + unevenness] as const,
+      answerTime: random.pick(Object.values(answerTimes)),
+      // as long as the first request of a connection may take at most
+      setUp: Math.min(2, Math.floor(750 / (2 * (least + unevenness) + 1))),
+      seconds: 120,
+      givenUp: random.pick([0, 0.1, 0.5]),
+      stall: random.pick([0, 0, 600]),
+      callers: 3 * quota,
+    }
+    const figures = await simulateQuota(options)
+    const { refusals, lost } = figures
+    expect({ refusals, lost }, JSON.stringify(options)).toEqual({ refusals: 0, lost: 0 })
+  },
+)
