@@ -13,7 +13,7 @@ export {
   type HeaderFields,
 } from './exchange/given-request.ts'
 export { outgoingRequest } from './exchange/outgoing-request.ts'
-export { sendWithinApi, type FetchArguments, type OutgoingCall } from './exchange/send-within-api.ts'
+export { sendWithinApi, type OutgoingCall } from './exchange/send-within-api.ts'
 export type { Hop } from './exchange/redirects.ts'
 export { hideRequest, hidingAgent } from './exchange/hide-request.ts'
 export { didYouMean } from './options/nearest.ts'

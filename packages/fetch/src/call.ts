@@ -5,11 +5,12 @@ import {
   isReplayable,
   withToken,
   type CallOptions,
-  type FetchArguments,
   type HeaderFields,
   type Hop,
   type OutgoingCall,
 } from '@tokenlane/core/adapter'
+
+type FetchArguments = ReturnType<OutgoingCall['next']>
 
 /** What `fetch` takes, undici's `dispatcher` for this call, and how Tokenlane treats it. */
 export type TokenlaneRequestInit = RequestInit & {
