@@ -20,7 +20,9 @@ const fileOfExample = /^\/\/ (?:(?:[\w-]+: )?records\b[\w.-]*|[\w-]+\/[\w-]+)\.t
 export const pages: readonly Page[] = [
   'README.md',
   ...readdirSync(new URL('packages/', root)).map((name) => `packages/${name}/README.md`),
-  ...readdirSync(new URL('docs/guide/', root)).map((name) => `docs/guide/${name}`),
+  ...readdirSync(new URL('docs/guide/', root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/guide/${name}`),
 ]
   .map((page) => ({ page, file: page.replaceAll(/\W+/g, '-'), blocks: blocksOf(page) }))
   .filter(({ blocks }) => blocks.length > 0)

@@ -5,7 +5,8 @@ import { root } from './blocks.ts'
 // A block of the guide that begins with `// mcp/client.ts` is that file of the examples, which their tests run.
 
 const guide = new URL('docs/guide/', root)
-const shown = readdirSync(guide).flatMap((page) =>
+const pages = readdirSync(guide, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+const shown = pages.flatMap((page) =>
   Array.from(
     readFileSync(new URL(page, guide), 'utf8').matchAll(/^```ts\n\/\/ ([\w-]+\/[\w-]+\.ts)\n(.*?)^```$/gms),
     ([, file = '', code = '']) => ({ page, file, code }),
