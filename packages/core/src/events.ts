@@ -5,9 +5,10 @@ export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
  * Why a call was sent again: `rejected`: the API refused the token in use, which was renewed; `replaced`: it refused a
- * token that had been replaced meanwhile; `limited`: it said that the limit was passed.
+ * token that had been replaced meanwhile; `retried`: it refused the token in use, and the call was sent again with it;
+ * `limited`: it said that the limit was passed.
  */
-export type ResendReason = 'rejected' | 'replaced' | 'limited'
+export type ResendReason = 'rejected' | 'replaced' | 'retried' | 'limited'
 
 /** For what a call waited, in milliseconds. */
 export interface CallWaits {
@@ -91,6 +92,12 @@ type EventOfOne =
       readonly api: string
       readonly option: string
     }
+  /**
+   * Tokens that an API had accepted are refused within a second after they were requested, again and again: several
+   * processes take each other's token away, since the issuer keeps one live token for each client. Share the tokens by a
+   * `store`. Once, when it begins: with the fifth such token within a minute.
+   */
+  | { readonly type: 'token.contested'; readonly issuer: string; readonly api: string }
   /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in `emptyIn` at the earliest. */
   | {
       readonly type: 'call.queued'

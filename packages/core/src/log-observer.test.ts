@@ -51,6 +51,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [
+    'warn',
+    `${api}: tokens of general are accepted and then refused within a second, again and again: do other processes request tokens with the same client, of which the issuer keeps one alive? Share them by a \`store\``,
+    { type: 'token.contested', issuer, api },
+  ],
+  [
     'debug',
     `${api}: a call waits, 2 in the queue, empty in 80 ms`,
     { type: 'call.queued', api, queued: 2, emptyIn: 80 },

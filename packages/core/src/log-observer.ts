@@ -79,6 +79,11 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
     `${api}: the API refuses new tokens of ${issuer}, too: is ${option} the issuer of this API, do \`scope\` and ` +
       `\`parameters\` of issuers.${issuer} ask for what the API wants, and may this client call it?`,
   ],
+  'token.contested': ({ issuer, api }) => [
+    'warn',
+    `${api}: tokens of ${issuer} are accepted and then refused within a second, again and again: do other processes ` +
+      'request tokens with the same client, of which the issuer keeps one alive? Share them by a `store`',
+  ],
   'call.queued': ({ api, queued, emptyIn }) => [
     'debug',
     `${api}: a call waits, ${queued} in the queue, empty in ${ms(emptyIn)}`,

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { TokenManager } from '../src/index.ts'
 import type { Exchange } from '../src/adapter.ts'
+import { apiOf, inTime } from './one-api.ts'
 import { fakeService, refusal, unavailable } from './fake-issuer.ts'
 import { shown } from './shown.ts'
 
@@ -17,8 +18,8 @@ const credentials = [
 
 const answered = (status: number): Exchange<number> => ({ status, result: status, discard() {} })
 
-const callOf = (tokens: TokenManager, status: number): Promise<unknown> | undefined =>
-  tokens.route('https://api.example.com/')?.send(async () => answered(status))
+const callOf = (tokens: TokenManager, status: number): Promise<unknown> =>
+  apiOf(tokens).send(async () => answered(status))
 
 test('no error, event, status, manager, API, pass or token shows a secret or a token', async () => {
   const { tokens, issuer, events } = fakeService({ credentials, maxWait: 1_000 })
@@ -52,7 +53,7 @@ test('no error, event, status, manager, API, pass or token shows a secret or a t
   )
   const token = await tokens.getToken('general')
   expect(token.value).toBe(`${secret}-token`)
-  await callOf(tokens, 401)
+  await inTime(callOf(tokens, 401))
   const pass = await tokens.route('https://api.example.com/')?.admit()
   seen.push(token, [token], { token }, tokens.status(), tokens, ...events)
   for (const value of seen) expect(shown(value)).not.toContain(secret)

@@ -23,6 +23,8 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   ],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],
+  // docs/rejections.md; 15 s
+  rejections: ['packages/core/test/simulation/rejections/write.ts'],
   // docs/runtimes.md; 11 min
   runtimes: ['tools/pack-check/src/runtimes.ts'],
   // docs/tls.md; 2 min

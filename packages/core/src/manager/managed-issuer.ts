@@ -1,5 +1,6 @@
 import { askIssuer } from '../issuer/token-request.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
+import { ContestedToken } from '../token/contested-token.ts'
 import { CredentialRotation } from '../credentials/credential-rotation.ts'
 import { defined, type Emit } from '../events.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
@@ -20,6 +21,8 @@ export interface IssuerStatus {
   readonly lastError?: TokenlaneErrorCode
   /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
   readonly daysLeft?: number
+  /** While several processes take each other's token away, see the event `token.contested`. */
+  readonly contested?: true
 }
 
 /** What an issuer is put together of. */
@@ -40,10 +43,12 @@ export class ManagedIssuer {
   /** Asks the issuer, without a look at what other processes have stored. */
   readonly issuing: ClientTokenSource
   readonly token: RenewingToken
+  readonly contested: ContestedToken
 
   constructor({ name, checked, askOptions, emit, share }: ManagedIssuerOptions) {
     const { url, credentials, proof, protocol, renewBefore, maxWait, secretLifetime, notices } = checked
     const lifetime = { lifetime: secretLifetime, notices }
+    this.contested = new ContestedToken(name, emit)
     this.credentials = new CredentialRotation({ issuer: name, credentials, form: proof, lifetime, emit })
     this.requestTimeout = Math.min(checked.requestTimeout, maxWait)
     const endpoint: TokenEndpoint = {
@@ -70,6 +75,11 @@ export class ManagedIssuer {
   /** Returns how the token is, and the secret. */
   status(): IssuerStatus {
     const { expiresAt, ...status } = this.token.status()
-    return defined({ ...status, expiresAt: expiresAt?.toISOString(), daysLeft: this.credentials.daysLeft() })
+    return defined({
+      ...status,
+      expiresAt: expiresAt?.toISOString(),
+      daysLeft: this.credentials.daysLeft(),
+      contested: this.contested.isContested || undefined,
+    })
   }
 }

@@ -9,7 +9,7 @@ import type { TokenManagerOptions } from './manager-options.ts'
 import { observersOf } from './observers.ts'
 import { ProtectedApi } from '../send/protected-api.ts'
 import { register, type Registration } from './registration.ts'
-import { RejectionBackoff } from '../send/rejection-backoff.ts'
+import { Rejections } from '../send/rejections.ts'
 import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
 import { sharingBy } from '../store/token-store.ts'
 import { processMustKeepFloor } from '../tls/tls-floor.ts'
@@ -42,8 +42,8 @@ export function putTogether(given: TokenManagerOptions, tokens: object, tenant?:
   )
   const callsUnderWay = new CallsUnderWay()
   const apis = options.apis.map((api, index) => {
-    const { token } = issuers.get(api.issuer) as ManagedIssuer
-    const rejections = new RejectionBackoff(token)
+    const { token, contested } = issuers.get(api.issuer) as ManagedIssuer
+    const rejections = new Rejections({ ...api, index, token, emit }, contested)
     const shared = { index, limiter, token, rejections, refuses: refusesToken, callsUnderWay, emit }
     return new ProtectedApi({ ...api, ...shared })
   })

@@ -15,6 +15,9 @@ test.each([
   'Bearer error="INVALID_TOKEN',
   "Bearer error='invalid_token'",
   'Bearer error=""',
+  'Bearer error="expired_token"',
+  'Bearer realm="api", error=token_expired, error_description="insufficient_scope"',
+  'Bearer error="something new"',
 ])('%j says that the token was refused', (challenge) => {
   expect(refusesToken({ status: 401, wwwAuthenticate: challenge })).toBe(true)
 })
@@ -23,6 +26,9 @@ test.each([
   'Basic realm="api"',
   'Bearer error="insufficient_scope"',
   'Bearer error="invalid_request"',
+  'Bearer error="insufficient_user_authentication", acr_values="myACR"',
+  'Bearer authorization_uri="https://login.example.com/", error="insufficient_claims", claims="eyJ9"',
+  "Bearer error='INSUFFICIENT_SCOPE'",
   'Bearer realm="api"; error="insufficient_scope"',
   'Basic realm="open to a, bearer of this"',
   'Negotiate abc==, Basic realm="x"',

@@ -3,10 +3,18 @@ import type { Report } from './api.ts'
 /** A scheme, or a parameter with its value, quoted or not (RFC 9110 §11.2). */
 const piece = /([\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,]*)))?/g
 
+/** What else than the token an API may complain of (RFC 6750 §3.1, RFC 9470 §3, Entra ID): a new token does not help. */
+const otherReasons = new Set([
+  'invalid_request',
+  'insufficient_scope',
+  'insufficient_user_authentication',
+  'insufficient_claims',
+])
+
 /**
- * Returns whether a response says that the token was refused (RFC 6750 §3.1): a 401 with a `Bearer` challenge with
- * `error="invalid_token"`, by one without an error, or without any challenge. A new token does not help against another
- * error, or where only another scheme is asked for.
+ * Returns whether a response says that the token was refused (RFC 6750 §3.1): a 401, unless its `Bearer` challenge names
+ * another reason, or another scheme alone is asked for. An unknown word, such as `expired_token`, speaks of the
+ * token.
  */
 export function refusesToken({ status, wwwAuthenticate }: Report): boolean {
   if (status !== 401) return false
@@ -19,8 +27,8 @@ export function refusesToken({ status, wwwAuthenticate }: Report): boolean {
       scheme = name.toLowerCase()
       isBearer ||= scheme === 'bearer'
     } else if (scheme === 'bearer' && name.toLowerCase() === 'error')
-      // some servers quote in a way of their own, or say nothing
-      return /^\W*(?:invalid_token\W*)?$/i.test(value)
+      // some servers quote in a way of their own
+      return !otherReasons.has(value.replaceAll(/^\W+|\W+$/g, '').toLowerCase())
   }
   return isBearer
 }

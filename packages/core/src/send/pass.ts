@@ -6,13 +6,15 @@ import { AccessToken } from '../token/access-token.ts'
 import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
 import { CallRecord } from './call-record.ts'
 import type { CallsUnderWay } from './calls-under-way.ts'
-import { dropRefused, dropWhenDue, type Refused, reportRepeated } from './forced-renewals.ts'
+import type { Refusing, Rejections } from './rejections.ts'
 import { mayResend, Resends } from './resends.ts'
 
 /** What the calls of one API share. */
-export interface CallContext extends Refused {
+export interface CallContext extends Refusing {
   /** `undefined` without a rate policy: then calls wait for a token only. */
   readonly queue: ApiQueue | undefined
+  /** Decides what a 401 means. */
+  readonly rejections: Pick<Rejections, 'refusedSince' | 'refused' | 'wait' | 'accepted' | 'reportFinal'>
   /** Whether a response says that the token was refused. */
   readonly refuses: (report: Report) => boolean
   /** Whether calls may be sent again, or the methods of those that may. */
@@ -25,14 +27,14 @@ export interface Call {
   readonly options: AdmitOptions
   readonly record: CallRecord | undefined
   readonly resends: Resends
-  /** Whether the token was renewed for this call. */
-  wasRenewed: boolean
+  /** How long it may still wait for a renewal that a 401 asks for, in milliseconds. */
+  patience: number
 }
 
 /** Begins a call, and runs the synchronous part of its work. */
 export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
   const record = CallRecord.of(api, options.client, api.emit)
-  const call = { options, record, resends: new Resends(), wasRenewed: false }
+  const call = { options, record, resends: new Resends(), patience: api.token.maxWait }
   return record === undefined ? work(call) : record.begin(() => work(call))
 }
 
@@ -91,9 +93,10 @@ class AttemptPass implements Pass {
   readonly #token: AccessToken
   /** `undefined` where the API has no rate policy, and once it is given back. */
   #running: RunningCall | undefined
-  readonly #epoch: number
-  /** How long the renewal that the response asks for has to wait, in milliseconds. */
-  #renewalIn = 0
+  /** Since when the API has refused the token, as known when the attempt was sent. */
+  readonly #refusedSince: number | undefined
+  /** How long the call waits before its next attempt, in milliseconds. */
+  #wait = 0
   #isSent = false
   #isOver = false
 
@@ -102,7 +105,7 @@ class AttemptPass implements Pass {
     this.#call = call
     this.#running = entered instanceof AccessToken ? undefined : entered
     this.#token = entered instanceof AccessToken ? entered : entered.token
-    this.#epoch = api.rejections.epoch
+    this.#refusedSince = api.rejections.refusedSince
   }
 
   get authorization(): string {
@@ -129,7 +132,7 @@ class AttemptPass implements Pass {
   }
 
   async next(): Promise<Pass> {
-    if (this.#renewalIn > 0) await this.#renewal()
+    if (this.#wait > 0) await this.#waitForRenewal()
     // queued before the slot is given back, or another call would take it
     const entering = admitCall(this.#api, this.#call, true)
     this.#leave()
@@ -153,24 +156,30 @@ class AttemptPass implements Pass {
     if (this.#api.refuses(report)) return this.#afterRejection()
     // an error of the server says nothing about the token, nor does a 401 for another reason
     if (report.status < 500 && report.status !== 401)
-      this.#api.rejections.accepted(this.#token, this.#epoch, this.#call.wasRenewed)
+      this.#api.rejections.accepted(this.#token, this.#refusedSince)
     return 'final'
   }
 
   #afterRejection(): Verdict {
     const { token, rejections } = this.#api
     if (!token.isCurrent(this.#token)) return this.#resend('replaced')
-    const wait = rejections.untilRenewal(this.#token, this.#call.wasRenewed)
-    if (wait === undefined) {
-      reportRepeated(this.#api, this.#token)
-      return 'final'
+    const { resends, patience } = this.#call
+    const attempt = {
+      token: this.#token,
+      refusedSince: this.#refusedSince,
+      resends: resends.after401,
+      patience,
     }
-    if (wait === 0) {
-      dropRefused(this.#api, this.#token)
-      this.#call.wasRenewed = true
-    }
-    this.#renewalIn = wait
-    return this.#resend('rejected')
+    const wait = rejections.refused(attempt)
+    const verdict = wait === undefined ? 'final' : this.#resend(this.#reason)
+    if (verdict === 'final') rejections.reportFinal(this.#token)
+    else this.#wait = wait as number
+    return verdict
+  }
+
+  /** Why a call whose token was refused is sent again. */
+  get #reason(): ResendReason {
+    return this.#api.token.isCurrent(this.#token) ? 'retried' : 'rejected'
   }
 
   #resend(reason: ResendReason): Verdict {
@@ -183,13 +192,13 @@ class AttemptPass implements Pass {
     return 'again'
   }
 
-  /** Waits for a renewal that is not due yet. */
-  async #renewal(): Promise<void> {
+  async #waitForRenewal(): Promise<void> {
     const { options, record } = this.#call
+    this.#call.patience -= this.#wait
     try {
-      const signal = options.signal ?? undefined
-      const dropping = dropWhenDue(this.#api, this.#token, this.#renewalIn, signal)
-      this.#call.wasRenewed = await (record?.timeToken(dropping) ?? dropping)
+      const waiting = this.#api.rejections.wait(this.#wait, this.#token, options.signal ?? undefined)
+      await (record?.timeToken(waiting) ?? waiting)
+      record?.resends.splice(-1, 1, this.#reason)
     } catch (reason) {
       // the client has nothing left to release: the next pass was to take the place of this one
       this.release(reason)

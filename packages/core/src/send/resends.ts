@@ -1,19 +1,18 @@
 import type { ResendReason } from '../events.ts'
 import type { AdmitOptions } from './api.ts'
 
-/** Resends after a 401: one with the token that this call had renewed, one with a token that other calls had renewed. */
 const mostAfter401 = 2
 const mostAfterLimit = 3
 
 /** Counts how often one call is sent again. */
 export class Resends {
-  #after401 = 0
+  after401 = 0
   #afterLimit = 0
 
   /** Counts one more, unless the call was sent again often enough. Returns whether it may go. */
   add(reason: ResendReason): boolean {
     if (reason === 'limited') return (this.#afterLimit += 1) <= mostAfterLimit
-    return (this.#after401 += 1) <= mostAfter401
+    return (this.after401 += 1) <= mostAfter401
   }
 }
 

@@ -23,12 +23,25 @@ type FakeApiSettings = CheckedFakeApi &
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
 /** Every 401 renews the token at once, but once for each call. */
-const rejections: ProtectedApiOptions['rejections'] = {
-  epoch: 0,
-  untilRenewal: (_, wasRenewed) => (wasRenewed ? undefined : 0),
-  renewed() {},
-  accepted() {},
-  isRepeated: () => true,
+function rejectionsOf({
+  baseUrl: api,
+  issuer,
+  index,
+  token,
+  emit,
+}: Omit<FakeApiSettings, 'ratePolicy'>): ProtectedApiOptions['rejections'] {
+  return {
+    refusedSince: undefined,
+    refused({ token: refused, resends }) {
+      if (resends > 0) return undefined
+      token.invalidate(refused)
+      emit?.({ type: 'token.rejected', issuer, api })
+      return 0
+    },
+    async wait() {},
+    accepted() {},
+    reportFinal: () => emit?.({ type: 'rejection.repeated', issuer, api, option: `apis[${index}].issuer` }),
+  }
 }
 
 /** One API of a fake manager. Its calls wait for as long as it is held, and for nothing else. */
@@ -44,6 +57,7 @@ export class FakeApi extends ProtectedApi {
       return true
     }
     const limiter = (limited: LimitedApi): RateLimiter => steeredLimiter(steered, limited)
+    const rejections = rejectionsOf(settings)
     super({ ...settings, ratePolicy: withoutPauses(ratePolicy), limiter, rejections, refuses })
     this.#steered = steered
   }

@@ -37,8 +37,10 @@ export function fakeToken(issuer: string, firstValue: string, emit: Emit): FakeT
     return token
   }
   return {
-    // nothing is renewed in the background
+    // nothing is renewed in the background, and nothing is waited for
     isIdle: true,
+    rejectedAt: Number.NEGATIVE_INFINITY,
+    maxWait: 0,
     async close() {},
     failOnce: (code) => void failures.push(code),
     live: () => (failures.length > 0 ? undefined : current()),

@@ -16,7 +16,10 @@ export interface RenewalOptions extends TokenOptions, Pick<Renewed, 'endpoint' |
 }
 
 /** What a call needs of the token of one issuer. */
-export type CurrentToken = Pick<RenewingToken, 'live' | 'wait' | 'isCurrent' | 'invalidate'>
+export type CurrentToken = Pick<
+  RenewingToken,
+  'live' | 'wait' | 'isCurrent' | 'invalidate' | 'rejectedAt' | 'maxWait'
+>
 
 /**
  * The life of one issuer's token: reused while fresh, renewed in the background while aging, waited for when

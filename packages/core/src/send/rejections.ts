@@ -1,0 +1,186 @@
+import type { Emit } from '../events.ts'
+import { pause } from '../time/delay.ts'
+import type { AccessToken } from '../token/access-token.ts'
+import type { ContestedToken } from '../token/contested-token.ts'
+import type { CurrentToken } from '../token/renewing-token.ts'
+
+/** In milliseconds: between renewals that 401s force, and the longest wait for what may help. */
+const second = 1_000
+/** In milliseconds: the longest distance between renewals in vain, and for how long an API is not believed. */
+const minute = 60_000
+
+/** What the calls of one API have in common that is about its 401s. */
+export interface Refusing {
+  readonly baseUrl: string
+  readonly issuer: string
+  /** Of the API among the `apis` of the options. */
+  readonly index: number
+  readonly token: CurrentToken
+  readonly emit: Emit
+}
+
+/** An attempt that got a 401. */
+interface Attempt {
+  readonly token: AccessToken
+  /** What `refusedSince` was when it was sent. */
+  readonly refusedSince: number | undefined
+  /** How often its call was sent again after a 401 before. */
+  readonly resends: number
+  /** How long its call may still wait, in milliseconds. */
+  readonly patience: number
+}
+
+/** What an API makes of one token. */
+interface Judgement {
+  readonly token: AccessToken
+  /** Until it was accepted, or refused for a second. */
+  isNew: boolean
+  /** When it was refused first since it was accepted last, on the monotonic clock. */
+  refusedSince: number | undefined
+  /** How many calls were refused since then. */
+  calls: number
+  isReported: boolean
+}
+
+/**
+ * Decides what a 401 of one API means that speaks of the token.
+ *
+ * **The token has been replaced**: the call is sent again with its successor.
+ *
+ * **A renewal is due**: the token is renewed, and the call is sent again with the new one. A renewal is due a second
+ * after the last one that a 401 forced. It was in vain as long as this API has not accepted its token: then the next one
+ * is due after 2 s, after two in vain after 4 s, and so on up to a minute. Each process adds a part of its own, up to a
+ * half, or two that take each other's token away might do so for ever.
+ *
+ * **The token is not new**: this API had accepted it, or has refused it for a second. Then the first call that is refused
+ * is sent again at once with the same token. An API that accepts such a token after it refused it, refuses good tokens:
+ * for a minute every call that it refuses is sent again at once with the same token, and its 401s force a renewal only
+ * after a second of refusals without an acceptance.
+ *
+ * **Something that may help comes within a second**: the call waits for it, and is sent again. That is a renewal that
+ * falls due, or the end of the first second of a new token, which not all servers may know yet. An API that refuses good
+ * tokens is waited for only if it has refused other calls too, and accepted none since this one was sent.
+ *
+ * **Otherwise the 401 is the caller's**: after two more sends, and while two renewals or more in a row were in vain.
+ *
+ * docs/rejections.md shows what that comes to.
+ */
+export class Rejections {
+  readonly #api: Refusing
+  readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
+  /** A part from 0 to a half, by which this process waits longer after renewals in vain. */
+  readonly #extra = Math.random() / 2
+  #judgement: Judgement | undefined
+  #inVain = 0
+  #doubtedUntil = Number.NEGATIVE_INFINITY
+
+  constructor(api: Refusing, contested: Pick<ContestedToken, 'ended' | 'disproved'>) {
+    this.#api = api
+    this.#contested = contested
+  }
+
+  /** Since when this API has refused the current token without accepting it. */
+  get refusedSince(): number | undefined {
+    return this.#judgement?.refusedSince
+  }
+
+  /**
+   * Notes a 401 for the current token, and drops the token if its renewal is due.
+   *
+   * @returns how long the call is to wait before it is sent again, in milliseconds; `undefined` if the 401 is the caller's.
+   */
+  refused(attempt: Attempt): number | undefined {
+    const now = performance.now()
+    const { token, resends, patience } = attempt
+    const judgement = this.#judgementOf(token)
+    const isFirst = judgement.refusedSince === undefined
+    const since = (judgement.refusedSince ??= now)
+    if (resends === 0) judgement.calls += 1
+    judgement.isNew &&= now < since + second
+    const dueAt = this.#dueAt(since, now)
+    if (now >= dueAt) {
+      this.#drop(token)
+      return 0
+    }
+    const isDoubted = now < this.#doubtedUntil
+    if (resends === 0 && (isDoubted || (isFirst && !judgement.isNew))) return 0
+    if (isDoubted && (attempt.refusedSince !== since || judgement.calls < 2)) return undefined
+    if (this.#inVain > 1) return undefined
+    const wait = Math.min(dueAt, judgement.isNew ? since + second : Infinity) - now
+    return wait <= Math.min(second, patience) ? wait : undefined
+  }
+
+  /**
+   * Waits, and drops the token if its renewal is due then and the API has not accepted it meanwhile.
+   *
+   * @throws the signal's reason if it aborts.
+   */
+  async wait(ms: number, token: AccessToken, signal: AbortSignal | undefined): Promise<void> {
+    const end = performance.now() + ms
+    // a timer may fire early
+    for (let left = ms; left > 0; left = end - performance.now()) await pause(left, signal)
+    if (!this.#api.token.isCurrent(token)) return
+    const now = performance.now()
+    const { refusedSince, isNew } = this.#judgementOf(token)
+    if (refusedSince === undefined || now < this.#dueAt(refusedSince, now)) return
+    if (this.#inVain === 0 && !isNew) this.#contested.ended(this.#api.baseUrl)
+    this.#drop(token)
+  }
+
+  /**
+   * Notes that a token was accepted.
+   *
+   * @param refusedSince what `refusedSince` was when the attempt was sent.
+   */
+  accepted(token: AccessToken, refusedSince: number | undefined): void {
+    const known = this.#judgement
+    // the usual case
+    if (known?.token === token && !known.isNew && known.refusedSince === undefined) return
+    // the response was late
+    if (!this.#api.token.isCurrent(token)) return
+    const judgement = this.#judgementOf(token)
+    if (judgement.refusedSince !== undefined) {
+      // it was sent before the refusal
+      if (refusedSince !== judgement.refusedSince) return
+      if (!judgement.isNew) {
+        this.#doubtedUntil = performance.now() + minute
+        this.#contested.disproved()
+      }
+    }
+    judgement.refusedSince = undefined
+    judgement.calls = 0
+    judgement.isNew = false
+    this.#inVain = 0
+  }
+
+  /** Reports a 401 that is the caller's, once for each token, where it shows that new tokens do not help. */
+  reportFinal(token: AccessToken): void {
+    if (this.#inVain === 0 || !this.#api.token.isCurrent(token)) return
+    const judgement = this.#judgementOf(token)
+    if (judgement.isReported) return
+    judgement.isReported = true
+    const { issuer, baseUrl, index, emit } = this.#api
+    emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option: `apis[${index}].issuer` })
+  }
+
+  #judgementOf(token: AccessToken): Judgement {
+    if (this.#judgement?.token !== token)
+      this.#judgement = { token, isNew: true, refusedSince: undefined, calls: 0, isReported: false }
+    return this.#judgement
+  }
+
+  #dueAt(since: number, now: number): number {
+    const distance = this.#inVain === 0 ? 1 : 2 ** this.#inVain * (1 + this.#extra)
+    const dueAt = this.#api.token.rejectedAt + Math.min(minute, distance * second)
+    return now < this.#doubtedUntil ? Math.max(dueAt, since + second) : dueAt
+  }
+
+  /** Every call that needs a token waits for the renewal from now on. */
+  #drop(token: AccessToken): void {
+    const { issuer, baseUrl, emit } = this.#api
+    this.#inVain += 1
+    this.#judgement = undefined
+    this.#api.token.invalidate(token)
+    emit?.({ type: 'token.rejected', issuer, api: baseUrl })
+  }
+}

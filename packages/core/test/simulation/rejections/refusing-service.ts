@@ -1,0 +1,86 @@
+import type { Random } from '../../../../../tools/testing/src/random.ts'
+import type { VirtualClock } from '../virtual-clock.ts'
+
+/** What a service does with tokens; times in milliseconds. */
+export interface Manner {
+  /** Share of the calls that are refused whatever their token, 0 to 1. */
+  readonly refusesAtRandom?: number
+  /** Each call comes to one of these nodes at random, the first of which refuses every token. */
+  readonly nodes?: number
+  /** Calls go to these endpoints by turns, the first of which refuses every token. */
+  readonly endpoints?: number
+  /** Until this time every token is refused. */
+  readonly startsAt?: number
+  /** For how long after its issue a token is refused. */
+  readonly refusesNewFor?: number
+  /** How long after its issue a token is refused again, though it was issued for an hour. */
+  readonly refusesOldAfter?: number
+  /** How often all tokens are revoked. */
+  readonly revokesEvery?: number
+  /** Whether a token ends when the next one is issued. */
+  readonly oneLive?: boolean
+  /** How long a token request takes, about. */
+  readonly issuerTakes?: number
+}
+
+/** How long a call takes, about, and a token request where nothing is said. */
+const usual = 25
+
+/** An issuer and an API of a given manner. */
+export class RefusingService {
+  /** When each token request came. */
+  readonly requests: number[] = []
+  readonly #clock: VirtualClock
+  readonly #random: Random
+  readonly #manner: Manner
+  readonly #issuedAt: number[] = []
+  #calls = 0
+
+  constructor(clock: VirtualClock, random: Random, manner: Manner) {
+    this.#clock = clock
+    this.#random = random
+    this.#manner = manner
+  }
+
+  readonly fetch = async (): Promise<Response> => {
+    const { issuerTakes = usual } = this.#manner
+    this.requests.push(this.#clock.now)
+    await this.#travel(issuerTakes)
+    const token = `token-${this.#issuedAt.push(this.#clock.now) - 1}`
+    await this.#travel(issuerTakes)
+    return Response.json({ access_token: token, token_type: 'Bearer', expires_in: 3_600 })
+  }
+
+  /** Returns the endpoint to which the next call goes. */
+  nextEndpoint(): number {
+    this.#calls += 1
+    return this.#calls % (this.#manner.endpoints ?? 1)
+  }
+
+  /** Returns the status of one exchange. */
+  async call(endpoint: number, authorization: string): Promise<number> {
+    await this.#travel(usual)
+    const status = this.#takes(endpoint, Number(authorization.replace('Bearer token-', ''))) ? 200 : 401
+    await this.#travel(usual)
+    return status
+  }
+
+  #takes(endpoint: number, token: number): boolean {
+    const { refusesAtRandom = 0, nodes, endpoints, startsAt = 0, oneLive = false } = this.#manner
+    const { refusesNewFor = 0, refusesOldAfter = Infinity, revokesEvery } = this.#manner
+    const { now } = this.#clock
+    const issuedAt = this.#issuedAt[token] ?? now
+    if (now < startsAt || this.#random.chance(refusesAtRandom)) return false
+    if (nodes !== undefined && this.#random.chance(1 / nodes)) return false
+    if (endpoints !== undefined && endpoint === 0) return false
+    if (oneLive && token !== this.#issuedAt.length - 1) return false
+    if (revokesEvery !== undefined && Math.floor(issuedAt / revokesEvery) < Math.floor(now / revokesEvery))
+      return false
+    return now - issuedAt >= refusesNewFor && now - issuedAt < refusesOldAfter
+  }
+
+  /** Half of an exchange. */
+  #travel(takes: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, takes * this.#random.logUniform(0.2, 1)))
+  }
+}
