@@ -2,6 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
+// in any other, elements are made with the path of their source
+process.env['NODE_ENV'] = 'production'
 await build({
   root: fileURLToPath(new URL('.', import.meta.url)),
   configFile: false,

@@ -11,7 +11,7 @@ import { must } from '../src/run.ts'
 import { binaryOf, runtimes } from '../src/runtime.ts'
 
 const temp = mkdtempSync(join(tmpdir(), 'reproducible-'))
-afterAll(() => rmSync(temp, { recursive: true }))
+afterAll(() => rmSync(temp, { recursive: true }), 600_000)
 
 /** Years from now, and in another time zone. */
 const laterClock = `const later = 5e11
