@@ -1,4 +1,3 @@
-import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { type ClientOutcome, tryClients } from '../issuer/with-credentials.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
@@ -36,15 +35,19 @@ export interface ManagerConfiguration {
   readonly limiter: boolean
 }
 
-interface IssuerConfiguration extends Pick<CheckedIssuer, 'option' | 'renewBefore'> {
+interface IssuerConfiguration {
   readonly name: string
   /** The token endpoint, or the issuer identifier of a server whose metadata names it; without a query. */
   readonly url: string
   /** Whether the token endpoint is learned from metadata. */
   readonly discovered: boolean
+  /** The path of the option that names the URL. */
+  readonly option: string
   readonly clientAuthentication: string
   /** Where the credentials are read: the names of variables or a path, if that is known, else the path of the option. */
   readonly credentials: string
+  /** In milliseconds, `undefined` where the default counts. */
+  readonly renewBefore: number | undefined
 }
 
 interface ApiConfiguration {
