@@ -19,7 +19,7 @@ export async function openHotPath(
   const endpoint = {
     issuer: 'general',
     url: new URL(tokenUrl),
-    proof: secretInForm,
+    proofs: [secretInForm],
     option: 'tokenEndpoint',
     mistake: '',
     parameters: [],
@@ -28,7 +28,7 @@ export async function openHotPath(
   const credentials = new CredentialRotation({
     issuer: 'general',
     credentials: client,
-    form: secretInForm,
+    form: { method: secretInForm.method, forms: [secretInForm.form] },
     lifetime: { lifetime: 365, notices: [10, 5] },
     emit: undefined,
   })

@@ -31,7 +31,10 @@ export async function askProvider(
     const context = { reason, signal, clientAuthentication: form.method }
     given = await abortable(Promise.resolve(provider(context)), signal)
   } catch (error) {
-    throw unavailable(issuer, signal.aborted ? 'the provider did not respond in time' : why(error))
+    throw unavailable(
+      issuer,
+      signal.aborted ? 'the provider did not respond in time' : failureOf('provider', error),
+    )
   }
   const mistake = (what: string): Error =>
     unavailable(issuer, `the provider returned ${what}`, { definite: true })
@@ -53,12 +56,17 @@ const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,
 /** The name of a class that its author wrote into a program. */
 const className = /^(?!Error$)[A-Z]\w{0,63}$/
 
-/** Providers read files and vaults, whose errors may quote what they read: only a class and a code are passed on. */
-function why(error: unknown): string {
+/**
+ * Returns why the application's own function failed, for a message. Such functions read files and vaults, whose errors may
+ * quote what they read: only a class and a code are passed on.
+ *
+ * @param what names the function.
+ */
+export function failureOf(what: string, error: unknown): string {
   if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
   const { code } = (error ?? {}) as { code?: unknown }
   const name = error instanceof Error ? error.constructor.name : ''
-  const what = className.test(name) ? ` with ${name}` : ''
+  const type = className.test(name) ? ` with ${name}` : ''
   const known = typeof code === 'string' && codeForm.test(code) ? ` (${code})` : ''
-  return `the provider failed${what}${known}; log the error in the provider, since its text may hold a secret and is not shown`
+  return `the ${what} failed${type}${known}; log the error in the ${what}, since its text may hold a secret and is not shown`
 }

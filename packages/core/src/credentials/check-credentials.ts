@@ -2,7 +2,7 @@ import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { mustBeObject, refuse } from '../options/check.ts'
 import { withAllFaults } from '../options/faults.ts'
 import { list, mustBeKnown, type Reader } from '../options/reader.ts'
-import { type ClientForm, credentialsFields, readClient } from './client.ts'
+import { type ClientForm, clientWith, fieldsOf, kindOf, readClient } from './client.ts'
 import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
 
 /**
@@ -33,7 +33,7 @@ function checkProvider(
 ): void {
   try {
     const check = provider.check as ((...form: readonly unknown[]) => void) | undefined
-    check?.(form.method, form.checks)
+    check?.(form.method, form)
   } catch (error) {
     const reason = isTokenlaneError(error) ? reasonOf(error) : 'its check failed'
     throw new TokenlaneError(
@@ -44,11 +44,10 @@ function checkProvider(
 }
 
 function clientReader(form: ClientForm): Reader<ClientCredentials> {
-  const names = credentialsFields(form.method)
   return (value, path) => {
-    mustBeObject(value, path, `an object with ${names.join(', ')}`)
+    mustBeObject(value, path, clientWith(form.forms))
     return withAllFaults((collect) => {
-      mustBeKnown(value, path, names, collect)
+      mustBeKnown(value, path, fieldsOf(kindOf(value, form.forms)), collect)
       const read = readClient(value, form)
       if ('client' in read) return read.client
       for (const { field, given, allowed } of read.faults)

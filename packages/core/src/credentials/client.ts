@@ -1,10 +1,5 @@
 import { isRecord, shape } from '../options/check.ts'
-import {
-  type ClientAuthenticationMethod,
-  type ClientCredentials,
-  type Proof,
-  proofOf,
-} from './credentials.ts'
+import type { ClientAuthenticationMethod, ClientCredentials } from './credentials.ts'
 
 /** What is wrong with given credentials, without quoting them; `field` is missing where the whole is wrong. */
 export interface CredentialsFault {
@@ -16,14 +11,36 @@ export interface CredentialsFault {
 /** Returns what is wrong with the value of a field, `undefined` if it is in order. */
 export type Check = (value: unknown) => Omit<CredentialsFault, 'field'> | undefined
 
-/** What the credentials of a client must be. */
-export interface ClientForm {
-  readonly method: ClientAuthenticationMethod
-  /** For fields that hold more than text: keys and certificates. */
-  readonly checks?: Readonly<Record<string, Check>> | undefined
+/** The fields of credentials beside the client's id. */
+interface Fields {
+  /** The first of them tells these credentials from those of another kind. */
+  readonly needed: Readonly<Record<string, Check>>
+  readonly optional: Readonly<Record<string, Check>>
+  /** The fields that differ in the client that is tried when the first is refused: `needed` where it is left out. */
+  readonly renewed?: readonly string[]
 }
 
-const text: Check = (value) => {
+/** What credentials of one kind hold. */
+export interface CredentialsForm extends Fields {
+  readonly proof: 'secret' | 'key' | 'certificate' | 'assertion'
+  /** What stands for the fields where only text can be: in an environment variable or a file. */
+  readonly inText?: Fields & {
+    /** Returns the credentials in such fields. */
+    credentials(texts: Readonly<Record<string, unknown>>): Record<string, unknown>
+  }
+  /** Why these credentials cannot be used here, and what is allowed instead. */
+  readonly obstacle?: Omit<CredentialsFault, 'field'> | undefined
+}
+
+/** What the credentials of an issuer's clients must be. */
+export interface ClientForm {
+  /** As the issuer's options name it. */
+  readonly method: ClientAuthenticationMethod
+  /** The kinds that are allowed: one or more. Where credentials could be of several, they are of the first. */
+  readonly forms: readonly CredentialsForm[]
+}
+
+export const text: Check = (value) => {
   if (typeof value !== 'string' || value === '')
     return { given: shape(value), allowed: 'text that is not empty' }
   return value === value.trim()
@@ -31,55 +48,70 @@ const text: Check = (value) => {
     : { given: 'text with white space around it', allowed: 'text without white space around it' }
 }
 
-const date: Check = (value) =>
+export const date: Check = (value) =>
   value instanceof Date && !Number.isNaN(value.getTime())
     ? undefined
     : { given: shape(value), allowed: 'a valid Date' }
 
-/** The fields of a client, by what it proves itself with. */
-const fields: Readonly<Record<Proof, readonly string[]>> = {
-  secret: ['clientId', 'clientSecret', 'secretIssuedAt'],
-  key: ['clientId', 'privateKey', 'keyId', 'algorithm', 'secretIssuedAt'],
-  certificate: ['clientId', 'certificate', 'privateKey', 'secretIssuedAt'],
+/** What the credentials of a client with a secret hold. */
+export const secretForm: CredentialsForm = {
+  proof: 'secret',
+  needed: { clientSecret: text },
+  optional: { secretIssuedAt: date },
 }
-export const optionalFields: ReadonlySet<string> = new Set(['keyId', 'algorithm', 'secretIssuedAt'])
 
-/** Returns the fields of the credentials that this method needs. */
-export function credentialsFields(method: ClientAuthenticationMethod): readonly string[] {
-  return fields[proofOf(method)]
+/** Returns the names of the fields. */
+export function fieldsOf({ needed, optional }: Fields): readonly string[] {
+  return ['clientId', ...Object.keys(needed), ...Object.keys(optional)]
+}
+
+/** Returns the field that tells credentials from those of another kind. */
+export function markOf({ needed }: Fields): string {
+  return Object.keys(needed)[0] as string
+}
+
+/** Returns which of these kinds the credentials are of. */
+export function kindOf<T extends Fields>(credentials: object, kinds: readonly T[]): T {
+  const held = credentials as Readonly<Record<string, unknown>>
+  return kinds.find((kind) => held[markOf(kind)] !== undefined) ?? (kinds[0] as T)
 }
 
 /** The clients that were read, which never change: as what, and their keys. */
-const known = new WeakMap<object, ClientForm & { readonly key: string }>()
+const known = new WeakMap<object, { readonly form: CredentialsForm; readonly key: string }>()
 
 /** Returns the client in `value`, which may hold more, or all that is wrong with it. */
 export function readClient(
   value: unknown,
-  { method, checks }: ClientForm,
+  { forms }: Pick<ClientForm, 'forms'>,
 ): { readonly client: ClientCredentials } | { readonly faults: readonly CredentialsFault[] } {
-  const names = credentialsFields(method)
-  if (!isRecord(value))
-    return { faults: [{ given: shape(value), allowed: `an object with ${names.join(', ')}` }] }
-  const before = known.get(value)
-  if (before?.method === method && before.checks === checks)
-    return { client: value as unknown as ClientCredentials }
+  if (!isRecord(value)) return { faults: [{ given: shape(value), allowed: clientWith(forms) }] }
+  const form = kindOf(value, forms)
+  if (form.obstacle !== undefined) return { faults: [form.obstacle] }
+  if (known.get(value)?.form === form) return { client: value as unknown as ClientCredentials }
   const read: Record<string, unknown> = {}
   const faults: CredentialsFault[] = []
-  for (const field of names) {
+  for (const [field, check] of Object.entries({ clientId: text, ...form.needed, ...form.optional })) {
     const given = value[field]
-    if (given === undefined && optionalFields.has(field)) continue
-    const check = checks?.[field] ?? (field === 'secretIssuedAt' ? date : text)
+    if (given === undefined && field in form.optional) continue
     const fault = check(given)
     if (fault !== undefined) faults.push({ field, ...fault })
     read[field] = given
   }
   if (faults.length > 0) return { faults }
   const client = Object.freeze(read) as unknown as ClientCredentials
-  known.set(client, { method, checks, key: textOf(client) })
+  known.set(client, { form, key: textOf(client) })
   return { client }
 }
 
-/** Returns the key of a client and its proof. It is text that holds the secret: it must never be shown. */
+/** Returns what a client may be, for a message. */
+export function clientWith(forms: readonly CredentialsForm[]): string {
+  return `an object with ${forms.map((form) => fieldsOf(form).join(', ')).join('; or with ')}`
+}
+
+/**
+ * Returns the key of a client and its proof. It is text that holds the secret: it must never be shown. An assertion is not
+ * in it, since each may be another one: what is known of one of them is known of the client.
+ */
 export function keyOf(client: ClientCredentials): string {
   return known.get(client)?.key ?? textOf(client)
 }

@@ -56,6 +56,15 @@ export class CredentialRotation {
     return this.#expiry.daysLeft()
   }
 
+  /** Returns the clients that are known before a provider is asked: it may have read them when it was checked. */
+  initial(): readonly ClientCredentials[] {
+    const { credentials, form } = this.#options
+    if (typeof credentials !== 'function') return [credentials].flat()
+    const check = credentials.check as ((...form: readonly unknown[]) => unknown) | undefined
+    const read = check?.(form.method, form)
+    return Array.isArray(read) ? (read as ClientCredentials[]) : []
+  }
+
   /** Whether the credentials can be other ones than a moment ago, so that a refusal may be out of date. */
   get mayChange(): boolean {
     return typeof this.#options.credentials === 'function'
@@ -73,6 +82,7 @@ export class CredentialRotation {
     signal: () => AbortSignal,
   ): Promise<T> {
     let refusal: TokenlaneError | undefined
+    let unproven: TokenlaneError | undefined
     for (const ask of this.mayChange ? [reason, 'rejected' as const] : [reason]) {
       // nothing was refused just now, so there is nothing to ask again for
       if (ask === 'rejected' && refusal === undefined) break
@@ -86,7 +96,13 @@ export class CredentialRotation {
           this.#worked(client)
           return answer
         } catch (error) {
-          if (!isTokenlaneError(error) || error.code !== 'TOKEN_REQUEST_REFUSED') throw error
+          if (!isTokenlaneError(error)) throw error
+          // the issuer was not asked: another client may have what it proves itself with
+          if (error.code === 'CREDENTIALS_UNAVAILABLE') {
+            unproven ??= error
+            continue
+          }
+          if (error.code !== 'TOKEN_REQUEST_REFUSED') throw error
           this.#refused(client, error)
           refusal = error
           // no other secret makes a wrong scope right
@@ -97,6 +113,8 @@ export class CredentialRotation {
         this.#listsRefusedUntil = [...this.#listsRefusedUntil, performance.now() + refusalMemory]
     }
     throw (
+      // it may be there at the next try, which a refusal would put off
+      unproven ??
       refusal ??
       this.#lastRefusal ??
       unavailable(this.#options.issuer, 'the provider returned none that may be tried now')

@@ -40,8 +40,42 @@ export interface CertificateCredentials {
   readonly secretIssuedAt?: Date | undefined
 }
 
-/** What a registered client proves itself with. */
-export type ClientCredentials = Credentials | PrivateKeyCredentials | CertificateCredentials
+/**
+ * Returns an assertion that proves who the client is, from where the workload has its identity: a projected Kubernetes
+ * token, a SPIFFE JWT-SVID, a key that never leaves its KMS.
+ *
+ * Asked anew before every token request, so that none is sent twice that the function does not return twice.
+ */
+export interface AssertionProvider {
+  /**
+   * `audience` is the one that the assertion must name (`aud`, RFC 7523 §3). `signal` aborts when an assertion would come
+   * too late to be of use.
+   */
+  (context: { readonly audience: string; readonly signal: AbortSignal }): string | Promise<string>
+  /** Returns where it reads the assertion, for tools: a path. */
+  readonly readsFrom?: () => string
+}
+
+/** A client that proves itself with an assertion from outside (RFC 7521 §4.2, RFC 7523 §2.2). Needs `oauthIssuer`. */
+export interface AssertionCredentials {
+  readonly clientId: string
+  readonly assertion: AssertionProvider
+  /**
+   * The last part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or the whole of another
+   * URN.
+   *
+   * @defaultValue `jwt-bearer`
+   */
+  readonly assertionType?: 'jwt-bearer' | 'jwt-spiffe' | (string & {}) | undefined
+  readonly secretIssuedAt?: undefined
+}
+
+/** What a registered client proves itself with: each proves itself by what it holds. */
+export type ClientCredentials =
+  | Credentials
+  | PrivateKeyCredentials
+  | CertificateCredentials
+  | AssertionCredentials
 
 /** How a client proves itself to an issuer, as RFC 7591 §2 and RFC 8705 §2.1.1 name it. */
 export type ClientAuthenticationMethod =
@@ -74,7 +108,8 @@ export interface CredentialsContext {
   /** Aborts when credentials would come too late to be of use. */
   readonly signal: AbortSignal
   /**
-   * The issuer's `clientAuthentication`: which fields the credentials need.
+   * The issuer's `clientAuthentication`: which fields the credentials need. With a secret's method, which is the default,
+   * an `oauthIssuer` takes every kind of credentials.
    *
    * @defaultValue `client_secret_post`
    */
@@ -98,15 +133,6 @@ export type CredentialsSource<C extends ClientCredentials = Credentials> =
   | C
   | readonly C[]
   | CredentialsProvider<C>
-
-/** What a client proves itself with. */
-export type Proof = 'secret' | 'key' | 'certificate'
-
-/** Returns what a method proves a client with. */
-export function proofOf(method: ClientAuthenticationMethod): Proof {
-  if (method === 'private_key_jwt') return 'key'
-  return method === 'tls_client_auth' ? 'certificate' : 'secret'
-}
 
 /** Returns the error of a token request for which there are no credentials; `reason` quotes nothing of them. */
 export function unavailable(

@@ -1,15 +1,16 @@
 import { type CredentialsProvider, unreadable } from './credentials.ts'
-import { clientsFromTexts, fieldsFor, textFault, textProvider } from './text-fields.ts'
+import { clientsFromTexts, neededFields, textFault, textProvider } from './text-fields.ts'
 
 /**
  * Reads credentials from environment variables, anew before each token request: `<PREFIX>_CLIENT_ID`,
  * `<PREFIX>_CLIENT_SECRET`, and where they are set `<PREFIX>_CLIENT_SECRET_NEXT` (tried when the first is refused) and
  * `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
  *
- * For an issuer with `private_key_jwt`: `<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID`, the same two with `_NEXT`, and
- * `<PREFIX>_ALGORITHM`. With
- * `tls_client_auth`: `<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`. In PEM text `\n` may
- * stand for a line break.
+ * An `oauthIssuer` also knows a key (`<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID`, the same two with `_NEXT`, and
+ * `<PREFIX>_ALGORITHM`), a certificate (`<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`), and a
+ * file with an assertion, read as `fileAssertion` reads it (`<PREFIX>_ASSERTION_FILE`, `<PREFIX>_ASSERTION_TYPE`). Where
+ * there are several of them, they are tried in this order: secret, certificate, key, assertion. In PEM text `\n` may stand
+ * for a line break.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if variables are missing, empty or hold no such
  * date then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal. Both name all of them.
@@ -21,10 +22,10 @@ import { clientsFromTexts, fieldsFor, textFault, textProvider } from './text-fie
 export function envCredentials(prefix: string): CredentialsProvider {
   const nameOf = (field = ''): string =>
     `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+  const read = (field: string): string | undefined => textOf(globalThis.process?.env[nameOf(field)])
   return textProvider(
     (form) => {
-      const env = globalThis.process?.env ?? {}
-      const found = clientsFromTexts((field) => textOf(env[nameOf(field)]), form)
+      const found = clientsFromTexts(read, form)
       if ('clients' in found) return found.clients
       const lists = ['missing', 'empty'].flatMap((given) => {
         const names = found.faults.filter((fault) => fault.given === given).map(({ field }) => nameOf(field))
@@ -36,7 +37,7 @@ export function envCredentials(prefix: string): CredentialsProvider {
         .map((fault) => `The environment variable ${nameOf(fault.field)} ${textFault(fault)}`)
       throw unreadable([...lists, ...others].join('; '))
     },
-    (method) => fieldsFor(method).map(nameOf).join(', '),
+    (form) => neededFields(read, form).map(nameOf).join(', '),
   )
 }
 

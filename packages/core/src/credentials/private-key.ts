@@ -1,5 +1,5 @@
 import { isRecord, shape } from '../options/check.ts'
-import { type Check, type ClientForm, isCryptoKey } from './client.ts'
+import { type Check, type CredentialsForm, date, isCryptoKey, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
@@ -22,20 +22,32 @@ const parameters: Record<SigningAlgorithm, { name: string; hash?: string; namedC
 
 const signingAlgorithms = Object.keys(parameters)
 
-/** What the fields of a client hold that signs assertions. */
-export const keyChecks: ClientForm['checks'] = {
-  privateKey: (value) =>
-    isCryptoKey(value) || isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY'),
-  algorithm: (value) =>
-    signingAlgorithms.includes(value as string)
-      ? undefined
-      : { given: 'not a known algorithm', allowed: signingAlgorithms.join(', ') },
+/** What the credentials of a client hold that signs assertions. */
+export const keyForm: CredentialsForm = {
+  proof: 'key',
+  needed: {
+    privateKey: (value) =>
+      isCryptoKey(value) || isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY'),
+  },
+  optional: {
+    keyId: text,
+    algorithm: (value) =>
+      signingAlgorithms.includes(value as string)
+        ? undefined
+        : { given: 'not a known algorithm', allowed: signingAlgorithms.join(', ') },
+    secretIssuedAt: date,
+  },
+  renewed: ['privateKey', 'keyId'],
 }
 
-/** What the fields of a client hold that shows a certificate. */
-export const certificateChecks: ClientForm['checks'] = {
-  certificate: (value) => pemFault(value, 'CERTIFICATE'),
-  privateKey: (value) => pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY'),
+/** What the credentials of a client hold that shows a certificate. */
+export const certificateForm: CredentialsForm = {
+  proof: 'certificate',
+  needed: {
+    certificate: (value) => pemFault(value, 'CERTIFICATE'),
+    privateKey: (value) => pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY'),
+  },
+  optional: { secretIssuedAt: date },
 }
 
 /** A key without a named algorithm fits exactly one of these. */

@@ -1,24 +1,50 @@
-import { type ClientForm, type CredentialsFault, optionalFields, readClient } from './client.ts'
 import {
-  type ClientAuthenticationMethod,
-  type ClientCredentials,
-  type Credentials,
-  type CredentialsProvider,
-  type Proof,
-  proofOf,
+  type ClientForm,
+  type CredentialsFault,
+  type CredentialsForm,
+  fieldsOf,
+  markOf,
+  readClient,
+  secretForm,
+} from './client.ts'
+import type {
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  Credentials,
+  CredentialsProvider,
 } from './credentials.ts'
 
-/** The fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
-const rotated: Readonly<Record<Proof, readonly string[]>> = {
-  secret: ['clientSecret'],
-  key: ['privateKey', 'keyId'],
-  certificate: ['certificate', 'privateKey'],
+/** Returns the text of a field without white space around it, `undefined` where it is missing. */
+type ReadText = (field: string) => string | undefined
+
+/** Returns the fields that the clients need, in the order in which an operator looks for them. */
+export function neededFields(read: ReadText, form: ClientForm): readonly string[] {
+  const renewed = kindsIn(read, form).flatMap((kind) => renewedFields(kind.inText ?? kind))
+  return ['clientId', ...new Set(renewed)]
 }
 
-/** Returns the fields that a client needs, in the order in which an operator looks for them. */
-export function fieldsFor(method: ClientAuthenticationMethod): readonly string[] {
-  return ['clientId', ...rotated[proofOf(method)]]
+/** Returns the kinds of credentials of which there are texts; the first kind where there are none. */
+function kindsIn(read: ReadText, { forms }: ClientForm): readonly CredentialsForm[] {
+  const taken = new Set<string>()
+  const found = forms.filter((kind) => {
+    const fields = kind.inText ?? kind
+    const isThere = !taken.has(markOf(fields)) && Boolean(read(markOf(fields)))
+    // a certificate's key is not one that signs
+    if (isThere) for (const field of Object.keys(fields.needed)) taken.add(field)
+    return isThere
+  })
+  return found.length > 0 ? found : forms.slice(0, 1)
 }
+
+/** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
+function renewedFields({
+  needed,
+  renewed = Object.keys(needed),
+}: CredentialsForm | InText): readonly string[] {
+  return renewed
+}
+
+type InText = NonNullable<CredentialsForm['inText']>
 
 /**
  * Returns a provider that reads texts, and whose credentials `createTokenManager` checks at once.
@@ -28,52 +54,63 @@ export function fieldsFor(method: ClientAuthenticationMethod): readonly string[]
  */
 export function textProvider(
   read: (form: ClientForm) => readonly ClientCredentials[],
-  readsFrom: (method: ClientAuthenticationMethod) => string,
+  readsFrom: (form: ClientForm) => string,
 ): CredentialsProvider {
-  const forms = new Map<string, ClientForm>()
-  const provide: CredentialsProvider = ({ clientAuthentication: method = 'client_secret_post' }) =>
-    read(forms.get(method) ?? { method }) as readonly Credentials[]
+  const checked = new Map<string, ClientForm>()
+  const formOf = (method: ClientAuthenticationMethod = 'client_secret_post'): ClientForm =>
+    checked.get(method) ?? { method, forms: [secretForm] }
+  const provide: CredentialsProvider = ({ clientAuthentication }) =>
+    read(formOf(clientAuthentication)) as readonly Credentials[]
   return Object.assign(provide, {
-    check(method: ClientAuthenticationMethod, checks?: ClientForm['checks']) {
-      const form = { method, checks }
-      forms.set(method, form)
-      read(form)
+    check(method: ClientAuthenticationMethod, form = formOf(method)) {
+      checked.set(method, form)
+      return read(form)
     },
-    readsFrom,
+    readsFrom: (method: ClientAuthenticationMethod) => readsFrom(formOf(method)),
   })
 }
 
 /**
- * Makes credentials of single texts, as environment variables and mounted secrets hold them: one client, and another
- * one of the fields that end with `Next` where the first of these is there.
- *
- * @param read gives the text of a field without white space around it, `undefined` where it is missing.
+ * Makes credentials of single texts, as environment variables and mounted secrets hold them: one client of each kind of
+ * which there are texts, and after it another one of the fields that end with `Next` where the first of these is there.
  */
 export function clientsFromTexts(
-  read: (field: string) => string | undefined,
+  read: ReadText,
   form: ClientForm,
 ): { readonly clients: readonly ClientCredentials[] } | { readonly faults: readonly CredentialsFault[] } {
-  const renewed = rotated[proofOf(form.method)]
   const clients: ClientCredentials[] = []
   const faults = new Map<string, CredentialsFault>()
-  for (const suffix of read(`${renewed[0]}Next`) ? ['', 'Next'] : ['']) {
-    const named = (field = ''): string => (renewed.includes(field) ? field + suffix : field)
-    const fields = ['clientId', ...renewed, 'algorithm', ...(suffix === '' ? ['secretIssuedAt'] : [])]
-    const texts = fields.map((field) => {
-      const text = read(named(field))
-      return [field, text === '' && optionalFields.has(field) ? undefined : text] as const
-    })
-    const one = readClient(withDate(Object.fromEntries(texts)), form)
-    if ('client' in one) clients.push(one.client)
-    else
-      for (const { field, given, allowed } of one.faults)
-        faults.set(named(field), { field: named(field), given, allowed })
+  for (const kind of kindsIn(read, form)) {
+    const fields = kind.inText ?? kind
+    const renewed = renewedFields(fields)
+    for (const suffix of read(`${markOf(fields)}Next`) ? ['', 'Next'] : ['']) {
+      const named = (field = ''): string => (renewed.includes(field) ? field + suffix : field)
+      const texts = fieldsOf(fields)
+        .filter((field) => suffix === '' || field !== 'secretIssuedAt')
+        .map((field) => {
+          const text = read(named(field))
+          return [field, text === '' && field in fields.optional ? undefined : text] as const
+        })
+      const one = clientInTexts(Object.fromEntries(texts), kind)
+      if ('client' in one) clients.push(one.client)
+      else
+        for (const { field, given, allowed } of one.faults)
+          faults.set(named(field), { field: named(field), given, allowed })
+    }
   }
   return faults.size > 0 ? { faults: [...faults.values()] } : { clients }
 }
 
+/** Returns the client of one kind in fields that hold texts. */
+export function clientInTexts(
+  texts: Readonly<Record<string, unknown>>,
+  kind: CredentialsForm,
+): ReturnType<typeof readClient> {
+  return readClient(withDate(kind.inText?.credentials(texts) ?? texts), { forms: [kind] })
+}
+
 /** Returns the fields with the date as a `Date`, if it is one. */
-export function withDate(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function withDate(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { secretIssuedAt: text, ...others } = fields
   return text === undefined ? others : { ...others, secretIssuedAt: parseIsoDate(text) }
 }

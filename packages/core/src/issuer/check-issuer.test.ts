@@ -88,9 +88,27 @@ test.each<[string, object, string]>([
     'allowed: RS256',
   ],
   [
-    'a key for a secret',
-    { credentials: { clientId: 'a', privateKey: pem } },
+    'a key beside a secret',
+    { credentials: { ...credentials, privateKey: pem } },
     'credentials.privateKey` is not an option',
+  ],
+  [
+    'a key for a secret in the header alone',
+    {
+      credentials: [credentials, { clientId: 'a', privateKey: rsa }],
+      clientAuthentication: 'client_secret_basic',
+    },
+    'credentials[1].privateKey` is text of another form',
+  ],
+  [
+    'text in the place of an assertion function',
+    { credentials: { clientId: 'a', assertion: 'secret-1' } },
+    'credentials.assertion` is a string; allowed: a function that returns an assertion',
+  ],
+  [
+    'a type of assertions that cannot be one',
+    { credentials: { clientId: 'a', assertion: () => '', assertionType: 'jwt bearer' } },
+    "credentials.assertionType` is not a type of assertions; allowed: 'jwt-bearer', 'jwt-spiffe'",
   ],
   [
     'a key without its certificate',

@@ -13,7 +13,11 @@ import {
   text,
 } from '../options/reader.ts'
 import { checkCredentials } from '../credentials/check-credentials.ts'
-import type { ClientCredentials, CredentialsSource } from '../credentials/credentials.ts'
+import type {
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  CredentialsSource,
+} from '../credentials/credentials.ts'
 import type { IssuerOptions } from './issuer-options.ts'
 import { describeUrl, mistakeOf, type UrlOptions } from './issuer-url.ts'
 import {
@@ -30,7 +34,7 @@ type IssuerSettings = ReadAs<
   Omit<IssuerOptions, keyof UrlOptions>,
   {
     credentials: CredentialsSource<ClientCredentials>
-    clientAuthentication: ClientProof
+    clientAuthentication: ClientAuthenticationMethod
     assertionAudience: string | undefined
     scope: string | undefined
     parameters: readonly FormField[]
@@ -41,6 +45,8 @@ type IssuerSettings = ReadAs<
 /** An issuer whose options are in order. */
 export interface CheckedIssuer extends Omit<AskedIssuer, keyof IssuerSettings>, IssuerSettings {
   readonly protocol: IssuerProtocol
+  /** How its clients can prove themselves. */
+  readonly proofs: readonly ClientProof[]
   /** Of an issuer of the service, which only these paths show. */
   readonly tokenPath: string | undefined
   readonly mistake: string
@@ -62,19 +68,20 @@ export function checkIssuer(
   // nothing must come from a polluted Object.prototype
   const own: Record<string, unknown> = { __proto__: null, ...given }
   const protocol = protocolOf(given)
+  const proofs = proofsBy(own['clientAuthentication'], protocol, ownFetch)
   const description = {
     ...describeUrl(own, environment, protocol.asking !== undefined),
-    ...describeSettings(own, protocol, ownFetch),
+    ...describeSettings(own, protocol, proofs),
   }
   const read = {
     __proto__: null,
     ...object(description as Description<IssuerSettings & UrlOptions>)(given, path),
   } as IssuerSettings & Partial<UrlOptions>
-  const { authUrl, tokenEndpoint, issuer, tokenPath, clientAuthentication: proof, scope } = read
+  const { authUrl, tokenEndpoint, issuer, tokenPath, scope } = read
   return {
     ...read,
     protocol,
-    proof,
+    proofs,
     url: (authUrl ?? tokenEndpoint ?? issuer) as URL,
     isDiscovered: issuer !== undefined,
     option: `${path}.${authUrl ? 'authUrl' : issuer ? 'issuer' : 'tokenEndpoint'}`,
@@ -127,23 +134,44 @@ const settings = {
   allowInsecureLoopback: optional(flag, false),
 } satisfies Partial<Description<IssuerSettings>>
 
-function describeSettings(
-  { clientAuthentication, secretLifetime }: Readonly<Record<string, unknown>>,
-  { proofs }: IssuerProtocol,
-  ownFetch: boolean,
-): Description<IssuerSettings> {
+/**
+ * Returns how the clients of an issuer can prove themselves: by one method or, where it is a secret's, in any other way,
+ * too.
+ */
+function proofsBy(given: unknown, { proofs }: IssuerProtocol, ownFetch: boolean): readonly ClientProof[] {
   // a wrong method has an error of its own
-  const proof = proofs.find(({ method }) => method === clientAuthentication) ?? secretInForm
+  const { method, form } = proofs.find((proof) => proof.method === given) ?? secretInForm
+  const isAny = form === secretInForm.form
+  return proofs
+    .filter((proof) => proof.method === method || (isAny && proof.form !== form))
+    .map((proof) => hindered(proof, proof.obstacle?.(ownFetch)))
+}
+
+function hindered(proof: ClientProof, obstacle: ClientProof['form']['obstacle']): ClientProof {
+  return obstacle === undefined ? proof : { ...proof, form: { ...proof.form, obstacle } }
+}
+
+function describeSettings(
+  { secretLifetime }: Readonly<Record<string, unknown>>,
+  protocol: IssuerProtocol,
+  proofs: readonly ClientProof[],
+): Description<IssuerSettings> {
+  const [{ method, form }] = proofs as [ClientProof]
   const longestNotice = isDays(secretLifetime) ? secretLifetime : 365
   return {
-    credentials: (value, path) => checkCredentials(value, path, proof),
+    credentials: (value, path) =>
+      checkCredentials(value, path, { method, forms: proofs.map((proof) => proof.form) }),
     clientAuthentication: optional((value, path) => {
-      if (value === proof.method) return usable(proof, path, ownFetch)
-      const allowed = proofs.map(({ method }) => method).join(', ')
-      return proofs.length > 1
+      if (value === method) {
+        if (form.obstacle !== undefined) refuse(path, form.obstacle.given, form.obstacle.allowed)
+        return method
+      }
+      const methods = [...new Set(protocol.proofs.map((proof) => proof.method))]
+      const allowed = methods.join(', ')
+      return methods.length > 1
         ? refuse(path, 'not a known method', allowed)
         : refuse(path, 'a method that only `oauthIssuer` takes', `${allowed}, or an oauthIssuer({ ... })`)
-    }, secretInForm),
+    }, method),
     ...settings,
     notices: optional(
       list(
@@ -153,11 +181,6 @@ function describeSettings(
       [10, 5],
     ),
   }
-}
-
-function usable(proof: ClientProof, path: string, ownFetch: boolean): ClientProof {
-  const obstacle = proof.obstacle?.(ownFetch)
-  return obstacle === undefined ? proof : refuse(path, ...obstacle)
 }
 
 function readDays(allowed: string, below = Number.POSITIVE_INFINITY): Reader<number> {

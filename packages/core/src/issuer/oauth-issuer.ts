@@ -31,10 +31,10 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
  * Returns how a server is asked whose metadata and clock count: where they show why a token request failed, another one
  * follows.
  */
-function oauthAsking({ url, isDiscovered, option, proof, assertionAudience }: AskedIssuer): Asking {
+function oauthAsking({ url, isDiscovered, option, assertionAudience }: AskedIssuer): Asking {
   const server = isDiscovered ? discoveredServer(url, option) : undefined
   const clock: IssuerClock = { ahead: 0, date: undefined }
-  return async (request, ask) => {
+  return async (request, ask, proof) => {
     /** Asks once, and once more if a proof was refused whose times do not fit the issuer's clock (RFC 7523 §3). */
     const askBy = async (metadata: AuthorizationServer): Promise<IssuedToken> => {
       const alias = proof.fetchOf && metadata.mtls_endpoint_aliases?.token_endpoint
@@ -44,7 +44,7 @@ function oauthAsking({ url, isDiscovered, option, proof, assertionAudience }: As
       try {
         return await ask(asked)
       } catch (error) {
-        if (!isRefused(error) || proof.isTimed !== true || !learn(clock)) throw error
+        if (!isRefused(error) || !learn(clock) || proof.isTimed !== true) throw error
         return ask(asked)
       }
     }
@@ -88,6 +88,6 @@ function mismatchOf(
   { token_endpoint_auth_methods_supported: allowed }: AuthorizationServer,
 ): string | undefined {
   if (!Array.isArray(allowed) || allowed.includes(method)) return undefined
-  const known = oauthProofs.map((proof) => proof.method).filter((one) => allowed.includes(one))
+  const known = [...new Set(oauthProofs.map((proof) => proof.method))].filter((one) => allowed.includes(one))
   return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
 }

@@ -6,13 +6,15 @@ import {
   type PrivateKeyCredentials,
   unavailable,
 } from '../credentials/credentials.ts'
-import { certificateChecks, keyChecks, type SigningKey, signingKey } from '../credentials/private-key.ts'
+import { certificateForm, keyForm, type SigningKey, signingKey } from '../credentials/private-key.ts'
 import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
+import { givenAssertion } from './given-assertion.ts'
 import { type AskedServer, type ClientProof, secretInForm } from './protocol.ts'
 
 /** The secret in the `Authorization` header (RFC 6749 §2.3.1). */
 const secretInHeader: ClientProof = {
   method: 'client_secret_basic',
+  form: secretInForm.form,
   prove(client): ClientAuth {
     const { clientId, clientSecret } = client as Credentials
     const credentials = `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`)}`
@@ -35,9 +37,9 @@ function formEncoded(text: string): string {
 /** A signed assertion (RFC 7523 §2.2), with a new `jti` each time. */
 const signedAssertion: ClientProof = {
   method: 'private_key_jwt',
-  checks: keyChecks,
+  form: keyForm,
   isTimed: true,
-  async prove(client, server, issuer) {
+  async prove(client, server, { issuer }) {
     const signing = await keyOf(client, issuer)
     const { keyId } = client as PrivateKeyCredentials
     return PrivateKeyJwt(keyId === undefined ? signing.key : { key: signing.key, kid: keyId }, {
@@ -68,25 +70,29 @@ function isEdDsa({ key, algorithm }: SigningKey, { metadata }: AskedServer): boo
 /** A TLS certificate (RFC 8705 §2). */
 const clientCertificate: ClientProof = {
   method: 'tls_client_auth',
-  checks: certificateChecks,
+  form: certificateForm,
   prove: () => TlsClientAuth(),
   fetchOf: (client) => certificateFetch(client as CertificateCredentials),
   obstacle(ownFetch) {
     if (ownFetch)
-      return [
-        'tls_client_auth, whose certificate the option `fetch` cannot present',
-        'tls_client_auth without `fetch`',
-      ]
+      return {
+        given: 'tls_client_auth, whose certificate the option `fetch` cannot present',
+        allowed: 'tls_client_auth without `fetch`',
+      }
     return canSendCertificate()
       ? undefined
-      : ['tls_client_auth, which needs `node:https`, and this runtime has none', 'another method']
+      : {
+          given: 'tls_client_auth, which needs `node:https`, and this runtime has none',
+          allowed: 'another method',
+        }
   },
 }
 
-/** All ways in which a client can prove itself. */
+/** All ways in which a client can prove itself. A certificate comes before a key, since it has one, too. */
 export const oauthProofs: readonly ClientProof[] = [
   secretInForm,
   secretInHeader,
-  signedAssertion,
   clientCertificate,
+  signedAssertion,
+  givenAssertion,
 ]

@@ -1,6 +1,11 @@
 import { type AuthorizationServer, type ClientAuth, ClientSecretPost } from 'oauth4webapi'
-import type { ClientForm } from '../credentials/client.ts'
-import type { CertificateCredentials, ClientCredentials, Credentials } from '../credentials/credentials.ts'
+import { type CredentialsForm, kindOf, secretForm } from '../credentials/client.ts'
+import type {
+  CertificateCredentials,
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  Credentials,
+} from '../credentials/credentials.ts'
 import type { IssuerRequest } from './issuer-failure.ts'
 import type { IssuedToken } from './token-response.ts'
 
@@ -19,14 +24,14 @@ export interface AskedIssuer {
   readonly isDiscovered: boolean
   /** The path of the option that names the URL. */
   readonly option: string
-  readonly proof: ClientProof
   readonly assertionAudience: string | undefined
 }
 
-/** Obtains a token by `ask`, which makes one token request. */
+/** Obtains a token by `ask`, which makes one token request that proves its client by `proof`. */
 export type Asking = (
   request: Omit<IssuerRequest, 'url'>,
   ask: (server: AskedServer) => Promise<IssuedToken>,
+  proof: ClientProof,
 ) => Promise<IssuedToken>
 
 /** Which server is asked, and what a proof must fit. */
@@ -49,11 +54,13 @@ export interface IssuerClock {
 }
 
 /** Where and how one issuer is asked for a token. */
-export interface TokenEndpoint extends Pick<AskedIssuer, 'url' | 'option' | 'proof'>, AskOptions {
+export interface TokenEndpoint extends Pick<AskedIssuer, 'url' | 'option'>, AskOptions {
   /** Name of the issuer. */
   readonly issuer: string
   /** The most likely mistake where no token endpoint is at that URL, as a question; empty where none is likely. */
   readonly mistake: string
+  /** How its clients can prove themselves: one or more. */
+  readonly proofs: readonly ClientProof[]
   /** `scope` and what else the form holds beside grant and client. */
   readonly parameters: readonly FormField[]
   readonly asking?: Asking | undefined
@@ -78,14 +85,20 @@ export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown
 }
 
 /** How a client proves itself in a token request. */
-export interface ClientProof extends ClientForm {
+export interface ClientProof {
+  readonly method: ClientAuthenticationMethod
+  /** What the credentials hold that it needs. */
+  readonly form: CredentialsForm
   /**
    * Returns what proves the client in one token request.
    *
-   * @param issuer its name.
-   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` for a key that cannot sign.
+   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` for a key that cannot sign, and without an assertion.
    */
-  prove(client: ClientCredentials, server: AskedServer, issuer: string): ClientAuth | Promise<ClientAuth>
+  prove(
+    client: ClientCredentials,
+    server: AskedServer,
+    request: Pick<IssuerRequest, 'issuer' | 'signal'>,
+  ): ClientAuth | Promise<ClientAuth>
   /** Whether the proof has times, which must fit the clock of the issuer. */
   readonly isTimed?: boolean
   /**
@@ -100,17 +113,27 @@ export interface ClientProof extends ClientForm {
    *
    * @param ownFetch whether the manager has a `fetch` of the application's.
    */
-  readonly obstacle?: (ownFetch: boolean) => readonly [given: string, allowed: string] | undefined
+  readonly obstacle?: (ownFetch: boolean) => CredentialsForm['obstacle']
 }
 
 /** The secret in the form of the request (RFC 6749 §2.3.1). */
 export const secretInForm: ClientProof = {
   method: 'client_secret_post',
+  form: secretForm,
   prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
 /** A known token endpoint, and a secret in the form. */
 const plain: IssuerProtocol = { proofs: [secretInForm] }
+
+/** Returns how a client proves itself: by what it holds. */
+export function proofOf(client: ClientCredentials, proofs: readonly ClientProof[]): ClientProof {
+  const form = kindOf(
+    client,
+    proofs.map((proof) => proof.form),
+  )
+  return proofs.find((proof) => proof.form === form) as ClientProof
+}
 
 /** Returns the server of a token endpoint of which nothing else is known. */
 export function knownServer(url: URL): AskedServer {

@@ -9,7 +9,7 @@ const secret = 'secret-that-nobody-may-see'
 const url = new URL('https://auth.example.com/public/security/v1/token')
 const endpoint: Omit<TokenEndpoint, 'issuer' | 'fetch'> = {
   url,
-  proof: secretInForm,
+  proofs: [secretInForm],
   option: 'authUrl',
   mistake: '',
   parameters: [],

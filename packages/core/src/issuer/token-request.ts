@@ -7,7 +7,7 @@ import { StepTimeout } from '../time/timers.ts'
 import { Tracing } from '../tracing.ts'
 import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
-import { type AskedServer, knownServer, secretsOf } from './protocol.ts'
+import { type AskedServer, type ClientProof, knownServer, proofOf, secretsOf } from './protocol.ts'
 import type { TokenEndpoint } from './protocol.ts'
 import { readTokenResponse, type IssuedToken } from './token-response.ts'
 import type { ClientTokenSource } from './token-source.ts'
@@ -95,30 +95,31 @@ export async function requestToken(
   signal: AbortSignal,
 ): Promise<IssuedToken> {
   const { issuer, url, fetch, beforeRequest, asking } = endpoint
+  const proof = proofOf(client, endpoint.proofs)
   const request = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
-  const ask = (server: AskedServer): Promise<IssuedToken> => askOnce(endpoint, client, request, server)
-  return asking?.(request, ask) ?? ask(knownServer(url))
+  const ask = (server: AskedServer): Promise<IssuedToken> => askOnce(endpoint, client, proof, request, server)
+  return asking?.(request, ask, proof) ?? ask(knownServer(url))
 }
 
 async function askOnce(
   endpoint: TokenEndpoint,
   client: ClientCredentials,
+  proof: ClientProof,
   issuerRequest: Omit<IssuerRequest, 'url'>,
   server: AskedServer,
 ): Promise<IssuedToken> {
-  const { proof, parameters, issuer } = endpoint
   const { metadata, url, clock } = server
   const clientMetadata = {
     client_id: client.clientId,
     [clockSkew]: clock?.ahead ?? 0,
     use_mtls_endpoint_aliases: proof.fetchOf !== undefined,
   }
-  const authentication = await proof.prove(client, server, issuer)
-  const form = new URLSearchParams(parameters as [string, string][])
+  const authentication = await proof.prove(client, server, issuerRequest)
+  const form = new URLSearchParams(endpoint.parameters as [string, string][])
   const request = { ...issuerRequest, url, fetch: proof.fetchOf?.(client) ?? issuerRequest.fetch }
   const response = await askServer(request, (options) =>
     clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, options),
   )
   if (clock !== undefined) clock.date = response.date
-  return readTokenResponse(response, { endpoint, client, server, request })
+  return readTokenResponse(response, { endpoint, client, proof, server, request })
 }

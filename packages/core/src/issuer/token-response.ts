@@ -1,13 +1,12 @@
 import { processClientCredentialsResponse, ResponseBodyError } from 'oauth4webapi'
-import { type ClientCredentials, proofOf } from '../credentials/credentials.ts'
+import type { ClientCredentials } from '../credentials/credentials.ts'
 import { mayBeAboutClient } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { asJson, type IssuerResponse } from './issuer-request.ts'
 import { descriptionIn, errorCode, membersOf } from './issuer-words.ts'
-import type { AskedServer } from './protocol.ts'
-import type { TokenEndpoint } from './protocol.ts'
+import type { AskedServer, ClientProof, TokenEndpoint } from './protocol.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
 export interface IssuedToken {
@@ -19,6 +18,7 @@ export interface IssuedToken {
 interface TokenRequest {
   readonly endpoint: TokenEndpoint
   readonly client: ClientCredentials
+  readonly proof: ClientProof
   readonly server: AskedServer
   readonly request: IssuerRequest
 }
@@ -79,12 +79,12 @@ function isHtml({ type }: IssuerResponse): boolean {
 
 function refusal(
   response: IssuerResponse,
-  { endpoint, client, server, request }: TokenRequest,
+  { endpoint, client, proof, server, request }: TokenRequest,
   givenError: string | undefined,
 ): TokenlaneError {
   const code = 'TOKEN_REQUEST_REFUSED'
   const { status } = response
-  const { issuer, proof } = endpoint
+  const { issuer } = endpoint
   const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
   const description = descriptionIn(response, request.secrets)
   const quoted = description && `, "${description}"`
@@ -97,7 +97,7 @@ function refusal(
   const hint =
     isAboutClient && mayBeAboutClient({ code, oauthError })
       ? (server.mismatch ??
-          `: check client id and ${proofOf(proof.method)} in \`issuers.${printable(issuer)}.credentials\``) +
+          `: check client id and ${proof.form.proof} in \`issuers.${printable(issuer)}.credentials\``) +
         (proof.hint?.(client) ?? '')
       : ''
   return failure(request, code, `refused: ${what}${hint}`, { status, oauthError, definite: true })

@@ -68,14 +68,14 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
   return {
     issuers: Array.from(
       issuers,
-      ([name, { url, isDiscovered, option, proof, credentials, renewBefore }]) => ({
+      ([name, { url, isDiscovered, option, clientAuthentication, credentials, renewBefore }]) => ({
         name,
         url: url.origin + url.pathname,
         discovered: isDiscovered,
         option,
-        clientAuthentication: proof.method,
+        clientAuthentication,
         credentials:
-          (typeof credentials === 'function' && credentials.readsFrom?.(proof.method)) ||
+          (typeof credentials === 'function' && credentials.readsFrom?.(clientAuthentication)) ||
           `issuers.${name}.credentials`,
         renewBefore,
       }),

@@ -50,6 +50,10 @@ export class ManagedIssuer {
     const lifetime = { lifetime: secretLifetime, notices }
     this.contested = new ContestedToken(name, emit)
     this.credentials = new CredentialRotation({ issuer: name, credentials, form: proof, lifetime, emit })
+    const { url, credentials, clientAuthentication: method, proofs, protocol, renewBefore, maxWait } = checked
+    const form = { method, forms: proofs.map((proof) => proof.form) }
+    const lifetime = { lifetime: checked.secretLifetime, notices: checked.notices }
+    this.credentials = new CredentialRotation({ issuer: name, credentials, form, lifetime, emit })
     this.requestTimeout = Math.min(checked.requestTimeout, maxWait)
     const endpoint: TokenEndpoint = {
       ...checked,
@@ -60,7 +64,7 @@ export class ManagedIssuer {
     this.issuing = askIssuer(endpoint, this.requestTimeout)
     // half of the wait: if the process that asks ends, another one that waits has as much time to ask
     const lease = Math.min(this.requestTimeout, maxWait / 2)
-    const shared = share?.(this.issuing, endpoint, lease) ?? this.issuing
+    const shared = share?.(this.issuing, endpoint, lease, this.credentials.initial()) ?? this.issuing
     this.token = new RenewingToken(withCredentials(this.credentials, shared, this.requestTimeout), {
       issuer: name,
       endpoint: url.origin + url.pathname,

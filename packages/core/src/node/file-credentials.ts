@@ -19,8 +19,10 @@ import { readJson } from './secret-json.ts'
  *   (tried when the first is refused) and `secretIssuedAt`. White space around the text is ignored, and so are
  *   other files. Where the folder is swapped by a symbolic link, as Kubernetes does, all fields are of one version.
  *
- * For an issuer with `private_key_jwt` the fields are `clientId`, `privateKey`, and where they are needed `keyId` and `algorithm`; with `tls_client_auth`
- * `clientId`, `certificate` and `privateKey`; in a folder also `privateKeyNext`, `keyIdNext` and `certificateNext`.
+ * An `oauthIssuer` also knows a key (`clientId`, `privateKey`, and where they are needed `keyId` and `algorithm`), a
+ * certificate (`clientId`, `certificate`, `privateKey`), and the path of a file with an assertion (`clientId`,
+ * `assertionFile`, and where it is needed `assertionType`); in a folder also `privateKeyNext`, `keyIdNext` and
+ * `certificateNext`.
  *
  * @param path Of the file or folder; a relative one starts at the working directory of now.
  * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not text, and from `createTokenManager` if there

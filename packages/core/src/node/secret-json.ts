@@ -1,7 +1,7 @@
 import { shape } from '../options/check.ts'
-import { type ClientForm, credentialsFields, readClient } from '../credentials/client.ts'
+import { type ClientForm, fieldsOf, kindOf } from '../credentials/client.ts'
 import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
-import { textFault, withDate } from '../credentials/text-fields.ts'
+import { clientInTexts, textFault } from '../credentials/text-fields.ts'
 import { readText } from './read-text.ts'
 
 /** Returns the credentials in a JSON file: one client, or an array of them in the order in which to try them. */
@@ -29,11 +29,13 @@ function clientIn(value: unknown, path: string, position: string, form: ClientFo
   const where = `the file ${path}${position && `: \`${position}\``}`
   if (typeof value !== 'object' || value === null)
     throw unreadable(`${where} is ${shape(value)}, not an object`)
-  const fields = credentialsFields(form.method)
+  const kinds = form.forms.map((kind) => ({ kind, ...(kind.inText ?? kind) }))
+  const { kind, ...fields } = kindOf(value, kinds)
+  const names = fieldsOf(fields)
   // not named: a key is content, too
-  if (Object.keys(value).some((key) => !fields.includes(key)))
-    throw unreadable(`${where} has another field than ${fields.join(', ')}`)
-  const read = readClient(withDate({ ...value }), form)
+  if (Object.keys(value).some((key) => !names.includes(key)))
+    throw unreadable(`${where} has another field than ${names.join(', ')}`)
+  const read = clientInTexts({ ...value }, kind)
   if ('client' in read) return read.client
   const faults = read.faults.map(
     (fault) => `\`${[position, fault.field].filter(Boolean).join('.')}\` ${textFault(fault)}`,

@@ -1,4 +1,5 @@
 import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
+import { isTokenlaneError, reasonOf } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
@@ -27,18 +28,29 @@ export class SharedSource implements ClientTokenSource {
   #kept: KeptEntry | undefined
   #lease: Lease | undefined
 
-  /** @param leaseTime how long a process may ask the issuer before another one may, in milliseconds. */
-  constructor(store: GuardedStore, source: ClientTokenSource, endpoint: TokenEndpoint, leaseTime: number) {
+  /**
+   * @param leaseTime how long a process may ask the issuer before another one may, in milliseconds.
+   * @param keysOfStore returns the store's own keys, where it has any.
+   */
+  constructor(
+    store: GuardedStore,
+    source: ClientTokenSource,
+    endpoint: TokenEndpoint,
+    leaseTime: number,
+    keysOfStore: (() => Promise<readonly string[]>) | undefined,
+  ) {
     this.#store = store
     this.#source = source
     this.#endpoint = endpoint
     this.#leaseTime = leaseTime
-    this.#sealOf = sealsOf(identityOf(endpoint))
+    this.#sealOf = sealsOf(identityOf(endpoint), keysOfStore)
   }
 
   async obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant> {
     const seal = await this.#sealOf(client).catch((error: Error) => {
-      throw unavailable(this.#endpoint.issuer, error.message, { definite: true })
+      throw unavailable(this.#endpoint.issuer, isTokenlaneError(error) ? reasonOf(error) : error.message, {
+        definite: true,
+      })
     })
     const found = await this.#take(seal, wait)
     if ('token' in found) return found

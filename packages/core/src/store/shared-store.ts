@@ -1,22 +1,27 @@
 import { TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
-import { shape } from '../options/check.ts'
+import { refuse, shape } from '../options/check.ts'
 import { GuardedStore } from './guarded-store.ts'
 import { SharedSource } from './shared-source.ts'
+import { type StoreKey, storeKeys } from './store-key.ts'
 import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'
 
 /**
  * Returns what the option `store` of a manager takes: a token store, and what managers need to share their tokens by it.
  * Only applications that share tokens load that.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` for what is not a token store.
+ * @throws TokenlaneError `INVALID_OPTIONS` for what is not a token store, and for what is not a key.
  * @example
  * ```ts
  * const tokens = createTokenManager({ issuers, apis, store: sharedStore(new MyStore()) })
  * ```
  */
-export function sharedStore(store: TokenStore): SharedStore {
+export function sharedStore(
+  store: TokenStore,
+  { key }: { readonly key?: StoreKey | undefined } = {},
+): SharedStore {
   mustBeStore(store)
+  const keys = key === undefined ? undefined : storeKeys(key)
   return {
     claim: store.claim.bind(store),
     write: store.write.bind(store),
@@ -26,7 +31,15 @@ export function sharedStore(store: TokenStore): SharedStore {
     ...(store.server && { server: store.server.bind(store) }),
     [sharing](emit: Emit): ShareTokens {
       const guarded = new GuardedStore(store, emit)
-      return (source, endpoint, leaseTime) => new SharedSource(guarded, source, endpoint, leaseTime)
+      return (source, endpoint, leaseTime, clients) => {
+        if (keys === undefined && clients.some((client) => 'assertion' in client))
+          refuse(
+            'store',
+            `without a key of its own, and \`issuers.${endpoint.issuer}.credentials\` holds an assertion, which leaves nothing to seal tokens with`,
+            'redisTokenStore({ client, key }), or sharedStore(store, { key })',
+          )
+        return new SharedSource(guarded, source, endpoint, leaseTime, keys)
+      }
     },
   }
 }

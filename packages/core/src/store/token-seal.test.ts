@@ -47,3 +47,31 @@ test('an entry with any character changed opens not', async () => {
 test('a name may be a part of any key', async () => {
   expect((await sealOf(endpoint, client)).name).toMatch(/^[\w-]{22}$/)
 })
+
+const key = (name: string): string => name.repeat(32)
+const asserted = { clientId: 'client-1', assertion: () => 'jwt' }
+
+test('a client with assertions is sealed with the key of the store, which opens the entry of any process', async () => {
+  const entry = await (await sealOf(endpoint, asserted, [key('a')])).seal(stored)
+  const other = await sealOf(endpoint, { ...asserted, assertion: () => 'another' }, [key('a')])
+  expect(await other.open(entry)).toEqual(stored)
+  expect(await (await sealOf(endpoint, asserted, [key('b')])).open(entry)).toBeUndefined()
+  await expect(sealOf(endpoint, asserted)).rejects.toThrow('needs a `key` of its own')
+})
+
+test('while the key of the store is rotated, every process finds and opens what another one sealed', async () => {
+  const steps = [[key('a')], [key('a'), key('b')], [key('b'), key('a')], [key('b')]]
+  const seals = await Promise.all(steps.map((keys) => sealOf(endpoint, asserted, keys)))
+  expect(new Set(seals.map(({ name }) => name)).size).toBe(1)
+  for (const [index, seal] of seals.entries())
+    for (const next of seals.slice(Math.max(0, index - 1), index + 2))
+      expect(await next.open(await seal.seal(stored))).toEqual(stored)
+})
+
+test('a secret and an assertion of one client have entries of their own: a refusal of one is none of the other', async () => {
+  const [bySecret, byAssertion] = await Promise.all([
+    sealOf(endpoint, client, [key('a')]),
+    sealOf(endpoint, asserted, [key('a')]),
+  ])
+  expect(bySecret.name).not.toBe(byAssertion.name)
+})

@@ -1,5 +1,5 @@
 import { keyOf } from '../credentials/client.ts'
-import type { ClientCredentials } from '../credentials/credentials.ts'
+import type { AssertionCredentials, ClientCredentials } from '../credentials/credentials.ts'
 import { privateKeyBytes } from '../credentials/private-key.ts'
 
 /** A token as it is kept outside of this process: `expiresAt` on the wall clock, `lifetime` in milliseconds. */
@@ -27,7 +27,7 @@ const mostSeals = 8
 /** Stands before every entry, to tell this format from later ones. */
 const version = '1.'
 
-/** Encrypts one issuer's token so that only a holder of the client secret, or of the private key in its place, reads it. */
+/** Encrypts one issuer's token so that only a holder of the client secret, of the private key or of the store's key in its place, reads it. */
 export interface TokenSeal {
   /** What the token is kept under. Shows nothing of the issuer, the client or the secret. */
   readonly name: string
@@ -42,32 +42,59 @@ export interface TokenSeal {
  * The name is derived from the secret too, so that after a rotation the old entries are not found any more.
  *
  * @param identity what a token depends on beside its client: the issuer, the scope and other parameters.
- * @throws Error for a private key that cannot be read from this process.
+ * A client with assertions has nothing that stays the same: its tokens are sealed with the store's own key. Their name is
+ * derived without that key, so that all processes find the entry while the key is rotated.
+ *
+ * @param storeKeys of the store: the first seals, all open.
+ * @throws Error for a private key that cannot be read from this process, and for a store without the key that it needs.
  */
 export async function sealOf(
   identity: readonly unknown[],
   credentials: ClientCredentials,
+  storeKeys: readonly string[] = [],
 ): Promise<TokenSeal> {
-  const { subtle } = globalThis.crypto
-  const secret = await subtle.importKey('raw', await secretBytes(credentials), 'HKDF', false, [
-    'deriveBits',
-    'deriveKey',
-  ])
   const issuer = [credentials.clientId, ...identity]
+  if (!('assertion' in credentials)) {
+    const secret = await derivedFrom(await secretBytes(credentials), issuer)
+    return sealUnder(await secret.name(), [await secret.key()], issuer)
+  }
+  if (storeKeys.length === 0)
+    throw new Error('a shared store needs a `key` of its own for a client with an assertion')
+  const [nameless, ...secrets] = await Promise.all([
+    derivedFrom(bytes('assertion'), issuer),
+    ...storeKeys.map((text) => derivedFrom(bytes(text), issuer)),
+  ])
+  return sealUnder(await nameless.name(), await Promise.all(secrets.map((secret) => secret.key())), issuer)
+}
+
+/** Returns what is derived from a secret: the name of entries, and the key that seals them. */
+async function derivedFrom(
+  secret: Uint8Array<ArrayBuffer>,
+  issuer: readonly unknown[],
+): Promise<{ name(): Promise<string>; key(): Promise<SealingKey> }> {
+  const { subtle } = globalThis.crypto
+  const material = await subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
   const derivation = (purpose: string) => ({
     name: 'HKDF',
     hash: 'SHA-256',
     salt: bytes('tokenlane token store'),
     info: bytes(JSON.stringify([purpose, ...issuer])),
   })
-  const [nameBits, key] = await Promise.all([
-    subtle.deriveBits(derivation('name'), secret, 128),
-    subtle.deriveKey(derivation('key'), secret, { name: algorithm, length: 256 }, false, [
-      'encrypt',
-      'decrypt',
-    ]),
-  ])
-  const name = base64url(new Uint8Array(nameBits))
+  return {
+    name: async () => base64url(new Uint8Array(await subtle.deriveBits(derivation('name'), material, 128))),
+    key: () =>
+      subtle.deriveKey(derivation('key'), material, { name: algorithm, length: 256 }, false, [
+        'encrypt',
+        'decrypt',
+      ]),
+  }
+}
+
+type SealingKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
+
+/** @param keys the first seals, all open. */
+function sealUnder(name: string, keys: readonly SealingKey[], issuer: readonly unknown[]): TokenSeal {
+  const { subtle } = globalThis.crypto
   const additionalData = bytes(JSON.stringify([name, ...issuer]))
   return {
     name,
@@ -75,7 +102,7 @@ export async function sealOf(
       const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
       const sealed = await subtle.encrypt(
         { name: algorithm, iv, additionalData },
-        key,
+        keys[0] as SealingKey,
         bytes(JSON.stringify(stored)),
       )
       const entry = new Uint8Array(ivLength + sealed.byteLength)
@@ -85,33 +112,39 @@ export async function sealOf(
     },
     async open(entry) {
       if (!entry.startsWith(version)) return undefined
-      try {
-        const sealed = fromBase64url(entry.slice(version.length))
-        const iv = sealed.subarray(0, ivLength)
-        const opened = await subtle.decrypt(
-          { name: algorithm, iv, additionalData },
-          key,
-          sealed.subarray(ivLength),
-        )
-        // only a holder of the secret could seal it
-        return JSON.parse(new TextDecoder().decode(opened)) as Stored
-      } catch {
-        return undefined
-      }
+      for (const key of keys)
+        try {
+          const sealed = fromBase64url(entry.slice(version.length))
+          const iv = sealed.subarray(0, ivLength)
+          const opened = await subtle.decrypt(
+            { name: algorithm, iv, additionalData },
+            key,
+            sealed.subarray(ivLength),
+          )
+          // only a holder of the secret could seal it
+          return JSON.parse(new TextDecoder().decode(opened)) as Stored
+        } catch {
+          // sealed with another key, or not by a token store
+        }
+      return undefined
     },
   }
 }
 
 /** Returns the seals of one issuer's clients. Deriving the keys takes half a millisecond, so the latest ones are kept. */
-export function sealsOf(identity: readonly unknown[]): (client: ClientCredentials) => Promise<TokenSeal> {
+export function sealsOf(
+  identity: readonly unknown[],
+  keysOfStore?: () => Promise<readonly string[]>,
+): (client: ClientCredentials) => Promise<TokenSeal> {
   const seals = new Map<string, Promise<TokenSeal>>()
-  return (client) => {
-    const key = keyOf(client)
+  return async (client) => {
+    const storeKeys = 'assertion' in client ? await keysOfStore?.() : undefined
+    const key = JSON.stringify([keyOf(client), storeKeys])
     const known = seals.get(key)
     if (known !== undefined) return known
     // a provider may make up a new secret each time
     for (const oldest of seals.keys()) if (seals.size >= mostSeals) seals.delete(oldest)
-    const seal = sealOf(identity, client)
+    const seal = sealOf(identity, client, storeKeys)
     seals.set(key, seal)
     seal.catch(() => seals.delete(key))
     return seal
@@ -119,7 +152,7 @@ export function sealsOf(identity: readonly unknown[]): (client: ClientCredential
 }
 
 function secretBytes(
-  credentials: ClientCredentials,
+  credentials: Exclude<ClientCredentials, AssertionCredentials>,
 ): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer> {
   return 'clientSecret' in credentials
     ? bytes(credentials.clientSecret)

@@ -1,3 +1,4 @@
+import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { Emit } from '../events.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource } from '../issuer/token-source.ts'
@@ -90,9 +91,12 @@ export function sharingBy(store: SharedStore, emit: Emit): ShareTokens {
  * Returns the source that several processes share.
  *
  * @param leaseTime how long a process may ask the issuer before another one may, in milliseconds.
+ * @param clients those that are known at start.
+ * @throws TokenlaneError `INVALID_OPTIONS` for clients whose tokens the store cannot seal.
  */
 export type ShareTokens = (
   source: ClientTokenSource,
   endpoint: TokenEndpoint,
   leaseTime: number,
+  clients: readonly ClientCredentials[],
 ) => ClientTokenSource

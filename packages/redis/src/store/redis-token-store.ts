@@ -4,6 +4,7 @@ import {
   sharedStore,
   type StoreClaim,
   type StoreEntry,
+  type StoreKey,
   TokenlaneError,
   type TokenStore,
 } from '@tokenlane/core/fleet'
@@ -26,6 +27,14 @@ export interface RedisTokenStoreOptions {
    * @defaultValue 'tokenlane'
    */
   readonly prefix?: string | undefined
+  /**
+   * What seals the tokens of clients with an assertion from outside, which have no secret to derive a key from: text of 32
+   * characters or more, such as `openssl rand -base64 32` prints. Of several, the first seals and all open, so that one can
+   * be rotated; a function is asked before Redis is.
+   *
+   * @defaultValue none: such clients are refused at start
+   */
+  readonly key?: StoreKey | undefined
 }
 
 /**
@@ -33,7 +42,7 @@ export interface RedisTokenStoreOptions {
  * any number of processes.
  *
  * Redis sees neither a token nor a secret: what it keeps is encrypted with a key that only a holder of the client
- * secret can derive, and ends with the token.
+ * secret, or of the option `key`, can derive, and ends with the token.
  *
  * @throws TokenlaneError `INVALID_OPTIONS`
  * @example
@@ -42,10 +51,10 @@ export interface RedisTokenStoreOptions {
  * ```
  */
 export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
-  const { client, prefix } = checkOptions(options)
+  const { client, prefix, key } = checkOptions(options)
   const keysOf = (name: string): [string, string] => {
-    const key = `${prefix}:{${name}}`
-    return [`${key}:token`, `${key}:lock`]
+    const tag = `${prefix}:{${name}}`
+    return [`${tag}:token`, `${tag}:lock`]
   }
   const sent = new Set<Script>()
   const call = (script: Script, name: string, args: string[]): Promise<unknown> => {
@@ -76,11 +85,10 @@ export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
     drop: (name, entry) => call(scripts.drop, name, [entry]),
     server: () => serverFacts(client, `${prefix}:{server}`),
   }
-  if (wakeUps === undefined) return sharedStore(store)
-  return sharedStore({
-    ...store,
-    wait: async (name, ms, signal) => readMessage(await wakeUps.next(channelOf(name), ms, signal), signal),
-  })
+  if (wakeUps === undefined) return sharedStore(store, { key })
+  const wait: TokenStore['wait'] = async (name, ms, signal) =>
+    readMessage(await wakeUps.next(channelOf(name), ms, signal), signal)
+  return sharedStore({ ...store, wait }, { key })
 }
 
 /** Returns the entry in a message; waits for the pause of a message that says that the lock was given back. */
@@ -116,16 +124,21 @@ function whole(ms: number): string {
   return String(Math.max(1, Math.floor(ms)))
 }
 
-function checkOptions(options: unknown): { client: RedisClient; prefix: string } {
+function checkOptions(options: unknown): {
+  client: RedisClient
+  prefix: string
+  key: StoreKey | undefined
+} {
   if (typeof options !== 'object' || options === null)
-    throw invalid('options', 'no object', 'an object with client, prefix')
-  const { client, prefix = 'tokenlane', ...others } = options as Record<string, unknown>
-  for (const name of Object.keys(others)) throw invalid(name, 'not an option', 'client, prefix')
+    throw invalid('options', 'no object', 'an object with client, prefix, key')
+  const { client, prefix = 'tokenlane', key, ...others } = options as Record<string, unknown>
+  for (const name of Object.keys(others)) throw invalid(name, 'not an option', 'client, prefix, key')
   if (!isRedisClient(client))
     throw invalid('client', 'no Redis client', 'a client of `redis` 5 or later, or of `ioredis` 5 or later')
   if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
     throw invalid('prefix', 'unusable', 'text that is not empty, without braces')
-  return { client, prefix }
+  // core checks the key
+  return { client, prefix, key: key as StoreKey | undefined }
 }
 
 function invalid(option: string, given: string, allowed: string): TokenlaneError {

@@ -1,0 +1,48 @@
+import { isRecord } from '../options/check.ts'
+
+/** What can be read of a JWT without a key (RFC 7519 §4.1). Nobody vouches for it. */
+export interface JwtClaims {
+  readonly iss?: string
+  readonly sub?: string
+  readonly aud: readonly string[]
+  /** Epoch milliseconds, as are the next two. */
+  readonly expiresAt?: number
+  readonly issuedAt?: number
+  readonly notBefore?: number
+}
+
+/** Returns the claims of a signed JWT; `'encrypted'` for one that only the server reads, `undefined` for another text. */
+export function readJwt(text: string): JwtClaims | 'encrypted' | undefined {
+  const parts = text.split('.')
+  if (objectIn(parts[0]) === undefined) return undefined
+  // RFC 7516 §7.1
+  if (parts.length === 5) return 'encrypted'
+  const claims = parts.length === 3 ? objectIn(parts[1]) : undefined
+  if (claims === undefined) return undefined
+  const { iss, sub, aud, exp, iat, nbf } = claims
+  return {
+    ...(typeof iss === 'string' && { iss }),
+    ...(typeof sub === 'string' && { sub }),
+    aud: [aud].flat().filter((one): one is string => typeof one === 'string'),
+    expiresAt: instant(exp),
+    issuedAt: instant(iat),
+    notBefore: instant(nbf),
+  } as JwtClaims
+}
+
+function instant(seconds: unknown): number | undefined {
+  return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1_000 : undefined
+}
+
+/** Returns the JSON object in a part of a JWT. */
+function objectIn(part = ''): Readonly<Record<string, unknown>> | undefined {
+  if (!/^[\w-]+$/.test(part)) return undefined
+  try {
+    const binary = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isRecord(value) && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

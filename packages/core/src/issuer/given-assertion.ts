@@ -1,0 +1,114 @@
+import { assertionFile } from '../credentials/assertion-file.ts'
+import { failureOf } from '../credentials/ask-provider.ts'
+import { type CredentialsForm, text } from '../credentials/client.ts'
+import { type AssertionCredentials, unavailable } from '../credentials/credentials.ts'
+import { readJwt } from '../credentials/jwt.ts'
+import { printable } from '../foreign-text.ts'
+import { shape } from '../options/check.ts'
+import { abortable } from '../time/abortable.ts'
+import type { AskedServer, ClientProof } from './protocol.ts'
+
+const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
+
+const allowedType = {
+  given: 'not a type of assertions',
+  allowed: "'jwt-bearer', 'jwt-spiffe', another name of a client_assertion_type, or a whole URN",
+}
+
+/** What the credentials of a client hold that gets its assertions from outside. */
+const assertionForm: CredentialsForm = {
+  proof: 'assertion',
+  needed: {
+    assertion: (value) =>
+      typeof value === 'function'
+        ? undefined
+        : {
+            given: shape(value),
+            allowed: 'a function that returns an assertion, such as fileAssertion(path)',
+          },
+  },
+  optional: {
+    assertionType: (value) =>
+      typeof value === 'string' && /^[a-z\d]+(?:[:._-][a-z\d]+)*$/i.test(value) ? undefined : allowedType,
+  },
+  inText: {
+    needed: { assertionFile: text },
+    optional: { assertionType: text },
+    credentials: ({ assertionFile: path, ...others }) => ({
+      ...others,
+      assertion: typeof path === 'string' && path !== '' ? assertionFile(path) : path,
+    }),
+  },
+}
+
+/** An assertion from outside (RFC 7521 §4.2), asked for anew in each token request. */
+export const givenAssertion: ClientProof = {
+  method: 'private_key_jwt',
+  form: assertionForm,
+  async prove(client, server, { issuer, signal }) {
+    const { assertion, assertionType: type = 'jwt-bearer' } = client as AssertionCredentials
+    const given = await obtain(assertion, server, issuer, signal)
+    const fault = faultOf(given, type, server)
+    if (fault !== undefined) throw unavailable(issuer, `the assertion ${fault.reason}`, fault)
+    return (_server, { client_id: clientId }, body) => {
+      body.set('client_id', clientId)
+      body.set('client_assertion_type', type.includes(':') ? type : typePrefix + type)
+      body.set('client_assertion', given)
+    }
+  },
+}
+
+async function obtain(
+  assertion: AssertionCredentials['assertion'],
+  { audience = '' }: AskedServer,
+  issuer: string,
+  signal: AbortSignal,
+): Promise<string> {
+  let given: unknown
+  try {
+    given = await abortable(Promise.resolve(assertion({ audience, signal })), signal)
+  } catch (error) {
+    const why = signal.aborted
+      ? 'the assertion function did not respond in time'
+      : failureOf('assertion function', error)
+    throw unavailable(issuer, why)
+  }
+  if (typeof given === 'string' && given !== '') return given
+  throw unavailable(
+    issuer,
+    `the assertion function returned ${given === undefined ? 'nothing' : shape(given)}`,
+    {
+      definite: true,
+    },
+  )
+}
+
+/** Returns what the server would refuse an assertion for, as far as that can be read without a key. */
+function faultOf(
+  given: string,
+  type: string,
+  { audience = '', metadata, url, clock }: AskedServer,
+): { readonly reason: string; readonly definite?: boolean } | undefined {
+  if (!/^(?:urn:.*:)?jwt-/.test(type)) return undefined
+  const claims = readJwt(given)
+  // a file that is just being written
+  if (claims === undefined) return { reason: 'is not a JWT' }
+  if (claims === 'encrypted') return undefined
+  const { aud, expiresAt } = claims
+  const now = Date.now() + (clock?.ahead ?? 0) * 1_000
+  if (expiresAt !== undefined && expiresAt <= now)
+    return {
+      reason: `expired at ${timeOf(expiresAt)}, and it is ${timeOf(now)} now: is what renews it at work, and is this machine's clock right?`,
+    }
+  const accepted = new Set([audience, metadata.issuer, metadata.token_endpoint, url.href])
+  if (aud.length === 0 || aud.some((one) => accepted.has(one))) return undefined
+  return {
+    reason: `is for another audience (${printable(aud.join(', '))}) than ${printable(audience)}: request it for that one, or set \`assertionAudience\``,
+    definite: true,
+  }
+}
+
+function timeOf(epoch: number): string {
+  const date = new Date(epoch)
+  return Number.isNaN(date.getTime()) ? 'no date' : date.toISOString()
+}

@@ -1,0 +1,49 @@
+import { isTokenlaneError, TokenlaneError } from '../errors.ts'
+import { shape } from '../options/check.ts'
+
+/**
+ * What a store seals tokens with whose clients have nothing that stays the same, as with an assertion from outside: text
+ * of 32 characters or more, such as `openssl rand -base64 32` prints. Of several, the first seals and all open, so that one
+ * can be rotated: `[old, new]` everywhere, then `[new, old]`, then `new`. A function is asked before the store is.
+ */
+export type StoreKey = KeyTexts | (() => KeyTexts | Promise<KeyTexts>)
+
+type KeyTexts = string | readonly string[]
+
+const shortest = 32
+
+/**
+ * Returns a function that returns the keys, the one that seals first.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` for what is not a key; what the function throws is an error without its text.
+ */
+export function storeKeys(key: StoreKey): () => Promise<readonly string[]> {
+  if (typeof key !== 'function') {
+    const keys = checked(key)
+    return async () => keys
+  }
+  return async () => {
+    try {
+      return checked(await key())
+    } catch (error) {
+      // it may have read a file or a vault, whose errors quote what they read
+      throw isTokenlaneError(error) ? error : new Error('the function `key` of the store failed')
+    }
+  }
+}
+
+function checked(key: unknown): readonly string[] {
+  const keys: readonly unknown[] = Array.isArray(key) ? key : [key]
+  const wrong = keys.find((one) => typeof one !== 'string' || one.trim().length < shortest)
+  if (keys.length > 0 && wrong === undefined) return keys.map((one) => (one as string).trim())
+  const given =
+    keys.length === 0
+      ? 'an empty array'
+      : typeof wrong === 'string' && wrong !== ''
+        ? 'too short'
+        : shape(wrong)
+  throw new TokenlaneError(
+    'INVALID_OPTIONS',
+    `Cannot share token store: \`key\` is ${given}; allowed: text of ${shortest} characters or more, such as \`openssl rand -base64 32\` prints, several of them, or a function that returns them`,
+  )
+}
