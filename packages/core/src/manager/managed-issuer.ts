@@ -46,11 +46,8 @@ export class ManagedIssuer {
   readonly contested: ContestedToken
 
   constructor({ name, checked, askOptions, emit, share }: ManagedIssuerOptions) {
-    const { url, credentials, proof, protocol, renewBefore, maxWait, secretLifetime, notices } = checked
-    const lifetime = { lifetime: secretLifetime, notices }
-    this.contested = new ContestedToken(name, emit)
-    this.credentials = new CredentialRotation({ issuer: name, credentials, form: proof, lifetime, emit })
     const { url, credentials, clientAuthentication: method, proofs, protocol, renewBefore, maxWait } = checked
+    this.contested = new ContestedToken(name, emit)
     const form = { method, forms: proofs.map((proof) => proof.form) }
     const lifetime = { lifetime: checked.secretLifetime, notices: checked.notices }
     this.credentials = new CredentialRotation({ issuer: name, credentials, form, lifetime, emit })
