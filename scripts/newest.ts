@@ -27,7 +27,9 @@ for (const [key, asked] of Object.entries(clients)) {
   const text = readFileSync(catalog, 'utf8')
   const [, , known = ''] = line.exec(text) ?? []
   writeFileSync(catalog, text.replace(line, `$1${newest}`))
-  writeFileSync(page, readFileSync(page, 'utf8').replaceAll(known, newest))
+  // a version of its own, and not the end of a range
+  const cell = new RegExp(`(?<=[|,] +)${known.replaceAll('.', String.raw`\.`)}(?=[ ,])`, 'g')
+  writeFileSync(page, readFileSync(page, 'utf8').replaceAll(cell, newest))
   found.push(`| ${asked} | ${known} | ${newest} |`)
 }
 
