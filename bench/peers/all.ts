@@ -4,6 +4,7 @@ import { azurePipeline } from './azure-pipeline.ts'
 import { badgateway } from './badgateway.ts'
 import { cacheByHand, singleFlightByHand } from './by-hand.ts'
 import { googleAuth } from './google-auth.ts'
+import { mcpClient } from './mcp-client.ts'
 import { msal } from './msal.ts'
 import { tokenlane } from './tokenlane.ts'
 
@@ -16,5 +17,6 @@ export const peers: Readonly<Record<string, CreatePeer>> = {
   'google-auth-library': googleAuth,
   '@azure/core-rest-pipeline': azurePipeline,
   '@azure/msal-node': msal,
+  '@modelcontextprotocol/client': mcpClient,
   'axios-auth-refresh': axiosAuthRefresh,
 }

@@ -57,3 +57,21 @@ test('50 calls after the token was revoked while the issuer is down', async () =
   expect(tokenlane).toBeGreaterThan(1)
   expect(tokenlane).toBeLessThanOrEqual(12)
 })
+
+test('the README says of these situations what the page says', () => {
+  const readme = readFileSync(
+    new URL('../../README.md', import.meta.url),
+    'utf8',
+  )
+  const [tokenRequests, discoveries] = rowOf('50 first calls at once')
+  const lost = rowOf('the same, and the issuer is down for 2 s').at(-1)
+  const said = [
+    /token requests for 50 first calls +\| (.*?) +\| (.*?) +\|/,
+    /discovery requests for 50 first calls +\| (.*?) +\| (.*?) +\|/,
+    /after a revocation, while the issuer is down for 2 s +\| (.*?) +\| (.*?) +\|/,
+  ].map((row) => {
+    const [, tokenlane = '', official] = row.exec(readme) ?? []
+    return `${official} / ${tokenlane.replaceAll('*', '')}`
+  })
+  expect(said).toEqual([tokenRequests, discoveries, lost])
+})
