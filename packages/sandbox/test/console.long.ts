@@ -240,6 +240,8 @@ test(
     await click('journal', 'refused')
     await page.waitForSelector('tr.reason')
     expect(await textOf('tr.reason')).toContain('no bearer token')
+    expect(await textOf('tr.reason')).toContain('Copy as curl')
+    expect(page.url()).toMatch(/\/\?text=401$/)
     await page.$eval(`${card('journal')} input[type=search]`, (input) => {
       const field = input as unknown as { value: string; dispatchEvent(event: Event): void }
       field.value = ''
@@ -251,6 +253,28 @@ test(
     await page.waitForSelector(`${card('journal')} ::-p-text(Show all entries)`)
     expect(await rows()).toBeLessThanOrEqual(3)
     await click('journal', 'Show all entries')
+  },
+)
+
+test(
+  'filters in the address are set when the page is opened, and the token leaves the address',
+  { timeout },
+  async () => {
+    await callApi(sandbox, 'general', { path: 'records' })
+    const { consoleUrl } = sandbox
+    const [opened] = await openPage(
+      browser,
+      (consoleUrl as string).replace('#', '?where=general-api&decision=refused&text=token#'),
+      1280,
+    )
+    await opened.waitForSelector(`${card('journal')} tbody tr`)
+    const chosen = await opened.$$eval(`${card('journal')} select`, (all) =>
+      all.map((one) => (one as unknown as { value: string }).value),
+    )
+    expect(chosen).toEqual(['general-api', 'refused'])
+    expect(new URL(opened.url()).search).toBe('?where=general-api&decision=refused&text=token')
+    expect(opened.url()).not.toContain('#')
+    await opened.close()
   },
 )
 

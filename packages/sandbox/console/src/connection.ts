@@ -84,7 +84,7 @@ function takeToken(): string {
   const given = /^#token=(.+)$/.exec(location.hash)?.[1]
   if (given !== undefined) {
     sessionStorage.setItem('token', given)
-    history.replaceState(undefined, '', location.pathname)
+    history.replaceState(undefined, '', location.pathname + location.search)
   }
   return sessionStorage.getItem('token') ?? ''
 }

@@ -1,15 +1,26 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
-import { act, journal } from './connection.ts'
+import { asCurl } from './as-curl.ts'
+import { act, journal, state } from './connection.ts'
 import { Done } from './done.tsx'
 
 const targets = ['general-issuer', 'weblink-issuer', 'general-api', 'weblink-api']
 const decisions = ['issued', 'answered', 'refused', 'limited', 'failed', 'left']
 const mostRows = 100
 
-const target = signal('')
-const decision = signal('')
-const text = signal('')
+/** The filters stand in the address, so that a link shows what its sender saw. */
+const inAddress = new URLSearchParams(location.search)
+const oneOf = (among: readonly string[], given: string | null): string =>
+  given !== null && among.includes(given) ? given : ''
+const target = signal(oneOf(targets, inAddress.get('where')))
+const decision = signal(oneOf(decisions, inAddress.get('decision')))
+const text = signal(inAddress.get('text') ?? '')
+effect(() => {
+  const filters = { where: target.value, decision: decision.value, text: text.value }
+  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''))
+  history.replaceState(undefined, '', query.size === 0 ? location.pathname : `?${query}`)
+})
 const evidence = signal<readonly number[]>([])
 const open = signal<number | undefined>(undefined)
 /** What the table shows while it is looked at, so that rows do not run away. */
@@ -133,10 +144,35 @@ function Row({ entry }: { entry: JournalEntry }) {
       {isOpen && (
         <tr class="reason">
           <td colSpan={7}>
-            {entry.reason} (request {entry.id}, connection {entry.connection})
+            <div>
+              {entry.reason} (request {entry.id}, connection {entry.connection}) <CopyAsCurl entry={entry} />
+            </div>
           </td>
         </tr>
       )}
+    </>
+  )
+}
+
+/** Copies the request as a command, with variables in the place of token and secret. */
+function CopyAsCurl({ entry }: { entry: JournalEntry }) {
+  const [said, setSaid] = useState('')
+  const command = state.value && asCurl(entry, state.value)
+  if (command === undefined) return null
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(command)
+      setSaid('Copied, without a token and without the query.')
+    } catch {
+      setSaid(command)
+    }
+  }
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => void copy()}>
+        Copy as curl
+      </button>{' '}
+      <span role="status">{said}</span>
     </>
   )
 }

@@ -217,3 +217,12 @@ test('a scenario says what is wrong with it', () => {
   expect(stderr).toMatch(/^steps\[0\]: "do" must be one of resetCounts, .*, not 'explode'$/m)
   expect(stderr).toMatch(/^steps\[1\]: "api" must be 'general' or 'weblink', not 'other'$/m)
 })
+
+test('a report is written at the end, over an old one, and one that cannot be written is refused at the start', () => {
+  const report = join(folder, 'report.md')
+  writeFileSync(report, 'the last run')
+  expect(run('--report', report, '--', ...program(callWithoutToken)).status).toBe(0)
+  expect(readFileSync(report, 'utf8')).toContain('## error: missing-token (1)')
+  const refused = run('--report', folder, '--', ...program(callWithoutToken))
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('Cannot write --report: ')])
+})

@@ -8,6 +8,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import { parseArguments, type CommandOptions } from './options.ts'
 import { verdictText, welcome } from './report.ts'
+import { markdownReport } from './markdown-report.ts'
 import { runChild } from './run-child.ts'
 
 /** Exit status for wrong options. */
@@ -57,6 +58,7 @@ function refuse(problems: readonly string[]): number {
 async function run(options: CommandOptions, caFile: string, written: string[]): Promise<number> {
   const { json, command, envFile } = options
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario)
+  if (options.report !== undefined) mustBeWritable(options.report)
   // standard output belongs to the JSON or to the command: the sandbox writes to standard error then
   const say = json || command.length > 0 ? console.error : console.log
   // loaded late, because an OAuth server loads slowly and wrong options do not need it
@@ -93,6 +95,7 @@ function conclude(
   const [last] = control.journal({ limit: 1 })
   if (options.json) console.log(JSON.stringify({ verdict }))
   else say(`\n${verdictText(verdict, (id) => control.journal({ id })[0], last?.id ?? 0)}`)
+  if (options.report !== undefined) writeFileSync(options.report, markdownReport(control))
   return options.verdict && status === 0 && !verdict.ok ? 1 : status
 }
 
@@ -118,6 +121,15 @@ function readScenario(file: string): Scenario {
     return JSON.parse(readFileSync(file, 'utf8')) as Scenario
   } catch (error) {
     throw new UnusableFile(`Cannot read the scenario: ${(error as Error).message}`)
+  }
+}
+
+/** Finds out at the start what would be lost at the end. What the file has stays until then. */
+function mustBeWritable(file: string): void {
+  try {
+    writeFileSync(file, '', { flag: 'a' })
+  } catch (error) {
+    throw new UnusableFile(`Cannot write --report: ${(error as Error).message}`)
   }
 }
 

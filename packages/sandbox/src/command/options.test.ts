@@ -20,7 +20,7 @@ test('every option is read, and what stands after -- is left alone', () => {
   const line =
     '--policy weblink=25/1s,100/1m --policy general=3/500ms --lifetime 1.5s --records 7 --delays 2ms-30ms --seed 9 ' +
     '--authentication general=private_key_jwt --metadata --scope general=read --token-path weblink=/token ' +
-    '--port 9000 --scenario a.json --env-file .env --json --verdict -- node app.js --json -- x'
+    '--port 9000 --scenario a.json --env-file .env --report out.md --json --verdict -- node app.js --json -- x'
   expect(parseArguments(line.split(' '))).toEqual({
     kind: 'run',
     options: {
@@ -46,6 +46,7 @@ test('every option is read, and what stands after -- is left alone', () => {
         },
       },
       envFile: '.env',
+      report: 'out.md',
       scenario: 'a.json',
       json: true,
       verdict: true,

@@ -14,6 +14,8 @@ export interface CommandOptions {
   envFile: string | undefined
   /** A file with a scenario. */
   scenario: string | undefined
+  /** A file to write a report to at the end, in Markdown. */
+  report: string | undefined
   json: boolean
   /** Whether the exit status is 1 if the verdict finds an error. */
   verdict: boolean
@@ -43,6 +45,7 @@ interface Given {
   port?: string
   envFile?: string
   scenario?: string
+  report?: string
   json?: true
   verdict?: true
 }
@@ -86,6 +89,7 @@ function createProgram(): Command {
     .option('--token-path <issuer=path>', 'path of the token endpoint; repeatable', collect)
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
     .option('--env-file <file>', 'writes the environment variables to a new file, and removes it at the end')
+    .option('--report <file.md>', 'writes what arrived and the verdict to a file at the end, in Markdown')
     .option('--json', 'prints one JSON object when it is ready, and the verdict as another one at the end')
     .option('--verdict', 'ends with status 1 if the verdict finds an error')
     .addHelpText('after', help)
@@ -118,8 +122,8 @@ export function parseArguments(argv: readonly string[]): Parsed {
   const given: Given = program.opts()
   const sandbox = sandboxOptions(given, problems)
   if (problems.length > 0) return { kind: 'wrong', problems }
-  const { envFile, scenario, json = false, verdict = false } = given
-  return { kind: 'run', options: { sandbox, envFile, scenario, json, verdict, command } }
+  const { envFile, scenario, report, json = false, verdict = false } = given
+  return { kind: 'run', options: { sandbox, envFile, scenario, report, json, verdict, command } }
 }
 
 function helpText(program: Command): string {

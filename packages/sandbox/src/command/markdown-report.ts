@@ -1,0 +1,66 @@
+import { entryLine } from '../journal/entry-line.ts'
+import type { SandboxControl } from '../control/sandbox-control.ts'
+import type { Finding } from '../verdict/verdict.ts'
+
+/** What a report reads: nothing of it is a token or a secret. */
+type Seen = Pick<SandboxControl, 'counts' | 'verdict' | 'journal'>
+
+/** Returns what arrived, and what was wrong with it, as a page in Markdown. */
+export function markdownReport(control: Seen): string {
+  const { issuers, apis } = control.counts()
+  const { findings } = control.verdict()
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const arrived = [issuers.general, issuers.weblink].reduce((sum, { requests }) => sum + requests, 0)
+  const called = [apis.general, apis.weblink].reduce((sum, { calls }) => sum + calls, 0)
+  const nothing = arrived + called === 0 ? 'No request arrived.' : 'Nothing was wrong.'
+  return [
+    '# Sandbox report',
+    findings.length === 0
+      ? nothing
+      : `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}.`,
+    table(
+      ['issuer', 'token requests', 'issued', 'refused', 'met a fault'],
+      Object.entries(issuers).map(([name, { requests, issued, refused, failed }]) => [
+        name,
+        requests,
+        issued,
+        refused,
+        failed,
+      ]),
+    ),
+    table(
+      ['API', 'calls', 'served', '401', '429', '5xx or cut', 'most at once'],
+      Object.entries(apis).map(([name, { calls, answered, rejected, limited, failed, maxConcurrent }]) => [
+        name,
+        calls,
+        answered,
+        rejected,
+        limited,
+        failed,
+        maxConcurrent,
+      ]),
+    ),
+    ...findings.map((finding) => section(finding, control)),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function section({ rule, severity, message, fix, evidence, count }: Finding, control: Seen): string {
+  const lines = evidence.flatMap((id) => control.journal({ id }).map((entry) => `    ${entryLine(entry)}`))
+  return [`## ${severity}: ${rule} (${count})`, `${message}.`, `**Fix:** ${fix}`, lines.join('\n')]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
+
+function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  return [
+    line(head),
+    line(head.map((_, index) => (index === 0 ? '---' : '--:'))),
+    ...rows.map((row) => line(row)),
+  ].join('\n')
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
