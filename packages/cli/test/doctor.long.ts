@@ -800,6 +800,22 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--module', application] }),
   },
   {
+    name: 'a process that takes the token away',
+    id: 'token-contested',
+    broken: async () => {
+      const refused = new Set<string | undefined>()
+      const url = await tlsServer((request, response) => {
+        const { authorization } = request.headers
+        // another process got a token after the first one that comes
+        if (refused.size === 0) refused.add(authorization)
+        response.writeHead(refused.has(authorization) ? 401 : 200).end()
+      })
+      return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
+    },
+    mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
+    says: /Share the tokens of all processes/,
+  },
+  {
     name: 'an API that never responds',
     id: 'no-response',
     broken: async () => {

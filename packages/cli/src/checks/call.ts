@@ -46,7 +46,7 @@ export function checkCall({ call, configuration, tokens, servers, events }: Fact
         ]
       : [failed(url, `The call failed (${failure}).`, 'Check the server and the way to it.')]
   }
-  if (status === 401) return [unauthorized(call, issuer, others)]
+  if (status === 401) return [unauthorized(call, issuer, others, configuration.store)]
   if (status === 403)
     return [
       finding('call-forbidden', 'error', url, {
@@ -95,10 +95,19 @@ function unrouted(url: string, all: readonly string[]): Finding {
 }
 
 function unauthorized(
-  { url, challenge, isTokenRefused = false }: CallFacts,
+  { url, challenge, isTokenRefused = false, isNextAccepted = false }: CallFacts,
   issuer: string,
   others: readonly string[],
+  hasStore: boolean,
 ): Finding {
+  if (isNextAccepted)
+    return finding('token-contested', 'warning', url, {
+      seen: `Status 401 for a token that the issuer "${issuer}" had just given, and another one for the next token.`,
+      why: 'A token ends when another process gets the next one, if the issuer keeps one live token for each client.',
+      fix: hasStore
+        ? 'Another program uses the same client: give it a client of its own.'
+        : 'Share the tokens of all processes by a `store`, such as that of @tokenlane/redis: docs/guide/fleet.md.',
+    })
   if (challenge === 'invalid_token' || isTokenRefused)
     return finding('call-wrong-issuer', 'error', url, {
       seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just given.`,

@@ -115,6 +115,7 @@ const called = { url: 'https://api.example.com/records', api: api.baseUrl }
 test.each([
   ['401 for its token', { status: 401, isTokenRefused: true }, 'call-wrong-issuer'],
   ['401 with invalid_token', { status: 401, challenge: 'invalid_token' }, 'call-wrong-issuer'],
+  ['401 for one token alone', { status: 401, isTokenRefused: true, isNextAccepted: true }, 'token-contested'],
   ['401 for another reason', { status: 401 }, 'call-unauthorized'],
   ['403 of the API', { status: 403 }, 'call-forbidden'],
   ['403 of a firewall', { status: 403, isHtml: true }, 'call-forbidden'],
@@ -130,6 +131,13 @@ test('an API that refuses the tokens of its issuer may be that of another issuer
   const configuration = { ...facts({}).configuration, issuers }
   expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('set `issuer` of this API to "weblink"')
   expect(checkCall(facts({ call }))[0]?.fix).not.toContain('set `issuer`')
+})
+
+test('where processes take each other\u2019s token away, the fix is a store, or another client if there is one', () => {
+  const call = { ...called, status: 401, isTokenRefused: true, isNextAccepted: true }
+  const configuration = { ...facts({}).configuration, store: true }
+  expect(checkCall(facts({ call }))[0]?.fix).toContain('`store`')
+  expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('a client of its own')
 })
 
 test('a call with status 200 is fine', () => {

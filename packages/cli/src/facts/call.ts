@@ -23,6 +23,8 @@ export interface CallFacts {
   readonly rateHeaders?: readonly string[]
   /** Whether the API refused the token. */
   readonly isTokenRefused?: boolean
+  /** Whether it accepted the next one, though the issuer had just issued the token that it refused. */
+  readonly isNextAccepted?: boolean
   readonly error?: TokenlaneError
   /** Code of the network error that ended the call. */
   readonly failure?: string
@@ -31,11 +33,22 @@ export interface CallFacts {
 const challenges = ['invalid_token', 'insufficient_scope', 'invalid_request']
 
 /**
+ * Makes one GET request through the token manager and returns what its status and headers say. If the API refuses a token
+ * that is not to be renewed, a second request with the next token shows whether it refuses that one too.
+ */
+export async function lookAtCall(tokens: TokenManager, given: string, mayRenew: boolean): Promise<CallFacts> {
+  const facts = await makeCall(tokens, given, mayRenew)
+  if (mayRenew || facts.status !== 401 || facts.isTokenRefused !== true) return facts
+  const { status = 401 } = await makeCall(tokens, given, false)
+  return { ...facts, isNextAccepted: status !== 401 }
+}
+
+/**
  * Makes one GET request through the token manager and returns what its status and headers say. The body is not read.
  *
  * @param mayRenew whether a token that the API refuses is renewed and the request sent again.
  */
-export async function lookAtCall(tokens: TokenManager, given: string, mayRenew: boolean): Promise<CallFacts> {
+async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean): Promise<CallFacts> {
   const { origin, pathname } = new URL(given)
   const url = origin + pathname
   const api = tokens.route(given)?.baseUrl
