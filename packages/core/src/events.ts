@@ -153,6 +153,9 @@ type EventOfOne =
       readonly for: number
       readonly status: number
       readonly reason: 'refused' | 'used-up'
+      /** About what the API takes, where it refuses what the rate policy allows, which `configured` repeats. */
+      readonly allows?: readonly NamedLimit[]
+      readonly configured?: readonly NamedLimit[]
     }
   /** The API's rate limit headers name other limits (`seen`) than the configured ones. Once per difference. */
   | {

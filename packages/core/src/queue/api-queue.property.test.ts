@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fakeService } from '../../test/fake-issuer.ts'
 import { abortable } from '../time/abortable.ts'
-import type { RatePolicy } from '../index.ts'
+import type { ApiStatus, RatePolicy } from '../index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
@@ -102,7 +102,7 @@ test(
           const inOrder = firstSends.filter((index) => patterns[index]?.priority === priority)
           expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b))
         }
-        const arrivesWithin = service.tokens.status().apis[0]?.arrivesWithin
+        const { arrivesWithin, allows } = service.tokens.status().apis[0] as ApiStatus
         expect(service.tokens.status().apis[0]).toEqual({
           baseUrl: 'https://api.example.com/',
           issuer: 'general',
@@ -110,8 +110,9 @@ test(
           running: 0,
           quotaUsed: 0,
           ...(ratePolicy.accounting === 'learned' && { arrivesWithin }),
+          ...(allows && { allows }),
           ...(ratePolicy.limits.length > 0 && {
-            quotaLeft: Math.min(...ratePolicy.limits.map(({ quota }) => quota)),
+            quotaLeft: Math.min(...(allows ?? ratePolicy.limits).map(({ quota }) => quota)),
           }),
         })
         for (const signal of signals) expect(getEventListeners(signal, 'abort')).toEqual([])

@@ -115,6 +115,7 @@ export class Arrivals {
   #grace = defaultGrace
   #bound = new Bound(defaultGrace, defaultGrace, 0)
   #isLearning = false
+  #isSet = false
   #window = Infinity
   #windowEnd = Number.NEGATIVE_INFINITY
   #wasFull = false
@@ -149,12 +150,15 @@ export class Arrivals {
 
   /** @param window of the limit that lets the fewest requests pass, in milliseconds. */
   setPolicy(accounting: Accounting, unansweredGrace: number = defaultGrace, window: number = Infinity): void {
+    const step = Math.min(window, 60_000) * stepOfWindow
+    const isSame = (accounting === 'learned') === this.#isLearning && unansweredGrace === this.#grace
+    this.#window = window
+    // what is learned holds for other limits too
+    if (isSame && this.#isSet) return
+    this.#isSet = true
     this.#isLearning = accounting === 'learned'
     this.#grace = unansweredGrace
-    const most = setUpFactor * unansweredGrace
-    const step = Math.min(window, 60_000) * stepOfWindow
-    this.#bound = new Bound(unansweredGrace, most, step)
-    this.#window = window
+    this.#bound = new Bound(unansweredGrace, setUpFactor * unansweredGrace, step)
   }
 
   /** How long after its send a request on an open connection has arrived at the latest, in milliseconds. */

@@ -3,9 +3,10 @@ import { refuse } from '../options/check.ts'
 import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
 import { limiterFor, type RateLimiterFactory } from './limiter-factory.ts'
-import { readPause, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
+import { readPause, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
+import { Pace } from './pace.ts'
 import type { NotBefore, Permit, RateLimiter } from './rate-limiter.ts'
-import type { CheckedPolicy } from './rate-policy.ts'
+import type { CheckedPolicy, RateLimit } from './rate-policy.ts'
 import { PolicyWatch, ReportedRemaining } from './reported-limits.ts'
 import { type SentCall, TrialCall } from './trial-call.ts'
 
@@ -29,6 +30,8 @@ export interface LimitsStatus {
   readonly quotaLeft?: number
   /** Within how many milliseconds after its send a call counts as arrived: as learned. */
   readonly arrivesWithin?: number
+  /** About what the API takes, where it refuses what the policy allows. */
+  readonly allows?: readonly RateLimit[]
   readonly pausedUntil?: string
 }
 
@@ -44,6 +47,7 @@ export class Limits {
   readonly #emit: Emit
   readonly #limiter: RateLimiter
   readonly #trial = new TrialCall()
+  readonly #pace = new Pace()
   readonly #remaining = new ReportedRemaining()
   readonly #watch: PolicyWatch
   #policy: CheckedPolicy
@@ -118,7 +122,8 @@ export class Limits {
     unit.permit.answered(isRefused)
     this.#trial.ended(unit)
     if (isRefused) this.#refused(unit, response)
-    else if (response.status !== 401 && unit.sentAt > this.#refusedAt) this.#refusedInRow = 0
+    else if (this.#pace.accepted(this.#policy.limits, performance.now())) this.#keepPace()
+    if (!isRefused && response.status !== 401 && unit.sentAt > this.#refusedAt) this.#refusedInRow = 0
     if (this.#policy.rateLimitHeaders) {
       this.#readRemaining(unit, response)
       this.#watch.read(response, this.#policy.limits)
@@ -153,6 +158,7 @@ export class Limits {
   setPolicy(policy: CheckedPolicy): void {
     if (this.#limiter.setPolicy === undefined)
       refuse('limiter().setPolicy', 'missing', 'a function, where a rate policy is changed at run time')
+    this.#pace.reset()
     this.#limiter.setPolicy(policy)
     this.#policy = policy
     this.#watch.clear()
@@ -173,7 +179,9 @@ export class Limits {
     const quotaUsed = this.#limiter.used?.()
     const quotaLeft = this.#limiter.unitsLeft?.()
     const learned = this.#policy.accounting === 'learned' ? this.#limiter.arrivesWithin?.() : undefined
+    const allows = this.#allows
     return {
+      ...(allows !== undefined && { allows }),
       ...(learned !== undefined && { arrivesWithin: Math.round(learned) }),
       ...(quotaUsed !== undefined && { quotaUsed: Math.min(1, finiteDuration(quotaUsed)) }),
       ...(quotaLeft !== undefined && quotaLeft < Infinity && { quotaLeft: Math.max(0, quotaLeft) }),
@@ -183,7 +191,10 @@ export class Limits {
 
   #refused(unit: Unit, response: ResponseHead): void {
     // calls that were sent together are refused together: one refusal in a row, not ten
-    if (unit.sentAt > this.#refusedAt) {
+    const isNew = unit.sentAt > this.#refusedAt
+    const named = this.#policy.rateLimitHeaders ? readPolicy(response) : []
+    if (this.#pace.refused(isNew, this.#policy.limits, named, performance.now())) this.#keepPace()
+    if (isNew) {
       this.#refusedInRow += 1
       this.#refusedAt = performance.now()
     }
@@ -191,6 +202,16 @@ export class Limits {
     const ms = Math.min(asked, this.#policy.longestPause)
     this.#pause(ms, 'refused', response.status)
     this.#limiter.pause?.(ms)
+  }
+
+  /** Lets the limiter keep the part of the limits that the API takes. */
+  #keepPace(): void {
+    this.#limiter.setPolicy?.({ ...this.#policy, limits: this.#pace.of(this.#policy.limits) })
+  }
+
+  /** What the API takes, where that is less than the limits allow. */
+  get #allows(): readonly RateLimit[] | undefined {
+    return this.#pace.part < 1 ? this.#pace.of(this.#policy.limits) : undefined
   }
 
   #readRemaining(unit: Unit, response: ResponseHead): void {
@@ -221,7 +242,9 @@ export class Limits {
     if (isNew || reason === 'refused') this.#reason = reason
     if (!isNew) return
     this.#announced = ms
-    this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status, reason })
+    const allows = reason === 'refused' ? this.#allows : undefined
+    const differs = allows && { allows, configured: this.#policy.limits }
+    this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status, reason, ...differs })
   }
 
   #pauseFor(ms: number): void {

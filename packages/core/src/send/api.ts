@@ -1,3 +1,4 @@
+import type { NamedLimit } from '../events.ts'
 /** Status and headers of one response, as an adapter reports them. */
 export interface Report {
   /** HTTP status code. */
@@ -147,6 +148,8 @@ export interface ApiStatus {
   readonly quotaLeft?: number
   /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
+  /** About what the API takes, where it refuses what the rate policy allows: the limits that are kept instead. */
+  readonly allows?: readonly NamedLimit[]
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
   /**

@@ -91,3 +91,23 @@ test.each(Array.from({ length: 12 }, (_, index) => 1 + index))(
     expect({ refusals, lost }, JSON.stringify(options)).toEqual({ refusals: 0, lost: 0 })
   },
 )
+
+test.each(Object.entries(answerTimes))(
+  'a policy of 30 where the API allows 10, answers in %s: the pace falls, at most 30 refusals, and nothing is lost',
+  { timeout },
+  async (_kind, answerTime) => {
+    const figures = await simulateQuota({
+      seed: 1,
+      policy: { limits: [{ quota: 30, window: 1_000 }] },
+      allowed: [{ quota: 10, window: 1_000 }],
+      network: near,
+      answerTime,
+      seconds: 120,
+      callers: 60,
+    })
+    expect(figures.lost).toBe(0)
+    expect(figures.refusals).toBeLessThanOrEqual(30)
+    expect(figures.share).toBeGreaterThan(0.5)
+    expect(figures.status).toMatchObject({ allows: [{ window: 1_000 }] })
+  },
+)
