@@ -16,3 +16,55 @@ test.each([1, 2, 3])(
     expect(result.messagesPerCall).toBeLessThan(1.5)
   },
 )
+
+const second = { quota: 25, window: 1_000 }
+const uneven = (random: () => number): number => 100 + 2_900 * random()
+
+test.each([
+  [8, '1 ms', () => 1, 0.95],
+  [8, '2 s', () => 2_000, 0.73],
+  [8, '100 to 3,000 ms', uneven, 0.71],
+  [50, '1 ms', () => 1, 0.93],
+  [50, '2 s', () => 2_000, 0.73],
+  [50, '100 to 3,000 ms', uneven, 0.7],
+])(
+  '%d processes whose API answers in %s, strict: none is over, and at least the share of the quota is had that one gets',
+  async (size, _kind, answerTime, share) => {
+    const depth = Math.ceil(400 / size)
+    const fleet = new SimulatedFleet({
+      seed: 1,
+      size,
+      depth,
+      limits: [second],
+      network: [5, 15],
+      answerTime,
+    })
+    await fleet.run(20_000)
+    fleet.reset()
+    await fleet.run(60_000)
+    const { over, calls } = fleet.result(60_000)
+    expect(over).toBe(0)
+    expect(calls / (25 * 60)).toBeGreaterThan(share)
+  },
+)
+
+test('8 processes that learn get nearly the whole quota of an API that takes 2 s', async () => {
+  const fleet = new SimulatedFleet({
+    seed: 1,
+    size: 8,
+    depth: 50,
+    limits: [second],
+    network: [5, 15],
+    answerTime: () => 2_000,
+    accounting: 'learned',
+    server: { ...second, isSliding: true },
+  })
+  await fleet.run(90_000)
+  fleet.reset()
+  const before = fleet.server?.refused ?? 0
+  await fleet.run(60_000)
+  const refused = (fleet.server?.refused ?? 0) - before
+  const { calls } = fleet.result(60_000)
+  expect((calls - refused) / (25 * 60)).toBeGreaterThan(0.9)
+  expect(refused).toBeLessThanOrEqual(3)
+})
