@@ -31,6 +31,7 @@ const owners: Record<keyof OneApiOptions, 'issuer' | 'api' | 'manager'> = {
   baseUrl: 'api',
   ratePolicy: 'api',
   resend: 'api',
+  refusedStatuses: 'api',
   environment: 'manager',
   store: 'manager',
   limiter: 'manager',

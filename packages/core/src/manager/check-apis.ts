@@ -6,6 +6,7 @@ import { didYouMean } from '../options/nearest.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
 import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
+import { refusedByDefault } from '../send/bearer-challenge.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import type { ApiOptions } from './manager-options.ts'
 
@@ -44,6 +45,7 @@ export function readApis(
       },
       ratePolicy: optional(readRatePolicy),
       resend: optional(readResend, true),
+      refusedStatuses: optional(list(readStatus, refusedAllowed), refusedByDefault),
     })(value, path)
   }
   return list(read, 'an array, which may be empty')
@@ -61,6 +63,13 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
       'make these calls in Node.js, Bun or Deno',
   )
 }
+
+const refusedAllowed = 'an array of status codes, 400 to 499 but 429'
+
+const readStatus: Reader<number> = (value, path) =>
+  Number.isInteger(value) && (value as number) >= 400 && (value as number) < 500 && value !== 429
+    ? (value as number)
+    : refuse(path, shape(value), refusedAllowed)
 
 /** Reads which calls may be sent again. */
 export const readResend: Reader<boolean | readonly string[]> = (value, path) => {

@@ -28,6 +28,14 @@ export interface ApiOptions<Issuer extends string = string> {
    * @defaultValue true
    */
   readonly resend?: boolean | readonly string[] | undefined
+  /**
+   * The status codes by which the API says that a token has expired or was revoked, 400 to 499. Some say 403 or 404, which
+   * can mean something else, too: name them for an API that has no other use for them. A forced renewal is bounded as after
+   * a 401, and a `Bearer` challenge that names another reason still counts. A body is not looked at.
+   *
+   * @defaultValue [401]
+   */
+  readonly refusedStatuses?: readonly number[] | undefined
 }
 
 /** A `fetch` for token requests, of the runtime or of a package such as undici. */

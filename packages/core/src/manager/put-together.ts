@@ -7,6 +7,7 @@ import { nodeDebugObserver } from '../log-observer.ts'
 import { ManagedIssuer } from './managed-issuer.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 import { observersOf } from './observers.ts'
+import type { Report } from '../send/api.ts'
 import { ProtectedApi } from '../send/protected-api.ts'
 import { register, type Registration } from './registration.ts'
 import { Rejections } from '../send/rejections.ts'
@@ -44,7 +45,8 @@ export function putTogether(given: TokenManagerOptions, tokens: object, tenant?:
   const apis = options.apis.map((api, index) => {
     const { token, contested } = issuers.get(api.issuer) as ManagedIssuer
     const rejections = new Rejections({ ...api, index, token, emit }, contested)
-    const shared = { index, limiter, token, rejections, refuses: refusesToken, callsUnderWay, emit }
+    const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
+    const shared = { index, limiter, token, rejections, refuses, callsUnderWay, emit }
     return new ProtectedApi({ ...api, ...shared })
   })
   const registration = register({ issuers, apis, callsUnderWay, observers })

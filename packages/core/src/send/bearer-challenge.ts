@@ -3,6 +3,9 @@ import type { Report } from './api.ts'
 /** A scheme, or a parameter with its value, quoted or not (RFC 9110 §11.2). */
 const piece = /([\w-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,]*)))?/g
 
+/** By which status an API refuses a token (RFC 6750 §3.1). */
+export const refusedByDefault: readonly number[] = [401]
+
 /** What else than the token an API may complain of (RFC 6750 §3.1, RFC 9470 §3, Entra ID): a new token does not help. */
 const otherReasons = new Set([
   'invalid_request',
@@ -15,13 +18,20 @@ const otherReasons = new Set([
  * Returns whether a response says that the token was refused (RFC 6750 §3.1): a 401, unless its `Bearer` challenge names
  * another reason, or another scheme alone is asked for. An unknown word, such as `expired_token`, speaks of the
  * token.
+ *
+ * @param statuses by which the API refuses a token.
  */
-export function refusesToken({ status, wwwAuthenticate }: Report): boolean {
-  if (status !== 401) return false
-  if (!wwwAuthenticate) return true
+export function refusesToken(
+  { status, wwwAuthenticate, header }: Report,
+  statuses: readonly number[] = refusedByDefault,
+): boolean {
+  if (!statuses.includes(status)) return false
+  // adapters read the challenge of a 401 alone
+  const challenge = wwwAuthenticate ?? header?.('www-authenticate')
+  if (!challenge) return true
   let scheme = ''
   let isBearer = false
-  for (const [, name = '', quoted, bare] of wwwAuthenticate.matchAll(piece)) {
+  for (const [, name = '', quoted, bare] of challenge.matchAll(piece)) {
     const value = quoted ?? bare
     if (value === undefined) {
       scheme = name.toLowerCase()
