@@ -105,7 +105,7 @@ export async function startStreamService(): Promise<StreamService> {
   server.on('upgrade', (request, socket, head) => {
     if (accepts(request.headers.authorization))
       sockets.handleUpgrade(request, socket, head, (ws) =>
-        ws.on('message', (data) => ws.send(data as Buffer)),
+        ws.on('message', (data) => ws.send(data as Buffer, { binary: false })),
       )
     else
       socket.end(

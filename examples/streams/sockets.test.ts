@@ -82,14 +82,16 @@ test.each(ways)(
   },
 )
 
-test('a socket that is refused twice says its status', async () => {
-  const { service, tokens } = await open()
-  service.refuseAll()
-  await expect(openSocket(tokens, service.socketUrl)).rejects.toThrow(
-    'No WebSocket: status 401',
-  )
-  expect(service.counts).toEqual({ tokenRequests: 2, refused: 2 })
-})
+test.each(ways)(
+  '%s: a socket that is refused with a new token, too, says its status',
+  async (way) => {
+    const { service, tokens } = await open()
+    service.refuseAll()
+    const opening = sockets[way](tokens, service.socketUrl)
+    await expect(opening).rejects.toThrow('No WebSocket: status 401')
+    expect(service.counts.tokenRequests).toBe(2)
+  },
+)
 
 const { echo: method } = echoService
 
