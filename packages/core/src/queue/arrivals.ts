@@ -13,6 +13,8 @@ export interface SentRequest {
   readonly sentAt: number
   /** Whether its connection may have been opened for it. */
   readonly isFirst: boolean
+  /** How long after its send it has arrived at the latest, in milliseconds, whatever its response shows. */
+  readonly bound: number
   /** When it has arrived at the latest, as far as that is known now. */
   latest: number
   /** Whether its response may still move `latest`. */
@@ -35,7 +37,7 @@ const leastMargin = 2
 /** By how much a learned bound shrinks after a quiet window, and how far above its failure it stays. */
 const shrink = 0.9
 const above = 1.25
-/** After how many quiet windows a learned bound goes below where it stayed. */
+/** A learned bound goes below where it stayed after this many quiet windows, divided by its length in steps. */
 const patience = 2_000
 /** A learned bound matters by steps of this part of the window. */
 const stepOfWindow = 1 / 200
@@ -107,7 +109,8 @@ interface RoundTrips {
  *    than that. Never before the send: nothing arrives earlier.
  *
  * With `accounting: 'learned'` the first bound shrinks by a tenth in each full window without a refusal. After a refusal
- * it is, and stays, a quarter above where it failed.
+ * it is, and stays, a quarter above where it failed. The first requests of connections get four times that each: the second
+ * of a window eight times, and so on, since many set-ups at once do more harm; at most as long as with `strict`.
  */
 export class Arrivals {
   readonly #clock: LimiterClock
@@ -192,7 +195,8 @@ export class Arrivals {
     this.#learn(now)
     const isFirst = this.#opens(now)
     if (isFirst) this.#firsts += 1
-    const request = { sentAt: now, isFirst, latest: now + this.#boundOf(isFirst), isOpen: true }
+    const bound = this.#boundOf(isFirst)
+    const request = { sentAt: now, isFirst, bound, latest: now + bound, isOpen: true }
     this.#count(request, 1)
     this.#leaving.push(request)
     if (this.#leaving.length === 1) {
@@ -292,8 +296,7 @@ export class Arrivals {
   stillHere(now: number): void {
     if (this.#leaving.length === 0 || now < this.#leavingAt + shortTurn) return
     this.#leavingAt = now
-    for (const request of this.#leaving)
-      if (request.isOpen) this.#move(request, now + this.#boundOf(request.isFirst))
+    for (const request of this.#leaving) if (request.isOpen) this.#move(request, now + request.bound)
   }
 
   #left(): void {
@@ -325,7 +328,6 @@ export class Arrivals {
     if (!this.#isLearning || now < this.#windowEnd) return
     if (this.#wasFull && now >= this.#refusedUntil) {
       this.#bound.held()
-      // a window without a first request shows nothing of them
     }
     this.#wasFull = false
     this.#firsts = 0
