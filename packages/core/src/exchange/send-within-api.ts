@@ -3,7 +3,7 @@ import { discardBody } from './discard-body.ts'
 import { isRedirect, networkError, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
 
 /** What `fetch` takes. */
-export type FetchArguments = [input: Request | string, init: RequestInit]
+type FetchArguments = [input: Request | string, init: RequestInit]
 
 /** A call of the Fetch standard, which can make its requests more than once. */
 export interface OutgoingCall extends RedirectedCall, AdmitOptions {
