@@ -13,7 +13,7 @@ const head = {
     actions: [
       { theme: 'brand', text: 'Start', link: '/guide/bootstrap' },
       { theme: 'alt', text: 'Try it on your machine', link: '#try-it' },
-      { theme: 'alt', text: 'Compare', link: '/verdict' },
+      { theme: 'alt', text: 'Compare', link: '/exam' },
     ],
   },
   features: [

@@ -18,7 +18,7 @@ const pages = [
   'reference/@tokenlane/core/index.html',
   'reference/@tokenlane/core/interfaces/RatePolicy.html',
   'benchmarks.html',
-  'verdict.html',
+  'exam.html',
   ...globSync(['README.md', 'packages/*/README.md'], { cwd: root }).map((path) => `forge/${path}`),
 ].filter((path) => path.includes(word))
 const widths = [390, 820, 1280, 1920]

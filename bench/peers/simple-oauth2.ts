@@ -14,7 +14,7 @@ interface SimpleOauth2 {
 
 /** As its documentation shows it. It sends token requests by itself, through `node:https`. */
 export const simpleOauth2Peer: CreatePeer = (service) => {
-  const { tokenUrl, apiUrl, clientId, clientSecret } = service
+  const { tokenUrl, apiUrl, clientId, clientSecret, scope } = service
   const { origin, pathname } = new URL(tokenUrl)
   const { ClientCredentials } = simpleOauth2 as SimpleOauth2
   const client = new ClientCredentials({
@@ -25,7 +25,8 @@ export const simpleOauth2Peer: CreatePeer = (service) => {
   let token: Token | undefined
   return {
     async call(url = apiUrl) {
-      if (token === undefined || token.expired()) token = await client.getToken({})
+      if (token === undefined || token.expired())
+        token = await client.getToken(scope === undefined ? {} : { scope })
       return callWith(service, url, `Bearer ${token.token.access_token}`)
     },
   }

@@ -87,7 +87,7 @@ ${versions()}
 }
 
 /** Of what is measured beside Tokenlane. */
-export function versions(): string {
+function versions(): string {
   const { dependencies } = manifestOf(bench)
   const names = Object.keys(dependencies ?? {}).filter((name) => !name.startsWith('@tokenlane/'))
   const list = names.map((name) => `${name} ${manifestOf(join(bench, 'node_modules', name)).version}`)

@@ -32,7 +32,7 @@ export default defineConfig({
             combineWith: 'AND',
             // a page that says how comes before one that lists
             boostDocument: (page: string) =>
-              /^\/(benchmarks|verdict|conformance|changelog)/.test(page) ? 0.3 : 1,
+              /^\/(benchmarks|exam|conformance|changelog)/.test(page) ? 0.3 : 1,
           },
         },
         _render: (text, env, md) => md.render(text.replaceAll(/^```\w+$/gm, '```'), env),
@@ -41,7 +41,7 @@ export default defineConfig({
     nav: [
       { text: 'Guide', link: '/guide/', activeMatch: '/guide/' },
       { text: 'Examples', link: '/examples/', activeMatch: '/examples/' },
-      { text: 'Compare', link: '/verdict' },
+      { text: 'Compare', link: '/exam' },
       { text: 'API', link: '/reference/', activeMatch: '/reference/' },
       { text: 'Changelog', link: '/changelog' },
     ],

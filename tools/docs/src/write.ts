@@ -12,6 +12,8 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   conformance: ['tools/docs/src/conformance.ts'],
   // packages/otel/dashboards and the tables of its README; 1 s
   dashboards: ['packages/otel/dashboards/write.ts'],
+  // docs/exam.md; 15 min
+  exam: ['bench/judge/write.ts'],
   // docs/images; 1 min
   pictures: [
     'bench/support/charts.ts',
@@ -29,8 +31,6 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   runtimes: ['tools/pack-check/src/runtimes.ts'],
   // docs/tls.md; 2 min
   tls: ['tools/tls-check/src/write-table.ts'],
-  // docs/verdict.md; 3 min
-  verdict: ['bench/verdict/write.ts'],
 }
 
 const asked = process.argv.slice(2)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Finding, IssuerSettings, JournalEntry, Realm, Sandbox } from '@tokenlane/sandbox'
 
-import { environmentOf, type ProgramFiles } from './environment.ts'
+import { callers, environmentOf, type ProgramFiles } from './environment.ts'
 import { givenUpCalls } from './given-up.ts'
 import { startProgram, type Program } from './program.ts'
 import type { Scene, Stage } from './scene.ts'
@@ -117,7 +117,7 @@ async function watch(
   const exempt = new Set([...(scene.exempt ?? []), ...(scene.hopeless ? ['work-lost', 'given-up'] : [])])
   // a client that offers nothing newer makes no call
   const lenient = new Set(['old-tls', ...(scene.lenient ?? [])])
-  const journal = control.journal()
+  const journal = [...stage.before, ...control.journal()]
   const entries = new Map(journal.map((entry) => [entry.id, entry]))
   const found = [...control.verdict().findings, ...givenUpCalls(journal), ...own]
   const findings = found
@@ -186,6 +186,8 @@ function whyNotGraded({ hopeless }: Scene, all: number, ended: string | undefine
 }
 
 interface Waits {
+  /** What arrived before the scene began. */
+  readonly before: readonly JournalEntry[]
   /** Waits until something holds, for `patience` milliseconds at most. Returns whether it holds. */
   until(holds: () => boolean, patience: number): Promise<boolean>
 }
@@ -206,6 +208,7 @@ function createStage(
     }
     return true
   }
+  const before: JournalEntry[] = []
   const inUse = (): readonly Realm[] => (['general', 'weblink'] as const).filter((api) => answered(api) > 0)
   return {
     sandbox,
@@ -213,12 +216,18 @@ function createStage(
     pause,
     until,
     inUse,
+    before,
+    async begin() {
+      await this.answers(2 * callers, 10_000)
+      before.push(...sandbox.control.journal())
+      sandbox.control.clearJournal()
+    },
     writeCredentials: () => writeCredentials(sandbox, files),
     async answers(more, patience) {
-      const before = { general: answered('general'), weblink: answered('weblink') }
+      const from = { general: answered('general'), weblink: answered('weblink') }
       const used = inUse()
       const apis = used.length > 0 ? used : (['general', 'weblink'] as const)
-      const enough = (api: Realm): boolean => answered(api) >= before[api] + more
+      const enough = (api: Realm): boolean => answered(api) >= from[api] + more
       return until(() => (used.length > 0 ? apis.every(enough) : apis.some(enough)), patience)
     },
     report: (finding) => own.push(finding),

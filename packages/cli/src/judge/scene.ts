@@ -3,6 +3,8 @@ import type { Finding, Realm, Sandbox, SandboxOptions } from '@tokenlane/sandbox
 /** What a scene plays with while the program makes its calls. */
 export interface Stage {
   readonly sandbox: Sandbox
+  /** Waits until the program is in full swing, and forgets what it did until then: that is another scene's matter. */
+  begin(): Promise<void>
   /** Writes the newest credentials into the files that the program may read. */
   writeCredentials(): void
   /** Returns the APIs that have answered a call of the program. */

@@ -4,10 +4,7 @@ import { callers } from './environment.ts'
 import type { Scene, Stage } from './scene.ts'
 
 const realms: readonly Realm[] = ['general', 'weblink']
-const quota = 25
-
-/** Waits until the program is in full swing: twice as many calls were answered as it makes at once. */
-const inFullSwing = (stage: Stage): Promise<unknown> => stage.answers(2 * callers, 10_000)
+const quota = 10
 
 /** Makes the issuers respond at once, so that a program that never pauses shows. */
 function forEachIssuer({ control }: Sandbox, act: (issuer: Realm) => void): void {
@@ -38,7 +35,7 @@ export const scenes: readonly Scene[] = [
       }
     },
     async play(stage) {
-      await inFullSwing(stage)
+      await stage.answers(2 * callers, 10_000)
       await stage.pause(500)
     },
     impossible: (stage) =>
@@ -52,13 +49,16 @@ export const scenes: readonly Scene[] = [
     sandbox: { tokenLifetime: 3_000 },
     // a client that renews minutes before expiry renews such a token for each call
     lenient: ['needless-renewal'],
-    play: (stage) => stage.pause(7_500),
+    async play(stage) {
+      await stage.begin()
+      await stage.pause(7_500)
+    },
   },
   {
     name: 'revocation',
     title: 'every token is revoked while calls are made',
     async play(stage) {
-      await inFullSwing(stage)
+      await stage.begin()
       stage.sandbox.control.revokeTokens()
       await stage.pause(1_500)
     },
@@ -68,7 +68,7 @@ export const scenes: readonly Scene[] = [
     title: 'a new secret, and the old one is accepted for a while',
     async play(stage) {
       const { control } = stage.sandbox
-      await inFullSwing(stage)
+      await stage.begin()
       for (const realm of realms) control.rotateSecret(realm, { overlap: true })
       stage.writeCredentials()
       control.revokeTokens()
@@ -82,7 +82,7 @@ export const scenes: readonly Scene[] = [
     title: 'a new secret, and the old one is refused at once',
     async play(stage) {
       const { control } = stage.sandbox
-      await inFullSwing(stage)
+      await stage.begin()
       for (const realm of realms) control.rotateSecret(realm)
       stage.writeCredentials()
       control.revokeTokens()
@@ -92,7 +92,7 @@ export const scenes: readonly Scene[] = [
     name: 'issuer-down',
     title: 'tokens are revoked, and the issuers are down for 2.5 s',
     async play(stage) {
-      await inFullSwing(stage)
+      await stage.begin()
       forEachIssuer(stage.sandbox, (issuer) => stage.sandbox.control.killIssuer(issuer))
       stage.sandbox.control.revokeTokens()
       await stage.pause(2_500)
@@ -103,7 +103,7 @@ export const scenes: readonly Scene[] = [
     name: 'issuer-slow',
     title: 'tokens are revoked, and a token request takes 2 s',
     async play(stage) {
-      await inFullSwing(stage)
+      await stage.begin()
       for (const realm of realms) stage.sandbox.control.slowIssuer(realm, 2_000)
       stage.sandbox.control.revokeTokens()
       await stage.answers(callers, 6_000)
@@ -114,7 +114,7 @@ export const scenes: readonly Scene[] = [
     title: 'tokens are revoked, and for 2.5 s token responses are nonsense',
     async play(stage) {
       const { sandbox } = stage
-      await inFullSwing(stage)
+      await stage.begin()
       sandbox.control.revokeTokens()
       const page = { body: '<html>Sign in</html>', contentType: 'text/html' }
       for (const body of [page, { body: {} }, { body: { token_type: 'Bearer', expires_in: 3600 } }]) {
@@ -127,14 +127,13 @@ export const scenes: readonly Scene[] = [
   {
     name: 'rate-limit',
     title: `each API allows ${quota} calls a second, as the program knows`,
-    sandbox: {
-      ratePolicies: {
-        general: { limits: [{ quota, window: 1_000 }] },
-        weblink: { limits: [{ quota, window: 1_000 }] },
-      },
-    },
     variables: { CALLS_PER_SECOND: `${quota}` },
-    play: (stage) => stage.pause(4_000),
+    async play(stage) {
+      await stage.begin()
+      const limits = [{ quota, window: 1_000 }]
+      for (const realm of realms) stage.sandbox.control.setRatePolicy(realm, { limits })
+      await stage.pause(4_000)
+    },
     unseen({ sandbox }) {
       const { apis } = sandbox.control.counts()
       const most = Math.max(...realms.flatMap((api) => apis[api].maxInWindow))
@@ -147,7 +146,7 @@ export const scenes: readonly Scene[] = [
     exempt: ['over-limit'],
     async play(stage) {
       const { control } = stage.sandbox
-      await inFullSwing(stage)
+      await stage.begin()
       for (const realm of realms) control.setRatePolicy(realm, { limits: [{ quota: 5, window: 2_000 }] })
       await stage.pause(3_000)
     },
@@ -158,7 +157,7 @@ export const scenes: readonly Scene[] = [
     title: 'for 2.5 s the APIs refuse new tokens too',
     hopeless: true,
     async play(stage) {
-      await inFullSwing(stage)
+      await stage.begin()
       for (const realm of realms) stage.sandbox.control.failApi(realm, { status: 401 })
       await stage.pause(2_500)
     },
@@ -168,7 +167,7 @@ export const scenes: readonly Scene[] = [
     title: 'one issuer is down for 2.5 s, the other one works',
     async play(stage) {
       const { control } = stage.sandbox
-      await inFullSwing(stage)
+      await stage.begin()
       if (stage.inUse().length < 2) return
       control.killIssuer('general')
       control.revokeTokens('general')
@@ -193,7 +192,7 @@ export const scenes: readonly Scene[] = [
     title: 'the general API redirects to another host',
     async play(stage) {
       const { control, weblinkUrl } = stage.sandbox
-      await inFullSwing(stage)
+      await stage.begin()
       // localhost is another host than 127.0.0.1
       const { port } = new URL(weblinkUrl)
       const location = `https://localhost:${port}/outside/`

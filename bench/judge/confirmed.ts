@@ -1,0 +1,135 @@
+// Findings of the exam that were read in the client's own source, each with the line that causes it.
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+/** A finding with the line that causes it. */
+export interface Confirmed {
+  readonly client: string
+  readonly scene: string
+  readonly rule: string
+  /** What the client does, in plain words. */
+  readonly finding: string
+  /** In the `node_modules` of this folder, or an absolute path of Debian's package. */
+  readonly file: string
+  /** The part of the line that only this line has. */
+  readonly code: string
+}
+
+const goPath = '/usr/share/gocode/src/golang.org/x/oauth2'
+const pythonPath = '/usr/lib/python3/dist-packages'
+
+export const confirmed: readonly Confirmed[] = [
+  {
+    client: 'Go: golang.org/x/oauth2',
+    scene: 'redirect',
+    rule: 'token-outside',
+    finding:
+      'Its transport sets the token on every request that passes, so also on those that follow a redirect to another host.',
+    file: `${goPath}/transport.go`,
+    code: 'token.SetAuthHeader(req2)',
+  },
+  {
+    client: 'Go: golang.org/x/oauth2',
+    scene: 'revocation',
+    rule: 'rejected-token',
+    finding: 'Only the expiry counts: a token that the API refuses stays until then.',
+    file: `${goPath}/oauth2.go`,
+    code: 'if s.t.Valid() {',
+  },
+  {
+    client: 'google-auth-library',
+    scene: 'cold-start',
+    rule: 'stampede',
+    finding: 'Each call without a live token runs the refresh handler, whatever other calls do.',
+    file: 'google-auth-library/build/src/auth/oauth2client.js',
+    code: '            const refreshedAccessToken = await this.processAndValidateRefreshHandler();\n            if',
+  },
+  {
+    client: 'google-auth-library',
+    scene: 'revocation',
+    rule: 'work-lost',
+    finding: 'A 401 is tried again only for a token without an expiry, or with `forceRefreshOnFailure`.',
+    file: 'google-auth-library/build/src/auth/oauth2client.js',
+    code: '(!this.credentials.expiry_date || this.forceRefreshOnFailure) &&',
+  },
+  {
+    client: 'google-auth-library',
+    scene: 'expiry',
+    rule: 'needless-renewal',
+    finding: 'The margin before expiry is fixed, 5 minutes by default, whatever the lifetime.',
+    file: 'google-auth-library/build/src/auth/oauth2client.js',
+    code: '? expiryDate <= new Date().getTime() + this.eagerRefreshThresholdMillis',
+  },
+  {
+    client: '@azure/core-rest-pipeline',
+    scene: 'revocation',
+    rule: 'rejected-token',
+    finding:
+      'After a 401 it renews for a claims challenge, or where the caller gives a callback; a plain `invalid_token` changes nothing.',
+    file: '@azure/core-rest-pipeline/dist/esm/policies/bearerTokenAuthenticationPolicy.js',
+    code: 'else if (callbacks.authorizeRequestOnChallenge) {',
+  },
+  {
+    client: '@badgateway/oauth2-client',
+    scene: 'refused-client',
+    rule: 'hammered-issuer',
+    finding:
+      'A token request that fails is forgotten at once, and the next call sends another one without a pause.',
+    file: '@badgateway/oauth2-client/dist/fetch-wrapper.js',
+    code: '            this.activeRefresh = null;\n        }\n    }\n    scheduleRefresh',
+  },
+  {
+    client: '@modelcontextprotocol/client',
+    scene: 'cold-start',
+    rule: 'stampede',
+    finding:
+      'Each call that gets a 401 authorizes by itself; no call waits for the token request of another one.',
+    file: '@modelcontextprotocol/client/dist/index.mjs',
+    code: 'if (response.status === 401) try {',
+  },
+  {
+    client: 'simple-oauth2',
+    scene: 'expiry',
+    rule: 'work-lost',
+    finding: 'A token counts as live to its last millisecond, unless the caller passes a margin.',
+    file: 'simple-oauth2/lib/access-token.js',
+    code: 'return this.token.expires_at - (Date.now() + expirationWindowSeconds * 1000) <= 0;',
+  },
+  {
+    client: 'Python: requests-oauthlib',
+    scene: 'expiry',
+    rule: 'work-lost',
+    finding: 'A token counts as live to its last moment: there is no margin for the time that a call takes.',
+    file: `${pythonPath}/oauthlib/oauth2/rfc6749/clients/base.py`,
+    code: 'if self._expires_at and self._expires_at < time.time():',
+  },
+  {
+    client: 'Python: Authlib',
+    scene: 'expiry',
+    rule: 'stampede',
+    finding:
+      'A thread that finds the token expired requests another one; there is no lock between the threads of a session.',
+    file: `${pythonPath}/authlib/oauth2/client.py`,
+    code: "new_token = self.fetch_token(url, grant_type='client_credentials')",
+  },
+  {
+    client: 'Ruby: oauth2',
+    scene: 'expiry',
+    rule: 'work-lost',
+    finding: 'It compares whole seconds, so a token counts as live for up to a second after its end.',
+    file: '/usr/lib/ruby/vendor_ruby/oauth2/access_token.rb',
+    code: 'expires? && (expires_at < Time.now.to_i)',
+  },
+]
+
+/**
+ * Returns the place of the line.
+ *
+ * @throws Error if the line is not there, or there twice.
+ */
+export function placeOf({ file, code }: Confirmed): string {
+  const path = file.startsWith('/') ? file : join(import.meta.dirname, '../node_modules', file)
+  const [before = '', ...rest] = readFileSync(path, 'utf8').split(code)
+  if (rest.length !== 1) throw new Error(`Cannot confirm: ${file} has ${rest.length} times ${code}`)
+  return `${file.startsWith('/') ? basename(file) : file}:${before.split('\n').length}`
+}
