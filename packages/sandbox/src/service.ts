@@ -127,6 +127,7 @@ export async function startService(
     apis,
     async close() {
       pulse.stop()
+      for (const realm of realms) issuers[realm].cluster?.close()
       await Promise.all(servers.map((server) => server.close()))
     },
   }

@@ -1,5 +1,6 @@
 import type { Api } from '../api/api.ts'
 import { apiFailureAnswer, issuerFailureAnswer } from '../faults/failure.ts'
+import type { Cluster } from '../issuer/cluster.ts'
 import type { Issuer } from '../issuer/issuer.ts'
 import type { Journal } from '../journal/journal.ts'
 import { perRealm, realms, type Realm } from '../realm.ts'
@@ -80,6 +81,15 @@ export function createControl({
       issuers[realm].registration.dropOldSecrets()
     },
 
+    dropSecrets(realm) {
+      issuers[realm].registration.dropSecrets()
+    },
+    makeAssertion: (realm, options) => clusterOf(issuers[realm]).assertion(options),
+    projectAssertion: (realm, options) => clusterOf(issuers[realm]).project(options),
+    rotateClusterKeys(realm, { overlap = false } = {}) {
+      clusterOf(issuers[realm]).rotateKeys({ overlap })
+    },
+
     slowIssuer: atIssuers.slow,
     failIssuer: atIssuers.fail,
     killIssuer: atIssuers.kill,
@@ -103,4 +113,9 @@ export function createControl({
     },
   })
   return control
+}
+
+function clusterOf({ cluster }: Issuer): Cluster {
+  if (cluster === undefined) throw new TypeError('the issuer has no cluster: set its option workloadIdentity')
+  return cluster
 }

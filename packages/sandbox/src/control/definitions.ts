@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 
-import { number, object, oneOf, optional, trueOrFalse, type Allowed } from '../allowed.ts'
+import { number, object, oneOf, optional, text, trueOrFalse, type Allowed } from '../allowed.ts'
 import { ratePolicy } from '../api/strict-rate.ts'
 import { apiFailure, cut, issuerFailure } from '../faults/failure.ts'
 import { latency } from '../faults/latency.ts'
+import type { AssertionOptions } from '../issuer/cluster.ts'
 import { journalFilter } from '../journal/journal.ts'
 import { realms, type Realm } from '../realm.ts'
 import { scenario } from '../scenario/scenario.ts'
@@ -39,6 +40,11 @@ const anyIssuer = { name: 'issuer', schema: optional(realm) }
 const api = { name: 'api', schema: realm }
 const anyApi = { name: 'api', schema: optional(realm) }
 const offset = { name: 'offset', schema: number({ min: -31_536_000_000, max: 31_536_000_000 }) }
+
+const assertionOptions: Allowed<AssertionOptions> = object<AssertionOptions>({
+  audience: optional(text),
+  lifetime: optional(number({ min: -31_536_000_000, max: 31_536_000_000 })),
+})
 
 export const definitions: Definitions = {
   counts: {
@@ -95,6 +101,31 @@ export const definitions: Definitions = {
     ],
   },
   dropOldSecrets: { summary: 'Refuses every client secret but the newest one.', parameters: [issuer] },
+  dropSecrets: {
+    summary: 'Refuses every client secret from now on: only an assertion of the cluster proves the client.',
+    parameters: [issuer],
+  },
+  makeAssertion: {
+    summary: 'Returns an assertion of the cluster. The issuer needs `workloadIdentity`.',
+    parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
+  },
+  projectAssertion: {
+    summary:
+      'Keeps a file with an assertion of the cluster, which is replaced at four fifths of its life as Kubernetes does it, and returns its path. The issuer needs `workloadIdentity`.',
+    parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
+  },
+  rotateClusterKeys: {
+    summary:
+      'Makes a new key of the cluster. Assertions of the old one are refused from now on, unless `overlap` keeps it good. The issuer needs `workloadIdentity`.',
+    parameters: [
+      issuer,
+      {
+        name: 'options',
+        schema: optional(object<{ overlap?: boolean }>({ overlap: optional(trueOrFalse) })),
+        spread: true,
+      },
+    ],
+  },
   slowIssuer: {
     summary:
       'Delays every token request by this many milliseconds, in addition to any other fault; 0 ends the delay.',

@@ -2,6 +2,7 @@ import type { ApiCounts } from '../api/call-counts.ts'
 import type { StrictRatePolicy } from '../api/strict-rate.ts'
 import type { ApiFailure, Cut, IssuerFailure } from '../faults/failure.ts'
 import type { Latency } from '../faults/latency.ts'
+import type { AssertionOptions } from '../issuer/cluster.ts'
 import type { ClientCredentials } from '../issuer/client-registration.ts'
 import type { IssuerCounts } from '../issuer/issuer.ts'
 import type { JournalEntry } from '../journal/entry.ts'
@@ -55,6 +56,22 @@ export interface SandboxControl {
   rotateSecret(issuer: Realm, options?: { overlap?: boolean }): ClientCredentials
   /** Refuses every secret but the newest one. */
   dropOldSecrets(issuer: Realm): void
+  /** Refuses every secret from now on: only an assertion of the cluster proves the client. */
+  dropSecrets(issuer: Realm): void
+  /** Returns an assertion of the cluster. The issuer needs `workloadIdentity`. */
+  makeAssertion(issuer: Realm, options?: AssertionOptions): string
+  /**
+   * Keeps a file with an assertion of the cluster, which is replaced at four fifths of its life as Kubernetes does it, until
+   * the sandbox is closed. The issuer needs `workloadIdentity`.
+   *
+   * @returns the path of the file.
+   */
+  projectAssertion(issuer: Realm, options?: AssertionOptions): string
+  /**
+   * Makes a new key of the cluster. Assertions of the old one are refused from now on, unless `overlap` keeps it good. The
+   * issuer needs `workloadIdentity`.
+   */
+  rotateClusterKeys(issuer: Realm, options?: { overlap?: boolean }): void
 
   /** Delays every token request by this many milliseconds, in addition to any other fault; 0 ends the delay. */
   slowIssuer(issuer: Realm, ms: Latency): void

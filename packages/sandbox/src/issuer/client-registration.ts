@@ -34,6 +34,8 @@ export interface ClientRegistration {
   rotate(options: { overlap: boolean }): void
   /** Accepts only the newest secret and key from now on. */
   dropOldSecrets(): void
+  /** Accepts no secret any more: only an assertion of the cluster proves the client. */
+  dropSecrets(): void
 }
 
 /** What an application proves itself by: a secret or a key. */
@@ -63,6 +65,7 @@ export function createClientRegistration(name: string): ClientRegistration {
   }
   let newest = make()
   let old: Proof[] = []
+  let takesSecrets = true
 
   return {
     clientId,
@@ -70,15 +73,19 @@ export function createClientRegistration(name: string): ClientRegistration {
     keyCredentials: () => ({ clientId, privateKey: newest.privateKey, keyId: newest.keyId }),
     publicKeys: () => [newest, ...old].map(({ publicKey }) => publicKey),
     accepts: (proof) =>
+      takesSecrets &&
       [newest, ...old].some(({ clientSecret, keyId }) => proof === clientSecret || proof === keyId),
     had: (proof) => all.has(proof),
-    accepted: () => old.length + 1,
+    accepted: () => (takesSecrets ? old.length + 1 : 0),
     rotate({ overlap }) {
       old = overlap ? [...old, newest] : []
       newest = make()
     },
     dropOldSecrets() {
       old = []
+    },
+    dropSecrets() {
+      takesSecrets = false
     },
   }
 }

@@ -26,6 +26,13 @@ export interface IssuerSettings {
    * @defaultValue false
    */
   metadata?: boolean
+  /**
+   * Whether the client may also prove itself with an assertion of the sandbox's cluster, as a Kubernetes workload does; with
+   * `single-use` each assertion is accepted once. Only with the secret's methods.
+   *
+   * @defaultValue false
+   */
+  workloadIdentity?: boolean | 'single-use'
   /** The scopes that each token request must name, separated by spaces; empty for none. Default: those of the service. */
   scope?: string
   /** Path of the token endpoint, such as `/oauth2/token`. Default: that of the service. */
@@ -43,6 +50,9 @@ export const issuerSettings: Allowed<Partial<Record<Realm, IssuerSettings>>> = o
       object<IssuerSettings>({
         clientAuthentication: optional(oneOf(clientAuthentications)),
         metadata: optional(trueOrFalse),
+        workloadIdentity: optional(
+          v.union([trueOrFalse, v.literal('single-use')], "true, false or 'single-use'"),
+        ),
         // RFC 6749 §3.3
         scope: optional(v.pipe(v.string(scopes), v.regex(/^(?:[!#-[\]-~]+(?: [!#-[\]-~]+)*)?$/, scopes))),
         tokenPath: optional(v.pipe(v.string(path), v.regex(/^(?:\/[\w.~-]+)+$/, path))),
@@ -57,6 +67,7 @@ export const service: Readonly<Record<Realm, Required<IssuerSettings> & { tokenF
     general: {
       clientAuthentication: 'client_secret_post',
       metadata: false,
+      workloadIdentity: false,
       scope: '',
       tokenPath: '/public/security/v1/token',
       tokenFormat: 'jwt',
@@ -64,6 +75,7 @@ export const service: Readonly<Record<Realm, Required<IssuerSettings> & { tokenF
     weblink: {
       clientAuthentication: 'client_secret_post',
       metadata: false,
+      workloadIdentity: false,
       scope: 'WebLinkAPI',
       tokenPath: '/IdentityServer/connect/token',
       tokenFormat: 'opaque',

@@ -11,6 +11,7 @@ import { json, problem, send } from '../server/answer.ts'
 import { cutInBody } from '../server/cut.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import type { ClientRegistration } from './client-registration.ts'
+import { createCluster, type Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
 import { metadataOf, metadataPaths } from './metadata.ts'
 import { createOAuthServer, type OAuthServer } from './oauth-server.ts'
@@ -46,6 +47,8 @@ export interface Issuer {
   readonly tokenEndpoint: string
   readonly settings: Required<IssuerSettings>
   readonly registration: ClientRegistration
+  /** The cluster whose assertions it accepts; `undefined` without the setting `workloadIdentity`. */
+  readonly cluster: Cluster | undefined
   readonly ledger: TokenLedger
   readonly faults: FaultSlot<Fault>
   readonly clock: ServerClock
@@ -61,8 +64,19 @@ const noCounts: IssuerCounts = { requests: 0, issued: 0, refused: 0, failed: 0 }
 
 export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
   const { realm, origin, settings, registration, ledger, now, random, clock } = options
-  const { clientAuthentication, tokenPath } = settings
-  const oauth = await createOAuthServer({ ...options, epoch: () => clock.epoch() })
+  const { clientAuthentication, tokenPath, workloadIdentity } = settings
+  const cluster =
+    workloadIdentity === false
+      ? undefined
+      : createCluster(
+          {
+            origin,
+            subject: `system:serviceaccount:shop:${realm}`,
+            singleUse: workloadIdentity === 'single-use',
+          },
+          () => clock.epoch(),
+        )
+  const oauth = await createOAuthServer({ ...options, cluster, epoch: () => clock.epoch() })
   const faults = createFaultSlot<Fault>(now, random)
   let counts = { ...noCounts }
 
@@ -122,13 +136,19 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     if (entry !== undefined) {
       return { decision: 'issued', reason: `issued ${entry.name} for ${inSeconds(entry.lifetime)}`, entry }
     }
-    return judgeTokenRequest(request, exchange, { realm, registration, clientAuthentication })
+    return judgeTokenRequest(request, exchange, {
+      realm,
+      registration,
+      clientAuthentication,
+      takesAssertions: cluster !== undefined,
+    })
   }
 
   const issuer: Issuer = {
     tokenEndpoint: origin + tokenPath,
     settings,
     registration,
+    cluster,
     ledger,
     faults,
     clock,
@@ -141,6 +161,10 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     async handle(request, response) {
       const path = request.url?.split('?', 1)[0] ?? ''
       if (settings.metadata && metadataPaths.includes(path)) return answerMetadata(request, response)
+      if (cluster !== undefined && path === '/cluster/openid/v1/jwks') {
+        send(response, json(cluster.jwks()))
+        return { decision: 'answered', reason: 'the keys of the cluster' }
+      }
       if (path !== tokenPath) {
         const detail = `The token endpoint is ${tokenPath}`
         send(response, problem(404, detail))

@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 
 import { exportJWK, generateKeyPair } from 'jose'
 import {
@@ -12,6 +15,7 @@ import {
 
 import { send, type Answer } from '../server/answer.ts'
 import type { ClientRegistration } from './client-registration.ts'
+import type { Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
 import { createJwtReader } from './jwt-reader.ts'
 import type { Form } from './shown-client.ts'
@@ -23,6 +27,8 @@ export interface OAuthServerOptions {
   settings: Required<IssuerSettings>
   tokenFormat: 'jwt' | 'opaque'
   registration: ClientRegistration
+  /** The cluster whose assertions are accepted. */
+  cluster: Cluster | undefined
   ledger: TokenLedger
   /** Returns the time on the issuer's clock for the claims of its tokens, in milliseconds since 1970. */
   epoch: () => number
@@ -50,8 +56,10 @@ const algorithm = 'ES256'
 
 /** Makes an authorization server with oidc-provider, which only this file uses. */
 export async function createOAuthServer(options: OAuthServerOptions): Promise<OAuthServer> {
-  const { origin, ledger, registration, settings, tokenFormat } = options
+  const { origin, ledger, registration, cluster, settings, tokenFormat } = options
   const { clientAuthentication, scope, tokenPath } = settings
+  /** Stands for a checked assertion: oidc-provider knows none whose subject is not the client. */
+  const vouched = randomBytes(32).toString('base64url')
   const scopes = scopesOf(scope)
   const audience = `${origin}/api`
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true })
@@ -110,7 +118,8 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
     ttl: { ClientCredentials: () => Math.ceil(ledger.lifetime / 1_000) },
   } satisfies Configuration)
 
-  provider.Client.prototype.compareClientSecret = (secret: string): boolean => registration.accepts(secret)
+  provider.Client.prototype.compareClientSecret = (secret: string): boolean =>
+    registration.accepts(secret) || secret === vouched
   // a JWT is "issued", an opaque token is "saved"
   const issue = ({ jti }: { jti: string }): void => ledger.issue(jti)
   provider.on('client_credentials.issued', issue)
@@ -140,6 +149,27 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   })
 
   const handle = provider.callback()
+  /** Checks an assertion of the cluster. Returns the request in a form that oidc-provider takes, or why it is refused. */
+  async function withoutAssertion(
+    request: IncomingMessage,
+    trusted: Cluster,
+  ): Promise<IncomingMessage | { form: Form; fault: string }> {
+    const body = await buffer(request)
+    const form = new URLSearchParams(body.toString())
+    const assertion = form.get('client_assertion')
+    if (assertion === null) return resent(request, body)
+    const fault = trusted.faultOf(assertion)
+    if (fault !== undefined) return { form: Object.fromEntries(form), fault }
+    form.delete('client_assertion')
+    form.delete('client_assertion_type')
+    const authorization = `Basic ${btoa(`${registration.clientId}:${vouched}`)}`
+    if (clientAuthentication === 'client_secret_post') form.set('client_secret', vouched)
+    else form.delete('client_id')
+    return resent(request, Buffer.from(form.toString()), {
+      ...(clientAuthentication === 'client_secret_basic' && { authorization }),
+    })
+  }
+
   const readJwt = createJwtReader({ publicKey, algorithm, issuer: origin, audience })
   // an opaque token is its own id
   const idOf = async (token: string) => (tokenFormat === 'jwt' ? readJwt(token) : token)
@@ -152,13 +182,36 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
       }
       // oidc-provider sends errors as HTML to a client that prefers HTML
       request.headers.accept = 'application/json'
-      await handle(request, response)
-      return exchanges.get(request) ?? noExchange
+      const asked = cluster === undefined ? request : await withoutAssertion(request, cluster)
+      if ('fault' in asked) {
+        send(response, assertionRefused(asked.fault))
+        return { ...noExchange, form: asked.form, error: 'invalid_client', detail: asked.fault }
+      }
+      await handle(asked, response)
+      return exchanges.get(asked) ?? noExchange
     },
     async find(token) {
       const id = await idOf(token)
       return id === undefined ? undefined : ledger.entryOf(id)
     },
+  }
+}
+
+/** Returns a request that was read, with this body. */
+function resent(request: IncomingMessage, body: Buffer, headers: object = {}): IncomingMessage {
+  const { method, url, httpVersion, socket } = request
+  const all = { ...request.headers, ...headers, 'content-length': String(body.length) }
+  return Object.assign(Readable.from([body]), { method, url, httpVersion, socket, headers: all }) as never
+}
+
+function assertionRefused(fault: string): Answer {
+  return {
+    status: 401,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: JSON.stringify({
+      error: 'invalid_client',
+      error_description: `the assertion is refused: ${fault}`,
+    }),
   }
 }
 

@@ -11,15 +11,22 @@ interface Judge {
   realm: Realm
   registration: ClientRegistration
   clientAuthentication: ClientAuthentication
+  /** Whether assertions of the cluster are accepted. */
+  takesAssertions: boolean
 }
 
 /** Returns in plain words why the authorization server refused a token request, and what its client did wrong. */
 export function judgeTokenRequest(
   request: IncomingMessage,
   { form, error = 'no reason', detail = error }: TokenExchange,
-  { realm, registration, clientAuthentication }: Judge,
+  { realm, registration, clientAuthentication, takesAssertions }: Judge,
 ): Outcome {
   const { authorization, 'content-type': contentType = 'none' } = request.headers
+  if (takesAssertions && form['client_assertion'] !== undefined) {
+    const reason = `a refused client_assertion: ${detail}`
+    // what was rotated away may have been right when the client read it
+    return detail.includes('rotated away') ? { decision: 'refused', reason } : unauthenticated(reason)
+  }
   const isInHeader = clientAuthentication === 'client_secret_basic'
   if (authorization !== undefined && !isInHeader) {
     return unauthenticated('credentials in an Authorization header: they belong into the form')

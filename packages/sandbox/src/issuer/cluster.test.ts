@@ -1,0 +1,99 @@
+import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { exchange } from '../../test/client.ts'
+import { startSandbox, type Sandbox } from '../index.ts'
+import type { Realm } from '../realm.ts'
+import { createCluster } from './cluster.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    issuers: {
+      general: { workloadIdentity: 'single-use' },
+      weblink: { workloadIdentity: true, clientAuthentication: 'client_secret_basic', scope: '' },
+    },
+  })
+})
+afterAll(() => sandbox.close())
+afterEach(() => vi.useRealTimers())
+
+/** Asks for a token with an assertion. */
+async function ask(realm: Realm, assertion: string): Promise<string> {
+  const { clientId } = sandbox.credentials[realm]
+  const { status } = await exchange(sandbox, sandbox.control.state().issuers[realm].tokenEndpoint, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion,
+    }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  return `${status} ${sandbox.control.journal({ limit: 1 })[0]?.reason ?? ''}`
+}
+
+test.each(['general', 'weblink'] as const)(
+  'the %s issuer takes an assertion of the cluster',
+  async (realm) => {
+    expect(await ask(realm, sandbox.control.makeAssertion(realm))).toMatch(/^200 issued/)
+  },
+)
+
+test('an assertion that was sent before is refused where each counts once, and taken where it does not', async () => {
+  const once = sandbox.control.makeAssertion('general')
+  expect(await ask('general', once)).toMatch(/^200/)
+  expect(await ask('general', once)).toBe('401 a refused client_assertion: it was sent before')
+  const often = sandbox.control.makeAssertion('weblink')
+  expect(await ask('weblink', often)).toMatch(/^200/)
+  expect(await ask('weblink', often)).toMatch(/^200/)
+})
+
+test('an assertion that is wrong is refused with the reason, and is a finding of the verdict', async () => {
+  const make = sandbox.control.makeAssertion
+  const wrong = {
+    'it is for another audience': make('general', { audience: 'https://other.example.com' }),
+    'it has expired': make('general', { lifetime: -1_000 }),
+    'its signature is wrong': `${make('general').slice(0, -4)}AAAA`,
+    'its key is not one of the cluster, or was rotated away': 'no JWT',
+  }
+  for (const [reason, assertion] of Object.entries(wrong))
+    expect(await ask('general', assertion)).toBe(`401 a refused client_assertion: ${reason}`)
+  expect(sandbox.control.verdict().findings.map(({ rule }) => rule)).toContain('client-authentication')
+})
+
+test('keys of the cluster rotate with and without an overlap', async () => {
+  const old = sandbox.control.makeAssertion('weblink')
+  sandbox.control.rotateClusterKeys('weblink', { overlap: true })
+  expect(await ask('weblink', old)).toMatch(/^200/)
+  sandbox.control.rotateClusterKeys('weblink')
+  expect(await ask('weblink', old)).toMatch(/^401 .*rotated away/)
+  expect(await ask('weblink', sandbox.control.makeAssertion('weblink'))).toMatch(/^200/)
+})
+
+test('a client whose secrets are dropped proves itself with an assertion alone', async () => {
+  sandbox.control.dropSecrets('general')
+  expect(sandbox.control.state().issuers.general.acceptedSecrets).toBe(0)
+  expect(await ask('general', sandbox.control.makeAssertion('general'))).toMatch(/^200/)
+})
+
+test('a projected file is replaced at four fifths of its life by a swapped link, and removed at the end', () => {
+  vi.useFakeTimers()
+  const cluster = createCluster(
+    { origin: 'https://auth.example.com', subject: 'a', singleUse: false },
+    Date.now,
+  )
+  const path = cluster.project({ lifetime: 10_000 })
+  const version = (): string => readlinkSync(join(dirname(path), '..data'))
+  const [first, text] = [version(), readFileSync(path, 'utf8')]
+  expect(lstatSync(path).isSymbolicLink()).toBe(true)
+  vi.advanceTimersByTime(7_999)
+  expect(version()).toBe(first)
+  vi.advanceTimersByTime(1)
+  expect(version()).not.toBe(first)
+  expect(readFileSync(path, 'utf8')).not.toBe(text)
+  expect(cluster.faultOf(readFileSync(path, 'utf8'))).toBeUndefined()
+  cluster.close()
+  expect(existsSync(dirname(path))).toBe(false)
+})

@@ -1,0 +1,145 @@
+import { createPublicKey, generateKeyPairSync, randomUUID, sign, verify, type KeyObject } from 'node:crypto'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** What an assertion of the cluster says. */
+export interface AssertionOptions {
+  /** For which server it is. Default: the origin of the issuer. */
+  audience?: string
+  /**
+   * How long it lives from now on, in milliseconds; one below 0 has expired.
+   *
+   * @defaultValue 600_000
+   */
+  lifetime?: number
+}
+
+/** A cluster whose workloads prove themselves with assertions that it signs, as Kubernetes does. */
+export interface Cluster {
+  /** Returns a new assertion for the workload. */
+  assertion(options?: AssertionOptions): string
+  /** Makes a new key. With `overlap` assertions of the earlier ones are still accepted. */
+  rotateKeys(options: { overlap: boolean }): void
+  /** Returns the keys that are published now (RFC 7517 §5). */
+  jwks(): { keys: Readonly<Record<string, unknown>>[] }
+  /** Returns why an assertion is refused, `undefined` if it is not. */
+  faultOf(assertion: string): string | undefined
+  /**
+   * Keeps a file with an assertion, which is replaced at four fifths of its life as the kubelet does it: a link is swapped
+   * to a new folder.
+   *
+   * @returns the path of the file.
+   */
+  project(options?: AssertionOptions): string
+  /** Removes the files. */
+  close(): void
+}
+
+interface Key {
+  kid: string
+  privateKey: KeyObject
+  publicKey: KeyObject
+}
+
+/**
+ * Returns a cluster that one issuer trusts.
+ *
+ * @param epoch returns the time on the issuer's clock, in milliseconds since 1970.
+ * @param singleUse whether an assertion is accepted once.
+ */
+export function createCluster(
+  { origin, subject, singleUse }: { origin: string; subject: string; singleUse: boolean },
+  epoch: () => number,
+): Cluster {
+  const issuer = `${origin}/cluster`
+  let made = 0
+  const make = (): Key => ({
+    kid: `cluster-${(made += 1)}`,
+    ...generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  })
+  let keys = [make()]
+  const seen = new Set<string>()
+  const folders = new Map<string, NodeJS.Timeout>()
+
+  const assertion = ({ audience = origin, lifetime = 600_000 }: AssertionOptions = {}): string => {
+    const [{ kid, privateKey }] = keys as [Key]
+    const iat = Math.floor(Date.now() / 1_000)
+    const exp = Math.floor((Date.now() + lifetime) / 1_000)
+    const claims = { iss: issuer, sub: subject, aud: [audience], iat, exp, jti: randomUUID() }
+    const text = [{ alg: 'ES256', kid }, claims].map(encoded).join('.')
+    return `${text}.${sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding }).toString('base64url')}`
+  }
+
+  return {
+    assertion,
+    rotateKeys({ overlap }) {
+      keys = [make(), ...(overlap ? keys : [])]
+    },
+    jwks: () => ({
+      keys: keys.map(({ kid, publicKey }) => ({
+        ...createPublicKey(publicKey.export({ type: 'spki', format: 'pem' })).export({ format: 'jwk' }),
+        kid,
+        alg: 'ES256',
+        use: 'sig',
+      })),
+    }),
+    faultOf(given) {
+      const [header = '', body = '', signature = ''] = given.split('.')
+      const { kid } = decoded(header)
+      const { iss, sub, aud, exp, jti } = decoded(body)
+      const key = keys.find((each) => each.kid === kid)
+      if (key === undefined) return 'its key is not one of the cluster, or was rotated away'
+      const bytes = Buffer.from(`${header}.${body}`)
+      const options = { key: key.publicKey, dsaEncoding } as const
+      if (!verify('sha256', bytes, options, Buffer.from(signature, 'base64url')))
+        return 'its signature is wrong'
+      if (iss !== issuer || sub !== subject) return 'it is of another cluster or workload'
+      if (![aud].flat().includes(origin)) return 'it is for another audience'
+      if (typeof exp !== 'number' || exp * 1_000 <= epoch()) return 'it has expired'
+      if (singleUse && seen.has(String(jti))) return 'it was sent before'
+      seen.add(String(jti))
+      return undefined
+    },
+    project({ audience, lifetime = 600_000 } = {}) {
+      const folder = mkdtempSync(join(tmpdir(), 'tokenlane-projected-'))
+      let version = 0
+      const write = (): void => {
+        version += 1
+        const old = `..version-${version - 1}`
+        const next = `..version-${version}`
+        mkdirSync(join(folder, next), { mode: 0o700 })
+        const text = assertion({ ...(audience !== undefined && { audience }), lifetime })
+        writeFileSync(join(folder, next, 'token'), text, { mode: 0o600 })
+        symlinkSync(next, join(folder, '..data_tmp'))
+        renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
+        rmSync(join(folder, old), { recursive: true, force: true })
+        folders.set(folder, setTimeout(write, Math.max(1, lifetime * 0.8)).unref())
+      }
+      write()
+      symlinkSync(join('..data', 'token'), join(folder, 'token'))
+      return join(folder, 'token')
+    },
+    close() {
+      for (const [folder, timer] of folders) {
+        clearTimeout(timer)
+        rmSync(folder, { recursive: true, force: true })
+      }
+      folders.clear()
+    },
+  }
+}
+
+const dsaEncoding = 'ieee-p1363'
+
+function encoded(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
+function decoded(part: string): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(Buffer.from(part, 'base64url').toString()) as object) }
+  } catch {
+    return {}
+  }
+}
