@@ -1,4 +1,5 @@
 // One process of a fleet whose client moves from a secret to an assertion: all clients call until they are told to stop.
+import { once } from 'node:events'
 import { createTokenManager, oauthIssuer } from '@tokenlane/core'
 import { fileAssertion } from '@tokenlane/core/node'
 import { redisTokenStore } from '@tokenlane/redis'
@@ -43,13 +44,13 @@ const tokens = createTokenManager({
   store: redisTokenStore({ client: redis, key: 'a key of the store, 32 characters or more' }),
   observe: ({ type }) => void (rotated += type === 'credentials.rotated' ? 1 : 0),
 })
-const { send, close } = createClients(tokens)
+const clients = createClients(tokens)
 
 let calls = 0
-let running = true
+const stop = new AbortController()
 const lost: string[] = []
-const looping = Object.entries(send).map(async ([name, one]) => {
-  while (running) {
+const looping = Object.entries(clients.send).map(async ([name, one]) => {
+  while (!stop.signal.aborted) {
     try {
       const status = await one({ url: `${apiUrl}echo`, method: 'POST', stream: false })
       if (status !== 200) lost.push(`${name} ${status}`)
@@ -61,11 +62,10 @@ const looping = Object.entries(send).map(async ([name, one]) => {
   }
 })
 process.send?.('ready')
-process.on('message', async () => {
-  running = false
-  await Promise.all(looping)
-  await tokens.close()
-  await close()
-  redis.destroy()
-  process.send?.({ calls, lost, rotated } satisfies Made, () => process.disconnect())
-})
+await once(process, 'message')
+stop.abort()
+await Promise.all(looping)
+await tokens.close()
+await clients.close()
+redis.destroy()
+process.send?.({ calls, lost, rotated } satisfies Made, () => process.disconnect())
