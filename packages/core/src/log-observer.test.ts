@@ -87,6 +87,19 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
+    `${api}: paused for 1.0 s after status 429; this API allows about 10 in 1.0 s, \`ratePolicy\` says 30 in 1.0 s, or something else uses the quota`,
+    {
+      type: 'api.paused',
+      api,
+      for: 1_000,
+      status: 429,
+      reason: 'refused',
+      allows: [{ quota: 10, window: 1_000 }],
+      configured: [{ quota: 30, window: 1_000 }],
+    },
+  ],
+  [
+    'warn',
     'token store: failed (timeout); this process requests its own tokens',
     { type: 'store.failed', reason: 'timeout' },
   ],

@@ -97,9 +97,13 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
     'warn',
     `${origin}${path}: outside of every API, so its calls get no token; APIs of this origin: ${apis.join(', ')}`,
   ],
-  'api.paused': ({ api, for: span, status, reason }) => [
+  'api.paused': ({ api, for: span, status, reason, allows, configured }) => [
     'warn',
-    `${api}: paused for ${ms(span)} after status ${status}${reason === 'used-up' ? ', nothing remains of its limit' : ''}`,
+    `${api}: paused for ${ms(span)} after status ${status}` +
+      (reason === 'used-up' ? ', nothing remains of its limit' : '') +
+      (allows && configured
+        ? `; this API allows about ${limits(allows)}, \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
+        : ''),
   ],
   'policy.differs': ({ api, configured, seen }) => [
     'warn',

@@ -7,6 +7,7 @@ import { checkClock } from './clock.ts'
 import { checkConnections } from './connection.ts'
 import { checkEnvironments } from './environments.ts'
 import { checkPackages } from './packages.ts'
+import { checkRates } from './rate.ts'
 import { checkSecrets } from './secret.ts'
 
 // Findings from facts that are hard to produce on one machine.
@@ -138,6 +139,28 @@ test('where processes take each other\u2019s token away, the fix is a store, or 
   const configuration = { ...facts({}).configuration, store: true }
   expect(checkCall(facts({ call }))[0]?.fix).toContain('`store`')
   expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('a client of its own')
+})
+
+const limits = [{ quota: 30, window: 1_000 }]
+const limited = { ...facts({}).configuration, apis: [{ ...api, ratePolicy: { limits } }] }
+const { baseUrl } = api
+
+test('an API that refuses what its rate policy allows has one finding, by its headers where they name a limit', () => {
+  const allows = [{ quota: 10, window: 1_000 }]
+  const status = { issuers: {}, apis: [{ baseUrl, issuer: 'general', allows }] }
+  const refusing = { configuration: limited, status }
+  expect(checkRates(facts(refusing))).toMatchObject([
+    {
+      id: 'policy-differs',
+      subject: baseUrl,
+      seen: 'This API allows about 10 per 1 s, `ratePolicy` says 30 per 1 s, or something else uses the quota.',
+    },
+  ])
+  const events = [{ type: 'policy.differs', api: baseUrl, configured: limits, seen: allows } as const]
+  expect(checkRates(facts({ ...refusing, events }))).toMatchObject([
+    { id: 'policy-differs', seen: 'The API names 10 per 1 s; the rate policy has 30 per 1 s.' },
+  ])
+  expect(checkRates(facts({ configuration: limited }))).toEqual([])
 })
 
 test('a call with status 200 is fine', () => {

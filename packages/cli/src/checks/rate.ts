@@ -3,9 +3,11 @@ import type { RateLimit } from '@tokenlane/core'
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/** Finds rate policies that differ from the limits that the API names, and a called API without a rate policy. */
-export function checkRates({ events, call, configuration }: Facts): Finding[] {
-  const differences = events.flatMap((event) =>
+/**
+ * Finds rate policies that differ from the limits that the API names or keeps, and a called API without a rate policy.
+ */
+export function checkRates({ events, call, configuration, status }: Facts): Finding[] {
+  const named = events.flatMap((event) =>
     event.type === 'policy.differs'
       ? [
           finding('policy-differs', 'warning', event.api, {
@@ -16,6 +18,19 @@ export function checkRates({ events, call, configuration }: Facts): Finding[] {
         ]
       : [],
   )
+  const kept = status.apis.flatMap(({ baseUrl, allows }) => {
+    const limits = configuration.apis.find((one) => one.baseUrl === baseUrl)?.ratePolicy?.limits
+    if (allows === undefined || limits === undefined || named.some(({ subject }) => subject === baseUrl))
+      return []
+    return [
+      finding('policy-differs', 'warning', baseUrl, {
+        seen: `This API allows about ${limitsOf(allows)}, \`ratePolicy\` says ${limitsOf(limits)}, or something else uses the quota.`,
+        why: 'It refused calls, which are sent again after a pause, and at a slower pace.',
+        fix: 'Set `ratePolicy.limits` of this API to what its operator allows, and share the quota between all processes: docs/guide/fleet.md.',
+      }),
+    ]
+  })
+  const differences = [...named, ...kept]
   const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
   if (api === undefined || api.ratePolicy !== undefined || !call?.rateHeaders?.length) return differences
   return [
