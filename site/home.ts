@@ -1,5 +1,22 @@
-// The home page: the README below a head with the point, a start button and what was measured.
+// The home page: the README below a head with the point and the ways on, and its code on the first screen.
+import { readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
+import { root } from './pages.ts'
+
+interface Manifest {
+  readonly version: string
+  readonly repository?: { readonly url: string }
+}
+
+const { version, repository } = JSON.parse(
+  readFileSync(`${root}packages/core/package.json`, 'utf8'),
+) as Manifest
+
+/** What a reader may install: a version that npm has is above 0.0.0. */
+export const release: string = version === '0.0.0' ? 'not on npm yet' : `v${version}`
+
+/** Where the source is, for people; `undefined` until the manifests name it. */
+export const repositoryUrl: string | undefined = repository?.url.replace(/^git\+|\.git$/g, '')
 
 const head = {
   layout: 'home',
@@ -7,40 +24,23 @@ const head = {
   hero: {
     name: 'Tokenlane',
     text: 'The right OAuth 2.0 token on every call',
-    tagline:
-      'In the HTTP client that you already have: axios, got, ky, undici or fetch. At the rate that each API allows.',
-    image: { src: '/icon.svg', alt: '' },
+    tagline: `In the HTTP client you already use: axios, got, ky, undici or fetch. Within each API's rate limit. (${release})`,
     actions: [
       { theme: 'brand', text: 'Start', link: '/guide/bootstrap' },
-      { theme: 'alt', text: 'Try it on your machine', link: '#try-it' },
+      { theme: 'alt', text: 'Keycloak, Okta, Auth0, Entra ID …', link: '/guide/providers/' },
       { theme: 'alt', text: 'Compare', link: '/exam' },
     ],
   },
-  features: [
-    {
-      title: 'One token request',
-      details: 'for 10,000 first calls. Renewals happen in the background, while calls use the old token.',
-      link: '/guide/bootstrap',
-      linkText: 'Set it up',
-    },
-    {
-      title: 'No call lost to a revocation',
-      details: 'of 1,000 in flight. A secret is rotated without a restart and without an outage.',
-      link: '/guide/rotate-secret',
-      linkText: 'Rotate a secret',
-    },
-    {
-      title: 'No response with 429',
-      details: 'at 100 calls a second through a network that delays up to 200 ms.',
-      link: '/guide/rate-policy',
-      linkText: 'Set a rate policy',
-    },
-  ],
 }
 
-/** Returns the page for the README: its title and its first line stand in the head already. */
+/**
+ * Returns the page for the README: its title and its first line stand in the head already. Its first two blocks of code,
+ * before and after, come first and stand side by side.
+ */
 export function homePage(readme: string): string {
   const body = readme.replace(/^# .+\n+\*\*[^]+?\*\*\n+/, '')
   if (body === readme) throw new Error('README.md must begin with a heading and a line in bold')
-  return `---\n${stringify(head)}---\n\n${body}`
+  const code = /^```js\n\/\/ before[^]+?^```\n+```ts\n\/\/ after[^]+?^```\n/m.exec(body)?.[0]
+  if (code === undefined) throw new Error('README.md must show the code before and after')
+  return `---\n${stringify(head)}---\n\n<div class="before-after">\n\n${code}\n</div>\n\n${body.replace(code, '')}`
 }

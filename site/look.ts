@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { launch, type Page } from 'puppeteer-core'
 import { root } from './pages.ts'
-import { lostSearches } from './searches.ts'
+import { firstSearch, lostSearches } from './searches.ts'
 import { createPages } from './server.ts'
 
 const [pictures, word = ''] = process.argv.slice(2)
 const dist = fileURLToPath(new URL('dist', import.meta.url))
 const pages = [
   'index.html',
-  ...globSync('guide/*.html', { cwd: dist }),
+  ...globSync('guide/**/*.html', { cwd: dist }),
   'reference/index.html',
   'reference/@tokenlane/core/index.html',
   'reference/@tokenlane/core/interfaces/RatePolicy.html',
@@ -58,7 +58,12 @@ try {
     ])
     for (const path of pages) faults.push(...(await look(page, path, scheme)))
   }
-  if (word === '') faults.push(...(await lostSearches(page, origin)))
+  if (word === '' || word === 'search') {
+    console.log(
+      `The first result of a visit's first search is there after ${Math.round(await firstSearch(page, origin))} ms`,
+    )
+    faults.push(...(await lostSearches(page, origin)))
+  }
 } finally {
   await browser.close()
   server.close()

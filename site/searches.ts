@@ -9,8 +9,7 @@ const queries: Readonly<Record<string, string>> = {
   audience: 'guide/bootstrap',
   basic: 'guide/bootstrap',
   'next.js': 'guide/frequent-starts',
-  // the home page
-  'node 20': '',
+  'node 20': 'support',
   'axios 1.13': 'packages/axios',
   'self-signed': 'guide/troubleshoot',
   lambda: 'guide/frequent-starts',
@@ -21,7 +20,7 @@ const queries: Readonly<Record<string, string>> = {
   cognito: 'guide/providers/cognito',
   ping: 'guide/providers/ping',
   'health check': 'guide/observe',
-  retry: 'guide/batch',
+  retry: 'guide/rate-policy',
   mcp: 'guide/mcp',
   bottleneck: 'guide/coming-from-bottleneck',
   websocket: 'guide/streams',
@@ -48,7 +47,20 @@ export async function lostSearches(page: Page, origin: string): Promise<string[]
     await page.evaluate(typed(query))
     await page.waitForFunction(`${listed}.length > 0 || document.querySelector('.no-results') !== null`)
     const found = (await page.evaluate(listed)) as string[]
-    if (!found.slice(0, 5).includes(target)) lost.push(`the search for ${query} does not find ${target}`)
+    if (!found.slice(0, 5).includes(target))
+      lost.push(`the search for ${query} does not find ${target}, but ${found.slice(0, 5).join(', ')}`)
   }
   return lost
+}
+
+/** Returns how long the first search of a visit takes, from the last letter to the first result, in milliseconds. */
+export async function firstSearch(page: Page, origin: string): Promise<number> {
+  await page.goto(`${origin}/index.html`, { waitUntil: 'networkidle0' })
+  await page.evaluate('sessionStorage.clear()')
+  await page.click('.DocSearch-Button')
+  await page.waitForSelector('#localsearch-input')
+  const started = performance.now()
+  await page.evaluate(typed('keycloak'))
+  await page.waitForFunction(`${listed}.length > 0`)
+  return performance.now() - started
 }

@@ -1,9 +1,21 @@
 import footnote from 'markdown-it-footnote'
 import { defineConfig } from 'vitepress'
 import { frames } from '../frames.ts'
+import { release, repositoryUrl } from '../home.ts'
 import { diagrams } from '../mermaid.ts'
 import { slugOf } from '../slug.ts'
 import { sidebar } from './sidebar.ts'
+
+/**
+ * What the search finds of a page: of the reference its title, of the generated tables their headings. The rest of them is
+ * most of the words of the site, and leads nobody to a page that says how.
+ */
+function searchable(text: string, { relativePath }: { relativePath?: string }): string {
+  if (relativePath?.startsWith('reference/') === true) return /^# .+$/m.exec(text)?.[0] ?? ''
+  if (/^(?:benchmarks|conformance|tls|exam|runtimes)/.test(relativePath ?? ''))
+    return (text.match(/^#+ .+$/gm) ?? []).join('\n\n')
+  return text.replaceAll(/^```\w+$/gm, '```')
+}
 
 export default defineConfig({
   title: 'Tokenlane',
@@ -35,7 +47,7 @@ export default defineConfig({
               /^\/(benchmarks|exam|conformance|changelog)/.test(page) ? 0.3 : 1,
           },
         },
-        _render: (text, env, md) => md.render(text.replaceAll(/^```\w+$/gm, '```'), env),
+        _render: (text, env, md) => md.render(searchable(text, env), env),
       },
     },
     nav: [
@@ -43,8 +55,9 @@ export default defineConfig({
       { text: 'Examples', link: '/examples/', activeMatch: '/examples/' },
       { text: 'Compare', link: '/exam' },
       { text: 'API', link: '/reference/', activeMatch: '/reference/' },
-      { text: 'Changelog', link: '/changelog' },
+      { text: release, link: '/changelog' },
     ],
+    ...(repositoryUrl !== undefined && { socialLinks: [{ icon: 'github', link: repositoryUrl }] }),
     sidebar: sidebar(),
     outline: [2, 3],
   },

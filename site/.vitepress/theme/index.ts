@@ -2,4 +2,17 @@
 import theme from 'vitepress/theme-without-fonts'
 import './style.css'
 
-export default theme
+/** The index of the search, as VitePress loads it when the search is opened: by then it is there. */
+function loadSearchIndex(): void {
+  // @ts-expect-error a module that VitePress makes when it builds
+  void import('@localSearchIndex').then(({ default: index }) => index.root())
+}
+
+export default {
+  extends: theme,
+  enhanceApp() {
+    if (typeof window === 'undefined') return
+    const whenIdle = window.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 500))
+    window.addEventListener('load', () => whenIdle(loadSearchIndex), { once: true })
+  },
+}
