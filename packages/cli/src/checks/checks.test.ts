@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Facts } from '../facts/facts.ts'
 import { checkCall } from './call.ts'
 import { checkCertificates } from './certificate.ts'
+import { checkClients } from './clients.ts'
 import { checkClock } from './clock.ts'
 import { checkConnections } from './connection.ts'
 import { checkEnvironments } from './environments.ts'
@@ -188,4 +189,28 @@ test('an adapter with another copy of core, or of another release, is named', ()
   expect(idsOf(core, fetch)).toEqual([])
   expect(idsOf(core, { ...fetch, version: '1.0.0' })).toEqual(['packages-differ'])
   expect(idsOf(core, { ...fetch, core: '/b/package.json' })).toEqual(['core-copies'])
+})
+
+const secretOf = (outcome: 'accepted' | 'refused') => ({ clientId: 'a', outcome })
+const assertionOf = (outcome: 'accepted' | 'refused' | 'unknown', fault?: string) => ({
+  clientId: 'a',
+  outcome,
+  assertion: { path: '/run/token', fault },
+})
+
+test.each([
+  ['both accepted', [secretOf('accepted'), assertionOf('accepted')], [], ['secret-droppable']],
+  ['the assertion refused', [secretOf('accepted'), assertionOf('refused')], [], ['assertion-refused']],
+  [
+    'the assertion expired',
+    [secretOf('accepted'), assertionOf('unknown', 'the assertion expired')],
+    [],
+    ['assertion-not-sent'],
+  ],
+  ['a readable file', [assertionOf('accepted')], ['/run/token'], ['assertion-readable']],
+  ['the secret dropped', [secretOf('refused'), assertionOf('accepted')], [], ['secret-refused']],
+  ['the assertion alone', [assertionOf('accepted')], [], []],
+] as const)('of a secret and an assertion with %s', (_what, clients, readableByAll, expected) => {
+  const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, clients, readableByAll }]
+  expect(checkClients(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
 })

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import {
   isTokenlaneError,
   type TokenlaneError,
@@ -19,6 +20,8 @@ export interface TokenFacts {
   readonly duration: number
   /** The issuer's outcome for each client of the credentials; set only if a token was obtained. */
   readonly clients?: Awaited<ReturnType<Inspection['tryClients']>>
+  /** The files of assertions that other users of this machine may read. */
+  readonly readableByAll?: readonly string[]
 }
 
 /** What an error or an event of core says of a failed token request. */
@@ -44,7 +47,9 @@ export async function lookAtIssuer(
   const facts = await lookAtToken(tokens, issuer)
   if (facts.lifetime === undefined) return facts
   try {
-    return { ...facts, clients: await inspection.tryClients(issuer) }
+    const clients = await inspection.tryClients(issuer)
+    const paths = clients.flatMap(({ assertion }) => assertion?.path ?? [])
+    return { ...facts, clients, readableByAll: paths.filter(isReadableByAll) }
   } catch {
     // the credentials provider failed when it was called again
     return facts
@@ -77,6 +82,12 @@ async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenF
   } finally {
     off()
   }
+}
+
+/** The kubelet lets every user of the pod read the file: that is a container, whose users are the application's. */
+function isReadableByAll(path: string): boolean {
+  const { mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return (mode & 0o004) !== 0 && !path.startsWith('/var/run/secrets/')
 }
 
 export function failureIn(error: TokenlaneError): TokenFailure {

@@ -6,6 +6,7 @@ import { UnsecuredJWT } from 'jose'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createTokenManager, envCredentials, oauthIssuer } from '../index.ts'
 import type { ClientCredentials, CredentialsSource, IssuerOptions, TokenlaneEvent } from '../index.ts'
+import { inspectionOf } from '../adapter.ts'
 import { fileAssertion, fileCredentials } from '../node.ts'
 
 const now = Date.UTC(2026, 10, 21)
@@ -359,6 +360,25 @@ test('the clock of the issuer counts after a refusal: what has expired there is 
   await vi.advanceTimersByTimeAsync(30_000)
   expect(await obtain()).toContain('CREDENTIALS_UNAVAILABLE')
   expect(sent).toHaveLength(1)
+})
+
+test('a tool is told which client has an assertion, where it is read, and why it was not sent', async () => {
+  const path = join(folder, 'token')
+  writeFileSync(path, assertion({ aud: 'https://other.example.com' }))
+  const { tokens, obtain, sent } = service([secret, { clientId: 'client-1', assertion: fileAssertion(path) }])
+  await obtain()
+  const clients = await inspectionOf(tokens)?.tryClients('partner')
+  expect(clients).toMatchObject([
+    { outcome: 'accepted' },
+    {
+      outcome: 'unknown',
+      assertion: { path, fault: expect.stringContaining('is for another audience') as string },
+    },
+  ])
+  expect(clients?.[0]).not.toHaveProperty('assertion')
+  writeFileSync(path, assertion())
+  expect(await inspectionOf(tokens)?.tryClients('partner')).toMatchObject([{}, { outcome: 'accepted' }])
+  expect(proofsOf(sent)).toEqual(['secret', 'assertion'])
 })
 
 function raise(error: unknown): never {

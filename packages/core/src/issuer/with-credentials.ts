@@ -1,7 +1,7 @@
 import type { ClientCredentials } from '../credentials/credentials.ts'
-import type { CredentialRotation } from '../credentials/credential-rotation.ts'
+import type { CredentialRotation, KnownClient } from '../credentials/credential-rotation.ts'
 import { mayBeAboutClient } from '../credentials/refused-client.ts'
-import { isTokenlaneError } from '../errors.ts'
+import { isTokenlaneError, reasonOf } from '../errors.ts'
 import { StepTimeout } from '../time/timers.ts'
 import type { ClientTokenSource, TokenSource, Wait } from './token-source.ts'
 
@@ -41,6 +41,13 @@ export interface ClientOutcome {
   readonly clientId: string
   /** `unknown` if the request failed for a reason that is not the client's. */
   readonly outcome: 'accepted' | 'refused' | 'unknown'
+  /** What is known of its assertion, where it has one from outside. */
+  readonly assertion?: {
+    /** The path of its file, where it is read from one. */
+    readonly path?: string | undefined
+    /** Why it was not sent. */
+    readonly fault?: string | undefined
+  }
 }
 
 /**
@@ -56,20 +63,30 @@ export async function tryClients(
   timeout: number,
 ): Promise<readonly ClientOutcome[]> {
   const clients = await credentials.known(AbortSignal.timeout(timeout))
-  return Promise.all(
-    clients.map(async ({ client, outcome }) => ({
-      clientId: client.clientId,
-      outcome: outcome ?? (await ask(source, client)),
-    })),
-  )
+  return Promise.all(clients.map((known) => outcomeOf(known, source)))
 }
 
-async function ask(source: ClientTokenSource, client: ClientCredentials): Promise<ClientOutcome['outcome']> {
+async function outcomeOf(
+  { client, outcome }: KnownClient,
+  source: ClientTokenSource,
+): Promise<ClientOutcome> {
+  const { clientId } = client
+  const assertion = 'assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }
+  return { clientId, ...assertion, ...(outcome === undefined ? await ask(source, client) : { outcome }) }
+}
+
+async function ask(
+  source: ClientTokenSource,
+  client: ClientCredentials,
+): Promise<Pick<ClientOutcome, 'outcome' | 'assertion'>> {
   try {
     await source.obtain(client, 'startup', noWait)
-    return 'accepted'
+    return { outcome: 'accepted' }
   } catch (error) {
-    return isTokenlaneError(error) && mayBeAboutClient(error) ? 'refused' : 'unknown'
+    const outcome = isTokenlaneError(error) && mayBeAboutClient(error) ? 'refused' : 'unknown'
+    if (!('assertion' in client) || !isTokenlaneError(error)) return { outcome }
+    const fault = error.code === 'CREDENTIALS_UNAVAILABLE' ? reasonOf(error) : undefined
+    return { outcome, assertion: { path: client.assertion.readsFrom?.(), fault } }
   }
 }
 
