@@ -25,7 +25,7 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   ],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],
-  // docs/rejections.md; 15 s
+  // docs/rejections.md; 1 min
   rejections: ['packages/core/test/simulation/rejections/write.ts'],
   // docs/runtimes.md; 11 min
   runtimes: ['tools/pack-check/src/runtimes.ts'],

@@ -11,7 +11,7 @@ export interface Outcome {
   readonly calls: number
   /** Calls whose caller got a 401, in percent. */
   readonly lost: number
-  /** Token requests of one process in the minute that has most of them. */
+  /** Token requests of one process at one issuer in the minute that has most of them. */
   readonly requests: number
   /** Sends that were not the first of their call, for each call. */
   readonly extraSends: number
@@ -21,7 +21,7 @@ export interface Outcome {
   readonly mean: number
 }
 
-const url = 'https://api.example.com/'
+const urlOf = (issuer: string): string => `https://${issuer}.example.com/`
 
 /** Plays a scene in its own time, with the library as it is. The same seed draws the same. */
 export async function play(scene: Scene, seed: number): Promise<Outcome> {
@@ -38,10 +38,11 @@ export async function play(scene: Scene, seed: number): Promise<Outcome> {
 }
 
 async function run(scene: Scene, clock: VirtualClock, random: Random): Promise<Outcome> {
-  const { processes = 1, rate = 20, seconds = 60, burst, isShared = false } = scene
+  const { processes = 1, rate = 20, seconds = 60, burst, isShared = false, wallAhead = 0 } = scene
+  clock.setWall(wallAhead)
   const service = new RefusingService(clock, random, scene)
   const store = isShared ? sharedStore(new MemoryStore()) : undefined
-  const managers = Array.from({ length: processes }, () => managerOf(service, store))
+  const managers = Array.from({ length: processes }, () => managerOf(service, scene, store))
   // what the first token request loads comes in no time of this clock
   const warm = ended(managers.map((manager) => manager.warmUp()))
   while (!warm.all) {
@@ -51,13 +52,13 @@ async function run(scene: Scene, clock: VirtualClock, random: Random): Promise<O
   const totals = { calls: 0, lost: 0, sends: 0, mostSends: 0, longest: 0, time: 0 }
   const call = async (process: number): Promise<void> => {
     const start = clock.now
-    const endpoint = service.nextEndpoint()
+    const place = service.nextPlace()
     let sends = 0
     totals.calls += 1
-    const api = managers[process]?.route(url) as Api
+    const api = managers[process]?.route(urlOf(place.issuer)) as Api
     const status = await api.send(async (authorization) => {
       sends += 1
-      const given = await service.call(endpoint, authorization)
+      const given = await service.call(place, authorization)
       return { status: given, result: given, discard() {} }
     })
     if (status === 401) totals.lost += 1
@@ -79,7 +80,7 @@ async function run(scene: Scene, clock: VirtualClock, random: Random): Promise<O
   return {
     calls,
     lost: (100 * lost) / calls,
-    requests: busiestMinute(service.requests) / processes,
+    requests: Math.max(...Object.values(service.requests).map(busiestMinute)) / processes,
     extraSends: sends / calls - 1,
     mostSends,
     longest,
@@ -89,12 +90,20 @@ async function run(scene: Scene, clock: VirtualClock, random: Random): Promise<O
 
 function managerOf(
   { fetch }: RefusingService,
+  { wrongIssuers }: Scene,
   store: ReturnType<typeof sharedStore> | undefined,
 ): ReturnType<typeof createTokenManager> {
   const credentials = { clientId: 'client', clientSecret: 'secret' }
+  const isSwapped = wrongIssuers === 'both'
+  const names = isSwapped ? ['general', 'other'] : ['general']
   return createTokenManager({
-    issuers: { general: { tokenEndpoint: 'https://auth.example.com/token', credentials } },
-    apis: [{ baseUrl: url, issuer: 'general' }],
+    issuers: Object.fromEntries(
+      names.map((name) => [name, { tokenEndpoint: `https://auth.example.com/${name}`, credentials }]),
+    ),
+    apis: [
+      { baseUrl: urlOf('general'), issuer: isSwapped ? 'other' : 'general' },
+      { baseUrl: urlOf('other'), issuer: 'general' },
+    ],
     fetch,
     ...(store && { store }),
   })
@@ -108,7 +117,7 @@ function ended(works: readonly Promise<unknown>[]): { all: boolean } {
 }
 
 function busiestMinute(times: readonly number[]): number {
-  return Math.max(...times.map((end) => times.filter((at) => at <= end && at > end - 60_000).length))
+  return Math.max(0, ...times.map((end) => times.filter((at) => at <= end && at > end - 60_000).length))
 }
 
 const ciphers = ['importKey', 'deriveBits', 'deriveKey', 'encrypt', 'decrypt'] as const

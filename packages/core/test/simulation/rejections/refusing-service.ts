@@ -13,12 +13,16 @@ export interface Manner {
   readonly startsAt?: number
   /** For how long after its issue a token is refused. */
   readonly refusesNewFor?: number
-  /** How long after its issue a token is refused again, though it was issued for an hour. */
+  /** How long after its issue a token is refused again, whatever its lifetime. */
   readonly refusesOldAfter?: number
+  /** For how long a token is issued, an hour if nothing is said. */
+  readonly lifetime?: number
   /** How often all tokens are revoked. */
   readonly revokesEvery?: number
   /** Whether a token ends when the next one is issued. */
   readonly oneLive?: boolean
+  /** Calls go by turns to two APIs, each of which takes the tokens of its own issuer: how many get the other one's. */
+  readonly wrongIssuers?: 'one' | 'both'
   /** How long a token request takes, about. */
   readonly issuerTakes?: number
 }
@@ -26,10 +30,17 @@ export interface Manner {
 /** How long a call takes, about, and a token request where nothing is said. */
 const usual = 25
 
-/** An issuer and an API of a given manner. */
+/** Where a call goes. */
+interface Place {
+  /** Whose tokens its API takes. */
+  readonly issuer: 'general' | 'other'
+  readonly endpoint: number
+}
+
+/** Issuers and APIs of a given manner. */
 export class RefusingService {
-  /** When each token request came. */
-  readonly requests: number[] = []
+  /** When each token request came, by issuer. */
+  readonly requests: Readonly<Record<string, number[]>> = { general: [], other: [] }
   readonly #clock: VirtualClock
   readonly #random: Random
   readonly #manner: Manner
@@ -42,25 +53,31 @@ export class RefusingService {
     this.#manner = manner
   }
 
-  readonly fetch = async (): Promise<Response> => {
-    const { issuerTakes = usual } = this.#manner
-    this.requests.push(this.#clock.now)
+  readonly fetch = async (tokenEndpoint: string | URL | Request): Promise<Response> => {
+    const { issuerTakes = usual, lifetime = 3_600_000 } = this.#manner
+    const issuer = new URL(
+      tokenEndpoint instanceof Request ? tokenEndpoint.url : tokenEndpoint,
+    ).pathname.slice(1)
+    this.requests[issuer]?.push(this.#clock.now)
     await this.#travel(issuerTakes)
-    const token = `token-${this.#issuedAt.push(this.#clock.now) - 1}`
+    const token = `${issuer}-${this.#issuedAt.push(this.#clock.now) - 1}`
     await this.#travel(issuerTakes)
-    return Response.json({ access_token: token, token_type: 'Bearer', expires_in: 3_600 })
+    return Response.json({ access_token: token, token_type: 'Bearer', expires_in: lifetime / 1_000 })
   }
 
-  /** Returns the endpoint to which the next call goes. */
-  nextEndpoint(): number {
+  /** Returns where the next call goes: to the API of this issuer, and which of its endpoints. */
+  nextPlace(): Place {
+    const { endpoints = 1, wrongIssuers } = this.#manner
     this.#calls += 1
-    return this.#calls % (this.#manner.endpoints ?? 1)
+    const issuer = wrongIssuers === undefined || this.#calls % 2 === 0 ? 'general' : 'other'
+    return { issuer, endpoint: this.#calls % endpoints }
   }
 
   /** Returns the status of one exchange. */
-  async call(endpoint: number, authorization: string): Promise<number> {
+  async call(place: Place, authorization: string): Promise<number> {
     await this.#travel(usual)
-    const status = this.#takes(endpoint, Number(authorization.replace('Bearer token-', ''))) ? 200 : 401
+    const [issuer, token] = authorization.replace('Bearer ', '').split('-')
+    const status = issuer === place.issuer && this.#takes(place.endpoint, Number(token)) ? 200 : 401
     await this.#travel(usual)
     return status
   }

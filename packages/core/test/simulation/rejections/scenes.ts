@@ -9,6 +9,8 @@ export interface Scene extends Manner {
   readonly isShared?: boolean
   /** Calls of each process in a second, 20 if nothing is said; 0: one after the other. */
   readonly rate?: number
+  /** How far the wall clock of the processes is ahead of the issuer's and the API's, in milliseconds. */
+  readonly wallAhead?: number
   /** So many calls at once every 10 s instead. */
   readonly burst?: number
   /** How long calls come, in seconds: 60 if nothing is said. */
@@ -17,7 +19,8 @@ export interface Scene extends Manner {
   readonly aim?: { readonly lost?: number; readonly requests?: number }
 }
 
-const every = (span: number): Pick<Scene, 'revokesEvery'> => ({ revokesEvery: span * 1_000 })
+/** In milliseconds. */
+const minute = 60_000
 
 export const scenes: readonly Scene[] = [
   {
@@ -27,14 +30,14 @@ export const scenes: readonly Scene[] = [
     aim: { requests: 6 },
   },
   {
-    name: 'The same, 1,000 calls at once',
+    name: 'The API refuses every token, 1,000 calls at once',
     startsAt: Infinity,
     burst: 1_000,
     aim: { requests: 6 },
   },
   {
     name: 'The API refuses every token for two minutes while it starts',
-    startsAt: 120_000,
+    startsAt: 2 * minute,
     seconds: 180,
     aim: { lost: 67, requests: 6 },
   },
@@ -52,7 +55,7 @@ export const scenes: readonly Scene[] = [
     aim: lost === undefined ? {} : { lost },
   })),
   {
-    name: 'The same with 30 %, one call after the other',
+    name: 'The API refuses 30 % of its calls at random, one after the other',
     refusesAtRandom: 0.3,
     rate: 0,
     seconds: 300,
@@ -70,39 +73,54 @@ export const scenes: readonly Scene[] = [
     aim: { lost: 25.1 },
   },
   {
-    name: 'A new token is refused for 1 s; all are revoked every 20 s',
-    refusesNewFor: 1_000,
-    ...every(20),
-    seconds: 120,
-    aim: { lost: 0 },
+    name: 'Two APIs with each other’s issuer',
+    wrongIssuers: 'both',
+    aim: { requests: 6 },
   },
   {
-    name: 'The same for 2 s',
-    refusesNewFor: 2_000,
-    ...every(20),
-    seconds: 120,
+    name: 'Two APIs with the issuer of the first',
+    wrongIssuers: 'one',
+    aim: { lost: 50.1, requests: 6 },
   },
-  {
-    name: 'The same for 5 s',
-    refusesNewFor: 5_000,
-    ...every(20),
+  ...(
+    [
+      [0.1, 0],
+      [0.5, 0],
+      [1, 0],
+      [2, undefined],
+      [5, undefined],
+    ] as const
+  ).map(([span, lost]) => ({
+    name: `A new token is refused for ${span} s; all are revoked every 20 s`,
+    refusesNewFor: span * 1_000,
+    revokesEvery: 20_000,
     seconds: 120,
-  },
-  ...[0.1, 1, 2, 10, 60].map((span) => ({
+    aim: lost === undefined ? {} : { lost },
+  })),
+  ...(
+    [
+      [0.1, undefined],
+      [0.97, undefined],
+      [1, 0],
+      [2, 0],
+      [10, 0],
+      [60, 0],
+    ] as const
+  ).map(([span, lost]) => ({
     name: `All tokens are revoked every ${span} s`,
     revokesEvery: span * 1_000,
     seconds: 120,
-    aim: { lost: 0, requests: 61 },
+    aim: { requests: 61, ...(lost !== undefined && { lost }) },
   })),
   {
-    name: 'The same every 10 s, 1,000 calls in flight',
-    ...every(10),
+    name: 'All tokens are revoked every 10 s, 1,000 calls in flight',
+    revokesEvery: 10_000,
     burst: 1_000,
     aim: { lost: 0 },
   },
   {
-    name: 'The same every 10 s, and one node of four refuses every token',
-    ...every(10),
+    name: 'All tokens are revoked every 10 s, and one node of four refuses every token',
+    revokesEvery: 10_000,
     nodes: 4,
     seconds: 300,
   },
@@ -111,6 +129,43 @@ export const scenes: readonly Scene[] = [
     refusesOldAfter: 3_000,
     aim: { lost: 0 },
   },
+  {
+    name: 'Tokens live 1 min; the clock of the API is 50 s ahead: they end after 10 s',
+    lifetime: minute,
+    refusesOldAfter: 10_000,
+    seconds: 180,
+    aim: { lost: 0, requests: 7 },
+  },
+  {
+    name: 'Tokens live 1 min; the clock of the API is 2 min ahead: it refuses all',
+    lifetime: minute,
+    refusesOldAfter: 0,
+    seconds: 180,
+    aim: { requests: 6 },
+  },
+  {
+    name: 'Tokens live 1 min; the clock of the API is 1 s behind: it refuses new ones',
+    lifetime: minute,
+    refusesNewFor: 1_000,
+    refusesOldAfter: minute + 1_000,
+    seconds: 180,
+    aim: { lost: 0, requests: 4 },
+  },
+  {
+    name: 'Tokens live 1 min; the clock of the API is 5 min behind: it takes ended ones',
+    lifetime: minute,
+    refusesOldAfter: 6 * minute,
+    seconds: 180,
+    aim: { lost: 0, requests: 2 },
+  },
+  ...(['ahead', 'behind'] as const).map((side) => ({
+    name: `Tokens live 1 min; our clock is an hour ${side}`,
+    lifetime: minute,
+    refusesOldAfter: minute,
+    wallAhead: side === 'behind' ? -60 * minute : 60 * minute,
+    seconds: 180,
+    aim: { lost: 0, requests: 2 },
+  })),
   ...(
     [
       [2, 10],
@@ -125,18 +180,23 @@ export const scenes: readonly Scene[] = [
     aim: { requests: 66, ...(lost !== undefined && { lost }) },
   })),
   {
-    name: 'The same, 2 processes, an issuer that takes 0.3 s',
+    name: 'One live token for each client, 2 processes, an issuer that takes 0.3 s',
     oneLive: true,
     processes: 2,
     issuerTakes: 300,
     seconds: 120,
   },
-  {
-    name: 'The same, 8 processes with a store; all are revoked every 20 s',
+  ...(
+    [
+      [2, 3],
+      [8, 1],
+    ] as const
+  ).map(([processes, requests]) => ({
+    name: `One live token for each client, ${processes} processes with a store; all are revoked every 20 s`,
     oneLive: true,
-    processes: 8,
+    processes,
     isShared: true,
-    ...every(20),
-    aim: { lost: 0, requests: 1 },
-  },
+    revokesEvery: 20_000,
+    aim: { lost: 0, requests },
+  })),
 ]
