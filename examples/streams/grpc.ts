@@ -21,7 +21,7 @@ export function callCredentials(
 }
 
 /**
- * Makes a unary call with a live token, and once more with a new one after UNAUTHENTICATED. `url` says to which of the
+ * Makes a unary call with a live token, and again after UNAUTHENTICATED, at most twice. `url` says to which of the
  * manager's APIs the gRPC server belongs.
  */
 export async function unary<Response>(

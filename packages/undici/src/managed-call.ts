@@ -39,7 +39,7 @@ type State =
   | { readonly name: 'moved'; readonly leave: () => void }
 
 /**
- * One call of undici to an API: waits for a pass, sends, and after a 401 lets go of the response and sends once more.
+ * One call of undici to an API: waits for a pass, sends, and after a 401 lets go of the response and sends again.
  * It is undici's handler of each attempt, and shows the caller's handler one request.
  */
 export class ManagedCall implements Handler {

@@ -21,9 +21,9 @@ export interface ApiOptions<Issuer extends string = string> {
    */
   readonly ratePolicy?: RatePolicy | undefined
   /**
-   * Which calls may be sent again after a 401, or after a status that says that the limit was passed: all, none, or
-   * those of the methods in a list, such as `['GET', 'HEAD']`. The response of another call is its caller's; the token
-   * is renewed and the API pauses all the same. A call's own `resend` goes first.
+   * Which calls may be sent again after a 401, at most twice, or after a status that says that the limit was passed: all,
+   * none, or those of the methods in a list, such as `['GET', 'HEAD']`. The response of another call is its caller's; the
+   * token is renewed and the API pauses all the same. A call's own `resend` goes first.
    *
    * @defaultValue true
    */

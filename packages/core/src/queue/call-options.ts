@@ -12,8 +12,8 @@ export interface CallOptions {
    */
   readonly priority?: number | undefined
   /**
-   * Whether the call may be sent again after a 401, or after a status that says that the limit was passed. With
-   * `false` that response is the caller's; the token is renewed and the API pauses all the same.
+   * Whether the call may be sent again after a 401, at most twice, or after a status that says that the limit was
+   * passed. With `false` that response is the caller's; the token is renewed and the API pauses all the same.
    *
    * @defaultValue what the API's own `resend` says of its method
    */

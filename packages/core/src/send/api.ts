@@ -51,8 +51,8 @@ export interface AdmitOptions {
    */
   readonly replayable?: boolean | undefined
   /**
-   * Whether the call may be sent again after a 401 or a passed limit. With `false` that response is final; the token is
-   * renewed and the API pauses all the same.
+   * Whether the call may be sent again after a 401, at most twice, or after a passed limit. With `false` that response is
+   * final; the token is renewed and the API pauses all the same.
    *
    * @defaultValue what the API's own `resend` says of the method
    */
@@ -111,7 +111,7 @@ export interface Api {
   /** Name of the issuer whose tokens it takes. */
   readonly issuer: string
   /**
-   * Sends a call with a live token, and once more with a new one after a 401.
+   * Sends a call with a live token, and again after a 401 that speaks of the token, at most twice.
    *
    * `attempt` performs one HTTP exchange with the given `Authorization` header; what it throws is passed on.
    *

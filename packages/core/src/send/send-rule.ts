@@ -1,8 +1,8 @@
 import type { Exchange, Pass } from './api.ts'
 
 /**
- * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews once and
- * sends once more.
+ * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews and sends
+ * again.
  *
  * A pass stands for slot, token and permit. It judges what the API responds, and knows the pass of the next attempt.
  */
