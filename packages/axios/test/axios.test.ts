@@ -151,14 +151,15 @@ test('an adapter around another one, which hands on a copy of the config, shows 
 })
 
 describe('a 401', () => {
-  test('renews once and sends once more, whatever validateStatus says', async () => {
-    for (const options of [{}, strict, { responseType: 'stream' as const }]) {
+  test.each([{}, strict, { responseType: 'stream' as const }])(
+    'renews once and sends once more, whatever validateStatus says: %o',
+    async (options) => {
       await revoke(tokens)
       const response = await client.get('records', options)
       expect([response.status, calls(), tokenRequests()]).toEqual([200, 2, 1])
       response.data?.destroy?.()
-    }
-  })
+    },
+  )
 
   test('of a form of the form-data package surfaces at once, and the form is sent whole with a live token', async () => {
     const form = (): PackageFormData => {
