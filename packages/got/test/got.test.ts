@@ -54,7 +54,9 @@ test.each<[string, (response: Response) => object]>([
     },
   })
   expect(await pages).toHaveLength(3)
-  expect([calls(), tokenRequests()]).toEqual([5, 3])
+  expect(tokenRequests()).toBe(3)
+  // within a second of the last renewal, a refused call is sent with the same token once more
+  expect([5, 6]).toContain(calls())
 })
 
 test('hooks that fail leave nothing behind', async () => {
@@ -89,7 +91,9 @@ test('twice is once, and a second manager is another', async () => {
   for (const instance of [twice, both]) {
     await revoke(tokens)
     expect((await instance('records')).statusCode).toBe(200)
-    expect([calls(), tokenRequests()]).toEqual([2, 1])
+    expect(tokenRequests()).toBe(1)
+    // within a second of the last renewal, a refused call is sent with the same token once more
+    expect(instance === twice ? [2] : [2, 3]).toContain(calls())
   }
   expect((await failure(both('other/none'))).response?.statusCode).toBe(404)
   expect(other.status().apis[1]).toMatchObject({ running: 0, queued: 0 })
