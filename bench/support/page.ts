@@ -28,7 +28,10 @@ const charts: Readonly<Record<string, readonly [image: string, alternative: stri
   ],
   'hot-path': ['bench-hot-path', 'Bar chart: nanoseconds to authorize a call, of Tokenlane and its peers'],
   queue: ['bench-queue', 'Bar charts: time and heap of a waiting call, relative to p-queue'],
-  rate: ['bench-rate', 'Bar chart: the most calls in any second, where 100 are allowed'],
+  rate: [
+    'bench-rate',
+    'Bar charts: the share of the quota at an API that takes 2 s, and responses of 429 in 1,000 calls',
+  ],
   storms: ['peers', 'Bar charts: token requests, lost calls and 429s of Tokenlane and of other ways'],
   'whole-call': [
     'bench-whole-call',
