@@ -107,7 +107,8 @@ export class Rejections {
     if (isDoubted && (attempt.refusedSince !== since || judgement.calls < 2)) return undefined
     if (this.#inVain > 1) return undefined
     const wait = Math.min(dueAt, judgement.isNew ? since + second : Infinity) - now
-    return wait <= Math.min(second, patience) ? wait : undefined
+    // a second after now may be a fraction more than a second, as numbers are added
+    return Math.floor(wait) <= Math.min(second, patience) ? wait : undefined
   }
 
   /**
