@@ -157,6 +157,16 @@ type EventOfOne =
       readonly allows?: readonly NamedLimit[]
       readonly configured?: readonly NamedLimit[]
     }
+  /**
+   * Calls wait, and get only this `share` of the API's quota (below 0.7), because its responses are slow and a strict
+   * policy waits for them. `option`, part of a rate policy, gives more. Once for each policy.
+   */
+  | {
+      readonly type: 'api.slowed'
+      readonly api: string
+      readonly share: number
+      readonly option: string
+    }
   /** The API's rate limit headers name other limits (`seen`) than the configured ones. Once per difference. */
   | {
       readonly type: 'policy.differs'

@@ -100,6 +100,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
+    `${api}: calls wait, and get 0.43 of the quota, since responses are slow; \`accounting: 'learned'\` in its ratePolicy gives more`,
+    { type: 'api.slowed', api, share: 0.43, option: "accounting: 'learned'" },
+  ],
+  [
+    'warn',
     'token store: failed (timeout); this process requests its own tokens',
     { type: 'store.failed', reason: 'timeout' },
   ],

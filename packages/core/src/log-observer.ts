@@ -105,6 +105,10 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
         ? `; this API allows about ${limits(allows)}, \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
         : ''),
   ],
+  'api.slowed': ({ api, share, option }) => [
+    'warn',
+    `${api}: calls wait, and get ${share} of the quota, since responses are slow; \`${option}\` in its ratePolicy gives more`,
+  ],
   'policy.differs': ({ api, configured, seen }) => [
     'warn',
     `${api}: its headers name the limits ${limits(seen)}; configured: ${limits(configured)}`,

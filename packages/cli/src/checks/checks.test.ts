@@ -164,6 +164,20 @@ test('an API that refuses what its rate policy allows has one finding, by its he
   expect(checkRates(facts({ configuration: limited }))).toEqual([])
 })
 
+test('an API that slow responses keep below its quota is named with the option that gives more', () => {
+  const slowed = { share: 0.43, option: "accounting: 'learned'" }
+  const status = { issuers: {}, apis: [{ baseUrl, issuer: 'general', slowed }] }
+  expect(checkRates(facts({ configuration: limited, status }))).toMatchObject([
+    {
+      id: 'policy-slow',
+      severity: 'info',
+      subject: baseUrl,
+      seen: 'Calls that wait get 0.43 of the quota.',
+      fix: expect.stringContaining("`accounting: 'learned'`") as string,
+    },
+  ])
+})
+
 test('a call with status 200 is fine', () => {
   expect(checkCall(facts({ call: { ...called, status: 200 } }))).toEqual([])
 })

@@ -4,7 +4,8 @@ import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
 /**
- * Finds rate policies that differ from the limits that the API names or keeps, and a called API without a rate policy.
+ * Finds rate policies that differ from the limits that the API names or keeps, those that leave much of a quota, and a called
+ * API without a rate policy.
  */
 export function checkRates({ events, call, configuration, status }: Facts): Finding[] {
   const named = events.flatMap((event) =>
@@ -30,7 +31,18 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
       }),
     ]
   })
-  const differences = [...named, ...kept]
+  const slow = status.apis.flatMap(({ baseUrl, slowed }) =>
+    slowed === undefined
+      ? []
+      : [
+          finding('policy-slow', 'info', baseUrl, {
+            seen: `Calls that wait get ${slowed.share} of the quota.`,
+            why: 'Responses are slow, and a strict policy keeps a unit until its request has arrived for sure.',
+            fix: `Set \`${slowed.option}\` in \`ratePolicy\` of this API: docs/guide/rate-policy.md.`,
+          }),
+        ],
+  )
+  const differences = [...named, ...kept, ...slow]
   const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
   if (api === undefined || api.ratePolicy !== undefined || !call?.rateHeaders?.length) return differences
   return [

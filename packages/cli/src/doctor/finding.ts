@@ -61,6 +61,7 @@ export const findingIds = [
   'call-limited',
   'call-failed',
   'policy-differs',
+  'policy-slow',
   'policy-missing',
   'secret-expiring',
   'secret-age-unknown',

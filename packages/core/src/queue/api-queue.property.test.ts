@@ -102,7 +102,7 @@ test(
           const inOrder = firstSends.filter((index) => patterns[index]?.priority === priority)
           expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b))
         }
-        const { arrivesWithin, allows } = service.tokens.status().apis[0] as ApiStatus
+        const { arrivesWithin, allows, slowed } = service.tokens.status().apis[0] as ApiStatus
         expect(service.tokens.status().apis[0]).toEqual({
           baseUrl: 'https://api.example.com/',
           issuer: 'general',
@@ -111,6 +111,7 @@ test(
           quotaUsed: 0,
           ...(ratePolicy.accounting === 'learned' && { arrivesWithin }),
           ...(allows && { allows }),
+          ...(slowed && { slowed }),
           ...(ratePolicy.limits.length > 0 && {
             quotaLeft: Math.min(...(allows ?? ratePolicy.limits).map(({ quota }) => quota)),
           }),

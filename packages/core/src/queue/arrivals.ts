@@ -22,7 +22,7 @@ export interface SentRequest {
 }
 
 /** By how much later than another request one arrives at most, in milliseconds, unless the policy says otherwise. */
-const defaultGrace = 250
+export const defaultGrace = 250
 /** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
 const setUpFactor = 4
 /** A connection is taken to be open for this many slots of time after its use, in milliseconds: undici keeps one for 3 s. */
@@ -212,9 +212,12 @@ export class Arrivals {
     this.#passTime(now)
     this.#busy -= 1
     if (!request.isFirst && !isRefused) this.#sawRoundTrip(now - request.sentAt, now)
-    this.#move(request, Math.min(request.latest, Math.max(request.sentAt, now - (isRefused ? 0 : this.head))))
+    const before = request.latest
+    this.#move(request, Math.min(before, Math.max(request.sentAt, now - (isRefused ? 0 : this.head))))
     this.#close(request)
-    this.#lag += (request.latest - request.sentAt - this.#lag) / 16
+    // a unit that has come free already does not come free earlier
+    const counted = Math.min(before, Math.max(request.latest, now - this.#window))
+    this.#lag += (counted - request.sentAt - this.#lag) / 16
   }
 
   /** Notes that the exchange of a request with a response has ended: its connection is free. */

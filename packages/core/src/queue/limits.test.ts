@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 import { fakeService } from '../../test/fake-issuer.ts'
 import { limitedApi } from '../../test/limited-api.ts'
+import type { RatePolicy } from '../index.ts'
 
 fakeTime()
 
@@ -169,4 +170,72 @@ test('calls that were under way together pass the limit together: one pause and 
   await pass(10_000)
   await calls
   expect(eventsOf('api.paused').map((event) => event.for)).toEqual([1_000, 2_000])
+})
+
+/** Lets calls wait for an API for 40 s, whose responses take 100 ms and this long by turns. */
+async function callSlowly(ratePolicy: RatePolicy, slow: number, callers = 60) {
+  const service = limitedApi(ratePolicy)
+  await service.tokens.warmUp()
+  let sent = 0
+  const end = performance.now() + 40_000
+  const caller = async (): Promise<void> => {
+    while (performance.now() < end)
+      await service.api.send(async () => {
+        sent += 1
+        await new Promise((resolve) => setTimeout(resolve, sent % 2 === 0 ? 100 : slow))
+        return { status: 200, result: 200, discard() {} }
+      })
+  }
+  const made = Promise.all(Array.from({ length: callers }, caller))
+  await pass(20_000)
+  const early = sent
+  await pass(20_000)
+  const rate = (sent - early) / 20
+  const status = service.tokens.status().apis[0]
+  return { ...service, status, rate, ended: () => pass(120_000).then(() => made) }
+}
+
+const short = [{ quota: 10, window: 300 }]
+const learned = "accounting: 'learned'"
+
+test.each([
+  ['a window that is short beside 250 ms', { limits: short }, learned],
+  [
+    'a raised unansweredGrace',
+    { limits: [{ quota: 10, window: 1_000 }], unansweredGrace: 2_000 },
+    'unansweredGrace: 250',
+  ],
+  ['both', { limits: short, unansweredGrace: 2_000 }, learned],
+  ['two limits', { limits: [...short, { quota: 2_000, window: 60_000 }] }, learned],
+  ['`spread`', { limits: short, spread: true }, learned],
+])(
+  '%s: an API with slow responses gets little of its quota, which is said once',
+  async (_, policy, option) => {
+    const { eventsOf, status, rate, ended, tokens } = await callSlowly(policy, 3_000, 200)
+    const [event, ...others] = eventsOf('api.slowed')
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ api: 'https://api.example.com/', option })
+    const share = status?.slowed?.share ?? 1
+    const [{ quota, window }] = policy.limits as [{ quota: number; window: number }]
+    // what calls got
+    expect(share).toBeCloseTo(rate / (quota / (window / 1_000)), 1)
+    expect(share).toBeLessThan(0.7)
+    expect(status?.slowed?.option).toBe(option)
+    tokens.setRatePolicy('https://api.example.com/', policy)
+    expect(tokens.status().apis[0]).not.toHaveProperty('slowed')
+    await ended()
+  },
+)
+
+test.each([
+  ['the default and a second', { limits: [{ quota: 10, window: 1_000 }] }, 3_000, 60],
+  ['responses in a steady, short time', { limits: short }, 100, 60],
+  ['`learned`', { limits: short, accounting: 'learned' as const }, 3_000, 60],
+  ['calls that wait for slots', { limits: short, concurrency: 2 }, 3_000, 60],
+  ['fewer calls than the quota', { limits: short }, 3_000, 5],
+])('%s: nothing is said of slow responses', async (_, policy, slow, callers) => {
+  const { eventsOf, status, ended } = await callSlowly(policy, slow, callers)
+  expect(eventsOf('api.slowed')).toEqual([])
+  expect(status).not.toHaveProperty('slowed')
+  await ended()
 })

@@ -4,7 +4,7 @@ import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
 import { limiterFor, type RateLimiterFactory } from './limiter-factory.ts'
 import { readPause, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
-import { Pace } from './pace.ts'
+import { Pace, type Slowed, SlowWatch } from './pace.ts'
 import type { NotBefore, Permit, RateLimiter } from './rate-limiter.ts'
 import type { CheckedPolicy, RateLimit } from './rate-policy.ts'
 import { PolicyWatch, ReportedRemaining } from './reported-limits.ts'
@@ -32,6 +32,8 @@ export interface LimitsStatus {
   readonly arrivesWithin?: number
   /** About what the API takes, where it refuses what the policy allows. */
   readonly allows?: readonly RateLimit[]
+  /** What slow responses leave of the quota, where that is little. */
+  readonly slowed?: Slowed
   readonly pausedUntil?: string
 }
 
@@ -50,6 +52,7 @@ export class Limits {
   readonly #pace = new Pace()
   readonly #remaining = new ReportedRemaining()
   readonly #watch: PolicyWatch
+  #slow = new SlowWatch()
   #policy: CheckedPolicy
   #sent = 0
   #pausedUntil = Number.NEGATIVE_INFINITY
@@ -106,8 +109,11 @@ export class Limits {
    */
   take(now: number, couldUse: number): Unit | NotBefore {
     const permit = this.#limiter.take(couldUse)
-    // a shared limiter that returns NaN is asked again
-    if (typeof permit === 'number') return permit > 0 ? permit : 0
+    if (typeof permit === 'number') {
+      this.#watchShare(now)
+      // a shared limiter that returns NaN is asked again
+      return permit > 0 ? permit : 0
+    }
     this.#sent += 1
     const unit = { permit, order: this.#sent, sentAt: now }
     this.#trial.sent(unit)
@@ -161,6 +167,7 @@ export class Limits {
     this.#pace.reset()
     this.#limiter.setPolicy(policy)
     this.#policy = policy
+    this.#slow = new SlowWatch()
     this.#watch.clear()
   }
 
@@ -180,8 +187,10 @@ export class Limits {
     const quotaLeft = this.#limiter.unitsLeft?.()
     const learned = this.#policy.accounting === 'learned' ? this.#limiter.arrivesWithin?.() : undefined
     const allows = this.#allows
+    const { slowed } = this.#slow
     return {
       ...(allows !== undefined && { allows }),
+      ...(slowed !== undefined && { slowed }),
       ...(learned !== undefined && { arrivesWithin: Math.round(learned) }),
       ...(quotaUsed !== undefined && { quotaUsed: Math.min(1, finiteDuration(quotaUsed)) }),
       ...(quotaLeft !== undefined && quotaLeft < Infinity && { quotaLeft: Math.max(0, quotaLeft) }),
@@ -212,6 +221,15 @@ export class Limits {
   /** What the API takes, where that is less than the limits allow. */
   get #allows(): readonly RateLimit[] | undefined {
     return this.#pace.part < 1 ? this.#pace.of(this.#policy.limits) : undefined
+  }
+
+  /** Reports once where slow responses leave little of the quota to the calls that wait for it. */
+  #watchShare(now: number): void {
+    const lag = this.#limiter.lag?.() ?? 0
+    if (lag === 0 || this.#pace.part < 1) return
+    const isNew = this.#slow.waits(this.#policy, lag, this.#limiter.used?.() ?? 0, now)
+    const { slowed } = this.#slow
+    if (isNew && slowed !== undefined) this.#emit?.({ type: 'api.slowed', api: this.#api, ...slowed })
   }
 
   #readRemaining(unit: Unit, response: ResponseHead): void {

@@ -150,6 +150,11 @@ export interface ApiStatus {
   readonly arrivesWithin?: number
   /** About what the API takes, where it refuses what the rate policy allows: the limits that are kept instead. */
   readonly allows?: readonly NamedLimit[]
+  /**
+   * Where slow responses and a strict policy leave less than 0.7 of the quota to calls that wait: the `share` that they
+   * got when they waited last, and the `option` of the rate policy that gives more.
+   */
+  readonly slowed?: { readonly share: number; readonly option: string }
   /** ISO 8601, while the API is paused because it said that the limit was passed. */
   readonly pausedUntil?: string
   /**

@@ -55,6 +55,23 @@ test(
   },
 )
 
+test.each(['2 s', '100 to 3,000 ms'])(
+  'strict with a window of 300 ms, answers in %s: the share that is named once is what calls get',
+  { timeout },
+  async (kind) => {
+    const { share, status, events } = await simulateQuota({
+      seed: 1,
+      policy: { limits: [{ quota: 25, window: 300 }] },
+      network: near,
+      answerTime: answerTimes[kind]!,
+      seconds: 60,
+    })
+    const { slowed } = status as { slowed?: { share: number } }
+    expect(Math.abs((slowed?.share ?? 1) - share)).toBeLessThan(0.05)
+    expect(events.filter((type) => type === 'api.slowed')).toHaveLength(1)
+  },
+)
+
 // `whole-quota.long.ts` attacks with more
 test.each(Array.from({ length: 12 }, (_, index) => 1 + index))(
   'strict, attacked by seed %d: set-ups, aborts, stalls, two limits and `spread` bring no 429',
