@@ -106,7 +106,8 @@ interface RoundTrips {
  *    `least <= d(i) + u(j)`: a response that came quickly and a request that arrived quickly, hence a round trip that is
  *    possible. Assumed: none is shorter than the shortest one on an open connection in the last half minute, less half
  *    of what the mean takes longer. The shortest of few random round trips is above the possible minimum by less
- *    than that. Never before the send: nothing arrives earlier.
+ *    than that. Never before the send: nothing arrives earlier. In a fleet `j` may be a request of another process, whose
+ *    round trips are shorter: there `least` is 0.
  *
  * With `accounting: 'learned'` the first bound shrinks by a tenth in each full window without a refusal. After a refusal
  * it is, and stays, a quarter above where it failed. The first requests of connections get four times that each: the second
@@ -145,10 +146,16 @@ export class Arrivals {
   /** Since when their bounds count. */
   #leavingAt = Number.NEGATIVE_INFINITY
 
-  /** @param moved is called when a request turns out to arrive at another time at the latest than `from`. */
-  constructor(clock: LimiterClock, moved: (request: SentRequest, from: number) => void) {
+  readonly #isAlone: boolean
+
+  /**
+   * @param moved is called when a request turns out to arrive at another time at the latest than `from`.
+   * @param isAlone whether all requests that the API counts are known here.
+   */
+  constructor(clock: LimiterClock, moved: (request: SentRequest, from: number) => void, isAlone: boolean) {
     this.#clock = clock
     this.#moved = moved
+    this.#isAlone = isAlone
   }
 
   /** @param window of the limit that lets the fewest requests pass, in milliseconds. */
@@ -177,7 +184,7 @@ export class Arrivals {
   /** By how much earlier than its response a request has arrived at least, in milliseconds. */
   get head(): number {
     const count = this.#recent.count + this.#before.count
-    if (count < enough) return 0
+    if (!this.#isAlone || count < enough) return 0
     const least = Math.min(this.#recent.least, this.#before.least)
     const mean = (this.#recent.sum + this.#before.sum) / count
     return Math.max(0, least - Math.max(leastMargin, margin * (mean - least)))

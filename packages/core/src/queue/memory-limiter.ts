@@ -33,7 +33,7 @@ class MemoryLimiter implements RateLimiter {
 
   constructor(options: RateLimiterOptions, clock: LimiterClock) {
     this.#clock = clock
-    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest))
+    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest), true)
     this.setPolicy(options)
   }
 

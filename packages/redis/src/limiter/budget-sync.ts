@@ -118,13 +118,6 @@ export class BudgetSync {
     return Math.min(longestUnreported, shortestSpan(this.#subjects.ledger.policy) / 4)
   }
 
-  /** The response of a request that has arrived as promised comes later than that, by what responses take at least. */
-  get #longestUnknown(): number {
-    const { inUse, ledger } = this.#subjects
-    const mostHead = 0.35 * shortestSpan(ledger.policy)
-    return Math.max(this.#longestUnreported, Math.min(1.2 * inUse.arrivals.head + 50, mostHead))
-  }
-
   /** Returns 0 for the promise of other processes, which holds for a process that is as near to Redis. */
   get #othersPromise(): number {
     return this.#requests.roundTrip < shortestSpan(this.#subjects.ledger.policy) / 8 ? 0 : lease
@@ -162,7 +155,7 @@ export class BudgetSync {
     this.#updatePause(response, request)
     const outcome = this.#reachability.responded(request)
     if (outcome === 'found') this.#find()
-    const granted = ahead.add(response, sentAt, this.#longestUnknown)
+    const granted = ahead.add(response, sentAt, this.#longestUnreported)
     demand.queue(request.wanted > granted)
     if (outcome === 'outdated') ahead.drop(Infinity)
     else if (granted > 0) ahead.offer()

@@ -77,6 +77,7 @@ export class SharedBudget {
     this.#ahead = new UnitsAhead(runtime, this.#ledger, { due: () => listener.unitsAvailable(), unused })
     this.#inUse = new UnitsInUse(api, runtime, this.#ledger, {
       ended: (late) => this.#sync.reportResponse(late),
+      delayed: () => this.#sync.plan(),
       unused: (batch, count) => this.#giveBack(batch, count, true),
     })
     const subjects = {

@@ -1,4 +1,10 @@
-import { Arrivals, type LimitedApi, type Permit, type RateLimiterOptions } from '@tokenlane/core/fleet'
+import {
+  Arrivals,
+  type LimitedApi,
+  type Permit,
+  type RateLimiterOptions,
+  type SentRequest,
+} from '@tokenlane/core/fleet'
 import { ResponseTimes } from './response-times.ts'
 import { FleetPermit, type PermitOwner } from './fleet-permit.ts'
 import type { Batch, Ledger } from './ledger.ts'
@@ -8,6 +14,8 @@ import type { Runtime } from './runtime.ts'
 export interface UseListener {
   /** A request has arrived at the latest `late` milliseconds after the time at which Redis presumes it. */
   ended(late: number): void
+  /** A request may arrive later than was known when it was sent. */
+  delayed(): void
   unused(batch: Batch, count: number): void
 }
 
@@ -38,8 +46,10 @@ export class UnitsInUse {
     this.#runtime = runtime
     this.#ledger = ledger
     this.#listener = listener
-    // what the ledger does not know yet it states when the response is there
-    this.arrivals = new Arrivals(runtime, () => {})
+    const moved = ({ latest }: SentRequest, from: number): void => {
+      if (latest > from) listener.delayed()
+    }
+    this.arrivals = new Arrivals(runtime, moved, false)
     this.setPolicy(api)
   }
 

@@ -18,8 +18,11 @@ export interface SimulationOptions {
   /** How long an API call takes, at least and at most. */
   readonly apiTime?: readonly [number, number]
   readonly accounting?: LimitedApi['accounting']
-  /** How long a request and how long a response travels, at least and at most; without it the server counts at any time. */
-  readonly network?: readonly [number, number]
+  /**
+   * How long a request and how long a response travels, at least and at most; may differ by process. Without it the server
+   * counts at any time.
+   */
+  readonly network?: (process: number) => readonly [number, number]
   /** How long an API call takes beside that. */
   readonly answerTime?: (random: () => number) => number
   /** How long a message to Redis and its answer travel together; may differ by process. */
@@ -148,7 +151,8 @@ export class SimulatedProcess {
 
   #send(permit: Permit): void {
     const { world, random, options } = this.#fleet
-    const { network, answerTime = () => 0, apiTime: [least, most] = [20, 20] } = options
+    const { answerTime = () => 0, apiTime: [least, most] = [20, 20] } = options
+    const network = options.network?.(this.index)
     const travel = ([shortest, longest]: readonly [number, number]): number =>
       shortest + random() * (longest - shortest)
     // the server counts a call somewhere between its send and its response

@@ -36,7 +36,7 @@ test.each([
       size,
       depth,
       limits: [second],
-      network: [5, 15],
+      network: () => [5, 15],
       answerTime,
     })
     await fleet.run(20_000)
@@ -48,13 +48,30 @@ test.each([
   },
 )
 
+test.each([
+  [2, 60, 90],
+  [4, 40, 120],
+  [6, 90, 100],
+])(
+  '%d of 8 processes are near the API, the requests of the others travel for %d to %d ms: none is over',
+  async (near, least, most) => {
+    // a response that took 100 ms back says nothing of the next request, which another process sends from nearby
+    const network = (index: number): readonly [number, number] => (index < near ? [0.5, 1] : [least, most])
+    const fleet = new SimulatedFleet({ seed: 1, size: 8, depth: 10, limits: [second], network })
+    await fleet.run(60_000)
+    const { over, idle, rate } = fleet.result(60_000)
+    expect({ over, idle }).toEqual({ over: 0, idle: 0 })
+    expect(rate).toBeGreaterThan(0.75)
+  },
+)
+
 test('8 processes that learn get nearly the whole quota of an API that takes 2 s', async () => {
   const fleet = new SimulatedFleet({
     seed: 1,
     size: 8,
     depth: 50,
     limits: [second],
-    network: [5, 15],
+    network: () => [5, 15],
     answerTime: () => 2_000,
     accounting: 'learned',
     server: { ...second, isSliding: true },
