@@ -8,12 +8,15 @@ import { SlidingWindow, UnitHistory } from './sliding-window.ts'
  *
  * A unit comes free one window after its request has arrived at the latest; `Arrivals` says when that is, and why no
  * window of the server's then holds more than the quota.
+ *
+ * @param isAlone whether all requests that the API counts pass this limiter.
  */
 export function createRateLimiter(
   options: RateLimiterOptions,
   clock: LimiterClock = processClock,
+  isAlone = true,
 ): RateLimiter {
-  return new MemoryLimiter(options, clock)
+  return new MemoryLimiter(options, clock, isAlone)
 }
 
 const processClock: LimiterClock = {
@@ -31,9 +34,9 @@ class MemoryLimiter implements RateLimiter {
   #interval = 0
   #lastSentAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: RateLimiterOptions, clock: LimiterClock) {
+  constructor(options: RateLimiterOptions, clock: LimiterClock, isAlone: boolean) {
     this.#clock = clock
-    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest), true)
+    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest), isAlone)
     this.setPolicy(options)
   }
 

@@ -41,7 +41,8 @@ export class FallbackLimiter {
     )
     this.#runtime = runtime
     this.#share = share
-    this.#limiter = createRateLimiter({ limits: parts, spread, accounting, unansweredGrace }, runtime)
+    const policy = { limits: parts, spread, accounting, unansweredGrace }
+    this.#limiter = createRateLimiter(policy, runtime, false)
     this.#period = apart * Math.max(0, ...turns)
     this.#lateness = lateness * Math.min(...limits.map(({ window }) => window))
   }
