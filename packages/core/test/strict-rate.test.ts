@@ -52,6 +52,9 @@ async function statusesOf(count: number, baseUrl: string): Promise<(number | und
 // on a machine that is busy the answers take their time
 const timeout = 60_000
 
+// and so may a request: server and client stand still together
+const unansweredGrace = 60_000
+
 const all = (count: number): number[] => Array.from({ length: count }, () => 200)
 
 test(
@@ -65,8 +68,8 @@ test(
     ]
     await start(
       { delays, ratePolicies: { general: { limits: general }, weblink: { limits: weblink } } },
-      { limits: general },
-      { limits: weblink, spread: true, concurrency: 3 },
+      { limits: general, unansweredGrace },
+      { limits: weblink, spread: true, concurrency: 3, unansweredGrace },
     )
     const [ofGeneral, ofWeblink] = await Promise.all([
       statusesOf(100, sandbox.apiUrl),
