@@ -85,7 +85,10 @@ export class RateFleet implements AsyncDisposable {
           credentials: { clientId: 'client', clientSecret: 'secret' },
         },
       },
-      apis: [{ baseUrl, issuer: 'general', ratePolicy: { limits: [...limits], spread } }],
+      // all of them and the API share this one process, and stand still together
+      apis: [
+        { baseUrl, issuer: 'general', ratePolicy: { limits: [...limits], spread, unansweredGrace: 60_000 } },
+      ],
       fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 36_000 }),
       limiter: limiter(process),
       observe: ({ type }) => {
