@@ -135,7 +135,7 @@ Read it with these in mind:
 - @azure/msal-node always sends a scope, so its program calls the weblink API alone.
 - @azure/core-rest-pipeline, axios-auth-refresh and google-auth-library leave the token request to the program. What that request
   does not check, such as a response without a token, is the program's.
-- The MCP SDK sends its first calls without a token, as MCP servers expect: \`missing-token\` is no mistake there. It needs metadata
+- The MCP SDK sends its first calls without a token, as MCP servers expect: \`missing-token\` is not a mistake there. It needs metadata
   that the sandbox does not publish; its program makes it up.
 - F is a wide grade: the number of scenes that a client passed tells more.
 
