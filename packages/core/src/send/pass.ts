@@ -163,14 +163,13 @@ class AttemptPass implements Pass {
   #afterRejection(): Verdict {
     const { token, rejections } = this.#api
     if (!token.isCurrent(this.#token)) return this.#resend('replaced')
-    const { resends, patience } = this.#call
-    const attempt = {
+    const { options, resends, patience } = this.#call
+    const wait = rejections.refused({
       token: this.#token,
-      refusedSince: this.#refusedSince,
+      mayResend: mayResend(options, this.#api.resend),
       resends: resends.after401,
       patience,
-    }
-    const wait = rejections.refused(attempt)
+    })
     const verdict = wait === undefined ? 'final' : this.#resend(this.#reason)
     if (verdict === 'final') rejections.reportFinal(this.#token)
     else this.#wait = wait as number

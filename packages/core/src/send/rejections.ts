@@ -22,8 +22,8 @@ export interface Refusing {
 /** An attempt that got a 401. */
 interface Attempt {
   readonly token: AccessToken
-  /** What `refusedSince` was when it was sent. */
-  readonly refusedSince: number | undefined
+  /** Whether its call may be sent again at all. */
+  readonly mayResend: boolean
   /** How often its call was sent again after a 401 before. */
   readonly resends: number
   /** How long its call may still wait, in milliseconds. */
@@ -37,8 +37,6 @@ interface Judgement {
   isNew: boolean
   /** When it was refused first since it was accepted last, on the monotonic clock. */
   refusedSince: number | undefined
-  /** How many calls were refused since then. */
-  calls: number
   isReported: boolean
 }
 
@@ -49,29 +47,31 @@ interface Judgement {
  *
  * **A renewal is due**: the token is renewed, and the call is sent again with the new one. A renewal is due a second
  * after the last one that a 401 forced. It was in vain as long as this API has not accepted its token: then the next one
- * is due after 2 s, after two in vain after 4 s, and so on up to a minute. Each process adds a part of its own, up to a
- * half, or two that take each other's token away might do so for ever.
+ * is due after 2 to 3 s, and after each further one in vain after twice as long, up to a minute. The 2 to 3 s are drawn,
+ * or two processes that take each other's token away might do so for ever.
  *
  * **The token is not new**: this API had accepted it, or has refused it for a second. Then the first call that is refused
- * is sent again at once with the same token. An API that accepts such a token after it refused it, refuses good tokens:
- * for a minute every call that it refuses is sent again at once with the same token, and its 401s force a renewal only
- * after a second of refusals without an acceptance.
+ * is sent again at once with the same token. An API that accepts such a token after it refused it refuses good tokens:
+ * for a minute, only a call that is refused twice in a row counts as refused, and only a second of refusals without an
+ * acceptance forces a renewal.
  *
  * **Something that may help comes within a second**: the call waits for it, and is sent again. That is a renewal that
  * falls due, or the end of the first second of a new token, which not all servers may know yet. An API that refuses good
- * tokens is waited for only if it has refused other calls too, and accepted none since this one was sent.
+ * tokens is waited for only if it has refused another call before, and accepted none since.
  *
  * **Otherwise the 401 is the caller's**: after two more sends, and while two renewals or more in a row were in vain.
+ *
+ * So four facts decide: whether the token is new, since when it is refused, how far apart renewals are, and until when the
+ * API is not believed.
  *
  * docs/rejections.md shows what that comes to.
  */
 export class Rejections {
   readonly #api: Refusing
   readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
-  /** A part from 0 to a half, by which this process waits longer after renewals in vain. */
-  readonly #extra = Math.random() / 2
   #judgement: Judgement | undefined
-  #inVain = 0
+  /** In milliseconds, from the last renewal that a 401 forced to the next one: more than a second if it was in vain. */
+  #renewalDistance = second
   #doubtedUntil = Number.NEGATIVE_INFINITY
 
   constructor(api: Refusing, contested: Pick<ContestedToken, 'ended' | 'disproved'>) {
@@ -89,23 +89,22 @@ export class Rejections {
    *
    * @returns how long the call is to wait before it is sent again, in milliseconds; `undefined` if the 401 is the caller's.
    */
-  refused(attempt: Attempt): number | undefined {
+  refused({ token, mayResend, resends, patience }: Attempt): number | undefined {
+    const mayGoAtOnce = mayResend && resends === 0
     const now = performance.now()
-    const { token, resends, patience } = attempt
     const judgement = this.#judgementOf(token)
     const isFirst = judgement.refusedSince === undefined
+    const isDoubted = now < this.#doubtedUntil
+    if (isDoubted && isFirst && mayGoAtOnce) return 0
     const since = (judgement.refusedSince ??= now)
-    if (resends === 0) judgement.calls += 1
     judgement.isNew &&= now < since + second
     const dueAt = this.#dueAt(since, now)
     if (now >= dueAt) {
       this.#drop(token)
       return 0
     }
-    const isDoubted = now < this.#doubtedUntil
-    if (resends === 0 && (isDoubted || (isFirst && !judgement.isNew))) return 0
-    if (isDoubted && (attempt.refusedSince !== since || judgement.calls < 2)) return undefined
-    if (this.#inVain > 1) return undefined
+    if (mayGoAtOnce && (isDoubted || (isFirst && !judgement.isNew))) return 0
+    if ((isDoubted && isFirst) || this.#renewalDistance >= 4 * second) return undefined
     const wait = Math.min(dueAt, judgement.isNew ? since + second : Infinity) - now
     // a second after now may be a fraction more than a second, as numbers are added
     return Math.floor(wait) <= Math.min(second, patience) ? wait : undefined
@@ -124,7 +123,7 @@ export class Rejections {
     const now = performance.now()
     const { refusedSince, isNew } = this.#judgementOf(token)
     if (refusedSince === undefined || now < this.#dueAt(refusedSince, now)) return
-    if (this.#inVain === 0 && !isNew) this.#contested.ended(this.#api.baseUrl)
+    if (this.#renewalDistance === second && !isNew) this.#contested.ended(this.#api.baseUrl)
     this.#drop(token)
   }
 
@@ -149,14 +148,13 @@ export class Rejections {
       }
     }
     judgement.refusedSince = undefined
-    judgement.calls = 0
     judgement.isNew = false
-    this.#inVain = 0
+    this.#renewalDistance = second
   }
 
   /** Reports a 401 that is the caller's, once for each token, where it shows that new tokens do not help. */
   reportFinal(token: AccessToken): void {
-    if (this.#inVain === 0 || !this.#api.token.isCurrent(token)) return
+    if (this.#renewalDistance === second || !this.#api.token.isCurrent(token)) return
     const judgement = this.#judgementOf(token)
     if (judgement.isReported) return
     judgement.isReported = true
@@ -166,20 +164,20 @@ export class Rejections {
 
   #judgementOf(token: AccessToken): Judgement {
     if (this.#judgement?.token !== token)
-      this.#judgement = { token, isNew: true, refusedSince: undefined, calls: 0, isReported: false }
+      this.#judgement = { token, isNew: true, refusedSince: undefined, isReported: false }
     return this.#judgement
   }
 
   #dueAt(since: number, now: number): number {
-    const distance = this.#inVain === 0 ? 1 : 2 ** this.#inVain * (1 + this.#extra)
-    const dueAt = this.#api.token.rejectedAt + Math.min(minute, distance * second)
+    const dueAt = this.#api.token.rejectedAt + this.#renewalDistance
     return now < this.#doubtedUntil ? Math.max(dueAt, since + second) : dueAt
   }
 
   /** Every call that needs a token waits for the renewal from now on. */
   #drop(token: AccessToken): void {
     const { issuer, baseUrl, emit } = this.#api
-    this.#inVain += 1
+    const longer = this.#renewalDistance === second ? 1 + Math.random() / 2 : 1
+    this.#renewalDistance = Math.min(minute, 2 * longer * this.#renewalDistance)
     this.#judgement = undefined
     this.#api.token.invalidate(token)
     emit?.({ type: 'token.rejected', issuer, api: baseUrl })

@@ -3,43 +3,40 @@ import { registerHooks } from 'node:module'
 
 import type { play } from './play.ts'
 
-/** A rule that was considered: the rule as it is, with one change in its code. */
+/** A rule that was considered: the rule as it is, with a change in its code. */
 export interface Candidate {
   readonly name: string
-  readonly from: string
-  readonly to: string
+  /** What stands in the code once, and what stands there instead. */
+  readonly changes: Readonly<Record<string, string>>
 }
 
 export const candidates: readonly Candidate[] = [
   {
     name: 'after renewals in vain 8 and 60 s',
-    from: '2 ** this.#inVain',
-    to: '8 ** this.#inVain',
+    changes: { '2 * longer *': '8 * longer *', '>= 4 * second': '> 12 * second' },
   },
   {
     name: 'no random distance',
-    from: 'Math.random() / 2',
-    to: '0',
+    changes: { 'Math.random() / 2': '0' },
   },
   {
     name: 'each distance random',
-    from: 'this.#inVain === 0 ? 1 :',
-    to: 'this.#inVain === 0 ? 1 + this.#extra :',
+    changes: {
+      'this.#api.token.rejectedAt + this.#renewalDistance': `this.#api.token.rejectedAt + this.#renewalDistance +
+        (this.#renewalDistance === second ? this.#api.token.rejectedAt % 500 || 0 : 0)`,
+    },
   },
   {
     name: 'no call goes at once',
-    from: 'if (resends === 0 && (isDoubted || (isFirst && !judgement.isNew))) return 0',
-    to: '',
+    changes: { 'mayResend && resends === 0': 'false' },
   },
   {
     name: 'each refused call goes at once',
-    from: 'if (resends === 0 && (isDoubted || (isFirst && !judgement.isNew))) return 0',
-    to: 'if (resends === 0) return 0',
+    changes: { 'mayGoAtOnce && (isDoubted || (isFirst && !judgement.isNew))': 'mayGoAtOnce' },
   },
   {
     name: 'calls wait for an API that refuses good tokens',
-    from: 'if (isDoubted && (attempt.refusedSince !== since || judgement.calls < 2)) return undefined',
-    to: '',
+    changes: { '(isDoubted && isFirst) || ': '' },
   },
 ]
 
@@ -50,11 +47,15 @@ const rule = new URL('../../../src/send/rejections.ts', import.meta.url)
  *
  * @throws Error if the rule has no such place, or several.
  */
-export function codeOf({ name, from, to }: Candidate): string {
-  const [before, after, ...more] = readFileSync(rule, 'utf8').split(from)
-  if (before === undefined || after === undefined || more.length > 0)
-    throw new Error(`Cannot change the rule to "${name}": it has not one place with: ${from}`)
-  return before + to + after
+export function codeOf({ name, changes }: Candidate): string {
+  let code = readFileSync(rule, 'utf8')
+  for (const [from, to] of Object.entries(changes)) {
+    const [before, after, ...more] = code.split(from)
+    if (before === undefined || after === undefined || more.length > 0)
+      throw new Error(`Cannot change the rule to "${name}": it has not one place with: ${from}`)
+    code = before + to + after
+  }
+  return code
 }
 
 /** Returns `play` with a library of its own, whose rule is the candidate's. */

@@ -17,5 +17,6 @@ test.each(withAim)('$name', async (scene) => {
 })
 
 test.each(candidates)('the rule can be played as it would be with: $name', (candidate) => {
-  expect(codeOf(candidate)).toContain(candidate.to)
+  const code = codeOf(candidate)
+  for (const to of Object.values(candidate.changes)) expect(code).toContain(to)
 })

@@ -105,7 +105,7 @@ A test holds the aims, with one seed:
 
 ## Other rules
 
-Each column is the rule with one change in its code, played by the same command: lost calls, token requests and how long a
+Each column is the rule with a change in its code, played by the same command: lost calls, token requests and how long a
 call takes. The changes are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). Scenes that all
 of them leave as they are have no row.
 
@@ -117,22 +117,23 @@ ${candidateRows.join('\n')}
 
 - **How soon a renewal that was in vain is followed by the next.** Soon is right where another process has taken the token
   away. Late is right where all servers learn of a new token only after seconds, since each renewal begins that time anew.
-  With 2, 4, 8 s an API that knows tokens after 5 s loses 44 %, and eight processes with one live token lose 2 %. With
-  8, 60 s it is 29 % and 18 %. The first was taken: it costs an API that refuses everything six token requests in its first
-  minute, which is the most that was allowed.
-- **Whether renewals have a random distance.** Processes that take each other's token away come out of step by it: 8
-  processes lose 51 % without, 2 % with it. But if each distance is random, a token that is revoked every second is then
-  renewed just before it is revoked, and 8 % are lost instead of none. So only the distance after a renewal in vain differs
-  between processes. A revocation every 0.97 s, nearly in step with the renewals, still loses 7 %.
+  With 2 to 3 s, then twice as long, an API that knows tokens after 5 s loses 53 %, and eight processes with one live token
+  lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was taken: it costs an API that refuses everything
+  six token requests in its first minute, which is the most that was allowed.
+- **Whether the distance between renewals is random.** It brings processes that take each other's token away out of step: 8
+  of them lose 51 % without it, 2 % with it. But if every distance is random, a token that is revoked every second is then
+  renewed just before it is revoked, and 8 % are lost instead of none. So only the distance after a renewal in vain is
+  drawn. A revocation every 0.97 s, nearly in step with the renewals, still loses 7 %.
 - **Whether a refused call waits or goes again at once.** To wait is right for a token that is dead. To go at once is right
-  at an API that refuses good tokens: if no call did, 10, 30 and 50 % at random would come to 9, 24 and 38 % instead of
-  1, 8 and 22 %. The first refused call of a token finds out for all others. If each went at once, as many would be lost,
+  at an API that refuses good tokens: if no call did, 10, 30 and 50 % at random would come to 9, 23 and 32 % instead of
+  1, 8 and 21 %. The first refused call of a token finds out for all others. If each went at once, as many would be lost,
   and an API that refuses everything would get more calls.
-- **Whether calls wait for an API that refuses good tokens.** If they did, 10, 30 and 50 % at random would come to 0.1, 2 and
+- **Whether calls wait for an API that refuses good tokens.** If they did, 10, 30 and 50 % at random would come to 0.1, 3 and
   13 %. But each call to an endpoint that refuses everything would take a second, and one caller after the other would cost
-  47 token requests a minute instead of 20. So they wait only while other calls are refused as well, and none is accepted.
+  46 token requests a minute instead of 19. So a call waits only after another one was refused twice in a row, and none was
+  accepted since.
 - **An issuer that is slower than the time between two calls**, and gives each client one live token, is not helped by
   any distance: the token is taken away before it arrives. The event \`token.contested\` says so, and a
-  [shared store](guide/fleet.md) mends it.
+  [shared store](guide/fleet.md) fixes it.
 `,
 )
