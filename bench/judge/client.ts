@@ -10,13 +10,13 @@ import { openidClient } from '../peers/openid-client.ts'
 import { simpleOauth2Peer } from '../peers/simple-oauth2.ts'
 import type { CreatePeer } from '../support/peer.ts'
 import { axiosAuthRefresh } from './clients/axios-auth-refresh.ts'
-import { mcp } from './clients/mcp.ts'
+import { mcpClient } from '../peers/mcp-client.ts'
 
 const peers: Readonly<Record<string, CreatePeer>> = {
   '@azure/core-rest-pipeline': azurePipeline,
   '@azure/msal-node': msal,
   '@badgateway/oauth2-client': badgateway,
-  '@modelcontextprotocol/client': mcp,
+  '@modelcontextprotocol/client': mcpClient,
   'axios-auth-refresh': axiosAuthRefresh,
   'by hand: a cache': cacheByHand,
   'by hand: single flight': singleFlightByHand,

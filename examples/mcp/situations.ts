@@ -66,23 +66,25 @@ export async function cold(create: CreateSource): Promise<Cost> {
 }
 
 /** 50 calls at once after the token was revoked. */
-export async function revoked(create: CreateSource): Promise<Cost> {
-  await using service = await startMcpService({ tokenDelay: 50 })
-  await using source = create(service, service.statelessUrl)
-  const client = await modernClient(service, source)
-  await add(client)
-  await service.authorizationServer.revokeAll()
-  return await costOf(service, () => fiftyCalls(client))
-}
+export const revoked = (create: CreateSource): Promise<Cost> =>
+  afterRevocation(create, () => {})
 
 /** 50 calls at once after the token was revoked, while the authorization server is down for two seconds. */
-export async function revokedWhileDown(create: CreateSource): Promise<Cost> {
+export const revokedWhileDown = (create: CreateSource): Promise<Cost> =>
+  afterRevocation(create, (service) =>
+    service.authorizationServer.breakDown(2_000),
+  )
+
+async function afterRevocation(
+  create: CreateSource,
+  happens: (service: McpService) => void,
+): Promise<Cost> {
   await using service = await startMcpService({ tokenDelay: 50 })
   await using source = create(service, service.statelessUrl)
   const client = await modernClient(service, source)
   await add(client)
   await service.authorizationServer.revokeAll()
-  service.authorizationServer.breakDown(2_000)
+  happens(service)
   return await costOf(service, () => fiftyCalls(client))
 }
 

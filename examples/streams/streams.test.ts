@@ -46,8 +46,13 @@ function read(way: Way, { service, tokens }: Opened) {
   return { seen, ended }
 }
 
-const opened = ({ service }: Opened) =>
-  vi.waitFor(() => expect(service.openStreams()).toBe(1))
+/** Starts a service and reads its events in one of the ways. */
+async function opened(way: Way) {
+  const both = await open()
+  const reading = read(way, both)
+  await vi.waitFor(() => expect(both.service.openStreams()).toBe(1))
+  return { ...both, ...reading }
+}
 
 async function announced(
   seen: readonly string[],
@@ -61,27 +66,23 @@ async function announced(
 test.each(ways)(
   '%s: an open stream is left alone when its token ends',
   async (way) => {
-    const both = await open()
-    const { seen } = read(way, both)
-    await opened(both)
-    both.service.revokeTokens()
-    await announced(seen, both.service, 'one')
-    expect(both.service.counts).toEqual({ tokenRequests: 1, refused: 0 })
+    const { seen, service } = await opened(way)
+    service.revokeTokens()
+    await announced(seen, service, 'one')
+    expect(service.counts).toEqual({ tokenRequests: 1, refused: 0 })
   },
 )
 
 test.each(ways)(
   '%s: a 401 at a reconnection costs one renewal, and no event is missed',
   async (way) => {
-    const both = await open()
-    const { seen } = read(way, both)
-    await opened(both)
-    await announced(seen, both.service, 'one')
-    both.service.revokeTokens()
-    both.service.cutStreams()
-    await announced(seen, both.service, 'two')
+    const { seen, service } = await opened(way)
+    await announced(seen, service, 'one')
+    service.revokeTokens()
+    service.cutStreams()
+    await announced(seen, service, 'two')
     expect(seen).toEqual(['one', 'two'])
-    expect(both.service.counts).toEqual({ tokenRequests: 2, refused: 1 })
+    expect(service.counts).toEqual({ tokenRequests: 2, refused: 1 })
   },
 )
 
@@ -92,27 +93,23 @@ test.each(ways)(
     onTestFinished(() => {
       vi.useRealTimers()
     })
-    const both = await open()
-    const { seen } = read(way, both)
-    await opened(both)
-    await announced(seen, both.service, 'one')
+    const { seen, service } = await opened(way)
+    await announced(seen, service, 'one')
     vi.setSystemTime(Date.now() + 7_200_000)
-    both.service.cutStreams()
-    await announced(seen, both.service, 'two')
-    expect(both.service.counts).toEqual({ tokenRequests: 2, refused: 0 })
+    service.cutStreams()
+    await announced(seen, service, 'two')
+    expect(service.counts).toEqual({ tokenRequests: 2, refused: 0 })
   },
 )
 
 test.each(ways)(
   '%s: close() leaves an open stream, and refuses its reconnection',
   async (way) => {
-    const both = await open()
-    const { seen, ended } = read(way, both)
-    await opened(both)
-    await announced(seen, both.service, 'one')
-    await both.tokens.close()
-    await announced(seen, both.service, 'two')
-    both.service.cutStreams()
+    const { seen, ended, service, tokens } = await opened(way)
+    await announced(seen, service, 'one')
+    await tokens.close()
+    await announced(seen, service, 'two')
+    service.cutStreams()
     await expect(ended).rejects.toThrow('closed')
   },
 )

@@ -203,20 +203,6 @@ test('the signal of a redirect ends the wait for it, and that of the call before
   expect(tokens.status().apis[0]).toMatchObject({ running: 0, queued: 0 })
 })
 
-test('the signal ends the wait for a renewal that is put off, too', async () => {
-  const { tokens } = fakeService()
-  await apiOf(tokens).send(async (token) => answer(token === 'Bearer token-1' ? 401 : 200, undefined))
-  const controller = new AbortController()
-  const first = await apiOf(tokens).admit({ signal: controller.signal })
-  expect(first.report({ status: 401 })).toBe('again')
-  const pass = await first.next()
-  expect(pass.report({ status: 401 })).toBe('again')
-  const next = pass.next()
-  controller.abort(new Error('given up'))
-  await expect(next).rejects.toThrow('given up')
-  expect(vi.getTimerCount()).toBe(0)
-})
-
 test('a call that cannot be admitted is a rejection, also where nothing was waited for', async () => {
   const { tokens } = fakeService()
   await tokens.warmUp()

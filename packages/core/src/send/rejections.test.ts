@@ -120,6 +120,7 @@ test('a call that gives up while it waits for a renewal that is put off holds no
   await vi.advanceTimersByTimeAsync(100)
   controller.abort(new Error('given up'))
   await expect(next).rejects.toThrow('given up')
+  expect(vi.getTimerCount()).toBe(0)
   expect(tokens.status().apis[0]).toMatchObject({ running: 0, queued: 0 })
   expect(eventsOf('call.finished').at(-1)).toMatchObject({ code: 'Error', sends: 2 })
   await tokens.close()
