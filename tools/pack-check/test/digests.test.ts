@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sums, writeDigests } from '../src/digests.ts'
@@ -14,9 +14,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
+const workflow = readFileSync(new URL('../../../.github/workflows/release.yml', import.meta.url), 'utf8')
+
 /** Runs the check of the workflow `release` as it stands there, with the digest that the job before it gave. */
 async function check(digest?: string): Promise<{ ok: boolean; printed: string }> {
-  const workflow = readFileSync(new URL('../../../.github/workflows/release.yml', import.meta.url), 'utf8')
   const [, script = ''] = /run: \|\n((?: {10}.*sha512sum.*\n)+)/.exec(workflow) ?? []
   expect(script).toContain(`sha512sum --check --strict ${sums}`)
   const run = promisify(execFile)
@@ -44,4 +45,36 @@ test('another list than that of the job before is refused', async () => {
   writeFileSync(join(folder, 'fetch.tgz'), 'bytes of fetcH')
   writeDigests(folder)
   expect(await check(before)).toEqual({ ok: false, printed: '' })
+})
+
+test('settings and hooks that lie between the tarballs do not run where they are staged', async () => {
+  const [, path = '.'] =
+    /name: tarballs\n(?: +#.*\n)* +path: (.+)\n {6}- name: The tarballs/.exec(workflow) ?? []
+  const [, script = ''] = /Stage what npm does not have\n +run: \|\n((?: {10}.*\n)+)/.exec(workflow) ?? []
+  const workspace = join(folder, 'workspace')
+  const artifact = join(workspace, path)
+  mkdirSync(join(folder, 'package'))
+  mkdirSync(artifact, { recursive: true })
+  writeFileSync(join(folder, 'package/package.json'), '{ "name": "fetch", "version": "1.0.0" }')
+  const run = promisify(execFile)
+  await run('tar', ['czf', join(artifact, 'fetch.tgz'), 'package'], { cwd: folder })
+  writeFileSync(join(artifact, 'NEW'), 'fetch.tgz\n')
+  const hookRan = join(folder, 'hook-ran')
+  writeFileSync(
+    join(artifact, 'hook.cjs'),
+    `require('node:fs').writeFileSync(${JSON.stringify(hookRan)}, '')\nmodule.exports = { hooks: {} }`,
+  )
+  writeFileSync(join(artifact, 'pnpm-workspace.yaml'), 'pnpmfile: [hook.cjs]\n')
+  // the pnpm that is here, and nothing is uploaded
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  writeFileSync(
+    join(bin, 'npm'),
+    '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@" --dry-run\n',
+  )
+  chmodSync(join(bin, 'npm'), 0o755)
+  const env = { ...process.env, PATH: [bin, process.env['PATH']].join(delimiter) }
+  const { stdout } = await run('sh', ['-ec', script], { cwd: workspace, env })
+  expect(stdout).toContain('fetch@1.0.0 (would stage)')
+  expect(existsSync(hookRan)).toBe(false)
 })
