@@ -2,12 +2,13 @@
 // of each, their digests, and the names of those that npm does not have. `--dry-run` also does what the job does that
 // stages them, without an upload. `--compare` is for after the approval: npm must have these very bytes.
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { digestOf, sums, writeDigests } from './digests.ts'
 import { pack, packed, type Packed } from './pack.ts'
 import { must, run } from './run.ts'
 import { sbomOf, writeSboms } from './sbom.ts'
+import { taggedIn, tagOf } from './tags.ts'
 
 const [what] = process.argv.slice(2)
 const folder = await pack()
@@ -25,10 +26,14 @@ async function published({ name, version }: Packed): Promise<string | undefined>
 
 const states = await Promise.all(packed().map(async (item) => ({ item, there: await published(item) })))
 if (what === '--compare') {
+  const isTagged = taggedIn(folder)
+  // A tagged version was compared before. The tarball made of it here can differ: it asks for newer versions of the others.
   for (const { item, there } of states)
-    if (there !== integrityOf(item)) faults.push(`${item.file} is not what npm has: ${there ?? 'nothing'}`)
-  const tags = packed().map((item) => `${item.name}@${item.version} ${sbomOf(item)}\n`)
-  writeFileSync(join(folder, 'TAGS'), tags.join(''))
+    if (isTagged(item)) for (const file of [item.file, sbomOf(item)]) rmSync(join(folder, file))
+    else if (there !== integrityOf(item))
+      faults.push(`${item.file} is not what npm has: ${there ?? 'nothing'}`)
+  const fresh = packed().filter((item) => !isTagged(item))
+  writeFileSync(join(folder, 'TAGS'), fresh.map((item) => `${tagOf(item)} ${sbomOf(item)}\n`).join(''))
 } else {
   const check = ['src/check.ts', folder]
   console.log(

@@ -18,6 +18,7 @@ interface Job {
 interface Workflow {
   readonly on: unknown
   readonly permissions: unknown
+  readonly concurrency?: { readonly group: string }
   readonly env?: Readonly<Record<string, string>>
   readonly jobs: Readonly<Record<string, Job>>
 }
@@ -69,6 +70,23 @@ test.each(['release.yml, stage', 'tag.yml, tag'])('%s runs nothing of the reposi
   const known =
     /^(?:$|test "\$\(sha512sum|sha512sum --check|while read -r|done < |gh release (?:view|create) |npm exec .* pnpm stage publish )/
   expect(commands.filter((command) => !known.test(command))).toEqual([])
+})
+
+test('a release and its tags do not run at the same time', () => {
+  const groups = workflows.filter(({ file }) => ['release.yml', 'tag.yml'].includes(file))
+  expect(groups.map(({ workflow }) => workflow.concurrency)).toEqual([
+    { group: 'release' },
+    { group: 'release' },
+  ])
+})
+
+test('the pnpm of a workflow is that of the workspace', () => {
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+  const { packageManager } = JSON.parse(manifest) as { packageManager: string }
+  const named = workflows.flatMap(({ text }) =>
+    [...text.matchAll(/--package=(\S+)/g)].map(([, name]) => name),
+  )
+  expect(new Set(named)).toEqual(new Set([packageManager]))
 })
 
 test.each(jobs.filter(({ steps }) => steps.some(({ uses = '' }) => uses.includes('checkout'))))(

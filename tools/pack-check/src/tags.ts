@@ -1,0 +1,14 @@
+// A version has its tag once what npm has of it was compared.
+import { execFileSync } from 'node:child_process'
+import type { Packed } from './pack.ts'
+
+/** Returns the name of a version's tag. */
+export function tagOf({ name, version }: Packed): string {
+  return `${name}@${version}`
+}
+
+/** Returns whether a version has its tag, by the tags of the repository that holds `folder`. */
+export function taggedIn(folder: string): (item: Packed) => boolean {
+  const tags = execFileSync('git', ['tag', '--list'], { cwd: folder, encoding: 'utf8' }).split('\n')
+  return (item) => tags.includes(tagOf(item))
+}
