@@ -119,9 +119,10 @@ function text(): string {
 
 Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. [\`tokenlane judge\`](guide/judge.md) graded each client by a program of a few lines
 that uses it as its own documentation shows: [npm's](../bench/peers), [the others](../bench/judge/clients),
-[Tokenlane](../examples/judge/client.ts). ✓ nothing found, ! warnings only, ✗ errors, - not graded.
+[Tokenlane](../examples/judge/client.ts). ✓ nothing found, ! warnings only, ✗ errors, - not graded. The scenes are
+${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
 
-${line(['client', 'grade', 'passed', ...names.map((name) => `\`${name}\``)])}${line(['---', ...['', '', ...names].map(() => ':-:')])}${rows.join('')}
+${line(['client', 'grade', 'passed', ...names.map((_, index) => `${index + 1}`)])}${line(['---', ...['', '', ...names].map(() => ':-:')])}${rows.join('')}
 With ${atOnce} exams at the same time, that of a client took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; that of Tokenlane ${Math.round(first === undefined ? 0 : timeOf(first))}.
 
 Read it with these in mind:

@@ -1,4 +1,4 @@
-// The files and tables that `node dashboards/write.ts` makes from the instruments, the panels and the alerts.
+// The files and lists that `node dashboards/write.ts` makes from the instruments, the panels and the alerts.
 import { fileURLToPath } from 'node:url'
 import { instruments, type Instrument } from '../src/instruments.ts'
 import { alerts } from './alerts.ts'
@@ -15,38 +15,34 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   ])
 }
 
-/** Path of the README. Comments in it mark the places of the tables. */
+/** Path of the README. Comments in it mark the places of the lists. */
 export const readme: string = at('../README.md')
 
-/** Returns the text of the README with its tables generated anew. */
-export function withTables(text: string): string {
-  return withTable(withTable(text, 'metrics', metricsTable()), 'alerts', alertsTable())
+/** Returns the text of the README with its lists generated again. */
+export function withLists(text: string): string {
+  return withList(withList(text, 'metrics', metricsList()), 'alerts', alertsList())
 }
 
-function withTable(text: string, name: string, table: string): string {
+function withList(text: string, name: string, list: string): string {
   const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(<!-- /${name} -->)`)
-  if (!place.test(text)) throw new Error(`README.md has no place for the table ${name}`)
-  return text.replace(place, (_, before: string, after: string) => `${before}\n${table}\n\n${after}`)
+  if (!place.test(text)) throw new Error(`README.md has no place for the list ${name}`)
+  return text.replace(place, (_, before: string, after: string) => `${before}\n${list}\n\n${after}`)
 }
 
-function metricsTable(): string {
-  const lines = Object.entries<Instrument>(instruments).map(
+function metricsList(): string {
+  const items = Object.entries<Instrument>(instruments).map(
     ([name, { kind, unit, attributes, description, lookAtIt }]) =>
-      `| \`${name}\`<br>${kind} in \`${unit}\`<br>${attributes.map((attribute) => `\`${attribute}\``).join('<br>')} | ${description} | ${lookAtIt} |`,
+      `- **\`${name}\`**, ${kind} in \`${unit}\`, by ${attributes.map((attribute) => `\`${attribute}\``).join(', ')}. ${description}\\\n  ${lookAtIt}`,
   )
-  return [
-    '| metric, type and unit, attributes | what it is | look at it when |',
-    '| --- | --- | --- |',
-    ...lines,
-  ].join('\n')
+  return items.join('\n')
 }
 
-function alertsTable(): string {
-  const lines = alerts.map(
-    ({ name, severity, summary, action }) =>
-      `| \`${name}\` | ${severity} | ${summary.replaceAll(/\{\{ \$labels\.tokenlane_(\w+) \}\}/g, '…').replaceAll(/\{\{ \$value \}\}/g, 'N')} | ${action} |`,
-  )
-  return ['| alert | severity | what it says | what to do |', '| --- | --- | --- | --- |', ...lines].join(
-    '\n',
-  )
+function alertsList(): string {
+  const items = alerts.map(({ name, severity, summary, action }) => {
+    const said = summary
+      .replaceAll(/\{\{ \$labels\.tokenlane_(\w+) \}\}/g, '…')
+      .replaceAll(/\{\{ \$value \}\}/g, 'N')
+    return `- **\`${name}\`** (${severity}): ${said}.\\\n  ${action}`
+  })
+  return items.join('\n')
 }

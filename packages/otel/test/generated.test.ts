@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { generatedFiles, readme, withTables } from '../dashboards/generated.ts'
+import { generatedFiles, readme, withLists } from '../dashboards/generated.ts'
 
 test.each(Array.from(generatedFiles(), ([path, text]) => ({ name: basename(path), path, text })))(
   '$name is what `pnpm --dir tools/docs write dashboards` writes',
@@ -10,8 +10,8 @@ test.each(Array.from(generatedFiles(), ([path, text]) => ({ name: basename(path)
   },
 )
 
-test('the tables of the README are what `pnpm --dir tools/docs write dashboards` writes', () => {
+test('the lists of the README are what `pnpm --dir tools/docs write dashboards` writes', () => {
   const squeezed = (text: string): string => text.replaceAll(/ {2,}|-{3,}/g, ' ')
   const text = readFileSync(readme, 'utf8')
-  expect(squeezed(text)).toBe(squeezed(withTables(text)))
+  expect(squeezed(text)).toBe(squeezed(withLists(text)))
 })

@@ -58,8 +58,8 @@ function text(): string {
   const names = [...new Set(probes.flatMap(({ usual }) => usual.rows.map(({ client }) => client)))]
   return `# TLS versions
 
-What happens to calls with tokens at servers that support one TLS version each, on Node ${nodes.join(', ')}. The code is
-that of the innermost cause; the client's own error wraps it.
+What happens to calls with tokens at servers that support one TLS version each, on Node ${nodes.join(', ')}. A code means
+that the call was refused. It is that of the innermost cause; the client's own error wraps it.
 
 | client | ${tlsVersions.map((version) => version.replace(/^TLSv(\d)$/, 'TLSv$1.0').replace('TLSv', 'TLS ')).join(' | ')} | a process that allows TLS 1.0 |
 | --- | --- | --- | --- | --- | --- |
@@ -73,9 +73,9 @@ every call of this table works in such a process at all four versions.
 
 | seen | when | what to do |
 | --- | --- | --- |
-| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, also by \`--tls-min-v1.0\` or \`--tls-min-v1.1\` in \`NODE_OPTIONS\` | \`createTokenManager\`, and every token request and call | Remove the flag. Give the agent of the one server that needs an older version a \`minVersion\` of its own. |
-| an agent or a client option with \`minVersion\`, \`maxVersion\` or \`secureProtocol\` for TLS 1.0 or 1.1 | the call, before a token is requested | Leave that setting out, or set \`minVersion: 'TLSv1.2'\`. |
-| the same in \`https.globalAgent\` | the call that would use it | The same. Give older servers an agent of their own. |
+| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it; give the old server its own agent. |
+| \`minVersion\`, \`maxVersion\` or \`secureProtocol\` of an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
+| the same in \`https.globalAgent\` | the call that would use it | The same |
 
 The error is \`INSECURE_TRANSPORT\`, and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
@@ -94,6 +94,6 @@ function cells(client: string): string[] {
   return [...usual, lax].map((outcomes) => {
     const [first, ...others] = new Set(outcomes)
     if (others.length > 0) throw new Error(`${client} differs: ${outcomes.join(', ')}`)
-    return first === 'works' ? 'works' : `refused: \`${first}\``
+    return first === 'works' ? 'works' : `\`${first}\``
   })
 }

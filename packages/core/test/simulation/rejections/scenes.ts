@@ -173,14 +173,14 @@ export const scenes: readonly Scene[] = [
       [8, undefined],
     ] as const
   ).map(([processes, lost]) => ({
-    name: `One live token for each client, ${processes} processes`,
+    name: `One live token, ${processes} processes`,
     oneLive: true,
     processes,
     seconds: 120,
     aim: { requests: 66, ...(lost !== undefined && { lost }) },
   })),
   {
-    name: 'One live token for each client, 2 processes, an issuer that takes 0.3 s',
+    name: 'One live token, 2 processes, an issuer that takes 0.3 s',
     oneLive: true,
     processes: 2,
     issuerTakes: 300,
@@ -192,7 +192,7 @@ export const scenes: readonly Scene[] = [
       [8, 1],
     ] as const
   ).map(([processes, requests]) => ({
-    name: `One live token for each client, ${processes} processes with a store; all are revoked every 20 s`,
+    name: `One live token, ${processes} processes with a store; all are revoked every 20 s`,
     oneLive: true,
     processes,
     isShared: true,

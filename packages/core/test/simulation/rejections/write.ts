@@ -8,6 +8,7 @@ import { scenes, type Scene } from './scenes.ts'
 
 const page = new URL('../../../../../docs/rejections.md', import.meta.url)
 const percent = (share: number): string => `${Number(share.toFixed(1))} %`
+const letter = (index: number): string => String.fromCodePoint(65 + index)
 const figure = (value: number, digits = 0): string => `${Number(value.toFixed(digits))}`
 const requestsOf = (value: number): string => figure(value, value < 1 ? 1 : 0)
 
@@ -51,7 +52,7 @@ for (const { aim = {}, ...scene } of scenes) {
     percent(rule.lost) + (rule.mostLost > rule.lost + 1 ? ` (${percent(rule.mostLost)})` : ''),
     requestsOf(rule.requests),
     figure(rule.extraSends, 2),
-    `${figure(rule.mean)} / ${figure(rule.longest)} ms`,
+    `${figure(rule.mean)} / ${figure(rule.longest)}`,
     `${percent(lostBefore)}, ${requestsOf(requestsBefore)}`,
   ]
   rows.push(`| ${cells.join(' | ')} |`)
@@ -66,8 +67,8 @@ function isUnlike(one: Mean, other: Mean): boolean {
   return Math.abs(one.lost - other.lost) > 1 || Math.abs(one.requests - other.requests) > 2 || isSlower
 }
 
-function short({ lost, requests, mean }: Mean): string {
-  return `${percent(lost)}, ${requestsOf(requests)}, ${figure(mean)} ms`
+function short({ lost, requests }: Mean): string {
+  return `${percent(lost)}, ${requestsOf(requests)}`
 }
 
 writeFileSync(
@@ -90,7 +91,7 @@ Each row is a simulation in its own time, with the library as it is: one process
 calls a second, and an exchange takes 10 to 50 ms. Each is played with ${seeds.length} seeds. *Lost* is the share of the calls whose
 caller gets a 401, on average; in brackets is the seed that loses most, where that is a point more. *Requests* are the
 token requests of one process at one issuer in the minute that has most of them. *Extra* is how often a call is sent
-again, on average. *Takes* is how long a call takes, on average and at most. *Before* is what the same scenes came to with
+again, on average. *Takes* is how long a call takes in ms, on average and at most. *Before* is what the same scenes came to with
 the rule before this one, lost calls and requests: measured once, with the code of commit 7ba4711. An empty aim means that
 none was set.
 
@@ -105,11 +106,12 @@ A test holds the aims, with one seed:
 
 ## Other rules
 
-Each column is the rule with a change in its code, played by the same command: lost calls, token requests and how long a
-call takes. The changes are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). Scenes that all
-of them leave as they are have no row.
+Each column is the rule with a change in its code, played by the same command: lost calls, and token requests. The changes are in
+[\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). Scenes that all of them leave as they are have no row.
 
-| scene | the rule | ${candidates.map(({ name }) => name).join(' | ')} |
+${candidates.map(({ name }, index) => `- **${letter(index)}**: ${name}`).join('\n')}
+
+| scene | the rule | ${candidates.map((_, index) => letter(index)).join(' | ')} |
 | --- | --- | ${candidates.map(() => '---').join(' | ')} |
 ${candidateRows.join('\n')}
 
