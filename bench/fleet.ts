@@ -87,12 +87,11 @@ async function measure({ name, limit, callers, rest = 0, killed }: Case): Promis
     'of what the guarantee allows':
       rest > 0 ? '' : (rate / (limit.quota / (limit.window + roundTrip))).toFixed(3),
     'most in any window': `${general.maxInWindow[0]} of ${limit.quota}`,
-    'answered 429': String(general.limited),
+    '429s': String(general.limited),
     lost: String(figures.flatMap(({ failures }) => failures).length),
-    'most calls of a process over least':
-      rest > 0 ? '' : (Math.max(...perProcess) / Math.min(...perProcess)).toFixed(3),
-    'commands per call': killed ? '' : (scripts / all.length).toFixed(2),
+    'most over least': rest > 0 ? '' : (Math.max(...perProcess) / Math.min(...perProcess)).toFixed(3),
+    commands: killed ? '' : (scripts / all.length).toFixed(2),
     'waited p50, p99': `${ms(0.5)}, ${ms(0.99)}`,
-    'fell back': String(failed.length),
+    fallbacks: String(failed.length),
   }
 }

@@ -1,5 +1,5 @@
 // Runs every bench file of this folder in turn, each in a process of its own: `pnpm bench [--quick] [--write] [name …]`.
-// A whole run, or one with `--write`, replaces `docs/benchmarks.md`.
+// A whole run, or one with `--write`, replaces `docs/measurements.md` and `docs/benchmarks.md`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'

@@ -9,11 +9,11 @@ type Storm = StormOrder['storm']
 const quick = process.argv.includes('--quick')
 const headings: Readonly<Record<Storm, string>> = {
   first: '10,000 first calls',
-  expiry: 'expiry, 200 callers: slowest call',
-  revocation: '1,000 in flight when revoked',
-  outage: 'issuer down for 2 s',
-  'long outage': 'issuer down for 30 s',
-  refusal: 'refused client, 1,000 calls',
+  expiry: 'expiry, 200 callers',
+  revocation: '1,000 when revoked',
+  outage: '2 s outage',
+  'long outage': '30 s outage',
+  refusal: 'refused, 1,000 calls',
 }
 
 const names = Object.keys(peers)

@@ -142,7 +142,7 @@ Read it with these in mind:
 
 ## What was found
 
-The rules are those of [the sandbox](../packages/sandbox#verdict) and of [the guide](guide/judge.md#the-scenes).
+The rules are those of [the sandbox](guide/sandbox.md#verdict) and of [the guide](guide/judge.md#the-scenes).
 
 ${found.join('\n')}
 ## Confirmed in the source

@@ -1,4 +1,4 @@
-// Draws the charts of the documentation from the tables in docs/benchmarks.md, also at the end of `pnpm bench`. With
+// Draws the charts of the documentation from the tables in docs/measurements.md, also at the end of `pnpm bench`. With
 // `--check` it compares them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { drawChart } from '@tokenlane/charts'
@@ -7,7 +7,7 @@ import { barChart, type Bar } from './bar-chart.ts'
 import { numberIn, tablesOf, type PageTable } from './tables.ts'
 
 const docs = new URL('../../docs/', import.meta.url)
-const page = readFileSync(new URL('benchmarks.md', docs), 'utf8')
+const page = readFileSync(new URL('measurements.md', docs), 'utf8')
 
 /** The cell of a row, by the text in its first column. */
 function cell(table: PageTable | undefined, name: string, column: string): string | undefined {
@@ -43,9 +43,9 @@ const comparisons = [
   ['Token requests\nfor 10,000 first calls', barsOf(storms, stormPeers, '10,000 first calls')],
   [
     'Calls lost of 1,000 in flight\nwhen the token is revoked',
-    barsOf(storms, stormPeers, '1,000 in flight when revoked', true),
+    barsOf(storms, stormPeers, '1,000 when revoked', true),
   ],
-  ['Calls lost while the issuer\nis down for 2 s', barsOf(storms, stormPeers, 'issuer down for 2 s', true)],
+  ['Calls lost while the issuer\nis down for 2 s', barsOf(storms, stormPeers, '2 s outage', true)],
   [
     '429s in 1,000 calls, while\nan API takes 2 s',
     // the strict ones, by the name of their package
@@ -143,6 +143,6 @@ async function draw(name: string, label: string, charts: readonly object[]): Pro
   const picture = await drawChart({ vconcat: charts } as never, label)
   if (!process.argv.includes('--check')) return writeFileSync(file, picture)
   if (readFileSync(file, 'utf8') === picture) return
-  console.error(`docs/images/${name}.svg is not what docs/benchmarks.md says`)
+  console.error(`docs/images/${name}.svg is not what docs/measurements.md says`)
   process.exitCode = 1
 }

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path'
 
 const bench = dirname(import.meta.dirname)
 const root = dirname(bench)
-const page = join(root, 'docs', 'benchmarks.md')
+const page = join(root, 'docs', 'measurements.md')
+const frontPage = join(root, 'docs', 'benchmarks.md')
 
 const headings: Readonly<Record<string, string>> = {
   fleet: 'Fleet',
@@ -39,9 +40,37 @@ const charts: Readonly<Record<string, readonly [image: string, alternative: stri
   ],
 }
 
+/** What stands on the front page: the first table after a caption of a section, and what it says in a reader's words. */
+const front: readonly (readonly [title: string, section: string, caption: string, says: string])[] = [
+  [
+    'When something goes wrong',
+    'Storms',
+    'Token requests',
+    'Each cell has the token requests and the lost calls. All ways to get a token are used by the same callers.',
+  ],
+  [
+    'What is left of a quota',
+    'Rate policies',
+    '5 to 15 ms each way',
+    'The share of a quota of 25 calls a second, and in brackets the 429s in 1,000 calls, by how long the API takes for a response.',
+  ],
+  [
+    'One budget for eight processes',
+    'Fleet',
+    '8 processes',
+    'The rate, over what the guarantee of the policy allows. The server counts the calls of every window.',
+  ],
+  [
+    'The first call of a process',
+    'Start-up',
+    'The first call',
+    'Import, set-up, token and call over TLS, as a command or a function in the cloud has it at each start.',
+  ],
+]
+
 /**
- * Writes what the benches printed into `docs/benchmarks.md`. The sections of other benches stay as they are, each with
- * the day and the load of its own run.
+ * Writes what the benches printed into `docs/measurements.md`, and what most readers ask for into `docs/benchmarks.md`. The
+ * sections of other benches stay as they are, each with the day and the load of its own run.
  */
 export function writePage(outputs: ReadonlyMap<string, string>, args: readonly string[]): void {
   const sections = knownSections()
@@ -50,7 +79,28 @@ export function writePage(outputs: ReadonlyMap<string, string>, args: readonly s
   const inOrder = [...sections].toSorted(([a], [b]) => a.localeCompare(b, 'en'))
   const body = inOrder.map(([heading, text]) => `## ${heading}\n\n${text}`).join('\n')
   writeFileSync(page, `${head()}\n${body}`)
-  execSync(`oxfmt ${JSON.stringify(page)}`, { cwd: root })
+  writeFileSync(frontPage, frontText(sections))
+  execSync(`oxfmt ${JSON.stringify(page)} ${JSON.stringify(frontPage)}`, { cwd: root })
+}
+
+/** Returns the front page, of the sections that the other page has by default. */
+export function frontText(sections: ReadonlyMap<string, string> = knownSections()): string {
+  const parts = front.map(([title, section, caption, says]) => {
+    const [, after] = (sections.get(section) ?? '').split(`\n${caption}`)
+    const [table] = /^(?:\|.*\n)+/m.exec(after ?? '') ?? []
+    if (table === undefined) throw new Error(`No table follows "${caption}" in the section ${section}`)
+    const anchor = section.toLowerCase().replaceAll(' ', '-')
+    return `## ${title}\n\n${says} [How, and more](measurements.md#${anchor}).\n\n${table}`
+  })
+  const [image, alternative] = charts['storms'] ?? []
+  return `# Benchmarks
+
+Everything is measured side by side in one run, on one machine. Ratios are what counts. [All measurements](measurements.md) has
+every table with its day, its machine and the versions; [its page](../bench/README.md) says how to repeat them.
+
+![${alternative}](images/${image}.svg)
+
+${parts.join('\n')}`
 }
 
 function chartOf(name: string): string[] {
@@ -79,7 +129,7 @@ function occasion(args: readonly string[]): string {
 function head(): string {
   const [cpu] = os.cpus()
   const machine = `${os.availableParallelism()} cores (${cpu?.model.trim()}), ${Math.round(os.totalmem() / 2 ** 30)} GiB`
-  return `# Benchmarks
+  return `# All measurements
 
 Written by \`pnpm bench\`: ${os.type()} ${os.release().replace(/-.*/, '')}, ${machine}, Node ${process.versions.node}.
 [What each table measures](../bench/README.md). Absolute figures are of that machine; ratios are what counts. A load

@@ -5,7 +5,7 @@ export interface PageTable {
   readonly rows: readonly Readonly<Record<string, string>>[]
 }
 
-/** Returns the tables below a heading of `docs/benchmarks.md`, in their order. */
+/** Returns the tables below a heading of `docs/measurements.md`, in their order. */
 export function tablesOf(page: string, heading: string): PageTable[] {
   const start = page.indexOf(`\n## ${heading}\n`)
   if (start < 0) return []

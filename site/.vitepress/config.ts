@@ -12,7 +12,7 @@ import { sidebar } from './sidebar.ts'
  */
 function searchable(text: string, { relativePath }: { relativePath?: string }): string {
   if (relativePath?.startsWith('reference/') === true) return /^# .+$/m.exec(text)?.[0] ?? ''
-  if (/^(?:benchmarks|conformance|tls|exam|runtimes)/.test(relativePath ?? ''))
+  if (/^(?:measurements|conformance|tls|exam|runtimes)/.test(relativePath ?? ''))
     return (text.match(/^#+ .+$/gm) ?? []).join('\n\n')
   return text.replaceAll(/^```\w+$/gm, '```')
 }
@@ -44,7 +44,7 @@ export default defineConfig({
             combineWith: 'AND',
             // a page that says how comes before one that lists
             boostDocument: (page: string) =>
-              /^\/(benchmarks|exam|conformance|changelog)/.test(page) ? 0.3 : 1,
+              /^\/(measurements|exam|conformance|changelog)/.test(page) ? 0.3 : 1,
           },
         },
         _render: (text, env, md) => md.render(searchable(text, env), env),

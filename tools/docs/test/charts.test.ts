@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { root } from './blocks.ts'
 
-test('the charts are what docs/benchmarks.md says; `pnpm --dir tools/docs write pictures` draws them', async () => {
+test('the charts are what docs/measurements.md says; `pnpm --dir tools/docs write pictures` draws them', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const file = fileURLToPath(new URL('bench/support/charts.ts', root))
   execFile(process.execPath, [file, '--check'], (error, stdout, stderr) =>

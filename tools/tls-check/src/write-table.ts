@@ -73,7 +73,7 @@ every call of this table works in such a process at all four versions.
 
 | seen | when | what to do |
 | --- | --- | --- |
-| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it; give the old server its own agent. |
+| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it; give that server its own agent. |
 | \`minVersion\`, \`maxVersion\` or \`secureProtocol\` of an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` | the call that would use it | The same |
 

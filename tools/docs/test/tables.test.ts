@@ -1,0 +1,31 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { frontText } from '../../../bench/support/page.ts'
+import { root } from './blocks.ts'
+
+const pages = globSync(
+  ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', '{bench,examples}/README.md'],
+  {
+    cwd: fileURLToPath(root),
+    exclude: ['**/node_modules/**'],
+  },
+)
+
+/** Returns a text without what fills the cells of its tables. */
+const squeezed = (text: string): string => text.replaceAll(/ {2,}/g, ' ').replaceAll(/-{3,}/g, '---')
+
+test.each(pages)('no row of a table in %s is wider than 160 characters', (page) => {
+  const lines = squeezed(readFileSync(new URL(page, root), 'utf8')).split('\n')
+  expect(lines.filter((line) => line.startsWith('|') && line.length > 160)).toEqual([])
+})
+
+test.each(['core', 'redis', 'sandbox'])('the README of %s has at most 150 lines', (name) => {
+  const lines = readFileSync(new URL(`packages/${name}/README.md`, root), 'utf8').split('\n')
+  expect(lines.length).toBeLessThanOrEqual(150)
+})
+
+test('docs/benchmarks.md has the figures of docs/measurements.md', () => {
+  const front = readFileSync(new URL('docs/benchmarks.md', root), 'utf8')
+  expect(squeezed(front).trim()).toBe(squeezed(frontText()).trim())
+})
