@@ -99,7 +99,7 @@ export const confirmed: readonly Confirmed[] = [
     client: 'Python: requests-oauthlib',
     scene: 'expiry',
     rule: 'work-lost',
-    finding: 'A token counts as live to its last moment: there is no margin for the time that a call takes.',
+    finding: 'A token counts as live until its last moment, without a margin for the time a call takes.',
     file: `${pythonPath}/oauthlib/oauth2/rfc6749/clients/base.py`,
     code: 'if self._expires_at and self._expires_at < time.time():',
   },
@@ -108,7 +108,7 @@ export const confirmed: readonly Confirmed[] = [
     scene: 'expiry',
     rule: 'stampede',
     finding:
-      'A thread that finds the token expired requests another one; there is no lock between the threads of a session.',
+      'Each thread that finds the token expired requests another one. Nothing makes the threads of a session wait for each other.',
     file: `${pythonPath}/authlib/oauth2/client.py`,
     code: "new_token = self.fetch_token(url, grant_type='client_credentials')",
   },

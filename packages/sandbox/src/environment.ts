@@ -27,7 +27,7 @@ export function environmentOf(
   }
 }
 
-function credentialsOf(prefix: string, { registration, settings }: Issuer): Record<string, string> {
+function credentialsOf(prefix: string, { cluster, registration, settings }: Issuer): Record<string, string> {
   const { clientId, clientSecret } = registration.credentials()
   const { privateKey, keyId } = registration.keyCredentials()
   return {
@@ -39,5 +39,8 @@ function credentialsOf(prefix: string, { registration, settings }: Issuer): Reco
           [`${prefix}_KEY_ID`]: keyId,
         }
       : { [`${prefix}_CLIENT_SECRET`]: clientSecret }),
+    // the same assertion is read from a file until it is replaced
+    ...(cluster !== undefined &&
+      settings.workloadIdentity === true && { [`${prefix}_ASSERTION_FILE`]: cluster.file() }),
   }
 }

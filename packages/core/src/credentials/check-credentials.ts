@@ -2,7 +2,7 @@ import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { mustBeObject, refuse } from '../options/check.ts'
 import { withAllFaults } from '../options/faults.ts'
 import { list, mustBeKnown, type Reader } from '../options/reader.ts'
-import { type ClientForm, clientWith, fieldsOf, kindOf, readClient } from './client.ts'
+import { type ClientForm, clientWith, fieldsOf, keyOf, kindOf, readClient } from './client.ts'
 import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
 
 /**
@@ -23,7 +23,25 @@ export function checkCredentials(
   const read = clientReader(form)
   if (!Array.isArray(value)) return read(value, path)
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
-  return list(read, 'an array')(value, path)
+  const clients = list(read, 'an array')(value, path)
+  mustDiffer(clients, path)
+  return clients
+}
+
+/** A refusal of one assertion counts for all that are told apart by nothing: the second one would never be tried. */
+function mustDiffer(clients: readonly ClientCredentials[], path: string): void {
+  const pathsByKey = new Map<string, string>()
+  for (const [index, client] of clients.entries()) {
+    if (!('assertion' in client)) continue
+    const other = pathsByKey.get(keyOf(client))
+    if (other !== undefined)
+      refuse(
+        `${path}[${index}]`,
+        `the client of \`${other}\` again`,
+        'one assertion function for each client',
+      )
+    pathsByKey.set(keyOf(client), `${path}[${index}]`)
+  }
 }
 
 function checkProvider(

@@ -1,5 +1,5 @@
 import { isRecord, shape } from '../options/check.ts'
-import type { ClientAuthenticationMethod, ClientCredentials } from './credentials.ts'
+import type { AssertionProvider, ClientAuthenticationMethod, ClientCredentials } from './credentials.ts'
 
 /** What is wrong with given credentials, without quoting them; `field` is missing where the whole is wrong. */
 export interface CredentialsFault {
@@ -110,16 +110,17 @@ export function clientWith(forms: readonly CredentialsForm[]): string {
 
 /**
  * Returns the key of a client and its proof. It is text that holds the secret: it must never be shown. An assertion is not
- * in it, since each may be another one: what is known of one of them is known of the client.
+ * in it, since each may be another one: what is known of one of them is known of all from the same file or function.
  */
 export function keyOf(client: ClientCredentials): string {
   return known.get(client)?.key ?? textOf(client)
 }
 
 function textOf(client: ClientCredentials): string {
-  return JSON.stringify({ ...client, secretIssuedAt: undefined }, (_, value: unknown) =>
-    isCryptoKey(value) ? numberOf(value) : value,
-  )
+  return JSON.stringify({ ...client, secretIssuedAt: undefined }, (_, value: unknown) => {
+    if (typeof value === 'function') return (value as AssertionProvider).readsFrom?.()
+    return isCryptoKey(value) ? numberOf(value) : value
+  })
 }
 
 /** Numbers the keys that are objects, which have no text. */

@@ -1,5 +1,13 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UnsecuredJWT } from 'jose'
@@ -158,7 +166,7 @@ test.each([
 const inSeconds = now / 1_000
 
 test.each<[string, () => unknown, string]>([
-  ['no JWT', () => 'secret-1', 'the assertion is not a JWT'],
+  ['not a JWT', () => 'secret-1', 'the assertion is not a JWT'],
   ['two parts of a JWT', () => 'eyJhIjoxfQ.eyJhIjoxfQ', 'the assertion is not a JWT'],
   ['nothing', () => undefined, 'the assertion function returned nothing'],
   ['an object', () => ({}), 'the assertion function returned an object'],
@@ -242,6 +250,22 @@ test('a refusal is remembered for the client and its kind of proof, though every
   await vi.advanceTimersByTimeAsync(30_000)
   expect(await obtain()).toContain('check client id and assertion in `issuers.partner.credentials`')
   expect(sent).toHaveLength(2)
+})
+
+test('two files of one client are two proofs, and two functions are refused at the start', async () => {
+  const files = ['old', 'new'].map((name) => join(folder, name))
+  for (const file of files) writeFileSync(file, assertion())
+  const lists = files.map((file) => ({ clientId: 'client-1', assertion: fileAssertion(file) }))
+  const first = readFileSync(files[0] as string, 'utf8')
+  const { tokens, sent } = service(lists, {
+    answer: (form) => (form.get('client_assertion') === first ? refused(form) : issued(form)),
+  })
+  await tokens.getToken('partner')
+  expect(sent).toHaveLength(2)
+  const client = { clientId: 'client-1', assertion: () => assertion() }
+  expect(() => service([secret, client, { ...client }])).toThrow(
+    'credentials[2]` is the client of `issuers.partner.credentials[1]` again; allowed: one assertion function for each client',
+  )
 })
 
 test('a list of a secret and an assertion moves from one to the other in the flight that is refused, and back', async () => {

@@ -45,7 +45,10 @@ export function readApis(
       },
       ratePolicy: optional(readRatePolicy),
       resend: optional(readResend, true),
-      refusedStatuses: optional(list(readStatus, refusedAllowed), refusedByDefault),
+      refusedStatuses: optional(
+        list(statusBeside(own(own(value, 'ratePolicy'), 'limitedStatuses')), refusedAllowed),
+        refusedByDefault,
+      ),
     })(value, path)
   }
   return list(read, 'an array, which may be empty')
@@ -66,10 +69,20 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
 
 const refusedAllowed = 'an array of status codes, 400 to 499 but 429'
 
-const readStatus: Reader<number> = (value, path) =>
-  Number.isInteger(value) && (value as number) >= 400 && (value as number) < 500 && value !== 429
-    ? (value as number)
-    : refuse(path, shape(value), refusedAllowed)
+/** @param limited as they are given: one status cannot mean both. */
+function statusBeside(limited: unknown): Reader<number> {
+  return (value, path) => {
+    if (!Number.isInteger(value) || (value as number) < 400 || (value as number) > 499 || value === 429)
+      refuse(path, shape(value), refusedAllowed)
+    if (Array.isArray(limited) && limited.includes(value))
+      refuse(
+        path,
+        `${shape(value)}, as one of \`ratePolicy.limitedStatuses\` is`,
+        'a status in one of both lists',
+      )
+    return value as number
+  }
+}
 
 /** Reads which calls may be sent again. */
 export const readResend: Reader<boolean | readonly string[]> = (value, path) => {

@@ -52,3 +52,11 @@ test.each([[200], [429], [500], ['403'], 403])('%j is refused', (...statuses) =>
     /`apis\[0\]\.refusedStatuses.*allowed: an array of status codes, 400 to 499 but 429/,
   )
 })
+
+test('a status cannot refuse a token and a call for its limit', () => {
+  const ratePolicy = { limits: [], limitedStatuses: [403, 429] }
+  const [api] = apis([401, 403]).apis
+  expect(() => fakeService({}, { apis: [{ ...(api as object), ratePolicy }] as never })).toThrow(
+    '`apis[0].refusedStatuses[1]` is 403, as one of `ratePolicy.limitedStatuses` is; allowed: a status in one of both lists',
+  )
+})

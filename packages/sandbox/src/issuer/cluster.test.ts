@@ -34,6 +34,21 @@ async function ask(realm: Realm, assertion: string): Promise<string> {
   return `${status} ${sandbox.control.journal({ limit: 1 })[0]?.reason ?? ''}`
 }
 
+test('the variables name a file with an assertion where one may be sent again', async () => {
+  const variables = sandbox.control.environment()
+  const file = variables['WEBLINK_ASSERTION_FILE'] ?? ''
+  expect(await ask('weblink', readFileSync(file, 'utf8'))).toMatch(/^200 issued/)
+  expect(sandbox.control.environment()).toEqual(variables)
+  expect(variables).not.toHaveProperty('GENERAL_ASSERTION_FILE')
+})
+
+test('assertions of a cluster beside private_key_jwt are refused at the start', async () => {
+  const general = { clientAuthentication: 'private_key_jwt', workloadIdentity: true } as const
+  await expect(startSandbox({ issuers: { general } })).rejects.toThrow(
+    "issuers.general.workloadIdentity\" must be false where clientAuthentication is 'private_key_jwt'",
+  )
+})
+
 test.each(['general', 'weblink'] as const)(
   'the %s issuer takes an assertion of the cluster',
   async (realm) => {
@@ -56,7 +71,7 @@ test('an assertion that is wrong is refused with the reason, and is a finding of
     'it is for another audience': make('general', { audience: 'https://other.example.com' }),
     'it has expired': make('general', { lifetime: -1_000 }),
     'its signature is wrong': `${make('general').slice(0, -4)}AAAA`,
-    'its key is not one of the cluster, or was rotated away': 'no JWT',
+    'its key is not one of the cluster, or was rotated away': 'not a JWT',
   }
   for (const [reason, assertion] of Object.entries(wrong))
     expect(await ask('general', assertion)).toBe(`401 a refused client_assertion: ${reason}`)

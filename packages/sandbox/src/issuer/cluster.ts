@@ -32,6 +32,8 @@ export interface Cluster {
    * @returns the path of the file.
    */
   project(options?: AssertionOptions): string
+  /** Returns the path of the one file that the variables of the environment name, with an assertion for the issuer. */
+  file(): string
   /** Removes the files. */
   close(): void
 }
@@ -61,6 +63,7 @@ export function createCluster(
   let keys = [make()]
   const seen = new Set<string>()
   const folders = new Map<string, NodeJS.Timeout>()
+  let named: string | undefined
 
   const assertion = ({ audience = origin, lifetime = 600_000 }: AssertionOptions = {}): string => {
     const [{ kid, privateKey }] = keys as [Key]
@@ -71,7 +74,7 @@ export function createCluster(
     return `${text}.${sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding }).toString('base64url')}`
   }
 
-  return {
+  const cluster: Cluster = {
     assertion,
     rotateKeys({ overlap }) {
       keys = [make(), ...(overlap ? keys : [])]
@@ -120,6 +123,7 @@ export function createCluster(
       symlinkSync(join('..data', 'token'), join(folder, 'token'))
       return join(folder, 'token')
     },
+    file: () => (named ??= cluster.project()),
     close() {
       for (const [folder, timer] of folders) {
         clearTimeout(timer)
@@ -128,6 +132,7 @@ export function createCluster(
       folders.clear()
     },
   }
+  return cluster
 }
 
 const dsaEncoding = 'ieee-p1363'

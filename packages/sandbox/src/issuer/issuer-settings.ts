@@ -41,22 +41,37 @@ export interface IssuerSettings {
 
 const path = 'a path such as /oauth2/token'
 const scopes = 'scopes with one space between them'
+const besideKeys =
+  "false where clientAuthentication is 'private_key_jwt': a cluster's assertions go with a secret's methods"
 
 export const issuerSettings: Allowed<Partial<Record<Realm, IssuerSettings>>> = object<
   Partial<Record<Realm, IssuerSettings>>
 >(
   perRealm(() =>
     optional(
-      object<IssuerSettings>({
-        clientAuthentication: optional(oneOf(clientAuthentications)),
-        metadata: optional(trueOrFalse),
-        workloadIdentity: optional(
-          v.union([trueOrFalse, v.literal('single-use')], "true, false or 'single-use'"),
-        ),
-        // RFC 6749 §3.3
-        scope: optional(v.pipe(v.string(scopes), v.regex(/^(?:[!#-[\]-~]+(?: [!#-[\]-~]+)*)?$/, scopes))),
-        tokenPath: optional(v.pipe(v.string(path), v.regex(/^(?:\/[\w.~-]+)+$/, path))),
-      }),
+      v.pipe(
+        object<IssuerSettings>({
+          clientAuthentication: optional(oneOf(clientAuthentications)),
+          metadata: optional(trueOrFalse),
+          workloadIdentity: optional(
+            v.union([trueOrFalse, v.literal('single-use')], "true, false or 'single-use'"),
+          ),
+          // RFC 6749 §3.3
+          scope: optional(v.pipe(v.string(scopes), v.regex(/^(?:[!#-[\]-~]+(?: [!#-[\]-~]+)*)?$/, scopes))),
+          tokenPath: optional(v.pipe(v.string(path), v.regex(/^(?:\/[\w.~-]+)+$/, path))),
+        }),
+        v.rawCheck(({ dataset, addIssue }) => {
+          const { value, typed } = dataset
+          if (!typed || value.clientAuthentication !== 'private_key_jwt' || !value.workloadIdentity) return
+          const at = {
+            type: 'object',
+            origin: 'value',
+            input: { ...value },
+            key: 'workloadIdentity',
+          } as const
+          addIssue({ message: besideKeys, path: [{ ...at, value: value.workloadIdentity }] })
+        }),
+      ),
     ),
   ),
 )
