@@ -258,6 +258,12 @@ export class Arrivals {
     this.#windowEnd = now + this.#window
   }
 
+  /** Returns whether one more request may need another connection than those that were busy lately, though some are busy. */
+  outgrows(now: number): boolean {
+    this.#passTime(now)
+    return this.#busy > 0 && this.#taken >= Math.max(...this.#mostBusy)
+  }
+
   /** Returns whether one more request may need another connection than those that were busy lately. */
   #opens(now: number): boolean {
     this.#passTime(now)

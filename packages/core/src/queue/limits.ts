@@ -40,6 +40,9 @@ export interface LimitsStatus {
 /** The pause of an API that refuses calls and does not say for how long. */
 const pauseAfter = backoff({ first: 1_000, most: 60_000, jitter: 'none' })
 
+/** A refusal after this many rounds of the quota without one is what `accounting: 'learned'` learns from. */
+const quietRounds = 10
+
 /**
  * Decides whether an API may be called now: its limiter keeps the rate policy, and it is paused after it refused a call
  * for its limit, or said that nothing remains.
@@ -63,6 +66,10 @@ export class Limits {
   #reportedStatus = 0
   #refusedInRow = 0
   #refusedAt = Number.NEGATIVE_INFINITY
+  /** How many calls had been sent at the last refusal. */
+  #refusedOrder = 0
+  /** Whether the last refusal only made the limiter learn: then there is neither a trial call nor another pace. */
+  #isLesson = false
 
   /** @param serve is called when calls may be sent earlier than was said. */
   constructor({ api, policy, emit, limiter }: LimitsOptions, serve: () => void) {
@@ -202,15 +209,25 @@ export class Limits {
     // calls that were sent together are refused together: one refusal in a row, not ten
     const isNew = unit.sentAt > this.#refusedAt
     const named = this.#policy.rateLimitHeaders ? readPolicy(response) : []
-    if (this.#pace.refused(isNew, this.#policy.limits, named, performance.now())) this.#keepPace()
     if (isNew) {
       this.#refusedInRow += 1
       this.#refusedAt = performance.now()
+      this.#isLesson = this.#isQuietBefore(unit)
+      this.#refusedOrder = this.#sent
     }
+    if (!this.#isLesson && this.#pace.refused(isNew, this.#policy.limits, named, performance.now()))
+      this.#keepPace()
     const asked = readPause(response, this.#policy) ?? pauseAfter(this.#refusedInRow)
     const ms = Math.min(asked, this.#policy.longestPause)
-    this.#pause(ms, 'refused', response.status)
+    this.#pause(ms, 'refused', response.status, !this.#isLesson)
     this.#limiter.pause?.(ms)
+  }
+
+  /** Whether refusals are learned from, and none came for so long that the limits cannot be wrong. */
+  #isQuietBefore({ order }: Unit): boolean {
+    const { accounting, limits } = this.#policy
+    const calls = Math.max(0, ...limits.map(({ quota }) => quota)) * quietRounds
+    return accounting === 'learned' && order > this.#refusedOrder + calls
   }
 
   /** Lets the limiter keep the part of the limits that the API takes. */
@@ -252,10 +269,10 @@ export class Limits {
     this.#pause(ms, 'used-up', this.#reportedStatus)
   }
 
-  #pause(ms: number, reason: 'refused' | 'used-up', status: number): void {
+  #pause(ms: number, reason: 'refused' | 'used-up', status: number, isTried = true): void {
     // responses to calls that were under way together ask for one pause, and make one event
     const isNew = this.#pausedUntil <= performance.now() || ms > this.#announced
-    this.#pauseFor(ms)
+    this.#pauseFor(ms, isTried)
     // a refusal is not taken back by a response that says that calls remain
     if (isNew || reason === 'refused') this.#reason = reason
     if (!isNew) return
@@ -265,9 +282,9 @@ export class Limits {
     this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status, reason, ...differs })
   }
 
-  #pauseFor(ms: number): void {
+  #pauseFor(ms: number, isTried = true): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
-    this.#trial.begin()
+    if (isTried) this.#trial.begin()
   }
 
   #endPause(): void {

@@ -273,3 +273,22 @@ test('the share in use is that of the fullest limit, and never above 1', () => {
   vi.advanceTimersByTime(1_002)
   expect(limiter.used?.()).toBe(0.04)
 })
+
+test.each([
+  ['learned: calls that wait are sent once a quarter of the quota is free', 'learned', 7_000, 1_400],
+  ['strict: each call is sent once a unit is free', 'strict', 7_000, 700],
+  ['learned, with a window above ten seconds: as strict', 'learned', 11_000, 700],
+] as const)('%s', (_what, accounting, window, wait) => {
+  const limiter = limiterOf([{ quota: 8, window }], { accounting })
+  for (let calls = 0; calls < 8; calls += 1) {
+    const { permit } = taken(limiter)
+    permit.answered()
+    permit.ended()
+    pass(700)
+  }
+  pass(window - 8 * 700 - 700)
+  limiter.take(8)
+  expect(limiter.take(8)).toBeCloseTo(wait, -1)
+  // fewer calls than a batch do not wait for more units than they use
+  expect(limiter.take(1)).toBeCloseTo(700, -1)
+})

@@ -1,6 +1,6 @@
 import { Arrivals, type LimiterClock } from './arrivals.ts'
 import type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './rate-limiter.ts'
-import { SlidingWindow, UnitHistory } from './sliding-window.ts'
+import { SlidingWindow, UnitHistory, unitSpan } from './sliding-window.ts'
 
 /**
  * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock or, in a
@@ -24,6 +24,19 @@ const processClock: LimiterClock = {
   after: (ms, run) => setTimeout(run, ms),
 }
 
+/**
+ * With `accounting: 'learned'`, queued calls are sent in batches: once this part of the quota is free, and for as long as
+ * the next unit comes free within this part of the window. The gap between two batches lies where one window ends and the
+ * next begins, so a request that travels longer than others harms nothing. At an even pace any request may arrive in a
+ * window that is still full, and the learned bound has to be twice as long.
+ */
+const batchOfQuota = 1 / 4
+const breakInBatch = 1 / 10
+/** A call of a batch waits for an open connection for this part of the window, since a set-up puts off the next batch. */
+const waitForConnection = 1 / 20
+/** In milliseconds. With a longer window a bound is a small part of it, and a batch would be far from the next one. */
+const longestBatched = 10_000
+
 class MemoryLimiter implements RateLimiter {
   readonly #clock: LimiterClock
   readonly #history = new UnitHistory()
@@ -33,6 +46,11 @@ class MemoryLimiter implements RateLimiter {
   /** Between one send and the next, with `spread`; otherwise 0. */
   #interval = 0
   #lastSentAt = Number.NEGATIVE_INFINITY
+  /** How many units must be free before calls that wait for one are sent again. */
+  #batch = 1
+  #isInBatch = false
+  /** Since when a unit is free. */
+  #readyAt = Infinity
 
   constructor(options: RateLimiterOptions, clock: LimiterClock, isAlone: boolean) {
     this.#clock = clock
@@ -45,19 +63,33 @@ class MemoryLimiter implements RateLimiter {
     this.#longestSpan = Math.max(0, ...this.#windows.map(({ span }) => span))
     this.#interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
     this.#arrivals.setPolicy(accounting, unansweredGrace, this.#longestSpan)
+    const isBatched = accounting === 'learned' && !spread && unitSpan(longestBatched) >= this.#longestSpan
+    this.#batch = isBatched ? Math.ceil(Math.min(...limits.map(({ quota }) => quota)) * batchOfQuota) : 1
   }
 
-  take(): Permit | NotBefore {
+  take(couldUse: number): Permit | NotBefore {
     const now = this.#clock.now()
     let wait = 0
     this.#arrivals.stillHere(now)
-    for (const window of this.#windows) wait = Math.max(wait, window.wait(now))
-    if (wait > 0) this.#arrivals.full()
+    const units = this.#isInBatch ? 1 : Math.min(this.#batch, couldUse)
+    for (const window of this.#windows) wait = Math.max(wait, window.wait(now, units))
+    this.#isInBatch = wait <= this.#longestSpan * breakInBatch
+    if (wait > 0) {
+      this.#arrivals.full()
+      this.#readyAt = Infinity
+    } else if (this.#batch > 1) wait = this.#waitForConnection(now)
     wait = Math.max(wait, this.#lastSentAt + this.#interval - now)
     if (wait > 0) return wait
     this.#lastSentAt = now
     this.#history.forget(now, this.#longestSpan)
     return this.#permit()
+  }
+
+  /** Returns for how long a call waits for a response that leaves it an open connection. */
+  #waitForConnection(now: number): number {
+    if (!this.#arrivals.outgrows(now)) return 0
+    this.#readyAt = Math.min(this.#readyAt, now)
+    return Math.max(0, this.#readyAt + this.#longestSpan * waitForConnection - now)
   }
 
   used(): number {

@@ -34,12 +34,13 @@ export class SlidingWindow {
     return Math.min(1, (this.#quota - this.unitsLeft(now)) / this.#quota)
   }
 
-  /** Returns the milliseconds until a unit is free. */
-  wait(now: number): number {
+  /** Returns the milliseconds until so many units are free. */
+  wait(now: number, units = 1): number {
+    const wanted = Math.min(units, this.#quota)
     // the usual case, without a search
-    if (this.#history.size < this.#quota) return 0
-    const left = this.unitsLeft(now)
-    return left > 0 ? 0 : this.#history.freeAt(now, this.span, -left) - now
+    if (this.#history.size + wanted <= this.#quota) return 0
+    const missing = wanted - this.unitsLeft(now)
+    return missing > 0 ? this.#history.freeAt(now, this.span, missing - 1) - now : 0
   }
 
   /**
