@@ -38,7 +38,7 @@ const leastMargin = 2
 const shrink = 0.9
 const above = 1.25
 /** A learned bound goes below where it stayed after this many quiet windows, divided by its length in steps. */
-const patience = 2_000
+const patience = 1_000
 /** A learned bound matters by steps of this part of the window. */
 const stepOfWindow = 1 / 200
 

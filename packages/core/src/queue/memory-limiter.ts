@@ -31,9 +31,8 @@ const processClock: LimiterClock = {
  * window that is still full, and the learned bound has to be twice as long.
  */
 const batchOfQuota = 1 / 4
+/** So long, too, a call of a batch waits for an open connection, since a set-up would put off the next batch. */
 const breakInBatch = 1 / 10
-/** A call of a batch waits for an open connection for this part of the window, since a set-up puts off the next batch. */
-const waitForConnection = 1 / 20
 /** In milliseconds. With a longer window a bound is a small part of it, and a batch would be far from the next one. */
 const longestBatched = 10_000
 
@@ -89,7 +88,7 @@ class MemoryLimiter implements RateLimiter {
   #waitForConnection(now: number): number {
     if (!this.#arrivals.outgrows(now)) return 0
     this.#readyAt = Math.min(this.#readyAt, now)
-    return Math.max(0, this.#readyAt + this.#longestSpan * waitForConnection - now)
+    return Math.max(0, this.#readyAt + this.#longestSpan * breakInBatch - now)
   }
 
   used(): number {
