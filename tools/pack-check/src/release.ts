@@ -6,11 +6,15 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { digestOf, sums, writeDigests } from './digests.ts'
 import { pack, packed, type Packed } from './pack.ts'
+import { pendingIn } from './pending.ts'
 import { must, run } from './run.ts'
 import { sbomOf, writeSboms } from './sbom.ts'
 import { taggedIn, tagOf } from './tags.ts'
 
 const [what] = process.argv.slice(2)
+const pending = what === undefined ? pendingIn(new URL('../../../.changeset/', import.meta.url)) : []
+if (pending.length > 0)
+  throw new Error(`No version contains ${pending.join(', ')}: \`npm run release -- version\` comes first`)
 const folder = await pack()
 const faults = await writeSboms(folder)
 
