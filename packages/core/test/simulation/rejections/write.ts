@@ -118,7 +118,7 @@ ${candidateRows.join('\n')}
 ## Where two aims exclude each other
 
 - **How soon a renewal that was in vain is followed by the next.** Soon is right where another process has taken the token
-  away. Late is right where all servers learn of a new token only after seconds, since each renewal begins that time anew.
+  away. Late is right where all servers learn of a new token only after seconds, since each renewal restarts that time.
   With 2 to 3 s, then twice as long, an API that knows tokens after 5 s loses 53 %, and eight processes with one live token
   lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was taken: it costs an API that refuses everything
   six token requests in its first minute, which is the most that was allowed.
