@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 
+import { default as draft04 } from 'ajv-draft-04'
+import { default as formats } from 'ajv-formats'
 import { expect, test } from 'vitest'
+import { validateXML } from 'xmllint-wasm'
 
 import type { Exam } from './exam.ts'
 import { junitXml } from './junit.ts'
@@ -126,4 +130,24 @@ test('the SARIF log has a rule and a result for each finding, at the file that t
     ],
   })
   expect(JSON.stringify(sarifLog(exam, ['true']))).not.toContain('locations')
+})
+
+const schema = (name: string): string =>
+  readFileSync(new URL(`../../test/schemas/${name}`, import.meta.url), 'utf8')
+
+test("the JUnit report is valid by Jenkins' schema, and a wrong one is not", async () => {
+  const contents = junitXml(exam, new Date('2026-01-02T03:04:05.678Z'))
+  const validate = (text: string) =>
+    validateXML({ xml: [{ fileName: 'report.xml', contents: text }], schema: [schema('junit-10.xsd')] })
+  expect(await validate(contents)).toMatchObject({ valid: true, errors: [] })
+  expect(await validate(contents.replaceAll('testcase', 'case'))).toMatchObject({ valid: false })
+})
+
+test("the SARIF report is valid by OASIS' schema, and a wrong one is not", () => {
+  const validate = formats
+    .default(new draft04.default({ strict: false }))
+    .compile(JSON.parse(schema('sarif-2.1.0.json')) as object)
+  const log: unknown = JSON.parse(JSON.stringify(sarifLog(exam, ['true'])))
+  expect([validate(log), validate.errors]).toEqual([true, null])
+  expect(validate({ ...(log as object), version: '2.0.0' })).toBe(false)
 })
