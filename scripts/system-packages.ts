@@ -6,6 +6,7 @@ import { findRedisServer, findValkeyServer } from '../tools/testing/src/redis-se
 import { unpackRedis, unpackValkey } from './unpack-server.ts'
 
 interface Program {
+  /** As `apt-get` is given it; more than one with spaces between. */
   readonly debianPackage: string
   readonly why: string
   /** The tests that start it, as globs. */
@@ -15,6 +16,9 @@ interface Program {
 
 const runs = (command: string, ...args: string[]): boolean =>
   spawnSync(command, args, { stdio: 'ignore' }).status === 0
+
+/** Whether a module is there for the Python of the machine, which may not be the first on the `PATH`. */
+const debianPythonHas = (module: string): boolean => runs('/usr/bin/python3', '-c', `import ${module}`)
 
 /** What `npm test` needs. */
 const redisServer: Program = {
@@ -60,6 +64,24 @@ const others: readonly Program[] = [
       'examples/quickstart/terminal.long.ts',
     ],
     isHere: () => runs('python3', '--version'),
+  },
+  {
+    debianPackage: 'python3-authlib python3-flask',
+    why: 'a test gets tokens from Authlib',
+    tests: ['packages/core/test/authorization-servers/authlib.long.ts'],
+    isHere: () => debianPythonHas('authlib, flask'),
+  },
+  {
+    debianPackage: 'python3-django-oauth-toolkit',
+    why: 'a test gets tokens from it',
+    tests: ['packages/core/test/authorization-servers/django-oauth-toolkit.long.ts'],
+    isHere: () => debianPythonHas('oauth2_provider'),
+  },
+  {
+    debianPackage: 'glewlwyd dbconfig-sqlite3',
+    why: 'a test gets tokens from it',
+    tests: ['packages/core/test/authorization-servers/glewlwyd.long.ts'],
+    isHere: () => runs('glewlwyd', '--version'),
   },
 ]
 
@@ -120,7 +142,10 @@ async function install(names: readonly string[]): Promise<void> {
       trap 'rm -f /usr/sbin/policy-rc.d' EXIT
     fi
     ${apt} update
-    DEBIAN_FRONTEND=noninteractive ${apt} install -y --no-install-recommends ${names.join(' ')}`
+    # one by one, since a release of Debian may lack one of them
+    for names in ${names.map((each) => `'${each}'`).join(' ')}; do
+      DEBIAN_FRONTEND=noninteractive ${apt} install -y --no-install-recommends $names
+    done`
   const shell = ['sh', '-c', script]
   const installation = isRoot
     ? spawn('sh', shell.slice(1), { stdio: 'ignore' })

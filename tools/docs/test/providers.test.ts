@@ -85,3 +85,14 @@ test.each(Object.entries(providers))(
     await tokens.close()
   },
 )
+
+test('the overview names the version of each server on npm from which tests get tokens', () => {
+  const catalog = readFileSync(new URL('pnpm-workspace.yaml', root), 'utf8')
+  const overview = readFileSync(new URL('README.md', folder), 'utf8')
+  const rows = overview.matchAll(/^\| (\S+) +\| (\d\S+) +\|/gm)
+  const named = Array.from(rows, ([, name, version]) => `${name}: ${version}`)
+  const pinned = new Set(catalog.replaceAll("'", '').split(/\s*\n\s*/))
+  const ofDebian = ['Authlib: 1.2.0', 'django-oauth-toolkit: 1.7.0', 'glewlwyd: 2.7.5']
+  expect(named.filter((each) => !pinned.has(each))).toEqual(ofDebian)
+  expect(named).toHaveLength(8)
+})

@@ -34,6 +34,9 @@ const starters: Readonly<Record<string, RegExp>> = {
   prometheus: /tools\/testing\/src\/prometheus-server\.ts$|'promtool'/,
   chromium: /\/chromium\.ts$/,
   python3: /'python3'/,
+  'python3-authlib python3-flask': /'authlib-server\.py'/,
+  'python3-django-oauth-toolkit': /'django-server\.py'/,
+  'glewlwyd dbconfig-sqlite3': /'glewlwyd'/,
 }
 
 const globsOf = (name: string): readonly string[] =>

@@ -9,29 +9,7 @@ import oauth2orize, { type MiddlewareRequest } from 'oauth2orize'
 import { Passport } from 'passport'
 import { BasicStrategy } from 'passport-http'
 import { Strategy as PasswordStrategy } from 'passport-oauth2-client-password'
-
-/** What a test sets. */
-export interface Registered {
-  clientId: string
-  /** The secrets that the server takes now. */
-  secrets: readonly string[]
-}
-
-/** How long each token lives, in seconds. */
-export const lifetime = 60
-
-/** A server, and what it does otherwise than RFC 6749 says. */
-export interface Server {
-  readonly name: string
-  /** Returns what answers token requests at any path. */
-  readonly start: (registered: Registered) => RequestListener | Promise<RequestListener>
-  /** Whether it decodes what Basic authentication holds (RFC 6749 §2.3.1). */
-  readonly decodesBasic: boolean
-  /** Whether it asks for a client at all. */
-  readonly knowsClients: boolean
-  /** How it names a client that it refuses; `undefined` for a response without an OAuth body. */
-  readonly refusal: string | undefined
-}
+import { lifetime, type Registered, type Server } from './checks.ts'
 
 export const servers: readonly Server[] = [
   {
@@ -154,10 +132,11 @@ export const servers: readonly Server[] = [
     decodesBasic: true,
     knowsClients: false,
     refusal: undefined,
-    async start() {
+    issuerPath: '',
+    async start(_registered, { issuer }) {
       const server = new MockServer()
       await server.issuer.keys.generate('RS256')
-      server.issuer.url = 'http://localhost'
+      server.issuer.url = issuer
       server.service.on('beforeResponse', (response: { body: { expires_in?: number } }) => {
         response.body.expires_in = lifetime
       })

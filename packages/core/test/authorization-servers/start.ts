@@ -1,5 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
 import { generate } from 'selfsigned'
 import { afterAll, beforeAll } from 'vitest'
@@ -9,6 +12,14 @@ import type { Registration, ServerData } from './oidc-provider.ts'
 interface Pair {
   readonly key: string
   readonly cert: string
+}
+
+/** An authority for the tests of a file. */
+interface Authority {
+  /** Its certificate; there once the tests begin. */
+  readonly ca: string
+  /** Makes a certificate, of this authority or of none. */
+  certificate(subject: string, trusted?: boolean): Promise<Pair>
 }
 
 /** An oidc-provider for the tests of a file. */
@@ -24,8 +35,7 @@ export interface TestServer {
 /** Starts a server over TLS before the tests of a file, and makes this process trust it. */
 export function useOidcProvider(): TestServer {
   let child: ChildProcess
-  let authority: Pair
-  const trusted = tls.getCACertificates()
+  const authority = useAuthority()
   const used = {
     issuer: '',
     async register(clients: Registration['clients'], tokenPath = '/token') {
@@ -33,6 +43,41 @@ export function useOidcProvider(): TestServer {
       child.send({ clients, tokenPath } satisfies Registration)
       await registered
     },
+    certificate: authority.certificate,
+  }
+  beforeAll(async () => {
+    child = fork(new URL('oidc-provider.ts', import.meta.url))
+    const data: ServerData = { ...(await authority.certificate('localhost')), ca: authority.ca }
+    child.send(data)
+    ;[used.issuer] = (await once(child, 'message')) as [string]
+  }, 60_000)
+  afterAll(() => void child.kill())
+  return used
+}
+
+/** An HTTPS server on loopback for the tests of a group, which this process trusts; its `url` is there once they begin. */
+export function useTlsServer(listener: RequestListener): { readonly url: string } {
+  const authority = useAuthority()
+  const used = { url: '' }
+  let server: Server
+  beforeAll(async () => {
+    server = createServer(await authority.certificate('localhost'), listener).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    used.url = `https://localhost:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return used
+}
+
+/** Makes this process trust an authority of its own while the tests of a file or group run. */
+function useAuthority(): Authority {
+  const trusted = tls.getCACertificates()
+  let authority: Pair
+  const used = {
+    ca: '',
     async certificate(subject: string, isTrusted = true) {
       const ca = isTrusted ? authority : undefined
       const pair = await generate([{ name: 'commonName', value: subject }], { ...curve, ...(ca && { ca }) })
@@ -45,16 +90,10 @@ export function useOidcProvider(): TestServer {
       extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
     })
     authority = { key: ca.private, cert: ca.cert }
-    const { key, cert } = await used.certificate('localhost')
+    used.ca = ca.cert
     tls.setDefaultCACertificates([...trusted, ca.cert])
-    child = fork(new URL('oidc-provider.ts', import.meta.url))
-    child.send({ key, cert, ca: ca.cert } satisfies ServerData)
-    ;[used.issuer] = (await once(child, 'message')) as [string]
-  }, 60_000)
-  afterAll(() => {
-    tls.setDefaultCACertificates(trusted)
-    child.kill()
   })
+  afterAll(() => tls.setDefaultCACertificates(trusted))
   return used
 }
 
