@@ -90,7 +90,7 @@ test('closing cuts calls under way and connections that say nothing, and may be 
   await expect(exchange(own, own.apiUrl)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 })
 
-test('a process that closed its sandbox ends, and the sandbox printed nothing', async () => {
+test('a process that closed its sandbox ends, and the sandbox printed nothing', async ({ signal }) => {
   const program = `
     import { startSandbox } from ${JSON.stringify(new URL('index.ts', import.meta.url).href)}
     import { callApi, requestToken, tokenOf } from ${JSON.stringify(new URL('../test/client.ts', import.meta.url).href)}
@@ -108,7 +108,7 @@ test('a process that closed its sandbox ends, and the sandbox printed nothing', 
   `
   const run = promisify(execFile)
   const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', program], {
-    timeout: 20_000,
+    signal,
   })
   expect(stdout).toBe('')
   expect(stderr).toBe('')

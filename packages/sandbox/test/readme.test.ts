@@ -10,14 +10,12 @@ const packageFolder = new URL('..', import.meta.url)
 const reference = await readFile(new URL('../../docs/guide/sandbox.md', packageFolder), 'utf8')
 const readme = await readFile(new URL('README.md', packageFolder), 'utf8')
 
-test('the example runs as it stands', async () => {
+test('the example runs as it stands', async ({ signal }) => {
   const example = /```ts\n(.+?)```/s.exec(readme)?.[1] ?? ''
-  const options = { cwd: packageFolder, timeout: 20_000 }
-  const run = promisify(execFile)(
-    process.execPath,
-    ['--input-type=module-typescript', '--eval', example],
-    options,
-  )
+  const run = promisify(execFile)(process.execPath, ['--input-type=module-typescript', '--eval', example], {
+    cwd: packageFolder,
+    signal,
+  })
   await expect(run).resolves.toMatchObject({ stdout: '' })
 })
 
