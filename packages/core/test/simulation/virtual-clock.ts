@@ -31,10 +31,11 @@ export class VirtualClock {
   #live = 0
 
   install(): void {
-    const clock = {
-      now: () => this.#monotonic,
-      timeOrigin: start,
-    }
+    // the rest stays as it is: a `fetch` that is used for the first time now keeps a function of it for good
+    const clock = Object.create(realPerformance, {
+      now: { value: () => this.#monotonic },
+      timeOrigin: { value: start },
+    }) as typeof realPerformance
     Object.assign(globalThis, {
       setTimeout: (run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
         this.#add(() => run(...given), ms),
