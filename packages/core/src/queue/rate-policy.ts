@@ -132,17 +132,10 @@ const readLimit: Reader<RateLimit> = (value, path) => {
   return limit
 }
 
-const accounting: Reader<Accounting> = (value, path) => {
-  if (value === 'send') refuse(path, `'send', which was ahead in nothing`, `'learned' instead, or 'strict'`)
-  if (value === 'response')
-    refuse(path, `'response'`, `'strict' instead, with unansweredGrace: 60_000 to count by responses only`)
-  return oneOf('strict', 'learned')(value, path)
-}
-
 /** Reads a rate policy, with its defaults in place. */
 export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   limits: list(readLimit, 'an array of { quota, window }'),
-  accounting: optional(accounting, 'strict'),
+  accounting: optional(oneOf('strict', 'learned'), 'strict'),
   spread: optional(flag, false),
   unansweredGrace: optional(duration()),
   concurrency: optional(count(1), Infinity),
