@@ -30,18 +30,14 @@ export function checkCredentials(
 
 /** A refusal of one assertion counts for all that are told apart by nothing: the second one would never be tried. */
 function mustDiffer(clients: readonly ClientCredentials[], path: string): void {
-  const pathsByKey = new Map<string, string>()
-  for (const [index, client] of clients.entries()) {
-    if (!('assertion' in client)) continue
-    const other = pathsByKey.get(keyOf(client))
-    if (other !== undefined)
+  const keys = clients.map((client) => ('assertion' in client ? keyOf(client) : client))
+  for (const [index, key] of keys.entries())
+    if (keys.indexOf(key) < index)
       refuse(
         `${path}[${index}]`,
-        `the client of \`${other}\` again`,
+        `\`[${keys.indexOf(key)}]\` again`,
         'one assertion function for each client',
       )
-    pathsByKey.set(keyOf(client), `${path}[${index}]`)
-  }
 }
 
 function checkProvider(

@@ -264,7 +264,7 @@ test('two files of one client are two proofs, and two functions are refused at t
   expect(sent).toHaveLength(2)
   const client = { clientId: 'client-1', assertion: () => assertion() }
   expect(() => service([secret, client, { ...client }])).toThrow(
-    'credentials[2]` is the client of `issuers.partner.credentials[1]` again; allowed: one assertion function for each client',
+    'credentials[2]` is `[1]` again; allowed: one assertion function for each client',
   )
 })
 
