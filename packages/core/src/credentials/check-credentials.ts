@@ -2,7 +2,7 @@ import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { mustBeObject, refuse } from '../options/check.ts'
 import { withAllFaults } from '../options/faults.ts'
 import { list, mustBeKnown, type Reader } from '../options/reader.ts'
-import { type ClientForm, clientWith, fieldsOf, keyOf, kindOf, readClient } from './client.ts'
+import { type ClientForm, clientWith, fieldsOf, kindOf, readClient } from './client.ts'
 import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
 
 /**
@@ -23,21 +23,7 @@ export function checkCredentials(
   const read = clientReader(form)
   if (!Array.isArray(value)) return read(value, path)
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
-  const clients = list(read, 'an array')(value, path)
-  mustDiffer(clients, path)
-  return clients
-}
-
-/** A refusal of one assertion counts for all that are told apart by nothing: the second one would never be tried. */
-function mustDiffer(clients: readonly ClientCredentials[], path: string): void {
-  const keys = clients.map((client) => ('assertion' in client ? keyOf(client) : client))
-  for (const [index, key] of keys.entries())
-    if (keys.indexOf(key) < index)
-      refuse(
-        `${path}[${index}]`,
-        `\`[${keys.indexOf(key)}]\` again`,
-        'one assertion function for each client',
-      )
+  return list(read, 'an array')(value, path)
 }
 
 function checkProvider(

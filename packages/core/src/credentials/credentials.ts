@@ -59,6 +59,10 @@ export interface AssertionProvider {
 /** A client that proves itself with an assertion from outside (RFC 7521 §4.2, RFC 7523 §2.2). Needs `oauthIssuer`. */
 export interface AssertionCredentials {
   readonly clientId: string
+  /**
+   * Of several functions for one client, the next is tried where the first has nothing to send. A refusal counts for all of
+   * them, but for files: these are told apart by their paths.
+   */
   readonly assertion: AssertionProvider
   /**
    * The last part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or the whole of another

@@ -75,11 +75,7 @@ function statusBeside(limited: unknown): Reader<number> {
     if (!Number.isInteger(value) || (value as number) < 400 || (value as number) > 499 || value === 429)
       refuse(path, shape(value), refusedAllowed)
     if (Array.isArray(limited) && limited.includes(value))
-      refuse(
-        path,
-        `${shape(value)}, as one of \`ratePolicy.limitedStatuses\` is`,
-        'a status in one of both lists',
-      )
+      refuse(path, `${shape(value)}, which \`ratePolicy.limitedStatuses\` has`, refusedAllowed)
     return value as number
   }
 }
