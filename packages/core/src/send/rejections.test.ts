@@ -461,6 +461,7 @@ test('processes that take each other’s token away are reported by one of them 
 })
 
 test('an API that refuses at random, or every token, is not taken for other processes', async () => {
+  vi.spyOn(Math, 'random').mockImplementation(new Random(226).next)
   const random = fakeService()
   const constant = fakeService()
   for (let call = 0; call < 1_000; call += 1) {

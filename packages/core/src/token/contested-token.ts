@@ -1,7 +1,7 @@
 import type { Emit } from '../events.ts'
 
 /** How many tokens must end so within a minute to be reported. */
-const suspicious = 5
+const suspicious = 8
 const minute = 60_000
 
 /**
