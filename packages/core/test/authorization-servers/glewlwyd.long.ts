@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll } from 'vitest'
+import { afterAll, vi } from 'vitest'
 import { freePort } from '../../../../tools/testing/src/free-port.ts'
 import { checkServers, lifetime } from './checks.ts'
 import { forwarding, startProgram } from './own-process.ts'
@@ -55,6 +55,8 @@ checkServers({
     )
     const ready = /Glewlwyd started/
     await startProgram(['glewlwyd', `--config-file=${config}`], { packages, ready, stopped })
+    // it says so before it listens
+    await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), 60_000)
 
     let cookie = ''
     /** Asks the API of the administrator, who has the password of every new installation. */
