@@ -84,7 +84,7 @@ type EventOfOne =
   | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
   /**
    * An API refused the token of a renewal that its own 401 had forced: new tokens do not help. Once per forced renewal,
-   * and these get rarer, down to one a minute. `option` is the option that names the issuer, such as `apis[1].issuer`.
+   * and these get rarer, down to one a minute. `option` is the option that names the issuer: `apis[1].issuer`, or the URL of `tokensFor`.
    */
   | {
       readonly type: 'rejection.repeated'

@@ -47,7 +47,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    `${api}: the API refuses new tokens of general, too: is apis[0].issuer the issuer of this API, do \`scope\` and \`parameters\` of issuers.general ask for what the API wants, and may this client call it?`,
+    `${api}: the API refuses new tokens of general, too: is apis[0].issuer the issuer of this API, do \`scope\` and \`parameters\` of general ask for what the API wants, and may this client call it?`,
     { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [

@@ -77,7 +77,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   'rejection.repeated': ({ issuer, api, option }) => [
     'error',
     `${api}: the API refuses new tokens of ${issuer}, too: is ${option} the issuer of this API, do \`scope\` and ` +
-      `\`parameters\` of issuers.${issuer} ask for what the API wants, and may this client call it?`,
+      `\`parameters\` of ${issuer} ask for what the API wants, and may this client call it?`,
   ],
   'token.contested': ({ issuer, api }) => [
     'warn',

@@ -91,7 +91,10 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
       const own = optionsOf(id)
       mustBeObject(own, 'options()')
       const given = limitsOfTenants.optionsFor(id, own)
-      return { registration: putTogether(given, tokens, id), hasLimiter: given.limiter !== undefined }
+      return {
+        registration: putTogether(given, tokens, { tenant: id }),
+        hasLimiter: given.limiter !== undefined,
+      }
     }),
   )
   const close = async (): Promise<void> => {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { FakeIssuer } from '../test/fake-issuer.ts'
-import { isTokenlaneError, tokensFor } from './index.ts'
+import { FakeIssuer, refusal } from '../test/fake-issuer.ts'
+import { answer } from '../test/one-api.ts'
+import type { Exchange } from './adapter.ts'
+import { isTokenlaneError, type TokenlaneEvent, tokensFor } from './index.ts'
+import { configurationOf } from './manager/inspection.ts'
 
 const given = {
   tokenEndpoint: 'https://login.example.com/token',
@@ -53,6 +56,36 @@ test('one error names everything that is wrong, as it was given', () => {
   expect(message).toContain('\n- `scope` is empty; allowed: a scope')
   expect(message).toContain('\n- `ratePolicy.limits[0].quota` is 0')
   expect(message).toContain('\n- `fetch` is 7')
+})
+
+test('what goes wrong later names the options as they were given, too', async () => {
+  const issuer = new FakeIssuer()
+  await using tokens = tokensFor({ ...given, fetch: issuer.fetch })
+  issuer.respondOnceWith(() => refusal('unauthorized_client'))
+  await expect(tokens.warmUp()).rejects.toThrow('check client id and secret in `credentials`')
+  expect(configurationOf(tokens)?.issuers).toMatchObject([
+    { option: 'tokenEndpoint', credentials: 'credentials' },
+  ])
+})
+
+test('a token endpoint that is not there is named as it was given', async () => {
+  const issuer = new FakeIssuer().respondWith(() => new Response('', { status: 404 }))
+  await using tokens = tokensFor({ ...given, fetch: issuer.fetch })
+  await expect(tokens.warmUp()).rejects.toThrow('check `tokenEndpoint`')
+})
+
+test('an API that refuses every new token asks whether its issuer is the right one', async () => {
+  const events: TokenlaneEvent[] = []
+  await using tokens = tokensFor({
+    ...given,
+    fetch: new FakeIssuer().fetch,
+    observe: (event) => events.push(event),
+  })
+  const refused = async (): Promise<Exchange<undefined>> => answer(401, undefined)
+  for (const _ of 'ab') await tokens.route(given.baseUrl)?.send(refused, { replayable: false })
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: 'rejection.repeated', option: 'tokenEndpoint' }),
+  )
 })
 
 test('options that are missing are named', () => {

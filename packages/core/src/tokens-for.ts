@@ -1,10 +1,10 @@
-import { isTokenlaneError, reasonOf, TokenlaneError } from './errors.ts'
 import type { IssuerOptions } from './issuer/issuer-options.ts'
 import { oauthIssuer } from './issuer/oauth-issuer.ts'
 import type { ApiOptions, TokenManagerOptions } from './manager/manager-options.ts'
+import { putTogether } from './manager/put-together.ts'
 import { mustBeObject, refuseUnknown } from './options/check.ts'
 import { withAllFaults } from './options/faults.ts'
-import { createTokenManager, type TokenManager } from './token-manager.ts'
+import type { TokenManager } from './token-manager.ts'
 
 /** The options of one issuer, of the one API that accepts its tokens, and of their manager. */
 type OneApiOptions = IssuerOptions &
@@ -68,25 +68,13 @@ export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
       if (Object.hasOwn(owners, name)) given[owners[name as keyof OneApiOptions]][name] = value
       else collect(refuseUnknown, name, 'options', Object.keys(owners))
     }
-    return collect(createdBy, {
+    // what messages and events name as their manager, before it has its functions
+    const tokens = {} as TokenManager<'default'>
+    const inFull = {
       ...given.manager,
       issuers: { default: oauthIssuer(given.issuer as unknown as IssuerOptions) },
       apis: [{ ...given.api, issuer: 'default' } as ApiOptions<'default'>],
-    })
-  }) as TokenManager<'default'>
-}
-
-/** Creates a manager. Errors name the options as they were given: `baseUrl`, not `apis[0].baseUrl`. */
-function createdBy(options: TokenManagerOptions<'default'>): TokenManager<'default'> {
-  try {
-    return createTokenManager(options)
-  } catch (error) {
-    throw isTokenlaneError(error) ? withGivenPaths(error) : error
-  }
-}
-
-function withGivenPaths(error: TokenlaneError): TokenlaneError {
-  const failures = error.failures?.map((failure) => withGivenPaths(failure))
-  const reason = reasonOf(error).replaceAll(/`(?:issuers\.default|apis\[0\])\./g, '`')
-  return new TokenlaneError(error.code, reason, { failures })
+    }
+    return Object.assign(tokens, collect(putTogether, inFull, tokens, { path: 'options' })?.functions)
+  })
 }

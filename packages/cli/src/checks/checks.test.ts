@@ -10,6 +10,7 @@ import { checkEnvironments } from './environments.ts'
 import { checkPackages } from './packages.ts'
 import { checkRates } from './rate.ts'
 import { checkSecrets } from './secret.ts'
+import { checkTokens } from './token.ts'
 
 // Findings from facts that are hard to produce on one machine.
 
@@ -61,6 +62,31 @@ test.each([
   expect(checkEnvironments(facts({ configuration })).map(({ id }) => id)).toEqual(
     isMixed ? ['environments-mixed'] : [],
   )
+})
+
+test.each([
+  [
+    'issuers.general.authUrl',
+    '/oauth/public/security/v1/token',
+    'Remove the path /oauth from `issuers.general.authUrl`: /public/security/v1/token is appended to it.',
+  ],
+  ['tokenEndpoint', '/oauth/public/security/v1/token', "it is `token_endpoint` in the server's metadata"],
+  ['issuer', '/realms/company', "name the server's `tokenEndpoint` instead"],
+])('a wrong path of %s at %s is fixed where it stands', (option, path, fix) => {
+  const wrong = { ...issuer, option, url: `https://auth.example.com${path}` }
+  const [found] = checkTokens(
+    facts({
+      configuration: { ...facts({}).configuration, issuers: [wrong] },
+      tokens: [
+        {
+          issuer: 'general',
+          duration: 5,
+          failure: { code: 'TOKEN_REQUEST_FAILED', reason: 'no token endpoint', status: 404 },
+        },
+      ],
+    }),
+  )
+  expect(found).toMatchObject({ id: 'wrong-path', fix: expect.stringContaining(fix) as string })
 })
 
 test('one unknown authority for several hosts is taken for a proxy that opens TLS', () => {

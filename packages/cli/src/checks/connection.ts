@@ -47,7 +47,7 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
     return code === 'ETIMEDOUT'
       ? found(
           'no-response',
-          'It accepts the connection, then sends nothing: no TLS handshake within 5 s.',
+          'It accepts the connection, then sends nothing for 5 s.',
           'Check the port in the URL. If it is right, the server hangs, or nothing is behind its load balancer: tell its operator.',
         )
       : found(

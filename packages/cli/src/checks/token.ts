@@ -125,6 +125,9 @@ const servicePaths = ['/public/security/v1/token', '/IdentityServer/connect/toke
 function wrongPathFix({ path, option }: Failed, options: string, group: readonly Failed[]): string {
   if (group.length > 1)
     return `Check that ${options} are not exchanged: each issuer has a server and a path of its own.`
+  if (option.endsWith('tokenEndpoint'))
+    return `Correct ${options}: it is \`token_endpoint\` in the server's metadata. docs/guide/providers says where Keycloak, Okta, Auth0 and others show it.`
+  if (option.endsWith('issuer')) return `Correct ${options}, or name the server's \`tokenEndpoint\` instead.`
   const added = servicePaths.find((one) => path.endsWith(one) && path !== one)
   return added === undefined
     ? `Correct ${options}. The general issuer's path is ${servicePaths.join(", the weblink issuer's ")}.`

@@ -84,6 +84,11 @@ export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown
   return [url.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
 }
 
+/** Returns the path of an issuer's credentials; they stand next to the option that names its URL. */
+export function credentialsOption({ option }: Pick<AskedIssuer, 'option'>): string {
+  return option.replace(/\w+$/, 'credentials')
+}
+
 /** How a client proves itself in a token request. */
 export interface ClientProof {
   readonly method: ClientAuthenticationMethod

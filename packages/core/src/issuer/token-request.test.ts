@@ -122,7 +122,7 @@ test('a refusal tells status and error code, even beside a WWW-Authenticate fiel
   )
   expect(error).toMatchObject({ issuer: 'general', status: 401, oauthError: 'invalid_client' })
   expect(error.message).toBe(
-    'Cannot obtain token: issuer "general" (https://auth.example.com/public/security/v1/token) refused: invalid_client (status 401): check client id and secret in `issuers.general.credentials` (see node_modules/@tokenlane/core/troubleshoot.md#token_request_refused)',
+    'Cannot obtain token: issuer "general" (https://auth.example.com/public/security/v1/token) refused: invalid_client (status 401): check client id and secret in `credentials` (see node_modules/@tokenlane/core/troubleshoot.md#token_request_refused)',
   )
 })
 

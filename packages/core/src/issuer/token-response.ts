@@ -6,7 +6,7 @@ import { printable } from '../foreign-text.ts'
 import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { asJson, type IssuerResponse } from './issuer-request.ts'
 import { descriptionIn, errorCode, membersOf } from './issuer-words.ts'
-import type { AskedServer, ClientProof, TokenEndpoint } from './protocol.ts'
+import { type AskedServer, type ClientProof, credentialsOption, type TokenEndpoint } from './protocol.ts'
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
 export interface IssuedToken {
@@ -84,7 +84,6 @@ function refusal(
 ): TokenlaneError {
   const code = 'TOKEN_REQUEST_REFUSED'
   const { status } = response
-  const { issuer } = endpoint
   const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
   const description = descriptionIn(response, request.secrets)
   const quoted = description && `, "${description}"`
@@ -97,7 +96,7 @@ function refusal(
   const hint =
     isAboutClient && mayBeAboutClient({ code, oauthError })
       ? (server.mismatch ??
-          `: check client id and ${proof.form.proof} in \`issuers.${printable(issuer)}.credentials\``) +
+          `: check client id and ${proof.form.proof} in \`${printable(credentialsOption(endpoint))}\``) +
         (proof.hint?.(client) ?? '')
       : ''
   return failure(request, code, `refused: ${what}${hint}`, { status, oauthError, definite: true })

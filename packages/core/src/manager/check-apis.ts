@@ -17,10 +17,12 @@ export type CheckedApi = ReadAs<ApiOptions, { baseUrl: string; ratePolicy: Check
  * Returns how the APIs are read.
  *
  * @param issuers as they are given, by name: an API may only name one of them, and `http:` only where its issuer may.
+ * @param givenAt the path of the one API that there is, if it is not an item of `apis`.
  */
 export function readApis(
   issuers: Readonly<Record<string, unknown>>,
   environment: Environment,
+  givenAt: string | undefined,
 ): Reader<readonly CheckedApi[]> {
   const names = Object.keys(issuers)
   const allowed = issuerNames(names)
@@ -49,7 +51,7 @@ export function readApis(
         list(statusBeside(own(own(value, 'ratePolicy'), 'limitedStatuses')), refusedAllowed),
         refusedByDefault,
       ),
-    })(value, path)
+    })(value, givenAt ?? path)
   }
   return list(read, 'an array, which may be empty')
 }

@@ -33,15 +33,16 @@ export type CheckedOptions = ReadAs<
 /**
  * Returns a manager's options with their defaults in place.
  *
+ * @param path Where the options of its one issuer and its one API were given, if not below `issuers` and `apis`.
  * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong.
  */
-export function checkOptions(options: TokenManagerOptions): CheckedOptions {
+export function checkOptions(options: TokenManagerOptions, path?: string): CheckedOptions {
   const environment = new Environment(own(options, 'environment'))
   const issuers = own(options, 'issuers')
   return object<CheckedOptions>({
     environment: () => environment,
-    issuers: readIssuers(environment, own(options, 'fetch') !== undefined),
-    apis: readApis(isRecord(issuers) ? issuers : {}, environment),
+    issuers: readIssuers(environment, own(options, 'fetch') !== undefined, path),
+    apis: readApis(isRecord(issuers) ? issuers : {}, environment, path),
     ...settings,
   })(options, 'options')
 }
@@ -49,9 +50,10 @@ export function checkOptions(options: TokenManagerOptions): CheckedOptions {
 function readIssuers(
   environment: Environment,
   ownFetch: boolean,
+  givenAt: string | undefined,
 ): Reader<ReadonlyMap<string, CheckedIssuer>> {
   const allowed = 'one issuer or more, by name'
-  const read = record((value, path) => checkIssuer(value, path, environment, ownFetch), allowed)
+  const read = record((value, path) => checkIssuer(value, givenAt ?? path, environment, ownFetch), allowed)
   return (value, path) => {
     const issuers = read(value, path)
     mustHaveOwnOrigins(issuers.values())

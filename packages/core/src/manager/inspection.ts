@@ -1,4 +1,5 @@
 import { type ClientOutcome, tryClients } from '../issuer/with-credentials.ts'
+import { credentialsOption } from '../issuer/protocol.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
 import type { TokenStore } from '../store/token-store.ts'
@@ -76,7 +77,7 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
         clientAuthentication,
         credentials:
           (typeof credentials === 'function' && credentials.readsFrom?.(clientAuthentication)) ||
-          `issuers.${name}.credentials`,
+          credentialsOption({ option }),
         renewBefore,
       }),
     ),

@@ -20,14 +20,19 @@ import { processMustKeepFloor } from '../tls/tls-floor.ts'
  *
  * @param tokens what messages and events name as the manager.
  * @param tenant the name that its events carry.
+ * @param path where the options of its one issuer and its one API were given, if not below `issuers` and `apis`.
  * @throws as `createTokenManager` does.
  */
-export function putTogether(given: TokenManagerOptions, tokens: object, tenant?: string): Registration {
+export function putTogether(
+  given: TokenManagerOptions,
+  tokens: object,
+  { tenant, path }: { readonly tenant?: string; readonly path?: string } = {},
+): Registration {
   mustBeSupportedRuntime()
   processMustKeepFloor((reason) => {
     throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
   })
-  const options = checkOptions(given)
+  const options = checkOptions(given, path)
   const observers = observersOf(options.observe, tokens, tenant)
   const { emit } = observers
   const debug = nodeDebugObserver()
@@ -44,9 +49,11 @@ export function putTogether(given: TokenManagerOptions, tokens: object, tenant?:
   const callsUnderWay = new CallsUnderWay()
   const apis = options.apis.map((api, index) => {
     const { token, contested } = issuers.get(api.issuer) as ManagedIssuer
-    const rejections = new Rejections({ ...api, index, token, emit }, contested)
+    const option =
+      path === undefined ? `apis[${index}].issuer` : (options.issuers.get(api.issuer)?.option as string)
+    const rejections = new Rejections({ ...api, option, token, emit }, contested)
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
-    const shared = { index, limiter, token, rejections, refuses, callsUnderWay, emit }
+    const shared = { option, limiter, token, rejections, refuses, callsUnderWay, emit }
     return new ProtectedApi({ ...api, ...shared })
   })
   const registration = register({ issuers, apis, callsUnderWay, observers })

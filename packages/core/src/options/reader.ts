@@ -112,7 +112,7 @@ export function aFunction<T>(allowed: string): Reader<T> {
 
 export const flag: Reader<boolean> = fitting((value) => typeof value === 'boolean', 'true or false')
 
-/** The options of the manager itself are known by their name alone. */
-function pathOf(path: string, name: string): string {
+/** Returns the path of an option. The options of the manager itself are known by their name alone. */
+export function pathOf(path: string, name: string): string {
   return path === 'options' ? name : `${path}.${name}`
 }

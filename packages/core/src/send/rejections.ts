@@ -13,8 +13,8 @@ const minute = 60_000
 export interface Refusing {
   readonly baseUrl: string
   readonly issuer: string
-  /** Of the API among the `apis` of the options. */
-  readonly index: number
+  /** The path of the option that names the issuer. */
+  readonly option: string
   readonly token: CurrentToken
   readonly emit: Emit
 }
@@ -158,8 +158,8 @@ export class Rejections {
     const judgement = this.#judgementOf(token)
     if (judgement.isReported) return
     judgement.isReported = true
-    const { issuer, baseUrl, index, emit } = this.#api
-    emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option: `apis[${index}].issuer` })
+    const { issuer, baseUrl, option, emit } = this.#api
+    emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option })
   }
 
   #judgementOf(token: AccessToken): Judgement {

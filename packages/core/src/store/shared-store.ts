@@ -1,5 +1,6 @@
 import { TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
+import { credentialsOption } from '../issuer/protocol.ts'
 import { refuse, shape } from '../options/check.ts'
 import { GuardedStore } from './guarded-store.ts'
 import { SharedSource } from './shared-source.ts'
@@ -35,7 +36,7 @@ export function sharedStore(
         if (keys === undefined && clients.some((client) => 'assertion' in client))
           refuse(
             'store',
-            `without a key of its own, and \`issuers.${endpoint.issuer}.credentials\` holds an assertion, which leaves nothing to seal tokens with`,
+            `without a key of its own, and \`${credentialsOption(endpoint)}\` holds an assertion, which leaves nothing to seal tokens with`,
             'redisTokenStore({ client, key }), or sharedStore(store, { key })',
           )
         return new SharedSource(guarded, source, endpoint, leaseTime, keys)

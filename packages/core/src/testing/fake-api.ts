@@ -18,7 +18,7 @@ export interface CallCounts {
 }
 
 type FakeApiSettings = CheckedFakeApi &
-  Pick<ProtectedApiOptions, 'index' | 'callsUnderWay' | 'emit'> & { readonly token: FakeToken }
+  Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & { readonly token: FakeToken }
 
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
@@ -26,7 +26,7 @@ const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 function rejectionsOf({
   baseUrl: api,
   issuer,
-  index,
+  option,
   token,
   emit,
 }: Omit<FakeApiSettings, 'ratePolicy'>): ProtectedApiOptions['rejections'] {
@@ -40,7 +40,7 @@ function rejectionsOf({
     },
     async wait() {},
     accepted() {},
-    reportFinal: () => emit?.({ type: 'rejection.repeated', issuer, api, option: `apis[${index}].issuer` }),
+    reportFinal: () => emit?.({ type: 'rejection.repeated', issuer, api, option }),
   }
 }
 

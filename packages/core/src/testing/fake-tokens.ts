@@ -127,8 +127,8 @@ function behind({ apis, issuers, token }: CheckedFake, observers: Observers): Be
   for (const name of names) tokens.set(name, fakeToken(name, token ?? `${name}-token`, emit))
   const callsUnderWay = new CallsUnderWay()
   const fakes = apis.map((api, index) => {
-    const shared = { index, token: issuerNamed(tokens, api.issuer), callsUnderWay, emit }
-    return new FakeApi({ ...api, ...shared })
+    const option = `apis[${index}].issuer`
+    return new FakeApi({ ...api, option, token: issuerNamed(tokens, api.issuer), callsUnderWay, emit })
   })
   const parts = Array.from(
     tokens,
