@@ -31,6 +31,23 @@ test.each<[string, RatePolicy]>([
   expect(tokens.status().apis[0]).not.toHaveProperty('emptyAt')
 })
 
+test('a call without a response so far counts in the estimate as if it took as long as others', async () => {
+  const { call, tokens } = limitedApi({
+    limits: [{ quota: 10, window: 1_000 }],
+    unansweredGrace: 60_000,
+  })
+  await tokens.warmUp()
+  await Promise.all([...Array.from({ length: 10 }, () => call()), pass(20)])
+  const calls = Promise.all(Array.from({ length: 100 }, () => call()))
+  // the first of them are sent, and take 10 ms
+  await pass(995)
+  const left = Date.parse(tokens.status().apis[0]?.emptyAt ?? '') - Date.now()
+  expect(left).toBeGreaterThan(8_500)
+  expect(left).toBeLessThan(9_500)
+  await pass(15_000)
+  await calls
+})
+
 test('slots count in the estimate by what calls took until now', async () => {
   const { call, tokens, sentAt, eventsOf } = limitedApi({ limits: [], concurrency: 3 })
   await tokens.warmUp()

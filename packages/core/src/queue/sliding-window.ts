@@ -58,10 +58,12 @@ export class SlidingWindow {
     if (beyond <= 0) return 0
     const round = this.span + lag
     const inRound = (beyond - 1) % this.#quota
-    const first =
+    const freeIn =
       inRound < used
         ? this.#history.freeAt(start + slack, this.span, inRound + surplus) - slack - start
         : round
+    // a call without a response so far takes no longer than one that is sent now
+    const first = Math.min(freeIn, round)
     return first + Math.floor((beyond - 1) / this.#quota) * round
   }
 }
