@@ -25,6 +25,9 @@ const queries: Readonly<Record<string, string>> = {
   bottleneck: 'guide/coming-from-bottleneck',
   websocket: 'guide/streams',
   grpc: 'guide/streams',
+  install: 'guide/bootstrap',
+  logging: 'guide/observe',
+  mtls: 'guide/bootstrap',
   commonjs: 'guide/bootstrap',
 }
 /** The pages that the search lists, in its order. */

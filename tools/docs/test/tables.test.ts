@@ -20,6 +20,11 @@ test.each(pages)('no row of a table in %s is wider than 160 characters', (page) 
   expect(lines.filter((line) => line.startsWith('|') && line.length > 160)).toEqual([])
 })
 
+test.each(pages)('no command in %s writes to a file what npm says on standard output', (page) => {
+  const lines = readFileSync(new URL(page, root), 'utf8').split('\n')
+  expect(lines.filter((line) => /^npm run (?!-s ).* > /.test(line))).toEqual([])
+})
+
 test.each(['core', 'redis', 'sandbox'])('the README of %s has at most 150 lines', (name) => {
   const lines = readFileSync(new URL(`packages/${name}/README.md`, root), 'utf8').split('\n')
   expect(lines.length).toBeLessThanOrEqual(150)
