@@ -22,7 +22,7 @@ beforeAll(async () => {
   browser = await launchChromium()
   sandbox = await start()
   ;[page, faults] = await openPage(browser, sandbox.consoleUrl as string, 1280)
-  await page.waitForSelector('.link.live')
+  await page.waitForSelector(card('journal'))
 }, timeout)
 afterAll(async () => {
   await browser.close()
@@ -136,6 +136,7 @@ test('each button says at its card what it did, to screen readers too', { timeou
     ['general-api', 'Kill', 'All calls are cut for 20 s.'],
     ['general-api', 'Restore', 'Restored: no fault is set.'],
     ['general-api', 'Remove', 'Any number of calls is allowed from now on.'],
+    ['journal', 'Clear journal', 'The journal begins again. The verdict stays.'],
     ['journal', 'Clear journal and verdict', 'Journal and verdict are empty.'],
   ] as const) {
     await click(name, button)
@@ -255,6 +256,45 @@ test(
     await click('journal', 'Show all entries')
   },
 )
+
+test(
+  'a cleared journal shows what is new, and still has the evidence; the tab counts the findings',
+  { timeout },
+  async () => {
+    await click('journal', 'Clear journal and verdict')
+    await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
+    await callApi(sandbox, 'general', { path: 'records' })
+    const rows = (): Promise<number> => page.$$eval(`${card('journal')} tbody tr`, ({ length }) => length)
+    await eventually(async () => expect(await rows()).toBe(1))
+    await eventually(async () => expect(await page.title()).toMatch(/^\([12]\) Tokenlane sandbox$/))
+    await click('journal', 'Clear journal')
+    await eventually(async () => expect(await textOf(card('journal'))).toContain('No new entry matches.'))
+    expect(await page.title()).toMatch(/^\([12]\) Tokenlane sandbox$/)
+    await page.click('.findings summary')
+    await page.click('.findings details[open] button')
+    await eventually(async () => expect(await rows()).toBe(1))
+    await click('journal', 'Clear journal')
+    await eventually(async () => expect(await rows()).toBe(0))
+    await callApi(sandbox, 'general', { path: 'records?page=2' })
+    await eventually(async () => expect(await rows()).toBe(1))
+    await click('journal', 'Show all entries')
+    await eventually(async () => expect(await rows()).toBe(2))
+    await click('journal', 'Clear journal and verdict')
+    await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
+  },
+)
+
+test('the tab counts the findings while another one is in front', { timeout }, async () => {
+  await click('journal', 'Clear journal and verdict')
+  await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
+  const front = await browser.newPage()
+  await front.bringToFront()
+  expect(await page.evaluate('document.hidden')).toBe(true)
+  await callApi(sandbox, 'general', { path: 'records' })
+  await eventually(async () => expect(await page.title()).toMatch(/^\([12]\) Tokenlane sandbox$/))
+  await front.close()
+  await page.bringToFront()
+})
 
 test(
   'filters in the address are set when the page is opened, and the token leaves the address',

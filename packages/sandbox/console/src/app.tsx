@@ -9,7 +9,7 @@ const linkTexts = {
   connecting: 'Connecting to the sandbox',
   live: 'Live',
   lost: 'The sandbox has ended; waiting for it',
-  denied: 'Another sandbox runs here now',
+  denied: 'This page has no token of this sandbox',
 } as const
 
 export function App() {
@@ -59,7 +59,7 @@ function TokenForm() {
       }}
     >
       <label>
-        The sandbox was restarted. Paste the console address that it printed:{' '}
+        Paste the console address that the sandbox printed when it started:{' '}
         <input name="address" autocomplete="off" required />
       </label>
       <button type="submit">Connect</button>

@@ -4,7 +4,7 @@ import { createParser } from 'eventsource-parser'
 import type { JournalEntry, Realm, SandboxState, Verdict } from '../../src/index.ts'
 import { forget, recall, remember } from './history.ts'
 
-/** `denied`: the token in the address is not that of this sandbox, which was restarted perhaps. */
+/** `denied`: the address has no token, or that of another sandbox: this one was restarted perhaps. */
 export type Link = 'connecting' | 'live' | 'lost' | 'denied'
 
 /** Entries that the page keeps; the sandbox has more. */
@@ -60,13 +60,17 @@ export async function act(
   done.value = undefined
   try {
     const response = await request(`v1/${name}`, { method: 'POST', body: JSON.stringify(parameters) })
-    // with the time, so that the same button says something each time
-    if (response.ok) done.value = { where, text: `${new Date().toLocaleTimeString('en-GB')}  ${text}` }
+    if (response.ok) say(where, text)
     else
       failure.value = ((await response.json()) as { detail?: string }).detail ?? `status ${response.status}`
   } catch {
     failure.value = 'The sandbox cannot be reached'
   }
+}
+
+/** Says at a place of the page what was done: with the time, so that the same button says something each time. */
+export function say(where: Place, text: string): void {
+  done.value = { where, text: `${new Date().toLocaleTimeString('en-GB')}  ${text}` }
 }
 
 /** Returns the variables that point a program at the sandbox, secrets included. */
@@ -136,7 +140,7 @@ function show(): void {
 }
 
 async function judge(): Promise<void> {
-  if (link.value !== 'live' || document.hidden) return
+  if (link.value !== 'live') return
   try {
     const response = await request('v1/verdict')
     if (response.ok) verdict.value = (await response.json()) as Verdict

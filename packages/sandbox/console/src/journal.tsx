@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
 import { asCurl } from './as-curl.ts'
-import { act, journal, state } from './connection.ts'
+import { act, journal, say, state } from './connection.ts'
 import { Done } from './done.tsx'
 
 const targets = ['general-issuer', 'weblink-issuer', 'general-api', 'weblink-api']
@@ -22,6 +22,12 @@ effect(() => {
   history.replaceState(undefined, '', query.size === 0 ? location.pathname : `?${query}`)
 })
 const evidence = signal<readonly number[]>([])
+/** The last entry that was there when the journal was cleared. The sandbox keeps it: it may be evidence. */
+const cleared = signal(0)
+effect(() => {
+  // another sandbox, whose entries count from 1 again
+  if (journal.value.length === 0) cleared.value = 0
+})
 const open = signal<number | undefined>(undefined)
 /** What the table shows while it is looked at, so that rows do not run away. */
 const held = signal<readonly JournalEntry[] | undefined>(undefined)
@@ -31,7 +37,7 @@ const matching = computed(() => {
   const wanted = text.value.toLowerCase()
   return entries.filter(
     (entry) =>
-      (evidence.value.length === 0 || evidence.value.includes(entry.id)) &&
+      (evidence.value.length === 0 ? entry.id > cleared.value : evidence.value.includes(entry.id)) &&
       (target.value === '' || entry.target === target.value) &&
       (decision.value === '' || entry.decision === decision.value) &&
       (wanted === '' || textOf(entry).includes(wanted)),
@@ -61,11 +67,14 @@ export function Journal() {
             onInput={(event) => (text.value = event.currentTarget.value)}
           />
         </label>
-        {evidence.value.length > 0 && (
-          <button type="button" onClick={() => (evidence.value = [])}>
+        {(evidence.value.length > 0 || cleared.value > 0) && (
+          <button type="button" onClick={showAll}>
             Show all entries
           </button>
         )}
+        <button type="button" class="quiet" onClick={clearJournal}>
+          Clear journal
+        </button>
         <button type="button" class="quiet" onClick={() => void clear()}>
           Clear journal and verdict
         </button>
@@ -75,7 +84,7 @@ export function Journal() {
         <p class="empty">
           {journal.value.length === 0
             ? 'Each request that reaches an issuer or an API becomes a row here, with what was decided and why.'
-            : 'No entry matches.'}
+            : `No ${cleared.value > 0 ? 'new ' : ''}entry matches.`}
         </p>
       ) : (
         <>
@@ -199,6 +208,18 @@ function Choice({
       </select>
     </label>
   )
+}
+
+function showAll(): void {
+  evidence.value = []
+  cleared.value = 0
+}
+
+/** Shows from now on what is new. The verdict stays, with its evidence. */
+function clearJournal(): void {
+  evidence.value = []
+  cleared.value = journal.value.at(-1)?.id ?? 0
+  say('journal', 'The journal begins again. The verdict stays.')
 }
 
 async function clear(): Promise<void> {

@@ -1,7 +1,14 @@
+import { effect } from '@preact/signals'
 import type { Finding } from '../../src/index.ts'
 import { journal, verdict } from './connection.ts'
 import { times } from './in-words.ts'
 import { showEntries } from './journal.tsx'
+
+/** The tab says how many findings there are, also while another one is looked at. */
+effect(() => {
+  const { length } = verdict.value.findings
+  document.title = `${length === 0 ? '' : `(${length}) `}Tokenlane sandbox`
+})
 
 export function VerdictPanel() {
   const { findings } = verdict.value
