@@ -38,7 +38,7 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
  */
 export function attachTokens(instance: AxiosLike, tokens: TokenManager): Attachment {
   if (typeof instance?.interceptors?.request?.use !== 'function' || typeof instance.getUri !== 'function')
-    refuseArgument(purpose, 'instance', 'an axios instance')
+    refuseArgument(purpose, 'instance', 'an axios instance, as in attachTokens(axios, tokens)')
   mustBeNewEnough(instance)
   mustBeManager(tokens, purpose)
 

@@ -277,6 +277,9 @@ describe('attachTokens', () => {
     const refused = expect.objectContaining({ code: 'INVALID_OPTIONS' })
     expect(() => attachTokens(undefined as never, tokens)).toThrow(refused)
     expect(() => attachTokens(client, {} as never)).toThrow(refused)
+    expect(() => attachTokens(tokens as never, client as never)).toThrow(
+      '`instance` must be an axios instance, as in attachTokens(axios, tokens)',
+    )
   })
 })
 

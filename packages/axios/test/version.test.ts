@@ -14,7 +14,7 @@ test('an instance of axios 1.6 is refused with the version that is needed', asyn
   expect(() => attachTokens(axios16.create() as unknown as AxiosLike, tokens)).toThrow(
     expect.objectContaining({
       code: 'INVALID_OPTIONS',
-      message: expect.stringContaining('allowed: an instance of axios 1.7 or later') as string,
+      message: expect.stringContaining('must be an instance of axios 1.7 or later') as string,
     }),
   )
   await tokens.close()

@@ -148,9 +148,7 @@ test.concurrent('the page has a grade, findings in words, evidence and fix; the 
   expect(status).toBe(1)
   expect(stdout).toContain('Grade D: 1 of 2 scenes with findings, seed 1.')
   const words = stdout.replaceAll(/\s+/g, ' ')
-  expect(words).toMatch(
-    /error rejected-token: [\d,]+ calls? brought a token that the API had refused before\./,
-  )
+  expect(words).toMatch(/error rejected-token: [\d,]+ calls? sent a token that the API had already refused\./)
   expect(words).toContain('fix: Drop a token that an API refuses with 401, get a new one')
   expect(stdout).toMatch(/\n {8}\d+ {2}[\d:.]+ {2}general-api {2}GET \/records\/INV-\d{7}: revoked/)
   expect(readFileSync(junit, 'utf8')).toContain('<failure message="rejected-token: ')

@@ -21,7 +21,7 @@ const failed = {
 const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   [
     'debug',
-    "https://api.example.com/: a call ended in 80 ms: status 401, sent 2 times (rejected): the API refuses new tokens of general, too; is it another issuer's?",
+    "https://api.example.com/: call finished after 80 ms with status 401, sent 2 times (rejected): the API refuses new tokens of general, too; is it another issuer's?",
     { ...call, status: 401, sends: 2, resends: ['rejected'] },
   ],
   [
@@ -32,12 +32,12 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
   [
     'warn',
-    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; next try in 1.3 s at the earliest, calls still use the old token',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls use the old token until then',
     { ...failed, tokenStillValid: true },
   ],
   [
     'error',
-    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; next try in 1.3 s at the earliest, until then calls wait or fail',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait or fail until then',
     { ...failed, tokenStillValid: false },
   ],
   [
@@ -47,7 +47,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    `${api}: the API refuses new tokens of general, too: is apis[0].issuer the issuer of this API, do \`scope\` and \`parameters\` of general ask for what the API wants, and may this client call it?`,
+    `${api}: the API refuses new tokens of general, too: is apis[0].issuer this API's issuer, do \`scope\` and \`parameters\` of general ask for what the API wants, and may this client call it?`,
     { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [
@@ -57,27 +57,27 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'debug',
-    `${api}: a call waits, 2 in the queue, empty in 80 ms`,
+    `${api}: call queued, 2 in the queue, drained in about 80 ms`,
     { type: 'call.queued', api, queued: 2, emptyIn: 80 },
   ],
   [
     'debug',
-    `${api}: a call goes after 40 ms, 1 in the queue`,
+    `${api}: call sent after 40 ms, 1 in the queue`,
     { type: 'call.sent', api, waited: 40, queued: 1, emptyIn: 40 },
   ],
   [
     'debug',
-    `${api}: a call of axios ended in 80 ms: status 200, sent 2 times (rejected)`,
+    `${api}: axios call finished after 80 ms with status 200, sent 2 times (rejected)`,
     { ...call, client: 'axios', status: 200, sends: 2, resends: ['rejected'] },
   ],
   [
     'debug',
-    `${api}: a call ended in 80 ms: failed (QUEUE_TIMEOUT)`,
+    `${api}: call failed after 80 ms (QUEUE_TIMEOUT)`,
     { ...call, code: 'QUEUE_TIMEOUT', sends: 0, resends: [] },
   ],
   [
     'warn',
-    `https://api.example.com/v2/: outside of every API, so its calls get no token; APIs of this origin: ${api}`,
+    `https://api.example.com/v2/: matches no configured API, so its calls get no token; configured for this origin: ${api}`,
     { type: 'route.missed', origin: 'https://api.example.com', path: '/v2/', apis: [api] },
   ],
   [
@@ -153,8 +153,8 @@ test('a failure that goes on as it was is said once, and then shortly, until it 
   expect(logged).toEqual([
     describeEvent(first),
     describeEvent(other),
-    'general: still failing, try 2; next try in 1.3 s at the earliest, calls still use the old token',
-    'general: still failing, try 3; next try in 1.3 s at the earliest, until then calls wait or fail',
+    'general: still failing, try 2; retrying in 1.3 s at the earliest; calls use the old token until then',
+    'general: still failing, try 3; retrying in 1.3 s at the earliest; calls wait or fail until then',
     describeEvent(changed),
     describeEvent(renewed),
     describeEvent(changed),

@@ -76,7 +76,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   ],
   'rejection.repeated': ({ issuer, api, option }) => [
     'error',
-    `${api}: the API refuses new tokens of ${issuer}, too: is ${option} the issuer of this API, do \`scope\` and ` +
+    `${api}: the API refuses new tokens of ${issuer}, too: is ${option} this API's issuer, do \`scope\` and ` +
       `\`parameters\` of ${issuer} ask for what the API wants, and may this client call it?`,
   ],
   'token.contested': ({ issuer, api }) => [
@@ -86,21 +86,21 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   ],
   'call.queued': ({ api, queued, emptyIn }) => [
     'debug',
-    `${api}: a call waits, ${queued} in the queue, empty in ${ms(emptyIn)}`,
+    `${api}: call queued, ${queued} in the queue, drained in about ${ms(emptyIn)}`,
   ],
   'call.sent': ({ api, waited, queued }) => [
     'debug',
-    `${api}: a call goes after ${ms(waited)}, ${queued} in the queue`,
+    `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
   ],
   'call.finished': (event) => ['debug', finished(event)],
   'route.missed': ({ origin, path, apis }) => [
     'warn',
-    `${origin}${path}: outside of every API, so its calls get no token; APIs of this origin: ${apis.join(', ')}`,
+    `${origin}${path}: matches no configured API, so its calls get no token; configured for this origin: ${apis.join(', ')}`,
   ],
   'api.paused': ({ api, for: span, status, reason, allows, configured }) => [
     'warn',
     `${api}: paused for ${ms(span)} after status ${status}` +
-      (reason === 'used-up' ? ', nothing remains of its limit' : '') +
+      (reason === 'used-up' ? ', its limit is used up' : '') +
       (allows && configured
         ? `; this API allows about ${limits(allows)}, \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
         : ''),
@@ -168,17 +168,18 @@ function levelOf({ tokenStillValid }: EventOf<'renewal.failed'>): LogLevel {
 }
 
 function untilNextTry({ retryIn, tokenStillValid }: EventOf<'renewal.failed'>): string {
-  const until = tokenStillValid ? 'calls still use the old token' : 'until then calls wait or fail'
-  return `next try in ${ms(retryIn)} at the earliest, ${until}`
+  const meanwhile = tokenStillValid ? 'calls use the old token' : 'calls wait or fail'
+  return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile} until then`
 }
 
 function finished(event: EventOf<'call.finished'>): string {
   const { api, issuer, client, status, code, sends, resends, duration } = event
-  const outcome = status === undefined ? `failed (${code})` : `status ${status}`
+  const [ended, outcome] =
+    status === undefined ? ['failed', `(${code})`] : ['finished', `with status ${status}`]
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
   const isForeign = status === 401 && resends.includes('rejected')
   const guess = isForeign ? `: the API refuses new tokens of ${issuer}, too; is it another issuer's?` : ''
-  return `${api}: a call${client === undefined ? '' : ` of ${client}`} ended in ${ms(duration)}: ${outcome}${times}${guess}`
+  return `${api}: ${client === undefined ? '' : `${client} `}call ${ended} after ${ms(duration)} ${outcome}${times}${guess}`
 }
 
 function limits(all: readonly NamedLimit[]): string {

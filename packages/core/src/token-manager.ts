@@ -32,7 +32,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
   getToken(issuer: Issuer, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
   /** Returns the API that an absolute URL belongs to, `undefined` for a URL that gets no token. */
   route(url: string | URL): Api | undefined
-  /** Returns how things are, without secrets. */
+  /** Returns the state of every issuer and API. Contains no secrets. */
   status(): ManagerStatus<Issuer>
   /**
    * Adds an observer to those of the options, and returns a function that takes it off again.

@@ -13,7 +13,7 @@ test('got 14 is refused with the version that is needed, whatever the URL, and n
   const client = (got14 as unknown as Got).extend(gotTokens(tokens))
   const refused = expect.objectContaining({
     code: 'INVALID_OPTIONS',
-    message: expect.stringContaining('`got` is wrong; allowed: version 15 or later') as string,
+    message: expect.stringContaining('`got` must be version 15 or later') as string,
   })
   for (const url of [`${sandbox.weblinkUrl}records`, outside()]) {
     await expect(client(url)).rejects.toEqual(refused)

@@ -203,9 +203,7 @@ test(
     expect(await textOf('.findings li:first-child')).toContain('Choose the token by the URL of the call')
     // it stays open while the verdict goes on
     await callApi(sandbox, 'weblink', { token })
-    await eventually(async () =>
-      expect(await textOf('.findings li:first-child')).toContain('4 calls brought'),
-    )
+    await eventually(async () => expect(await textOf('.findings li:first-child')).toContain('4 calls sent'))
     expect(await textOf('.findings li:first-child')).toContain('Choose the token by the URL of the call')
     await click('journal', 'Clear journal and verdict')
     await eventually(async () => expect(await findings()).toEqual([]))

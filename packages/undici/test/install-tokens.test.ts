@@ -130,5 +130,5 @@ test('a runtime whose fetch has no such dispatcher is refused at once', () => {
 })
 
 test('what is not a token manager is refused at once', () => {
-  expect(() => installTokens({} as never)).toThrow('`tokens` is wrong')
+  expect(() => installTokens({} as never)).toThrow('`tokens` must be')
 })

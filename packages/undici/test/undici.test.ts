@@ -190,5 +190,5 @@ describe.each(versions)('undici $version', ({ undici }) => {
 })
 
 test('what is not a token manager is refused at once', () => {
-  expect(() => tokensInterceptor({} as never)).toThrow('`tokens` is wrong')
+  expect(() => tokensInterceptor({} as never)).toThrow('`tokens` must be')
 })

@@ -18,11 +18,11 @@ test('what is not a token manager is refused with what is allowed', () => {
       expect.objectContaining({
         code: 'INVALID_OPTIONS',
         message: expect.stringContaining(
-          'Cannot create fetch: `tokens` is wrong; allowed: what `createTokenManager` returns',
+          'Cannot create fetch: `tokens` must be what `createTokenManager` returns',
         ),
       }),
     )
   expect(() => refuseArgument('attach tokens', 'instance', 'an axios instance')).toThrow(
-    '`instance` is wrong',
+    '`instance` must be an axios instance',
   )
 })

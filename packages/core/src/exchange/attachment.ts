@@ -29,5 +29,5 @@ export function mustBeManager(tokens: unknown, purpose: string): void {
  * @throws TokenlaneError `INVALID_OPTIONS`, always.
  */
 export function refuseArgument(purpose: string, name: string, allowed: string): never {
-  throw new TokenlaneError('INVALID_OPTIONS', `Cannot ${purpose}: \`${name}\` is wrong; allowed: ${allowed}`)
+  throw new TokenlaneError('INVALID_OPTIONS', `Cannot ${purpose}: \`${name}\` must be ${allowed}`)
 }

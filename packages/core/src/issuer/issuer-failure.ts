@@ -55,10 +55,10 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   }
   if (code === undefined) return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
   if (tlsTooOld.test(code))
-    return failure(request, 'INSECURE_TRANSPORT', `offers no TLS 1.2 or later (${code})`, definite)
+    return failure(request, 'INSECURE_TRANSPORT', `does not support TLS 1.2 or later (${code})`, definite)
   const certificate = certificateFault(code)
   if (certificate !== undefined)
-    return failure(request, 'TOKEN_REQUEST_FAILED', `shows a certificate ${certificate}`, definite)
+    return failure(request, 'TOKEN_REQUEST_FAILED', `presented a certificate ${certificate}`, definite)
   const way = wayOf(found, request)
   const hint = way === '' ? unusedProxy(request) : ''
   return failure(request, 'TOKEN_REQUEST_FAILED', `could not be reached${way} (${code})${hint}`, details)
@@ -78,7 +78,7 @@ function certificateFault(code: string): string | undefined {
     return `that ${what} (${code}): is this machine's clock right, which says ${today}?`
   }
   if (unknownAuthority.test(code))
-    return `of an authority that this process does not know (${code}): name its file in NODE_EXTRA_CA_CERTS`
+    return `from an untrusted CA (${code}): set NODE_EXTRA_CA_CERTS to the CA file`
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `for another host (${code}): is the URL right?`
   return code.startsWith('CERT_') ? `that is not accepted (${code})` : undefined
 }

@@ -146,8 +146,8 @@ test('a transport failure keeps the code that an operator searches for, and noth
 test.each([
   ['ENOTFOUND', 'TOKEN_REQUEST_FAILED', 'could not be reached (ENOTFOUND)'],
   ['ECONNRESET', 'TOKEN_REQUEST_FAILED', 'could not be reached (ECONNRESET)'],
-  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
-  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'INSECURE_TRANSPORT', 'offers no TLS 1.2 or later'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'INSECURE_TRANSPORT', 'does not support TLS 1.2 or later'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'INSECURE_TRANSPORT', 'does not support TLS 1.2 or later'],
 ])('a transport that fails with %s is %s', async (inner, code, reason) => {
   const error = await failure(() => {
     throw new TypeError('fetch failed', { cause: Object.assign(new Error('leaked'), { code: inner }) })
@@ -159,10 +159,10 @@ test.each([
 test.each([
   ['CERT_HAS_EXPIRED', /has expired \(CERT_HAS_EXPIRED\): is this machine's clock right, which says \d{4}-/],
   ['CERT_NOT_YET_VALID', /is not yet valid \(CERT_NOT_YET_VALID\): is this machine's clock right/],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
-  ['SELF_SIGNED_CERT_IN_CHAIN', /authority that this process does not know .*NODE_EXTRA_CA_CERTS/],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', /an untrusted CA .*: set NODE_EXTRA_CA_CERTS to the CA file/],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /an untrusted CA .*: set NODE_EXTRA_CA_CERTS to the CA file/],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', /an untrusted CA .*: set NODE_EXTRA_CA_CERTS to the CA file/],
+  ['SELF_SIGNED_CERT_IN_CHAIN', /an untrusted CA .*: set NODE_EXTRA_CA_CERTS to the CA file/],
   ['ERR_TLS_CERT_ALTNAME_INVALID', /a certificate for another host/],
   ['CERT_REVOKED', /a certificate that is not accepted/],
 ])('a certificate that fails with %s is named as what it is, and definite', async (inner, reason) => {
@@ -196,7 +196,9 @@ test.each([
   const error = await failure(() => new Response('<p>leaked</p>', { status, headers }))
   expect(error).toMatchObject({ code, status })
   expect(error.definite).toBeUndefined()
-  expect(error.message).toContain('an HTML page: is it that of a proxy or a firewall?')
+  expect(error.message).toContain(
+    `an HTML page (status ${status}) instead of a token: is a proxy or firewall answering?`,
+  )
 })
 
 test('a connection that failed elsewhere than at the endpoint is not blamed on the issuer', async () => {

@@ -115,8 +115,9 @@ function wrongResponse(response: IssuerResponse, { option, mistake }: TokenEndpo
   }
   if (status === 401 && isBearer)
     return [`responded with status 401 as an API does, not an authorization server: ${check}`, true]
+  if (isHtml(response))
+    return [`returned an HTML page (status ${status}) instead of a token: is a proxy or firewall answering?`]
   const what = `responded with ${status >= 400 ? `status ${status}` : `no token response (status ${status})`}`
-  if (isHtml(response)) return [`${what}, but with an HTML page: is it that of a proxy or a firewall?`]
   return (status === 200 ? wrongToken(membersOf(body)) : undefined) ?? [what]
 }
 

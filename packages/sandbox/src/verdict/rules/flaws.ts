@@ -18,19 +18,19 @@ const texts: Record<Flaw, Text> = {
     fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one, unless its option scope names others.',
   },
   'expired-token': {
-    message: (count) => `${plural(count, 'call')} brought a token that had expired`,
+    message: (count) => `${plural(count, 'call')} sent an expired token`,
     fix: 'Count expires_in from the moment before the token request, and renew before the end (RFC 6749 §5.1).',
   },
   'foreign-token': {
-    message: (count) => `${plural(count, 'call')} brought a token that the API’s issuer did not issue`,
+    message: (count) => `${plural(count, 'call')} sent a token that the API’s issuer did not issue`,
     fix: 'Choose the token by the URL of the call: each API takes the tokens of its own issuer only.',
   },
   'missing-token': {
-    message: (count) => `${plural(count, 'call')} brought no token`,
-    fix: 'Send "Authorization: Bearer <token>" with every call, also with those after a redirect within the API.',
+    message: (count) => `${plural(count, 'call')} had no token`,
+    fix: 'Send "Authorization: Bearer <token>" with every call, including those after a redirect within the API.',
   },
   'token-outside': {
-    message: (count) => `${plural(count, 'request')} outside of the API brought a token`,
+    message: (count) => `${plural(count, 'request')} outside the API carried a token`,
     fix: 'Send a token only to URLs under the base URL of its API, and drop it on redirects to other URLs.',
   },
   'token-in-url': {

@@ -16,8 +16,7 @@ const server = ({ client, target }: JournalEntry): string => `${client} ${target
 export const noKeepAlive: Rule = {
   name: 'no-keep-alive',
   severity: 'warning',
-  message: (count) =>
-    `${plural(count, 'request')} opened a connection where one had just been closed after one request`,
+  message: (count) => `${plural(count, 'request')} opened a new connection right after closing one`,
   fix: 'Let the client keep its connections: an agent with keepAlive, one client object for all calls, no "Connection: close".',
   least: 5,
   watch(report) {
