@@ -64,7 +64,9 @@ export function checkCall({ call, configuration, tokens, servers, events }: Fact
       failed(
         url,
         `Status ${status}.`,
-        'The token was sent; look at the URL, and at the response with `tokenlane call`.',
+        new URL(url).pathname.includes('//')
+          ? 'The path has an empty segment, //: remove one slash. The URL before it probably ends with its own.'
+          : 'The token was sent; look at the URL, and at the response with `tokenlane call`.',
       ),
     ]
   return []
@@ -112,7 +114,7 @@ function unauthorized(
     return finding('call-wrong-issuer', 'error', url, {
       seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just given.`,
       why: `The API does not take the tokens of the issuer "${issuer}".`,
-      fix: `Check that API and issuer are of one environment${others.length === 0 ? '' : `. If they are, set \`issuer\` of this API to ${others.map((other) => `"${other}"`).join(' or ')}`}.`,
+      fix: `Check that API and issuer belong to the same environment${others.length === 0 ? '' : `. If they are, set \`issuer\` of this API to ${others.map((other) => `"${other}"`).join(' or ')}`}.`,
     })
   return finding('call-unauthorized', 'error', url, {
     seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,

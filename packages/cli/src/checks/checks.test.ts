@@ -153,6 +153,12 @@ test.each([
   expect(checkCall(facts({ call: { ...called, ...seen } })).map((found) => found.id)).toEqual([id])
 })
 
+test('a 404 for a path with an empty segment blames the slash', () => {
+  const call = { ...called, url: 'https://api.example.com//records', status: 404 }
+  expect(checkCall(facts({ call }))[0]?.fix).toContain('remove one slash')
+  expect(checkCall(facts({ call: { ...call, url: called.url } }))[0]?.fix).not.toContain('slash')
+})
+
 test('an API that refuses the tokens of its issuer may be that of another issuer of the application', () => {
   const call = { ...called, status: 401, challenge: 'invalid_token' }
   const issuers = [issuer, { ...issuer, name: 'weblink' }]

@@ -124,7 +124,7 @@ export const generalPath = '/public/security/v1/token'
 export const weblinkPath = '/IdentityServer/connect/token'
 
 /**
- * Returns the options of the general issuer, whose tokens every API but weblink takes.
+ * Returns the options of the general issuer, whose tokens every API except weblink accepts.
  *
  * It is asked at `{authUrl}/public/security/v1/token`.
  */
@@ -133,7 +133,7 @@ export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions 
 }
 
 /**
- * Returns the options of the weblink issuer, whose tokens the weblink API takes.
+ * Returns the options of the weblink issuer, whose tokens the weblink API accepts.
  *
  * It is asked at `{authUrl}/IdentityServer/connect/token`, for the scope `WebLinkAPI`.
  */
