@@ -47,12 +47,12 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    `${api}: the API refuses new tokens of general, too: is apis[0].issuer this API's issuer, do \`scope\` and \`parameters\` of general ask for what the API wants, and may this client call it?`,
+    `${api}: the API refuses new tokens of general, too: is apis[0].issuer its issuer, are \`scope\` and \`parameters\` what it wants, and may this client call it?`,
     { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [
     'warn',
-    `${api}: tokens of general are accepted and then refused within a second, again and again: do other processes request tokens with the same client, of which the issuer keeps one alive? Share them by a \`store\``,
+    `${api}: tokens of general are accepted, then refused within a second: do other processes use the same client, and does the issuer keep one token alive? Share it by a \`store\``,
     { type: 'token.contested', issuer, api },
   ],
   [
@@ -77,7 +77,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `https://api.example.com/v2/: matches no configured API, so its calls get no token; configured for this origin: ${api}`,
+    `https://api.example.com/v2/: matches no API, so its calls get no token; APIs of this origin: ${api}`,
     { type: 'route.missed', origin: 'https://api.example.com', path: '/v2/', apis: [api] },
   ],
   [

@@ -76,13 +76,13 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   ],
   'rejection.repeated': ({ issuer, api, option }) => [
     'error',
-    `${api}: the API refuses new tokens of ${issuer}, too: is ${option} this API's issuer, do \`scope\` and ` +
-      `\`parameters\` of ${issuer} ask for what the API wants, and may this client call it?`,
+    `${api}: the API refuses new tokens of ${issuer}, too: is ${option} its issuer, ` +
+      'are `scope` and `parameters` what it wants, and may this client call it?',
   ],
   'token.contested': ({ issuer, api }) => [
     'warn',
-    `${api}: tokens of ${issuer} are accepted and then refused within a second, again and again: do other processes ` +
-      'request tokens with the same client, of which the issuer keeps one alive? Share them by a `store`',
+    `${api}: tokens of ${issuer} are accepted, then refused within a second: do other processes use the same ` +
+      'client, and does the issuer keep one token alive? Share it by a `store`',
   ],
   'call.queued': ({ api, queued, emptyIn }) => [
     'debug',
@@ -95,7 +95,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   'call.finished': (event) => ['debug', finished(event)],
   'route.missed': ({ origin, path, apis }) => [
     'warn',
-    `${origin}${path}: matches no configured API, so its calls get no token; configured for this origin: ${apis.join(', ')}`,
+    `${origin}${path}: matches no API, so its calls get no token; APIs of this origin: ${apis.join(', ')}`,
   ],
   'api.paused': ({ api, for: span, status, reason, allows, configured }) => [
     'warn',

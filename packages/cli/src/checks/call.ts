@@ -55,7 +55,7 @@ export function checkCall({ call, configuration, tokens, servers, events }: Fact
           ? 'A proxy or a firewall answered in place of the API.'
           : 'The API accepted the token, and this client may not do this.',
         fix: call.isHtml
-          ? 'Have this host opened for this machine.'
+          ? 'Have the proxy or firewall allow this host.'
           : "Ask the API's operator for this right, or for the scope that it needs.",
       }),
     ]

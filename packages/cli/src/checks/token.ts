@@ -106,8 +106,7 @@ const fixes = {
   'wrong-path': wrongPathFix,
   'not-an-issuer': (_, options) =>
     `${options} is the URL of an API: set the issuer's. The secret may well be right.`,
-  'firewall-page': (_, options) =>
-    `Have this host opened for this machine in the proxy or firewall, and check ${options}.`,
+  'firewall-page': (_, options) => `Have the proxy or firewall allow this host, and check ${options}.`,
   'issuer-trouble': ({ failure }) =>
     failure.status === 429
       ? 'Wait, and share one token between processes: docs/guide/fleet.md.'

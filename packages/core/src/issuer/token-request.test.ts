@@ -197,7 +197,7 @@ test.each([
   expect(error).toMatchObject({ code, status })
   expect(error.definite).toBeUndefined()
   expect(error.message).toContain(
-    `an HTML page (status ${status}) instead of a token: is a proxy or firewall answering?`,
+    `an HTML page (status ${status}), not a token: is a proxy or firewall answering?`,
   )
 })
 

@@ -116,7 +116,7 @@ function wrongResponse(response: IssuerResponse, { option, mistake }: TokenEndpo
   if (status === 401 && isBearer)
     return [`responded with status 401 as an API does, not an authorization server: ${check}`, true]
   if (isHtml(response))
-    return [`returned an HTML page (status ${status}) instead of a token: is a proxy or firewall answering?`]
+    return [`returned an HTML page (status ${status}), not a token: is a proxy or firewall answering?`]
   const what = `responded with ${status >= 400 ? `status ${status}` : `no token response (status ${status})`}`
   return (status === 200 ? wrongToken(membersOf(body)) : undefined) ?? [what]
 }

@@ -49,8 +49,7 @@ export function putTogether(
   const callsUnderWay = new CallsUnderWay()
   const apis = options.apis.map((api, index) => {
     const { token, contested } = issuers.get(api.issuer) as ManagedIssuer
-    const option =
-      path === undefined ? `apis[${index}].issuer` : (options.issuers.get(api.issuer)?.option as string)
+    const option = path ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
     const rejections = new Rejections({ ...api, option, token, emit }, contested)
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
     const shared = { option, limiter, token, rejections, refuses, callsUnderWay, emit }

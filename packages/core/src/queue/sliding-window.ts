@@ -51,19 +51,18 @@ export class SlidingWindow {
    */
   forecast(ahead: number, start: number, lag: number, slack: number): number {
     const known = this.#history.usedSince(start + slack, this.span)
+    const used = Math.min(known, this.#quota)
     // after the quota was lowered, the first units that come free make no room
-    const surplus = Math.max(0, known - this.#quota)
-    const used = known - surplus
+    const surplus = known - used
     const beyond = ahead - (this.#quota - used)
     if (beyond <= 0) return 0
     const round = this.span + lag
     const inRound = (beyond - 1) % this.#quota
-    const freeIn =
-      inRound < used
-        ? this.#history.freeAt(start + slack, this.span, inRound + surplus) - slack - start
-        : round
     // a call without a response so far takes no longer than one that is sent now
-    const first = Math.min(freeIn, round)
+    const first = Math.min(
+      round,
+      this.#history.freeAt(start + slack, this.span, inRound + surplus) - slack - start,
+    )
     return first + Math.floor((beyond - 1) / this.#quota) * round
   }
 }
