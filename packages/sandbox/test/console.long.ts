@@ -306,6 +306,13 @@ test(
       1280,
     )
     await opened.waitForSelector(`${card('journal')} tbody tr`)
+    // what opens a row is in sight on a phone
+    await opened.setViewport({ width: 390, height: 900 })
+    const right = await opened.$eval(
+      `${card('journal')} tbody button`,
+      (one) => one.getBoundingClientRect().right,
+    )
+    expect(right).toBeLessThanOrEqual(390)
     const chosen = await opened.$$eval(`${card('journal')} select`, (all) =>
       all.map((one) => (one as unknown as { value: string }).value),
     )

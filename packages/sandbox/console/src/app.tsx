@@ -30,7 +30,7 @@ export function App() {
           </p>
         )}
         {now === undefined ? (
-          <p class="empty">Waiting for the sandbox to say how it is.</p>
+          link.value !== 'denied' && <p class="empty">Waiting for the sandbox's state.</p>
         ) : (
           <>
             <VerdictPanel />

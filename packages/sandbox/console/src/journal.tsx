@@ -106,12 +106,12 @@ export function Journal() {
               <thead>
                 <tr>
                   <th scope="col">Time</th>
+                  <th scope="col">Decision</th>
+                  <th scope="col">Status</th>
                   <th scope="col">Where</th>
-                  <th scope="col">Client</th>
                   <th scope="col">Request</th>
                   <th scope="col">Token</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Decision</th>
+                  <th scope="col">Client</th>
                 </tr>
               </thead>
               <tbody>
@@ -134,11 +134,6 @@ function Row({ entry }: { entry: JournalEntry }) {
     <>
       <tr class={bad ? 'bad' : undefined}>
         <td>{entry.at.slice(11, 23)}</td>
-        <td>{entry.target}</td>
-        <td>{entry.client}</td>
-        <td class="request">{entry.method === null ? 'TLS handshake' : `${entry.method} ${entry.path}`}</td>
-        <td>{entry.token ?? ''}</td>
-        <td>{entry.status ?? 'cut'}</td>
         <td>
           <button
             type="button"
@@ -149,6 +144,11 @@ function Row({ entry }: { entry: JournalEntry }) {
             {entry.decision}
           </button>
         </td>
+        <td>{entry.status ?? 'cut'}</td>
+        <td>{entry.target}</td>
+        <td class="request">{entry.method === null ? 'TLS handshake' : `${entry.method} ${entry.path}`}</td>
+        <td>{entry.token ?? ''}</td>
+        <td>{entry.client}</td>
       </tr>
       {isOpen && (
         <tr class="reason">
