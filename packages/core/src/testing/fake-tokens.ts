@@ -88,7 +88,7 @@ export interface FakeTokens<Issuer extends string = string> extends TokenManager
    * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
    */
   hold(baseUrl?: string | URL): Hold
-  /** Begins anew: releases what is held, forgets counts and what was asked for once, opens what was closed. */
+  /** Resets everything: releases held calls, forgets counts and one-time faults, and reopens what was closed. */
   reset(): void
 }
 
