@@ -1,5 +1,16 @@
 /** The needed part of a Redis client: of `redis` (standalone, Sentinel or Cluster), or of ioredis. */
-export type RedisClient = NodeRedis | IoRedis
+export type RedisClient = (NodeRedis | IoRedis) & Connection
+
+/** What both clients have in common; a limiter does without it where it is missing. */
+interface Connection {
+  on?(event: string, listener: (error: unknown) => void): unknown
+  duplicate?(): RedisClient
+  connect?(): Promise<unknown>
+  /** Of `redis`. */
+  destroy?(): void
+  /** Of ioredis. */
+  disconnect?(): void
+}
 
 /** `redis`, 5 and later. */
 interface NodeRedis {

@@ -6,6 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { fleetPolicy } from '../src/limiter/fleet-policy.ts'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
 import { Ledger } from '../src/limiter/ledger.ts'
+import { Link } from '../src/limiter/link.ts'
 import { createExchange } from '../src/limiter/protocol.ts'
 import { connectClient } from './clients.ts'
 import { startBadNetwork } from './support/bad-network.ts'
@@ -135,13 +136,14 @@ test(
     for (let unit = 0; unit < 1_000_000; unit += 1) ledger.settle(batch, unit * 3.5)
     const units = ledger.state(3_500_000)
     expect(units[0]?.length).toBeLessThanOrEqual(101)
-    const exchange = createExchange(redis.client, 'big', 'big', 'process')
+    const exchange = createExchange(new Link(redis.client), 'big', 'big', 'process')
     const message = {
       policy,
       process: 'process',
       units,
       alone: 0,
       away: false,
+      refused: false,
       promise: 5_000,
       lag: 0,
       times: [],

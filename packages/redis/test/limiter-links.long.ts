@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { createClient, createSentinel } from 'redis'
 import { expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
-import { clientKinds } from './clients.ts'
+import { clientKinds, connectClient } from './clients.ts'
 import { startBadNetwork } from './support/bad-network.ts'
 import { connectCluster } from './support/cluster-of-one.ts'
 import { startClusterOfThree } from './support/cluster-of-three.ts'
@@ -98,6 +98,29 @@ test.concurrent.each(clientKinds)(
       expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed'))
     }
     client.destroy()
+  },
+)
+
+test.concurrent.each(clientKinds)(
+  'connections of %s that are half open, without a time limit: the processes go past them, and say so; none is over',
+  { timeout },
+  async (kind) => {
+    await using network = await startBadNetwork(redis.server.port)
+    const far = await Promise.all([0, 1].map(() => connectClient(kind, network.url)))
+    {
+      await using fleet = startFleet({
+        prefix: `never-${kind}`,
+        client: (index) => far[index] ?? redis.client,
+        fallbackShare: 0,
+      })
+      await pass(2_000)
+      network.swallow()
+      await vi.waitFor(() => expect(count(fleet, 'limiter.recovered')).toBeGreaterThanOrEqual(2), timeout)
+      const reasons = fleet.events.flatMap(({ reason }) => reason ?? [])
+      expect(reasons).toContain('half-open connection: the client needs a socket timeout')
+      await expectAllIsWell(fleet)
+    }
+    for (const client of far) client.destroy()
   },
 )
 

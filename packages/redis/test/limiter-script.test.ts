@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fleetPolicy } from '../src/limiter/fleet-policy.ts'
 import * as scripts from '../src/scripts.ts'
+import { Link } from '../src/limiter/link.ts'
 import { type BudgetResponse, createExchange, type BudgetRequest } from '../src/limiter/protocol.ts'
 import { useRedis } from './support/use-redis.ts'
 
@@ -57,7 +58,7 @@ let processes = 0
 /** Says what a process says to Redis, and keeps what it must remember. */
 function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' | 'limits' | 'spread'>) {
   const name = `process ${(processes += 1)}`
-  const exchange = createExchange(client, 'test', baseUrl, name)
+  const exchange = createExchange(new Link(client), 'test', baseUrl, name)
   const known = { number: 0, epoch: '', turn: 0, member: 0 }
   return async (said: Partial<BudgetRequest>): Promise<BudgetResponse> => {
     known.number += 1
@@ -67,6 +68,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
       ...known,
       alone: 0,
       away: false,
+      refused: false,
       units: limits.map(() => []),
       wanted: 0,
       promise: 5_000,
@@ -235,6 +237,31 @@ test('after an outage of little more than a short window nobody gets a unit befo
   await two({ alone: 11_000, units: [[[50, 10]]] })
   now += 1_100
   expect(await one({ wanted: 20 })).toMatchObject({ grants: [[0, 20]] })
+})
+
+test('after an outage each process sends its share until all have returned', async () => {
+  fleets += 1
+  now = 1_000_000 * fleets
+  const api = { baseUrl: `gone ${fleets}`, limits: [{ quota: 20, window: 300 }], spread: false }
+  const [one, two, three] = [createProcess(api), createProcess(api), createProcess(api)]
+  for (const each of [one, two, three]) await each({})
+  now += 500
+  expect(await one({ wanted: 5 })).toMatchObject({ grants: [], sharesUntil: 0 })
+  now += 300
+  expect(await one({ wanted: 5 })).toMatchObject({ grants: [[0, 5]], sharesUntil: 0 })
+  now += 899
+  // not long enough for anybody to take it for an outage
+  expect(await two({ refused: true })).toMatchObject({ sharesUntil: 0 })
+  now += 900
+  const first = await two({ refused: true, alone: 700, away: true })
+  expect(first).toMatchObject({ sharesFrom: 0, sharesUntil: 6_000 })
+  // one that has not noticed hears of it too, and gets nothing
+  now += 1_000
+  expect(await three({ wanted: 5 })).toMatchObject({ grants: [], sharesUntil: 5_000 })
+  now += 4_999
+  expect(await three({ wanted: 5 })).toMatchObject({ grants: [], sharesUntil: 1 })
+  now += 1
+  expect(await three({ wanted: 5 })).toMatchObject({ grants: [[0, 5]], sharesUntil: 0 })
 })
 
 test('messages of processes that are away do not end a silence: their answers may be lost', async () => {

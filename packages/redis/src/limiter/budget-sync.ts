@@ -4,9 +4,9 @@ import { reasonOf } from './failure-reason.ts'
 import { longestUnreported, shortestSpan } from './fleet-policy.ts'
 import type { FleetPause } from './fleet-pause.ts'
 import { type Ledger, lease } from './ledger.ts'
-import type { Membership } from './membership.ts'
 import type { BudgetRequest, BudgetResponse, Exchange } from './protocol.ts'
-import { Reachability } from './reachability.ts'
+import type { Reachability } from './reachability.ts'
+import type { Turn } from './fallback-limiter.ts'
 import { RedisRequests } from './redis-requests.ts'
 import { RequestSchedule } from './request-schedule.ts'
 import type { Runtime } from './runtime.ts'
@@ -19,12 +19,27 @@ const longestUseless = 1_000
 
 /** What a process learns from Redis. */
 export interface SyncListener {
-  /** Redis cannot be reached. */
-  lost(reason: string): void
-  /** Redis responds again. */
+  /** Redis cannot be reached; `isNew` unless that was so before, and the process was about to return. */
+  lost(reason: string, isNew: boolean): void
+  /** Redis responds again, and knows what this process has sent. */
   found(): void
+  /** A request failed. */
+  failed(error: unknown): void
+  /** There was no response and no error for seconds. */
+  silent(): void
+  /** Redis grants nothing until others have returned; each process sends its share, in `silence` milliseconds. */
+  shares(silence: number): void
   paused(ms: number): void
   resumed(): void
+}
+
+/** How a process reaches Redis; `timeout` in milliseconds. */
+export interface SyncOptions {
+  readonly exchange: Exchange
+  /** Names the process. */
+  readonly name: string
+  readonly timeout: number
+  readonly runtime: Runtime
 }
 
 /** What requests report, and what responses change. */
@@ -34,33 +49,36 @@ export interface Subjects {
   readonly ahead: UnitsAhead
   readonly inUse: UnitsInUse
   readonly pause: FleetPause
-  readonly membership: Membership
   readonly level: BudgetLevel
+  readonly reachability: Reachability
 }
 
 /** Keeps this process and Redis in step: each request states everything, and each response is acted upon. */
 export class BudgetSync {
   readonly #subjects: Subjects
+  readonly #name: string
   readonly #runtime: Runtime
   readonly #listener: SyncListener
-  readonly #reachability = new Reachability()
   readonly #unreported = new Unreported()
   readonly #requests: RedisRequests<BudgetRequest, BudgetResponse | 'stale'>
   readonly #schedule: RequestSchedule
   #last: BudgetRequest | undefined
+  /** How many requests have left; the history of Redis in the last response. */
+  #number = 0
+  #heard: Pick<BudgetRequest, 'epoch' | 'turn' | 'member'> = { epoch: '', turn: 0, member: 0 }
+  /** Redis' clock less that of this process, in milliseconds. */
+  #offset = 0
+  #sharesUntil = Number.NEGATIVE_INFINITY
 
-  constructor(
-    subjects: Subjects,
-    exchange: Exchange,
-    timeout: number,
-    runtime: Runtime,
-    listener: SyncListener,
-  ) {
+  constructor(subjects: Subjects, { exchange, name, timeout, runtime }: SyncOptions, listener: SyncListener) {
     this.#subjects = subjects
+    this.#name = name
     this.#runtime = runtime
     this.#listener = listener
     this.#requests = new RedisRequests(exchange, runtime, timeout, {
       responded: (response, sentAt) => this.#responded(response, sentAt),
+      failed: (error) => listener.failed(error),
+      silent: () => listener.silent(),
       unreachable: (reason) => this.#lose(reason),
       free: () => this.#goOn(),
     })
@@ -70,6 +88,16 @@ export class BudgetSync {
       sendAt: () => this.#sendAt(),
       send: () => this.#send(),
     })
+  }
+
+  /** Whether this process sends its own share: it does not reach Redis, or others may not. */
+  get isSharing(): boolean {
+    return !this.#subjects.reachability.isTogether || this.#runtime.now() < this.#sharesUntil
+  }
+
+  /** The number of this process in the fleet, 0 before Redis has given it one, and how Redis' clock differs. */
+  get turn(): Turn {
+    return { member: this.#heard.member, offset: this.#offset }
   }
 
   /** Finds out anew when the next request must leave. */
@@ -97,8 +125,9 @@ export class BudgetSync {
 
   /** Sends the last report and ends. Stops waiting when Redis does not respond in time. */
   async close(): Promise<void> {
-    const hasReport = !this.#unreported.isNone || this.#subjects.demand.isQueued
-    await this.#schedule.close(!this.#reachability.isAway && hasReport && this.#last !== undefined)
+    const { demand, reachability } = this.#subjects
+    const hasReport = !this.#unreported.isNone || demand.isQueued
+    await this.#schedule.close(!reachability.isAway && hasReport && this.#last !== undefined)
     this.#requests.close()
   }
 
@@ -108,8 +137,8 @@ export class BudgetSync {
   }
 
   #sendAt(): number {
-    if (this.#reachability.isAway) return Number.NEGATIVE_INFINITY
-    const { demand, ahead, ledger } = this.#subjects
+    const { demand, ahead, ledger, reachability } = this.#subjects
+    if (reachability.isAway) return Number.NEGATIVE_INFINITY
     const unreportedAt = this.#unreported.sendAt(this.#longestUnreported)
     return Math.min(unreportedAt, demand.sendAt(ahead.count), ledger.reportAt)
   }
@@ -125,15 +154,17 @@ export class BudgetSync {
 
   #send(): void {
     const now = this.#runtime.now()
-    const { demand, ledger, ahead, inUse, pause, membership, level } = this.#subjects
+    const { demand, ledger, ahead, inUse, pause, level, reachability } = this.#subjects
     const promise = inUse.responseTimes.promise(now, shortestSpan(ledger.policy)) ?? this.#othersPromise
     this.#last = {
       policy: ledger.policy,
-      ...membership.introduce(),
+      process: this.#name,
+      number: (this.#number += 1),
+      ...this.#heard,
       ...pause.report(now),
-      ...this.#reachability.report(now),
+      ...reachability.report(now),
       units: ledger.state(now),
-      wanted: this.#reachability.isAway ? 0 : demand.beyond(ahead.count),
+      wanted: reachability.isAway ? 0 : demand.beyond(ahead.count),
       promise,
       lag: promise > 0 && promise < lease ? promise : inUse.responseTimes.mean,
       times: inUse.responseTimes.report(),
@@ -147,14 +178,18 @@ export class BudgetSync {
     const request = this.#last
     if (response === 'stale' || request === undefined) return this.#unreported.add()
     const now = this.#runtime.now()
-    const { demand, ahead, membership, level } = this.#subjects
+    const { demand, ahead, level, reachability } = this.#subjects
+    const { epoch, turn, member } = response
     this.#unreported.responded()
-    membership.update(response, now)
+    this.#heard = { epoch, turn, member }
+    this.#offset = response.now - now
     level.update(response, now)
     demand.update(response, now, this.#requests.roundTrip)
     this.#updatePause(response, request)
-    const outcome = this.#reachability.responded(request)
-    if (outcome === 'found') this.#find()
+    const outcome = reachability.responded(request)
+    if (outcome === 'returning') this.#return()
+    if (outcome !== 'outdated') this.#share(response, now)
+    if (outcome === 'back') this.#listener.found()
     const granted = ahead.add(response, sentAt, this.#longestUnreported)
     demand.queue(request.wanted > granted)
     if (outcome === 'outdated') ahead.drop(Infinity)
@@ -170,17 +205,23 @@ export class BudgetSync {
 
   /** Redis does not respond; the listener hears of it once until Redis is found again. */
   #lose(reason: unknown): void {
-    const isNew = !this.#reachability.isAway
-    this.#reachability.lose(this.#requests.unansweredSince)
-    this.#subjects.demand.queue(false)
+    const { demand, reachability } = this.#subjects
+    const isNew = reachability.isTogether
+    reachability.lose(this.#requests.unansweredSince)
+    demand.queue(false)
     this.#schedule.giveUp()
-    if (isNew) this.#listener.lost(reasonOf(reason))
+    this.#listener.lost(reasonOf(reason), isNew)
   }
 
   /** Redis responds again, and must know what was sent since the last request that it knows. */
-  #find(): void {
+  #return(): void {
     this.#subjects.demand.askAtOnce()
     this.#unreported.add()
-    this.#listener.found()
+  }
+
+  /** Shares end a little before Redis grants again, so that it knows of all that was sent. */
+  #share({ sharesFrom, sharesUntil }: BudgetResponse, now: number): void {
+    if (sharesUntil > 0) this.#listener.shares(sharesFrom)
+    this.#sharesUntil = now + sharesUntil - this.#longestUnreported
   }
 }

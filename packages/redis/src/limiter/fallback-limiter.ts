@@ -6,7 +6,6 @@ import {
   type RateLimiter,
   type RateLimiterOptions,
 } from '@tokenlane/core/fleet'
-import type { Membership } from './membership.ts'
 import type { Runtime } from './runtime.ts'
 
 /** By how much longer than its part a turn takes, so that processes whose turns are next to each other do not meet. */
@@ -15,6 +14,14 @@ const apart = 1.2
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 /** How late a call may be for its turn: this part of the window. */
 const lateness = 0.1
+
+/** What the turn of a process follows from. */
+export interface Turn {
+  /** The number of the process in its fleet, 0 before Redis has given it one. */
+  readonly member: number
+  /** Redis' clock less that of the process, in milliseconds. */
+  readonly offset: number
+}
 
 /**
  * What a process may send while it cannot reach Redis: its part of each quota, in its own memory.
@@ -47,12 +54,20 @@ export class FallbackLimiter {
     this.#lateness = lateness * Math.min(...limits.map(({ window }) => window))
   }
 
-  /** Notes that Redis is unreachable from now on. */
-  begin(silence: number, { member, offset }: Membership): void {
+  /** Sends nothing for `silence` milliseconds, and then its share. */
+  begin(silence: number, { member, offset }: Turn): void {
     this.#silentUntil = this.#runtime.now() + silence
     const part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
     this.#turn = part * this.#period - offset
     this.#nextTurnAt = this.#turnAfter(this.#silentUntil)
+  }
+
+  /** Sends its share in `silence` milliseconds already, unless it does so before. */
+  hasten(silence: number): void {
+    const until = this.#runtime.now() + silence
+    if (until >= this.#silentUntil) return
+    this.#silentUntil = until
+    this.#nextTurnAt = this.#turnAfter(until)
   }
 
   take(): Permit | NotBefore {

@@ -16,6 +16,8 @@ const response: BudgetResponse = {
   wait: 100,
   soonest: 100,
   pause: 0,
+  sharesFrom: 0,
+  sharesUntil: 0,
   promise: 5_000,
   used: 0,
   left: 25,
@@ -46,6 +48,7 @@ function limiterWithSlowRedis() {
       fallbackShare: 1 / 8,
       timeout: 500,
       reconnectTime: 6_000,
+      link: { errors: new Set(), isBypassed: false, bypass() {}, leave() {} },
       runtime: processRuntime,
     },
   )
@@ -61,6 +64,10 @@ test('a failure is reported once, though a late response comes in between', asyn
   sent.at(-1)?.respond()
   await pass(3_000)
   expect(sent.map(({ request }) => request.away)).toEqual([false, true])
+  expect(reported).toEqual(['failed'])
+  sent.at(-1)?.respond()
+  await pass(0)
+  // Redis responds, and does not know yet what was sent
   expect(reported).toEqual(['failed'])
   sent.at(-1)?.respond()
   await pass(0)

@@ -9,6 +9,8 @@ const longestSpan = 60_000
 const beforeFallback = 0.25
 /** By default ioredis waits up to 5.2 s between attempts to connect, and redis up to 2.2 s. */
 export const defaultReconnectTime = 6_000
+/** For how long Redis must refuse a process before that process takes it to be gone for all, in milliseconds. */
+export const shortestOutage = 1_000
 /** How long a response may wait for other changes, so that one request reports both, in milliseconds. */
 export const longestUnreported = 250
 /** The longest time ahead for which Redis grants units, in milliseconds. */
@@ -76,9 +78,14 @@ export function shortestSpan({ limits }: FleetPolicy): number {
 }
 
 /**
- * For how long a process that cannot reach Redis sends nothing: until all that Redis granted to others before is
- * out of the window, and long enough for a slow response and for a client that connects again.
+ * For how long a process that cannot reach Redis sends nothing, once Redis has been gone for all for `goneFor`
+ * milliseconds: until all that it granted to others is out of the window. Where that is not known (`-Infinity`), long
+ * enough for a slow response and for a client that connects again.
  */
-export function silenceBeforeFallback({ grantLifetime, reconnectTime }: FleetPolicy): number {
+export function silenceBeforeFallback(
+  { grantLifetime, reconnectTime }: FleetPolicy,
+  goneFor: number,
+): number {
+  if (goneFor >= 0) return Math.max(0, grantLifetime - goneFor)
   return Math.max(grantLifetime, reconnectTime * (1 + beforeFallback))
 }

@@ -39,6 +39,8 @@ local pauseLook = 2000
 local resetLook = 30000
 -- How long a unit without a response is presumed to be under way where nothing better is known.
 local lease = 5000
+-- For how long no process has reached Redis at least when one that it refuses takes it to be gone for all.
+local shortestOutage = 900
 -- For how long nothing may be granted at most, with windows up to a minute.
 local longestHold = 62000
 -- How many of the last response times are kept, and how many are needed.
@@ -130,7 +132,7 @@ local function beginEpoch(run)
   local pause = state and state.pause < now + 86400000 and state.pause or 0
   state = {
     epoch = me .. ':' .. request.number, born = now, run = run, turn = 0, hold = now + policy.grantLifetime, pause = pause,
-    silenceEnd = now, requestedAt = 0, next = 0, round = 0, members = 0, lag = request.lag, take = 1, times = {},
+    silenceEnd = now, grantedAt = now, sharesUntil = 0, requestedAt = 0, next = 0, round = 0, members = 0, lag = request.lag, take = 1, times = {},
     promise = lease, served = 0, left = 0, reset = 0, paced = 0, asked = 0, reported = 0, used = {},
   }
   stated = nil
@@ -159,6 +161,7 @@ local function forgetByHand()
   if state.hold > latest then state.hold = now + policy.grantLifetime end
   if state.next > latest then state.next = 0 end
   if state.reset > latest then state.reset = 0 end
+  if state.sharesUntil > latest then state.sharesUntil = 0 end
   state.silenceEnd = math.min(state.silenceEnd, now)
 end
 
@@ -172,13 +175,19 @@ local function numberMember()
   end
 end
 
---- After a time in which no process has reached Redis, waits until those that kept to their own shares have stated what they sent.
+--- After a time in which no process has reached Redis, waits until those that kept to their own shares have stated what
+--- they sent. Meanwhile all keep to them.
 local function waitForOthers()
-  if now - lastRequestAt >= policy.reconnectTime then state.silenceEnd = now end
+  local longEnough = math.max(shortestOutage, policy.grantLifetime - policy.reconnectTime)
+  local isOutage = request.refused and now - math.max(lastRequestAt, state.born) >= longEnough
+  if isOutage or now - lastRequestAt >= policy.reconnectTime then state.silenceEnd = now end
   -- a process that is away has not got a response: its requests may have arrived, and the responses not
   if not request.away then state.requestedAt = now end
   local wasAloneInTheSilence = request.alone > 0 and now - request.alone < state.silenceEnd
-  if wasAloneInTheSilence then state.hold = math.max(state.hold, state.silenceEnd + policy.reconnectTime) end
+  if isOutage or wasAloneInTheSilence then
+    state.sharesUntil = state.silenceEnd + policy.reconnectTime
+    state.hold = math.max(state.hold, state.sharesUntil)
+  end
 end
 
 --- Begins, prolongs or lifts the pause of all; after it the fleet goes at an even pace, since the API takes less than the limits allow.
@@ -535,7 +544,7 @@ local function serve()
   end
   if granted > 0 then
     learnDelay(grants, granted, all)
-    state.take = state.take * 0.9 + granted * 0.1
+    state.take, state.grantedAt = state.take * 0.9 + granted * 0.1, now
     state.round = math.max(state.round, math.floor(place))
     place = place + granted * cost()
     ahead = isNew and 0 or aheadOf(place) - queued
@@ -610,6 +619,7 @@ local function respond(grants, wait)
     epoch = state.epoch, turn = state.turn, member = member, grants = grants, wait = wait, now = now,
     promise = promise, used = used, left = left, asks = asks,
     soonest = math.max(0, dueOf(1, freeings) - now), pause = math.max(0, state.pause - now),
+    sharesFrom = math.max(0, state.grantedAt + policy.grantLifetime - now), sharesUntil = math.max(0, state.sharesUntil - now),
   })
 end
 

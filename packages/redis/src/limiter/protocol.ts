@@ -1,8 +1,8 @@
 import type { ReachabilityReport } from './reachability.ts'
 import type { FleetPolicy } from './fleet-policy.ts'
 import type { Units } from './ledger.ts'
+import type { Link } from './link.ts'
 import * as scripts from '../scripts.ts'
-import { runScript, type RedisClient } from '../redis-client.ts'
 
 /** What a process states, and what it wants; times in milliseconds. */
 export interface BudgetRequest extends ReachabilityReport {
@@ -49,6 +49,9 @@ export interface BudgetResponse {
   /** No process gets a unit before this time. */
   readonly soonest: number
   readonly pause: number
+  /** Between these times each process sends its own share, since some of them may not reach Redis yet; 0 and 0 for never. */
+  readonly sharesFrom: number
+  readonly sharesUntil: number
   /** How long after its due time each of `grants` is presumed to be answered. */
   readonly promise: number
   /** The part of the fullest limit that all processes have in use, 0 to 1. */
@@ -65,11 +68,10 @@ export interface BudgetResponse {
 export type Exchange = (request: BudgetRequest) => Promise<BudgetResponse | 'stale'>
 
 /** Returns the exchange of one process about one API. A Cluster keeps keys with the same text in braces on one node. */
-export function createExchange(client: RedisClient, prefix: string, baseUrl: string, name: string): Exchange {
+export function createExchange(link: Link, prefix: string, baseUrl: string, name: string): Exchange {
   const parts = ['state', 'queue', 'deadlines', `process:${name}`]
   const keys = parts.map((part) => `${prefix}:limiter:{${baseUrl}}:${part}`)
-  return async (request) =>
-    readResponse(await runScript(client, scripts.limiter, keys, [JSON.stringify(request)]))
+  return async (request) => readResponse(await link.run(scripts.limiter, keys, [JSON.stringify(request)]))
 }
 
 /**
@@ -80,13 +82,16 @@ export function createExchange(client: RedisClient, prefix: string, baseUrl: str
 export function readResponse(reply: unknown): BudgetResponse | 'stale' {
   const { stale, epoch, grants, asks, ...times } = parse(reply)
   if (stale === true) return 'stale'
-  const { turn, member, wait, soonest, pause, promise, used, left, now } = times as Record<string, number>
+  const { turn, member, wait, soonest, pause, sharesFrom, sharesUntil, promise, used, left, now } =
+    times as Record<string, number>
   // an empty list is an object to Redis
   const list = Array.isArray(grants) ? (grants as unknown[]) : []
   if (
     typeof epoch !== 'string' ||
     typeof asks !== 'boolean' ||
-    ![turn, member, wait, soonest, pause, promise, used, left, now].every(isAmount) ||
+    ![turn, member, wait, soonest, pause, sharesFrom, sharesUntil, promise, used, left, now].every(
+      isAmount,
+    ) ||
     !list.every(isGrant)
   )
     throw new Error('not a response of the limiter')

@@ -1,13 +1,24 @@
+import { shortestOutage } from './fleet-policy.ts'
+
 /** What a request reports of how its sender reaches Redis. */
 export interface ReachabilityReport {
   /** For how long the process had not reached Redis until it did, in milliseconds; 0 if Redis knows all of that time. */
   readonly alone: number
   /** Whether the process does not reach Redis, as far as it knows, and sends by its own share. */
   readonly away: boolean
+  /** Whether Redis has refused the process since it last responded. */
+  readonly refused: boolean
 }
 
 /**
- * Whether this process reaches Redis.
+ * Codes of connections that a machine refuses or resets, what a Cluster of ioredis says of them, and replies that every
+ * process gets.
+ */
+const refusesAll = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|Connection is closed|OOM|LOADING|MISCONF)\b/
+
+/**
+ * Whether this process reaches Redis, and whether no process does: a server that is gone refuses connections, and one
+ * without memory refuses commands. One that says nothing may serve others.
  *
  * | state       | what it means                                                 | what ends it                                      |
  * | ----------- | ------------------------------------------------------------- | ------------------------------------------------- |
@@ -18,11 +29,22 @@ export interface ReachabilityReport {
  * |             | its last request                                              | `together`; no response in time: `away`           |
  */
 export class Reachability {
+  readonly #reconnectTime: number
   #state: 'together' | 'away' | 'returning' = 'together'
   #aloneSince = 0
+  #refusedSince = Infinity
+  #lastRefusal = Number.NEGATIVE_INFINITY
+
+  constructor(reconnectTime: number) {
+    this.#reconnectTime = reconnectTime
+  }
 
   get isAway(): boolean {
     return this.#state === 'away'
+  }
+
+  get isTogether(): boolean {
+    return this.#state === 'together'
   }
 
   /** Notes that Redis has not responded since `since`. */
@@ -31,23 +53,49 @@ export class Reachability {
     this.#state = 'away'
   }
 
+  /** Notes an error of a command or a connection. Refusals further apart than `reconnectTime` are of different outages. */
+  failed(error: unknown, now: number): void {
+    if (!isRefusal(error)) return
+    if (!this.isRefused(now)) this.#refusedSince = now
+    this.#lastRefusal = now
+  }
+
+  /** Whether Redis has refused this process since it last responded. */
+  isRefused(now: number): boolean {
+    return now - this.#lastRefusal <= this.#reconnectTime
+  }
+
+  /** Returns for how long Redis has been gone for all, in milliseconds; `-Infinity` where that is not known. */
+  goneFor(now: number): number {
+    const isKnown = this.isRefused(now) && this.#lastRefusal - this.#refusedSince >= shortestOutage
+    return isKnown ? now - this.#refusedSince : Number.NEGATIVE_INFINITY
+  }
+
   /** Returns what a request that leaves at `now` reports. */
   report(now: number): ReachabilityReport {
     const alone = this.#state === 'together' ? 0 : Math.max(1, now - this.#aloneSince)
-    return { alone, away: this.isAway }
+    return { alone, away: this.isAway, refused: this.isRefused(now) }
   }
 
   /**
    * Notes the response to a request that reported `away`. Returns `'outdated'` for a request that left before the
    * process knew that Redis does not respond.
    */
-  responded({ away }: ReachabilityReport): 'found' | 'outdated' | 'as before' {
+  responded({ away }: ReachabilityReport): 'returning' | 'back' | 'outdated' | 'as before' {
+    this.#lastRefusal = Number.NEGATIVE_INFINITY
     if (this.#state === 'away') {
       if (!away) return 'outdated'
       this.#state = 'returning'
-      return 'found'
+      return 'returning'
     }
-    if (!away) this.#state = 'together'
-    return 'as before'
+    if (away || this.#state === 'together') return 'as before'
+    this.#state = 'together'
+    return 'back'
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code, cause, message } = error as Error & { readonly code?: unknown }
+  return refusesAll.test(typeof code === 'string' ? code : message) || isRefusal(cause)
 }

@@ -1,6 +1,7 @@
 import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
 import { defaultReconnectTime } from './fleet-policy.ts'
+import { linkOf } from './link.ts'
 import { createExchange } from './protocol.ts'
 import { isRedisClient, type RedisClient } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
@@ -71,11 +72,12 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
     refuse('fallbackShare', 'a number from 0 to 1')
   mustBeTime('timeout', timeout)
   mustBeTime('reconnectTime', reconnectTime)
+  const link = linkOf(client)
   const create: RateLimiterFactory = (api) => {
     const name = processRuntime.name()
-    const exchange = createExchange(client, prefix, api.baseUrl, name)
+    const exchange = createExchange(link, prefix, api.baseUrl, name)
     const runtime = processRuntime
-    return new FleetLimiter(api, { exchange, name, fallbackShare, timeout, reconnectTime, runtime })
+    return new FleetLimiter(api, { exchange, link, name, fallbackShare, timeout, reconnectTime, runtime })
   }
   return Object.assign(create, { server: () => serverFacts(client, `${prefix}:{server}`) })
 }

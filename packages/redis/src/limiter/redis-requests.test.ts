@@ -14,6 +14,8 @@ function requestsWith(timeout: number) {
     timeout,
     {
       responded: (response) => seen.push(response),
+      failed() {},
+      silent: () => seen.push('silent'),
       unreachable: (reason) => seen.push((reason as Error).message),
       free() {},
     },
@@ -58,7 +60,7 @@ test('a response that never comes is given up after 4 s, and what comes later is
   expect(requests.isFree).toBe(true)
   sent[0]?.response('much too late')
   await pass(0)
-  expect(seen).toEqual(['no response in 500 ms'])
+  expect(seen).toEqual(['no response in 500 ms', 'silent'])
 })
 
 test('a Redis that refuses for less than the time is asked again, and nothing is reported', async () => {

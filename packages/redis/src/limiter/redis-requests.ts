@@ -9,6 +9,10 @@ const retryAfter = 250
 export interface Listener<Reply> {
   /** Takes the response, late or not, to the request that left at `sentAt`. */
   responded(response: Reply, sentAt: number): void
+  /** Takes the error of a request. */
+  failed(error: unknown): void
+  /** Notes that Redis is unreachable, and a request is given up to which there was no response and no error. */
+  silent(): void
   /** Notes that Redis has not responded, or has refused, for as long as it may; once until it responds. */
   unreachable(reason: unknown): void
   /** Notes that another request may leave. */
@@ -97,6 +101,7 @@ export class RedisRequests<Request, Reply> {
   }
 
   #refused(round: number, error: unknown): void {
+    this.#listener.failed(error)
     if (round !== this.#round) return
     this.#become('resting')
     const left = this.#unansweredSince + this.responseTimeout - this.#runtime.now()
@@ -130,6 +135,7 @@ export class RedisRequests<Request, Reply> {
     if (round !== this.#round || this.#state !== 'asking') return
     this.#round += 1
     this.#become('free')
+    if (this.#isUnreachable) this.#listener.silent()
     this.#listener.free()
   }
 

@@ -1,4 +1,3 @@
-import { Grants } from './grants.ts'
 import { type Batch, type Ledger, lease } from './ledger.ts'
 import type { BudgetResponse } from './protocol.ts'
 import type { Runtime, Timer } from './runtime.ts'
@@ -11,12 +10,23 @@ export interface UnitsListener {
   unused(batch: Batch, count: number): void
 }
 
-/** The units that Redis granted to this process ahead: each is offered when it is due, and given back if unused. */
+interface Grant {
+  /** When the units may be used, at the earliest and at the latest. */
+  readonly dueAt: number
+  readonly useBy: number
+  readonly batch: Batch
+  left: number
+}
+
+/**
+ * The units that Redis granted to this process ahead, in the order in which they are due: each is offered then, and
+ * given back if unused.
+ */
 export class UnitsAhead {
   readonly #runtime: Runtime
   readonly #ledger: Ledger
   readonly #listener: UnitsListener
-  readonly #grants = new Grants()
+  #grants: Grant[] = []
   #timer: Timer | undefined
 
   constructor(runtime: Runtime, ledger: Ledger, listener: UnitsListener) {
@@ -26,16 +36,26 @@ export class UnitsAhead {
   }
 
   get count(): number {
-    return this.#grants.count
+    let count = 0
+    for (const { left } of this.#grants) count += left
+    return count
   }
 
   /** Returns when the `n`-th unit is due. */
   dueAt(n: number): number {
-    return this.#grants.dueAt(n)
+    let left = n
+    for (const grant of this.#grants) if ((left -= grant.left) <= 0) return grant.dueAt
+    return Infinity
   }
 
+  /** Takes one unit that is due. */
   take(): Batch | undefined {
-    return this.#grants.take(this.#runtime.now())
+    const now = this.#runtime.now()
+    const [first] = this.#grants
+    if (first === undefined || first.dueAt > now || first.useBy < now) return undefined
+    first.left -= 1
+    if (first.left === 0) this.#grants.shift()
+    return first.batch
   }
 
   /**
@@ -52,7 +72,8 @@ export class UnitsAhead {
       const reportAt = promise === lease ? dueAt + lease / 3 : dueAt + promise + longestUnreported
       // a process that stood still or is cut off cannot report in time that its units are under way
       const useBy = promise === lease ? dueAt + 0.7 * lease : reportAt
-      this.#grants.add(now + due, useBy, this.#ledger.open(count, dueAt, dueAt + promise, reportAt), count)
+      const batch = this.#ledger.open(count, dueAt, dueAt + promise, reportAt)
+      this.#grants.push({ dueAt: now + due, useBy, batch, left: count })
       granted += count
     }
     return granted
@@ -61,17 +82,20 @@ export class UnitsAhead {
   /** Offers the units that are due, gives back what no call takes, and goes on when more are due. */
   offer(): void {
     this.#timer?.cancel()
-    if (this.#grants.nextDueAt <= this.#runtime.now()) {
+    const nextDueAt = (): number => this.#grants[0]?.dueAt ?? Infinity
+    if (nextDueAt() <= this.#runtime.now()) {
       this.#listener.due()
       this.drop(this.#runtime.now())
     }
-    const wait = this.#grants.nextDueAt - this.#runtime.now()
+    const wait = nextDueAt() - this.#runtime.now()
     if (wait < Infinity) this.#timer = this.#runtime.after(wait, () => this.offer())
   }
 
   /** Gives back the units that are due at `until`. */
   drop(until: number): void {
-    for (const { batch, left } of this.#grants.drop(until)) this.#listener.unused(batch, left)
+    const due = this.#grants.filter(({ dueAt }) => dueAt <= until)
+    this.#grants = this.#grants.filter(({ dueAt }) => dueAt > until)
+    for (const { batch, left } of due) this.#listener.unused(batch, left)
   }
 
   stop(): void {

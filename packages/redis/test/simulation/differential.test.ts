@@ -72,6 +72,7 @@ test('the script and its reference in TypeScript agree on random histories', asy
       ...member.heard,
       alone: random() < 0.03 ? random() * 9_000 : 0,
       away: random() < 0.3,
+      refused: random() < 0.1,
       units: policy.limits.map(() =>
         Array.from({ length: Math.floor(random() * 4) }, (): [number, number] => [
           Math.floor((random() < 0.3 ? -random() * 5_000 : random() * span) * 100) / 100,

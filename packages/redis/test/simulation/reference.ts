@@ -7,6 +7,7 @@ import type { BudgetRequest } from '../../src/limiter/protocol.ts'
 // holds the two together.
 
 const slots = 100
+const shortestOutage = 900
 const lateness = 500
 const pauseLook = 2_000
 const resetLook = 30_000
@@ -22,6 +23,8 @@ interface State {
   hold: number
   pause: number
   silenceEnd: number
+  grantedAt: number
+  sharesUntil: number
   requestedAt: number
   next: number
   round: number
@@ -142,6 +145,8 @@ class Turn {
       asks: this.#asks,
       soonest: Math.max(0, soonest),
       pause: Math.max(0, state.pause - this.#now),
+      sharesFrom: Math.max(0, state.grantedAt + request.policy.grantLifetime - this.#now),
+      sharesUntil: Math.max(0, state.sharesUntil - this.#now),
     }
   }
 
@@ -169,6 +174,8 @@ class Turn {
       hold: this.#now + policy.grantLifetime,
       pause: before < this.#now + 86_400_000 ? before : 0,
       silenceEnd: this.#now,
+      grantedAt: this.#now,
+      sharesUntil: 0,
       requestedAt: 0,
       next: 0,
       round: 0,
@@ -193,11 +200,15 @@ class Turn {
 
   #waitForOthers(): void {
     const state = this.#state
-    const { alone, away, policy } = this.#request
-    if (this.#now - this.#lastRequestAt >= policy.reconnectTime) state.silenceEnd = this.#now
+    const { alone, away, refused, policy } = this.#request
+    const longEnough = Math.max(shortestOutage, policy.grantLifetime - policy.reconnectTime)
+    const isOutage = refused && this.#now - Math.max(this.#lastRequestAt, state.born) >= longEnough
+    if (isOutage || this.#now - this.#lastRequestAt >= policy.reconnectTime) state.silenceEnd = this.#now
     if (!away) state.requestedAt = this.#now
-    if (alone > 0 && this.#now - alone < state.silenceEnd)
-      state.hold = Math.max(state.hold, state.silenceEnd + policy.reconnectTime)
+    if (isOutage || (alone > 0 && this.#now - alone < state.silenceEnd)) {
+      state.sharesUntil = state.silenceEnd + policy.reconnectTime
+      state.hold = Math.max(state.hold, state.sharesUntil)
+    }
   }
 
   // times
@@ -485,6 +496,7 @@ class Turn {
     if (granted > 0) {
       this.#learnDelay(grants, granted, all)
       state.take = state.take * 0.9 + granted * 0.1
+      state.grantedAt = this.#now
       state.round = Math.max(state.round, Math.floor(place))
       place += granted * this.#cost
       ahead = this.#isNew ? 0 : this.#aheadOf(place) - queued

@@ -1,6 +1,7 @@
 import type { LimitedApi, Permit, RateLimit } from '@tokenlane/core/fleet'
 import { FleetLimiter } from '../../src/limiter/fleet-limiter.ts'
 import { type BudgetRequest, readResponse } from '../../src/limiter/protocol.ts'
+import type { ErrorListener } from '../../src/limiter/link.ts'
 import type { Runtime } from '../../src/limiter/runtime.ts'
 import { emptyKeys, ReferenceRedis } from './reference.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -55,6 +56,7 @@ export class SimulatedProcess {
   readonly runtime: Runtime
   /** Messages that got lost on the way: the client says so once it has a new connection. */
   readonly lost: (() => void)[] = []
+  readonly errors = new Set<ErrorListener>()
   isDead = false
   calls = 0
   lastCallAt = 0
@@ -107,6 +109,7 @@ export class SimulatedProcess {
       timeout,
       reconnectTime: 6_000,
       runtime: this.runtime,
+      link: { errors: this.errors, isBypassed: false, bypass() {}, leave() {} },
     })
   }
 
@@ -259,7 +262,7 @@ export class SimulatedFleet {
     const there = roundTrip * (0.3 + 0.4 * this.random())
     const text = JSON.stringify(message)
     return new Promise((resolve, reject) => {
-      const refuse = (): void => reject(new Error('connect ECONNREFUSED'))
+      const refuse = (): void => reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
       const run = (): void => {
         if (process.isCut) return void process.lost.push(refuse)
         if (this.world.now < this.downUntil) return refuse()

@@ -260,6 +260,35 @@ describe('random faults', () => {
 })
 
 describe('without Redis', () => {
+  test.each([
+    ['gone for 3 s', 24, 3_000, 0.92, 2_700],
+    ['gone for 10 s', 24, 10_000, 0.9, 2_700],
+    ['gone for 30 s', 24, 30_000, 0.9, 2_700],
+    ['gone for 10 s', 200, 10_000, 0.78, 3_000],
+    ['silent for 10 s', 24, 10_000, 0.75, 9_000],
+    ['silent for 10 s', 200, 10_000, 0.65, 9_000],
+  ] as const)(
+    'Redis is %s for %d processes: none is over, and the fleet stands still no longer than it must',
+    { timeout },
+    async (fault, size, ms, leastRate, longestSilence) => {
+      for (let run = 0; run < 3; run += 1) {
+        const fleet = new SimulatedFleet({ seed: seed + run, size, limits: [second], apiTime: [5, 60] })
+        await fleet.run(20_000)
+        fleet.reset()
+        const from = fleet.world.now
+        if (fault.startsWith('gone')) fleet.crash(ms)
+        else fleet.stillUntil = from + ms
+        await fleet.run(30_000 + ms)
+        const { over, rate } = fleet.result(30_000 + ms)
+        const times = [from, ...fleet.arrivals]
+        const silences = times.map((at, index) => at - (times[index - 1] ?? at))
+        expect(over, `seed ${seed + run}`).toBe(0)
+        expect(rate, `seed ${seed + run}`).toBeGreaterThan(leastRate)
+        expect(Math.max(...silences), `seed ${seed + run}`).toBeLessThan(longestSilence)
+      }
+    },
+  )
+
   test('200 processes with shares of less than a call take turns: none is over', { timeout }, async () => {
     const fleet = await warmFleet({ size: 200, limits: [second], apiTime: [5, 60] }, 20_000)
     fleet.stillUntil = fleet.world.now + 60_000

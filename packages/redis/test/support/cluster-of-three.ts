@@ -1,6 +1,6 @@
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { createClient } from 'redis'
-import { vi } from 'vitest'
+import { pass } from './rate-fleet.ts'
 
 type Admin = Awaited<ReturnType<typeof connect>>
 
@@ -27,12 +27,11 @@ export async function startClusterOfThree(): Promise<ClusterOfThree> {
     await command(admin, 'ADDSLOTSRANGE', bounds[index] as number, (bounds[index + 1] as number) - 1)
     await command(admins[0] as Admin, 'MEET', '127.0.0.1', servers[index]?.port as number)
   }
-  await vi.waitFor(async () => {
-    for (const admin of admins) {
-      const info = String(await command(admin, 'INFO'))
-      if (!/cluster_state:ok/.test(info) || !/cluster_known_nodes:3/.test(info)) throw new Error('not yet')
-    }
-  }, 60_000)
+  const isReady = async (admin: Admin): Promise<boolean> => {
+    const info = String(await command(admin, 'INFO'))
+    return /cluster_state:ok/.test(info) && /cluster_known_nodes:3/.test(info)
+  }
+  for (const admin of admins) while (!(await isReady(admin))) await pass(50)
   return {
     servers,
     async moveSlot(key, ms) {
@@ -50,7 +49,7 @@ export async function startClusterOfThree(): Promise<ClusterOfThree> {
         return keys.length
       }
       await migrate(2)
-      await new Promise((resolve) => setTimeout(resolve, ms))
+      await pass(ms)
       while ((await migrate(100)) > 0);
       for (const admin of [target, source]) await command(admin, 'SETSLOT', slot, 'NODE', String(targetId))
     },

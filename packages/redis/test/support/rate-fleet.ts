@@ -37,7 +37,7 @@ export interface RateResult {
 
 export class RateFleet implements AsyncDisposable {
   readonly arrivals: Arrival[] = []
-  readonly events: { type: string; process: number; at: number }[] = []
+  readonly events: { type: string; process: number; at: number; reason?: string }[] = []
   lost = 0
   readonly #options: RateFleetOptions
   readonly #managers: TokenManager[]
@@ -91,8 +91,10 @@ export class RateFleet implements AsyncDisposable {
       ],
       fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 36_000 }),
       limiter: limiter(process),
-      observe: ({ type }) => {
-        if (type.startsWith('limiter.')) this.events.push({ type, process, at: performance.now() })
+      observe: (event) => {
+        const { type } = event
+        const reason = type === 'limiter.failed' ? { reason: event.reason } : {}
+        if (type.startsWith('limiter.')) this.events.push({ type, process, at: performance.now(), ...reason })
       },
     })
   }

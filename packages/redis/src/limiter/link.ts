@@ -1,0 +1,74 @@
+import { type RedisClient, runScript, type Script } from '../redis-client.ts'
+
+/** Hears of each error of a client's connections. */
+export type ErrorListener = (error: unknown) => void
+
+/**
+ * How limiters reach Redis: through the application's client, and past it while its connection is half open, which a
+ * client without a time limit for its socket does not find out.
+ */
+export class Link {
+  readonly errors = new Set<ErrorListener>()
+  readonly #client: RedisClient
+  #bypass: RedisClient | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(client: RedisClient) {
+    this.#client = client
+    const hear: ErrorListener = (error) => {
+      for (const listener of this.errors) listener(error)
+    }
+    // the last two are those of a Cluster of ioredis and of `redis`
+    for (const event of ['error', 'node error', 'node-error']) client.on?.(event, hear)
+  }
+
+  /** Whether requests go past the client of the application. */
+  get isBypassed(): boolean {
+    return this.#bypass !== undefined
+  }
+
+  run(script: Script, keys: string[], args: string[]): Promise<unknown> {
+    if (this.#bypass !== undefined) return runScript(this.#bypass, script, keys, args)
+    return (this.#last = runScript(this.#client, script, keys, args))
+  }
+
+  /** Connects past the client, until that responds to its last request or finds out that its connection is gone. */
+  bypass(): void {
+    const bypass = this.isBypassed ? undefined : this.#client.duplicate?.()
+    if (bypass === undefined) return
+    bypass.on?.('error', () => {})
+    // ioredis may connect by itself
+    bypass.connect?.().catch(() => {})
+    this.#bypass = bypass
+    const end = (): void => {
+      if (this.#bypass === bypass) this.#end()
+    }
+    this.#last.then(end, end)
+  }
+
+  /** Hears of errors no longer. */
+  leave(listener: ErrorListener): void {
+    this.errors.delete(listener)
+    if (this.errors.size === 0) this.#end()
+  }
+
+  #end(): void {
+    const bypass = this.#bypass
+    this.#bypass = undefined
+    try {
+      if (bypass?.destroy) bypass.destroy()
+      else bypass?.disconnect?.()
+    } catch {
+      // it gave up connecting
+    }
+  }
+}
+
+const links = new WeakMap<RedisClient, Link>()
+
+/** Returns the link of a client, the same for all its limiters. */
+export function linkOf(client: RedisClient): Link {
+  const link = links.get(client) ?? new Link(client)
+  links.set(client, link)
+  return link
+}
