@@ -6,7 +6,6 @@ import {
   type SentRequest,
 } from '@tokenlane/core/fleet'
 import { ResponseTimes } from './response-times.ts'
-import { FleetPermit, type PermitOwner } from './fleet-permit.ts'
 import type { Batch, Ledger } from './ledger.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -29,18 +28,6 @@ export class UnitsInUse {
   readonly #listener: UseListener
   readonly arrivals: Arrivals
   readonly responseTimes: ResponseTimes = new ResponseTimes()
-  readonly #owner: PermitOwner = {
-    ended: (batch, arrivedAt) => {
-      this.responseTimes.add(arrivedAt - batch.dueAt, this.#runtime.now())
-      this.#end(batch, arrivedAt)
-    },
-    unused: (batch) => this.#listener.unused(batch, 1),
-  }
-  /** Of units of the process's own share: when they were due does not show how long units of Redis take. */
-  readonly #shareOwner: PermitOwner = {
-    ended: (batch, arrivedAt) => this.#end(batch, arrivedAt),
-    unused: (batch) => this.#listener.unused(batch, 1),
-  }
 
   constructor(api: LimitedApi, runtime: Runtime, ledger: Ledger, listener: UseListener) {
     this.#runtime = runtime
@@ -63,7 +50,7 @@ export class UnitsInUse {
     const latest = this.#ledger.sent(batch, request)
     // where responses take too different times, Redis presumes less than is known when the last one is sent
     if (latest < batch.presumedAt) this.#listener.ended(latest - batch.presumedAt)
-    return new FleetPermit(this.#owner, this.arrivals, request, batch)
+    return new FleetPermit(this, request, batch)
   }
 
   /** Returns a permit for a unit of the process's own share, which is reported when Redis is reached again. */
@@ -72,11 +59,61 @@ export class UnitsInUse {
     const batch = this.#ledger.open(1, now, now, Number.NEGATIVE_INFINITY)
     const request = this.arrivals.send()
     this.#ledger.sent(batch, request)
-    return new FleetPermit(this.#shareOwner, this.arrivals, request, batch, share)
+    return new FleetPermit(this, request, batch, share)
   }
 
-  #end(batch: Batch, arrivedAt: number): void {
-    this.#ledger.settle(batch, arrivedAt)
-    this.#listener.ended(arrivedAt - batch.presumedAt)
+  /** Notes that a request has arrived at the latest. */
+  end(batch: Batch, { latest }: SentRequest, isShare: boolean): void {
+    // when a unit of a share was due does not show how long units of Redis take
+    if (!isShare) this.responseTimes.add(latest - batch.dueAt, this.#runtime.now())
+    this.#ledger.settle(batch, latest)
+    this.#listener.ended(latest - batch.presumedAt)
+  }
+
+  /** Notes that no request was sent. */
+  cancel(batch: Batch): void {
+    this.#listener.unused(batch, 1)
+  }
+}
+
+/** One unit of the fleet's budget, and of the process's own share if it was taken without Redis. */
+class FleetPermit implements Permit {
+  readonly #units: UnitsInUse
+  readonly #request: SentRequest
+  readonly #batch: Batch
+  readonly #share: Permit | undefined
+  #state: 'sent' | 'answered' | 'over' = 'sent'
+
+  constructor(units: UnitsInUse, request: SentRequest, batch: Batch, share?: Permit) {
+    this.#units = units
+    this.#request = request
+    this.#batch = batch
+    this.#share = share
+  }
+
+  answered(isRefused = false): void {
+    this.#share?.answered(isRefused)
+    if (this.#state !== 'sent') return
+    this.#state = 'answered'
+    this.#units.arrivals.answered(this.#request, isRefused)
+    this.#units.end(this.#batch, this.#request, this.#share !== undefined)
+  }
+
+  ended(): void {
+    this.#share?.ended()
+    const before = this.#state
+    this.#state = 'over'
+    if (before === 'answered') this.#units.arrivals.freed()
+    if (before !== 'sent') return
+    this.#units.arrivals.unanswered(this.#request)
+    this.#units.end(this.#batch, this.#request, this.#share !== undefined)
+  }
+
+  cancel(): void {
+    this.#share?.cancel()
+    if (this.#state !== 'sent') return
+    this.#state = 'over'
+    this.#units.arrivals.cancelled(this.#request)
+    this.#units.cancel(this.#batch)
   }
 }
