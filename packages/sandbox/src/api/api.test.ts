@@ -100,6 +100,14 @@ test.each([301, 302, 303, 307, 308])('a redirect may be a %i', async (status) =>
   expect(answer.headers.location).toBe('https://example.com/x?y=1')
 })
 
+test('a look for metadata without a token is no call, and nothing that the verdict blames', async () => {
+  await using own = await startSandbox()
+  const url = new URL('/.well-known/oauth-protected-resource', own.apiUrl).href
+  expect((await exchange(own, url)).status).toBe(404)
+  expect(own.control.counts().apis.general.calls).toBe(0)
+  expect(own.control.verdict()).toEqual({ ok: true, findings: [] })
+})
+
 test('outside of the weblink base path an origin says only whether an Authorization field came', async () => {
   const outside = new URL('/outside/anything', sandbox.weblinkUrl).href
   expect((await exchange(sandbox, outside)).json).toEqual({ authorization: false })

@@ -136,9 +136,11 @@ export function createApi(options: ApiOptions): Api {
     },
     async handle(request, response, reachedAt) {
       const url = new URL(origin + request.url)
-      if (!url.pathname.startsWith(basePath)) {
+      const brought = request.headers.authorization !== undefined
+      // metadata is asked for without a token (RFC 9728 §3.1), also where every other path is the API's
+      const isProbe = !brought && url.pathname.startsWith('/.well-known/')
+      if (isProbe || !url.pathname.startsWith(basePath)) {
         send(response, outsideAnswer(request, url.pathname))
-        const brought = request.headers.authorization !== undefined
         return {
           decision: 'answered',
           reason: `outside of the API${brought ? ', with an Authorization header' : ''}`,
