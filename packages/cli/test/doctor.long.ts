@@ -16,10 +16,12 @@ import { doctor, tokenlane, type Variables } from './support/run.ts'
 import {
   certificate,
   closeServers,
+  audienceServer,
   deadPort,
   plainServer,
   redisWithClock,
   redisWithTls,
+  resourceServer,
   silentPort,
   testAuthority,
   tlsServer,
@@ -134,6 +136,12 @@ async function limitedApi(): Promise<Change> {
     env: { API_URL: `${url}/`, QUOTA: '30' },
     args: ['--module', application, '--url', `${url}/records`],
   }
+}
+/** An API that has metadata, there or at the usual place, and an issuer that gives tokens for another one by default. */
+async function otherAudience(place?: string): Promise<Change> {
+  const issuer = await tlsServer(audienceServer('https://other.example.com'))
+  const API_URL = `${await tlsServer(resourceServer(place))}/orders`
+  return anyIssuerAt(`${issuer}/token`, { API_URL })
 }
 const rightIssuer = (): Change => ({ env: { AUTH_URL: good['AUTH_URL'] } })
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
@@ -784,6 +792,24 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { API_URL: good['API_URL'], WEBLINK_URL: good['WEBLINK_URL'] } }),
   },
   {
+    name: 'tokens for another audience than the API names in its metadata',
+    id: 'audience-differs',
+    broken: () => otherAudience(),
+    mended: ({ env }) => ({ env: { RESOURCE: env?.['API_URL'] } }),
+    says: /"severity":"warning".* are for https:\/\/other\.example\.com.* allows https:\/\/127.*resource: 'https:\/\/127/,
+  },
+  {
+    name: 'tokens for another audience, which the API refuses, and says where its metadata is',
+    row: 'tokens for another audience than the API names in its metadata',
+    id: 'audience-differs',
+    async broken() {
+      const { args = [], env = {} } = await otherAudience('/about/metadata')
+      return { env, args: [...args, '--url', `${env['API_URL']}/records`] }
+    },
+    mended: ({ env }) => ({ env: { RESOURCE: env?.['API_URL'] } }),
+    says: /"severity":"error"/,
+  },
+  {
     name: 'a wrong prefix in the `baseUrl` of an API',
     id: 'call-unrouted',
     broken: () => ({
@@ -946,6 +972,20 @@ test.concurrent.each<[string, () => Change | Promise<Change>]>([
       args: ['--module', clients],
       env: { HTTPS_PROXY: `http://127.0.0.1:${await deadPort()}`, AXIOS_PROXY: 'none' },
     }),
+  ],
+  [
+    'an API that is named as the audience of its tokens',
+    async () => {
+      const API_URL = `${await tlsServer(resourceServer())}/orders`
+      return anyIssuerAt(`${await tlsServer(audienceServer(API_URL))}/token`, { API_URL })
+    },
+  ],
+  [
+    'an API whose origin has the metadata of another one',
+    async () => {
+      const { env } = await otherAudience('/.well-known/oauth-protected-resource')
+      return { args: ['--module', anyIssuer], env: { ...env, API_URL: `${env?.['API_URL']}-of-others` } }
+    },
   ],
   ['a Redis with TLS', async () => fleetOn(await redisWithTls(redis.url))],
   [

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { init, type InitOptions } from '../src/commands/init.ts'
 import { CannotLook, WrongUsage } from '../src/exit-status.ts'
 import { bootstrapText } from '../src/init/bootstrap.ts'
-import { serverFor } from '../src/init/public-response.ts'
+import { serverFor } from '../src/metadata/public-response.ts'
 import { questionsThrough } from '../src/init/questions.ts'
 import { certificate, closeServers, tlsServer } from './support/servers.ts'
 

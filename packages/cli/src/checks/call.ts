@@ -1,9 +1,11 @@
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
+import { isForAnother } from './audience.ts'
 
 /** Finds what is wrong with the call: its route, the kind of 401 or 403, another status, or a failure. */
-export function checkCall({ call, configuration, tokens, servers, events }: Facts): Finding[] {
+export function checkCall(facts: Facts): Finding[] {
+  const { call, configuration, tokens, servers, events } = facts
   if (call === undefined) return []
   const { url, api, status, error, failure } = call
   if (api === undefined)
@@ -46,6 +48,8 @@ export function checkCall({ call, configuration, tokens, servers, events }: Fact
         ]
       : [failed(url, `The call failed (${failure}).`, 'Check the server and the way to it.')]
   }
+  // the finding of the audience explains it, unless the next token was accepted
+  if (status === 401 && !call.isNextAccepted && isForAnother(api, facts)) return []
   if (status === 401) return [unauthorized(call, issuer, others, configuration.store)]
   if (status === 403)
     return [

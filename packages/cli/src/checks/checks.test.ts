@@ -35,6 +35,7 @@ const facts = (seen: Partial<Facts>): Facts => ({
   servers: [],
   tokens: [],
   call: undefined,
+  resources: [],
   shared: [],
   tls: [],
   axios: undefined,

@@ -7,16 +7,16 @@ import {
   clientAuthentications,
   type ClientAuthentication,
   readAuthorizationServer,
-} from '../init/authorization-server.ts'
+} from '../metadata/authorization-server.ts'
 import { bootstrapText, environmentText, type Setup } from '../init/bootstrap.ts'
-import { challengeOf, type Challenge } from '../init/challenge.ts'
+import { challengeOf, type Challenge } from '../metadata/challenge.ts'
 import {
   contains,
   metadataUrls,
   type ProtectedResource,
   readProtectedResource,
-} from '../init/protected-resource.ts'
-import { askableUrl, getPublic, isOnThisMachine, serverFor, typedUrl } from '../init/public-response.ts'
+} from '../metadata/protected-resource.ts'
+import { askableUrl, getPublic, isOnThisMachine, serverFor, typedUrl } from '../metadata/public-response.ts'
 import type { Questions } from '../init/questions.ts'
 import { print } from '../print.ts'
 

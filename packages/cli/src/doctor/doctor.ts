@@ -2,6 +2,7 @@ import type { TokenlaneEvent } from '@tokenlane/core'
 
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
 import { withApplication } from '../application/with-application.ts'
+import { checkAudiences } from '../checks/audience.ts'
 import { checkCall } from '../checks/call.ts'
 import { checkCertificates } from '../checks/certificate.ts'
 import { checkClients } from '../checks/clients.ts'
@@ -16,6 +17,7 @@ import { checkSecrets } from '../checks/secret.ts'
 import { checkShared } from '../checks/shared.ts'
 import { checkTlsSettings } from '../checks/tls-settings.ts'
 import { checkTokens } from '../checks/token.ts'
+import { lookAtResources } from '../facts/audience.ts'
 import { lookForAxios } from '../facts/axios.ts'
 import { lookAtCall } from '../facts/call.ts'
 import { lookAtExtraAuthorities } from '../facts/extra-authorities.ts'
@@ -36,6 +38,7 @@ const checks: readonly ((facts: Facts) => Finding[])[] = [
   checkCertificates,
   checkTokens,
   checkCall,
+  checkAudiences,
   checkEnvironments,
   checkSecrets,
   checkClients,
@@ -100,6 +103,7 @@ const nothing: Seen = {
   servers: [],
   tokens: [],
   call: undefined,
+  resources: [],
   shared: [],
   tls: [],
   axios: undefined,
@@ -131,6 +135,7 @@ async function lookAt(
     // not meanwhile: a busy process would take its own delays for those of Redis
     const shared = await lookAtShared(application)
     const call = url === undefined ? undefined : await callUnlessPointless(url)
+    const resources = await lookAtResources(application, tokenFacts, call)
     const status = tokens.status()
     return {
       configuration,
@@ -139,6 +144,7 @@ async function lookAt(
       servers,
       tokens: tokenFacts,
       call,
+      resources,
       shared,
       tls: lookAtTlsSettings(exports),
       axios: lookForAxios(exports, packages),

@@ -56,6 +56,7 @@ export const findingIds = [
   'call-unrouted',
   'call-unauthorized',
   'call-wrong-issuer',
+  'audience-differs',
   'token-contested',
   'call-forbidden',
   'call-limited',

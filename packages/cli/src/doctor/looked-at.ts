@@ -6,7 +6,17 @@ import type { SharedFacts } from '../facts/shared.ts'
 
 /** Returns one line for each thing that the doctor looked at, or tried to look at. */
 export function lookedAt(facts: Facts): string[] {
-  const { servers, tokens, shared, call, tls, packages, extraAuthorities: extra, configuration } = facts
+  const {
+    servers,
+    tokens,
+    shared,
+    call,
+    resources,
+    tls,
+    packages,
+    extraAuthorities: extra,
+    configuration,
+  } = facts
   const agents = tls.filter(({ where }) => where !== 'this process')
   return [
     ...servers.map(serverLine),
@@ -24,6 +34,7 @@ export function lookedAt(facts: Facts): string[] {
     ...shared.map(sharedLine),
     ...(call ? [`call ${call.url}: ${call.status ?? 'no response'}`] : []),
     ...(call || configuration.apis.length === 0 ? [] : ['no call: --url, with the URL of an API, makes one']),
+    ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),
     ...(agents.length > 0 ? [`TLS settings: ${agents.map(({ where }) => where).join(', ')}`] : []),
     `Node ${process.versions.node}`,

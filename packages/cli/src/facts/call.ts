@@ -7,6 +7,7 @@ import {
 import { createFetch } from '@tokenlane/fetch'
 
 import { failureCode } from '../failure-code.ts'
+import { challengeOf } from '../metadata/challenge.ts'
 
 /** The outcome of one call with a token. */
 export interface CallFacts {
@@ -17,6 +18,8 @@ export interface CallFacts {
   readonly status?: number
   /** The error code of the `WWW-Authenticate` header (RFC 6750 §3.1), if it is a known one. */
   readonly challenge?: string
+  /** Where the API says that its metadata is (RFC 9728 §5.1). */
+  readonly resourceMetadata?: string
   /** Whether the response is an HTML page. */
   readonly isHtml?: boolean
   /** Names of the rate limit headers in the response. */
@@ -67,9 +70,19 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
     await response.body?.cancel()
     const authenticate = headers.get('www-authenticate') ?? ''
     const challenge = challenges.find((code) => authenticate.includes(`error="${code}"`))
+    const { resourceMetadata } = challengeOf(authenticate)
     const rateHeaders = Array.from(headers.keys()).filter((name) => /^(?:x-)?ratelimit/.test(name))
     const isHtml = headers.get('content-type')?.startsWith('text/html') === true
-    return { url, api, status, isHtml, isTokenRefused, rateHeaders, ...(challenge && { challenge }) }
+    return {
+      url,
+      api,
+      status,
+      isHtml,
+      isTokenRefused,
+      rateHeaders,
+      ...(challenge && { challenge }),
+      ...(resourceMetadata && { resourceMetadata }),
+    }
   } catch (error) {
     if (isTokenlaneError(error)) return { url, api, error }
     return { url, api, failure: failureCode(error) }

@@ -1,5 +1,6 @@
 import type { ManagerStatus, TokenlaneError, TokenlaneEvent } from '@tokenlane/core'
 import type { ManagerConfiguration } from '../application/application.ts'
+import type { ResourceFacts } from './audience.ts'
 import type { AxiosUse } from './axios.ts'
 import type { CallFacts } from './call.ts'
 import type { ExtraAuthorities } from './extra-authorities.ts'
@@ -21,6 +22,8 @@ export interface Facts {
   readonly servers: readonly ServerFacts[]
   readonly tokens: readonly TokenFacts[]
   readonly call: CallFacts | undefined
+  /** The APIs that publish under which name they know themselves. */
+  readonly resources: readonly ResourceFacts[]
   readonly shared: readonly SharedFacts[]
   readonly tls: readonly TlsFacts[]
   readonly axios: AxiosUse

@@ -8,12 +8,15 @@ import {
 import type { Inspection } from '@tokenlane/core/adapter'
 
 import { reasonIn } from '../reason.ts'
+import { audiencesOf } from './audience.ts'
 
 /** The outcome of the token request of one issuer. */
 export interface TokenFacts {
   readonly issuer: string
   /** Remaining lifetime of the token, in milliseconds; `undefined` if the token was not obtained. */
   readonly lifetime?: number
+  /** Whom the token is for, if it is a JWT that says so. */
+  readonly audiences?: readonly string[] | undefined
   /** Why it was not obtained; `undefined` if that took too long to be known. */
   readonly failure?: TokenFailure
   /** How long it took to get the token or the failure, in milliseconds. */
@@ -72,9 +75,9 @@ async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenF
   })
   try {
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(longest)])
-    const { expiresAt } = await tokens.getToken(issuer, { signal })
+    const { value, expiresAt } = await tokens.getToken(issuer, { signal })
     const duration = performance.now() - start
-    return { issuer, lifetime: expiresAt.getTime() - Date.now(), duration }
+    return { issuer, lifetime: expiresAt.getTime() - Date.now(), audiences: audiencesOf(value), duration }
   } catch (error) {
     // a failure of before is remembered, and is no event
     if (isTokenlaneError(error)) failure ??= failureIn(error)

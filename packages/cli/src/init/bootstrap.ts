@@ -1,4 +1,4 @@
-import type { ClientAuthentication } from './authorization-server.ts'
+import type { ClientAuthentication } from '../metadata/authorization-server.ts'
 
 /** What the bootstrap is made of. */
 export interface Setup {

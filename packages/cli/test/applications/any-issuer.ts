@@ -1,7 +1,14 @@
 // The bootstrap of an application whose issuer, way of authentication and credentials a test chooses.
 import { type Credentials, createTokenManager, envCredentials, oauthIssuer } from '@tokenlane/core'
 
-const { TOKEN_ENDPOINT = '', API_URL = '', ISSUER, METHOD = 'client_secret_post', CREDENTIALS } = process.env
+const {
+  TOKEN_ENDPOINT = '',
+  API_URL = '',
+  ISSUER,
+  RESOURCE,
+  METHOD = 'client_secret_post',
+  CREDENTIALS,
+} = process.env
 
 /** What functions of applications do wrong. */
 const functions: Readonly<Record<string, () => unknown>> = {
@@ -21,6 +28,7 @@ export const tokens = createTokenManager({
   issuers: {
     general: oauthIssuer({
       ...(ISSUER ? { issuer: ISSUER } : { tokenEndpoint: TOKEN_ENDPOINT }),
+      ...(RESOURCE && { parameters: { resource: RESOURCE } }),
       clientAuthentication: METHOD as 'client_secret_post',
       credentials: CREDENTIALS ? (functions[CREDENTIALS] as () => Credentials) : envCredentials('GENERAL'),
     }),

@@ -8,6 +8,7 @@ import {
   type Server,
   type Socket,
 } from 'node:net'
+import { text as bodyOf } from 'node:stream/consumers'
 import { createServer as createSecureServer } from 'node:tls'
 
 import { generate } from 'selfsigned'
@@ -58,6 +59,33 @@ export function tokenServer(
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const type = typeof body === 'string' ? 'text/html' : 'application/json'
   return (_request, response) => response.writeHead(status, { 'content-type': type, ...headers }).end(text)
+}
+
+/** An authorization server that gives any client a JWT for the `resource` that it asks for, or for this audience. */
+export function audienceServer(audience: string): RequestListener {
+  const respond = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
+    const aud = new URLSearchParams(await bodyOf(request)).get('resource') ?? audience
+    const claims = Buffer.from(JSON.stringify({ aud })).toString('base64url')
+    const token = { access_token: `e30.${claims}.c2ln`, token_type: 'bearer', expires_in: 3_600 }
+    tokenServer(200, token)(request, response)
+  }
+  return (request, response) => void respond(request, response)
+}
+
+/**
+ * An API at `/orders` that takes tokens for itself alone and publishes its metadata: there, or where its challenge says.
+ */
+export function resourceServer(place = '/.well-known/oauth-protected-resource/orders'): RequestListener {
+  return ({ url, headers }, response) => {
+    const resource = `https://${headers.host}/orders`
+    if (url === place)
+      return response.setHeader('content-type', 'application/json').end(JSON.stringify({ resource }))
+    if (url?.startsWith('/.well-known/')) return response.writeHead(404).end()
+    const [, claims = ''] = headers.authorization?.split('.') ?? []
+    if (Buffer.from(claims, 'base64url').toString().includes(`"${resource}"`)) return response.end('a record')
+    const challenge = `Bearer error="invalid_token", resource_metadata="https://${headers.host}${place}"`
+    return response.writeHead(401, { 'www-authenticate': challenge }).end()
+  }
 }
 
 /** A port of loopback at which nothing listens. */

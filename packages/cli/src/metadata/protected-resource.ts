@@ -17,9 +17,10 @@ const wellKnown = '/.well-known/oauth-protected-resource'
 
 /** Returns where the metadata of an API may be, all of them on the API's own origin (RFC 9728 §3). */
 export function metadataUrls(url: URL): readonly URL[] {
-  const own = new URL(wellKnown + (url.pathname === '/' ? '' : url.pathname), url)
-  const ofOrigin = new URL(wellKnown, url)
-  return own.href === ofOrigin.href ? [own] : [own, ofOrigin]
+  const { pathname } = url
+  // a resource whose identifier has no slash at its end is described at a path without one
+  const paths = new Set([pathname === '/' ? '' : pathname, pathname.replace(/\/$/, ''), ''])
+  return Array.from(paths, (path) => new URL(wellKnown + path, url))
 }
 
 /**

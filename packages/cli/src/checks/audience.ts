@@ -1,0 +1,49 @@
+import { finding, type Finding } from '../doctor/finding.ts'
+import type { Facts } from '../facts/facts.ts'
+import type { TokenFacts } from '../facts/token.ts'
+
+/** Finds tokens that are for another audience than the name that their API gives itself (RFC 9728 §2). */
+export function checkAudiences(facts: Facts): Finding[] {
+  const { configuration, tokens, resources, call } = facts
+  return configuration.apis
+    .filter(({ baseUrl }) => isForAnother(baseUrl, facts))
+    .map(({ baseUrl, issuer }) => {
+      const { resource = '' } = resources.find(({ api }) => api === baseUrl) ?? {}
+      const seen = tokens.find((token) => token.issuer === issuer)?.audiences ?? []
+      const right = tokens.filter((token) => names(token, resource)).map((token) => `"${token.issuer}"`)
+      const status = call?.api === baseUrl ? call.status : undefined
+      const isAccepted = status !== undefined && status < 400
+      return finding(
+        'audience-differs',
+        status === 401 ? 'error' : isAccepted ? 'info' : 'warning',
+        `API ${baseUrl}`,
+        {
+          seen: `Tokens of the issuer "${issuer}" are for ${seen.join(', ')} (\`aud\`). The API's metadata allows ${resource} (\`resource\`).`,
+          why: isAccepted
+            ? 'The API accepted the token: it does not compare audiences, or its metadata is out of date.'
+            : 'An API refuses tokens for another audience.',
+          fix:
+            right.length > 0
+              ? `Set \`issuer\` of this API to ${right.join(' or ')}.`
+              : `Request tokens for ${resource}: with \`parameters: { resource: '${resource}' }\` of the issuer (RFC 8707), or with the scope or \`audience\` that stands for this API there.`,
+        },
+      )
+    })
+}
+
+/** Returns whether the tokens of an API's issuer are for another audience than the API. */
+export function isForAnother(baseUrl: string, { configuration, tokens, resources }: Facts): boolean {
+  const resource = resources.find(({ api }) => api === baseUrl)?.resource
+  const issuer = configuration.apis.find((api) => api.baseUrl === baseUrl)?.issuer
+  const token = tokens.find((each) => each.issuer === issuer)
+  return resource !== undefined && token?.audiences !== undefined && !names(token, resource)
+}
+
+function names({ audiences = [] }: TokenFacts, resource: string): boolean {
+  return audiences.some((one) => comparable(one) === comparable(resource))
+}
+
+/** An origin is the same with and without the slash at its end (RFC 3986 §6.2.3). */
+function comparable(identifier: string): string {
+  return URL.parse(identifier)?.href ?? identifier
+}
