@@ -1,15 +1,22 @@
 /** The needed part of a Redis client: of `redis` (standalone, Sentinel or Cluster), or of ioredis. */
-export type RedisClient = (NodeRedis | IoRedis) & Connection
+export type RedisClient = NodeRedis | IoRedis
 
-/** What both clients have in common; a limiter does without it where it is missing. */
-interface Connection {
-  on?(event: string, listener: (error: unknown) => void): unknown
-  duplicate?(): RedisClient
+/** The connection of a client, as far as one of the kinds has it. */
+export interface Connection {
+  readonly options?: { readonly socket?: object }
+  readonly isCluster?: boolean
+  readonly stream?: { unref?(): void }
+  duplicate?(overrides?: object): Connection
   connect?(): Promise<unknown>
+  on?(event: string, listener: (...given: string[]) => void): unknown
+  off?(event: string, listener: (...given: string[]) => void): unknown
+  subscribe?(channel: string, listener?: (message: string) => void): Promise<unknown>
+  unsubscribe?(channel: string, listener?: (message: string) => void): Promise<unknown>
+  unref?(): void
   /** Of `redis`. */
-  destroy?(): void
+  destroy?(): unknown
   /** Of ioredis. */
-  disconnect?(): void
+  disconnect?(): unknown
 }
 
 /** `redis`, 5 and later. */

@@ -17,8 +17,8 @@ test('the scripts are the Lua files; `vitest run packages/redis/src/scripts -u` 
     // comments leave empty lines, so that a line number in an error of Redis is one of the file
     const text = lua.replaceAll(/^[ \t]*(?:--.*)?/gm, '')
     const sha = createHash('sha1').update(text).digest('hex')
-    return `export const ${name}: Script = {\n  sha: '${sha}',\n  text: ${JSON.stringify(text)},\n}\n`
+    return `export const ${name}: Script = { sha: '${sha}', text: ${JSON.stringify(text)} }`
   })
   const head = `// The Lua files as text, for bundlers: \`scripts.test.ts\` writes it.\nimport type { Script } from './redis-client.ts'\n`
-  await expect([head, ...scripts].join('\n')).toMatchFileSnapshot('./scripts.ts')
+  await expect([head, ...scripts, ''].join('\n')).toMatchFileSnapshot('./scripts.ts')
 })

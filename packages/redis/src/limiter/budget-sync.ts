@@ -6,7 +6,6 @@ import type { FleetPause } from './fleet-pause.ts'
 import { type Ledger, lease } from './ledger.ts'
 import type { BudgetRequest, BudgetResponse, Exchange } from './protocol.ts'
 import type { Reachability } from './reachability.ts'
-import type { Turn } from './fallback-limiter.ts'
 import { RedisRequests } from './redis-requests.ts'
 import { RequestSchedule } from './request-schedule.ts'
 import type { Runtime } from './runtime.ts'
@@ -96,7 +95,7 @@ export class BudgetSync {
   }
 
   /** The number of this process in the fleet, 0 before Redis has given it one, and how Redis' clock differs. */
-  get turn(): Turn {
+  get turn(): { readonly member: number; readonly offset: number } {
     return { member: this.#heard.member, offset: this.#offset }
   }
 

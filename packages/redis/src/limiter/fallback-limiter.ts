@@ -6,6 +6,7 @@ import {
   type RateLimiter,
   type RateLimiterOptions,
 } from '@tokenlane/core/fleet'
+import type { BudgetSync } from './budget-sync.ts'
 import type { Runtime } from './runtime.ts'
 
 /** By how much longer than its part a turn takes, so that processes whose turns are next to each other do not meet. */
@@ -14,14 +15,6 @@ const apart = 1.2
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 /** How late a call may be for its turn: this part of the window. */
 const lateness = 0.1
-
-/** What the turn of a process follows from. */
-export interface Turn {
-  /** The number of the process in its fleet, 0 before Redis has given it one. */
-  readonly member: number
-  /** Redis' clock less that of the process, in milliseconds. */
-  readonly offset: number
-}
 
 /**
  * What a process may send while it cannot reach Redis: its part of each quota, in its own memory.
@@ -55,7 +48,7 @@ export class FallbackLimiter {
   }
 
   /** Sends nothing for `silence` milliseconds, and then its share. */
-  begin(silence: number, { member, offset }: Turn): void {
+  begin(silence: number, { member, offset }: BudgetSync['turn']): void {
     this.#silentUntil = this.#runtime.now() + silence
     const part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
     this.#turn = part * this.#period - offset

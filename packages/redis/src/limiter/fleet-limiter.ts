@@ -1,5 +1,4 @@
 import type {
-  Arrivals,
   LimitedApi,
   NotBefore,
   Permit,
@@ -22,7 +21,7 @@ import { UnitsInUse } from './units-in-use.ts'
 
 /** What the limiter of one API in one process needs; times in milliseconds. */
 export interface FleetLimiterOptions extends SyncOptions {
-  readonly link: Pick<Link, 'errors' | 'leave' | 'isBypassed' | 'bypass'>
+  readonly link: Pick<Link, 'errors' | 'isBypassed' | 'bypass'>
   readonly fallbackShare: number
   readonly reconnectTime: number
 }
@@ -96,7 +95,7 @@ export class FleetLimiter implements RateLimiter {
       shares: (silence) => this.#share(silence),
       // a refusal that another process got shows how requests of all arrive
       paused: (ms) => {
-        this.#arrivals.refused(ms)
+        this.#inUse.arrivals.refused(ms)
         api.paused(ms)
       },
       resumed: () => api.resumed(),
@@ -108,18 +107,13 @@ export class FleetLimiter implements RateLimiter {
     return this.#ledger.policy
   }
 
-  /** How requests of this process arrive. */
-  get #arrivals(): Arrivals {
-    return this.#inUse.arrivals
-  }
-
   /** Returns a permit for a unit that is due; otherwise asks Redis for `couldUse` units, and reports when they are due. */
   take(couldUse: number): Permit | NotBefore {
     if (this.#sync.isSharing) return this.#takeShare(couldUse)
     const batch = this.#ahead.take()
     this.#demand.want(batch === undefined ? couldUse : couldUse - 1)
     if (batch !== undefined) return this.#inUse.permit(batch)
-    this.#arrivals.full()
+    this.#inUse.arrivals.full()
     this.#sync.plan()
     return Infinity
   }
@@ -139,11 +133,11 @@ export class FleetLimiter implements RateLimiter {
   }
 
   lag(): number {
-    return this.#arrivals.lag
+    return this.#inUse.arrivals.lag
   }
 
   arrivesWithin(): number {
-    return this.#arrivals.bound
+    return this.#inUse.arrivals.bound
   }
 
   noWaiters(): void {
@@ -169,7 +163,7 @@ export class FleetLimiter implements RateLimiter {
   }
 
   pause(ms: number): void {
-    this.#arrivals.refused(ms)
+    this.#inUse.arrivals.refused(ms)
     this.#pause.begin(this.#runtime.now(), ms)
     this.#sync.report()
   }
@@ -193,7 +187,7 @@ export class FleetLimiter implements RateLimiter {
 
   /** Gives back the units that no call took, and ends. Stops waiting when Redis does not respond in time. */
   close(): Promise<void> {
-    this.#options.link.leave(this.#noteError)
+    this.#options.link.errors.delete(this.#noteError)
     this.#demand.want(0)
     this.#ahead.drop(Infinity)
     this.#ahead.stop()

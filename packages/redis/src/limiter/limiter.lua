@@ -55,13 +55,9 @@ local asks = false
 -- Whether this request begins an epoch, and when the one before it arrived.
 local isNew, lastRequestAt
 
---- Returns Redis' clock in milliseconds.
-local function readClock()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + time[2] / 1000
-end
-
-local now = readClock()
+-- Redis' clock in milliseconds.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
 
 -- ## The limits of the policy.
 
@@ -109,11 +105,6 @@ local function readKeys()
   lastRequestAt = state and state.requestedAt or 0
   stated = read(keys.process)
   if stated and state and stated.epoch ~= state.epoch then stated = nil end
-end
-
---- Returns whether Redis has seen this request, or a later one.
-local function isStale()
-  return stated and request.number <= stated.number
 end
 
 -- ## When Redis knows all that was granted, and when it must wait before it grants more.
@@ -250,9 +241,11 @@ local function removeStated()
   end
 end
 
---- Counts the units that the process states now, and returns them by limit.
-local function addStated()
-  local list = {}
+--- Puts what the process states now in the place of what it stated before: counts its units, by limit.
+local function replaceStated()
+  removeStated()
+  forgetOldUnits()
+  units = {}
   for index, limit in ipairs(limits) do
     local entries = {}
     for _, unit in ipairs(request.units[index] or {}) do
@@ -260,16 +253,8 @@ local function addStated()
       entries[#entries + 1] = { at, unit[2] }
       add(limit, at, unit[2])
     end
-    list[limit.key] = entries
+    units[limit.key] = entries
   end
-  return list
-end
-
---- Puts what the process states in the place of what it stated before.
-local function replaceStated()
-  removeStated()
-  forgetOldUnits()
-  units = addStated()
 end
 
 -- ## How long responses take, as far as all processes know.
@@ -429,13 +414,6 @@ local function asksForReport(granted)
   return true
 end
 
---- Counts units that the API will count before its reset.
-local function spend(grants)
-  for _, each in ipairs(grants) do
-    if now + each[1] < state.reset then state.left = state.left - each[2] end
-  end
-end
-
 -- ## In which order the waiting processes get units.
 
 --- Returns what a unit costs of a place: more for a process that holds its units for longer, far from Redis.
@@ -489,8 +467,9 @@ end
 --- Grants units: they count as if the process had stated them.
 local function grant(most, freeings)
   local grants, granted = findUnits(most, freeings)
-  spend(grants)
   for _, each in ipairs(grants) do
+    -- the API will count these before its reset
+    if now + each[1] < state.reset then state.left = state.left - each[2] end
     local at = now + each[1] + promise
     for _, limit in ipairs(limits) do
       add(limit, at, each[2])
@@ -626,7 +605,8 @@ end
 -- ## What happens to a request, from top to bottom.
 
 readKeys()
-if isStale() then return cjson.encode({ stale = true }) end
+-- Redis has seen this request, or a later one
+if stated and request.number <= stated.number then return cjson.encode({ stale = true }) end
 
 enterEpoch()
 forgetByHand()

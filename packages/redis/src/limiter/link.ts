@@ -1,4 +1,4 @@
-import { type RedisClient, runScript, type Script } from '../redis-client.ts'
+import { type Connection, type RedisClient, runScript, type Script } from '../redis-client.ts'
 
 /** Hears of each error of a client's connections. */
 export type ErrorListener = (error: unknown) => void
@@ -9,8 +9,8 @@ export type ErrorListener = (error: unknown) => void
  */
 export class Link {
   readonly errors = new Set<ErrorListener>()
-  readonly #client: RedisClient
-  #bypass: RedisClient | undefined
+  readonly #client: RedisClient & Connection
+  #bypass: (RedisClient & Connection) | undefined
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(client: RedisClient) {
@@ -19,7 +19,7 @@ export class Link {
       for (const listener of this.errors) listener(error)
     }
     // the last two are those of a Cluster of ioredis and of `redis`
-    for (const event of ['error', 'node error', 'node-error']) client.on?.(event, hear)
+    for (const event of ['error', 'node error', 'node-error']) this.#client.on?.(event, hear)
   }
 
   /** Whether requests go past the client of the application. */
@@ -34,33 +34,22 @@ export class Link {
 
   /** Connects past the client, until that responds to its last request or finds out that its connection is gone. */
   bypass(): void {
-    const bypass = this.isBypassed ? undefined : this.#client.duplicate?.()
-    if (bypass === undefined) return
+    if (this.isBypassed || this.#client.duplicate === undefined) return
+    const bypass = this.#client.duplicate() as RedisClient & Connection
     bypass.on?.('error', () => {})
     // ioredis may connect by itself
     bypass.connect?.().catch(() => {})
     this.#bypass = bypass
     const end = (): void => {
-      if (this.#bypass === bypass) this.#end()
+      this.#bypass = undefined
+      try {
+        if (bypass.destroy) bypass.destroy()
+        else bypass.disconnect?.()
+      } catch {
+        // it gave up connecting
+      }
     }
     this.#last.then(end, end)
-  }
-
-  /** Hears of errors no longer. */
-  leave(listener: ErrorListener): void {
-    this.errors.delete(listener)
-    if (this.errors.size === 0) this.#end()
-  }
-
-  #end(): void {
-    const bypass = this.#bypass
-    this.#bypass = undefined
-    try {
-      if (bypass?.destroy) bypass.destroy()
-      else bypass?.disconnect?.()
-    } catch {
-      // it gave up connecting
-    }
   }
 }
 

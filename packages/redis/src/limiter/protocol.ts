@@ -64,6 +64,8 @@ export interface BudgetResponse {
   readonly now: number
 }
 
+const amounts = 'turn member wait soonest pause sharesFrom sharesUntil promise used left now'.split(' ')
+
 /** Sends a request to Redis and returns the response; `'stale'` if a later request was there before. */
 export type Exchange = (request: BudgetRequest) => Promise<BudgetResponse | 'stale'>
 
@@ -80,22 +82,15 @@ export function createExchange(link: Link, prefix: string, baseUrl: string, name
  * @throws Error for a reply that is not a response of the limiter.
  */
 export function readResponse(reply: unknown): BudgetResponse | 'stale' {
-  const { stale, epoch, grants, asks, ...times } = parse(reply)
-  if (stale === true) return 'stale'
-  const { turn, member, wait, soonest, pause, sharesFrom, sharesUntil, promise, used, left, now } =
-    times as Record<string, number>
+  const response = parse(reply)
+  if (response['stale'] === true) return 'stale'
   // an empty list is an object to Redis
-  const list = Array.isArray(grants) ? (grants as unknown[]) : []
-  if (
-    typeof epoch !== 'string' ||
-    typeof asks !== 'boolean' ||
-    ![turn, member, wait, soonest, pause, sharesFrom, sharesUntil, promise, used, left, now].every(
-      isAmount,
-    ) ||
-    !list.every(isGrant)
-  )
+  const grants = Array.isArray(response['grants']) ? (response['grants'] as unknown[]) : []
+  const { epoch, asks } = response
+  const isWhole = amounts.every((name) => isAmount(response[name])) && grants.every(isGrant)
+  if (typeof epoch !== 'string' || typeof asks !== 'boolean' || !isWhole)
     throw new Error('not a response of the limiter')
-  return { epoch, grants: list as BudgetResponse['grants'], asks, ...times } as BudgetResponse
+  return { ...response, grants } as unknown as BudgetResponse
 }
 
 /** Returns the parsed reply. A client may be configured to return bytes. */

@@ -34,7 +34,6 @@ export class RedisRequests<Request, Reply> {
   #round = 0
   #unansweredSince = Infinity
   #isUnreachable = false
-  #meanRoundTrip = 0
   #lastRoundTrips: number[] = []
   #timers: Timer[] = []
 
@@ -69,7 +68,7 @@ export class RedisRequests<Request, Reply> {
 
   /** How long a response may take: longer from a Redis that is known to be far away. */
   get responseTimeout(): number {
-    return Math.max(this.#timeout, Math.min(2.5 * this.#meanRoundTrip, 0.9 * longestWait))
+    return Math.max(this.#timeout, Math.min(2.5 * this.roundTrip, 0.9 * longestWait))
   }
 
   send(request: Request): void {
@@ -91,7 +90,6 @@ export class RedisRequests<Request, Reply> {
   #responded(round: number, response: Reply, sentAt: number): void {
     if (round !== this.#round) return
     const took = this.#runtime.now() - sentAt
-    this.#meanRoundTrip = this.#meanRoundTrip === 0 ? took : this.#meanRoundTrip * 0.8 + took * 0.2
     this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
     this.#unansweredSince = Infinity
     this.#isUnreachable = false

@@ -47,12 +47,8 @@ export class ResponseTimes {
    * responses take too different times for that; `undefined` for a process that makes too few calls to know.
    */
   promise(now: number, shortestSpan: number): number | undefined {
-    const times = this.#freshAt(now)
+    const times = this.#last.flatMap(({ ms, at }) => (now - at < fresh ? [ms] : []))
     return times.length < enough ? undefined : promiseOf(times, shortestSpan)
-  }
-
-  #freshAt(now: number): readonly number[] {
-    return this.#last.flatMap(({ ms, at }) => (now - at < fresh ? [ms] : []))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RedisClient } from '../redis-client.ts'
+import type { Connection, RedisClient } from '../redis-client.ts'
 
 /** How long the connection and its channels are kept after the last wait, in milliseconds. */
 const lingerTime = 5_000
@@ -128,22 +128,6 @@ async function nextOf({ listeners }: Channel, ms: number, signal: AbortSignal): 
   }
 }
 
-/** The needed part of each kind of client. */
-interface SomeClient {
-  readonly options?: { readonly socket?: object }
-  readonly isCluster?: boolean
-  readonly stream?: { unref?(): void }
-  duplicate?(overrides: object): SomeClient
-  connect?(): Promise<unknown>
-  on?(event: string, listener: (...given: string[]) => void): unknown
-  off?(event: string, listener: (...given: string[]) => void): unknown
-  subscribe?(channel: string, listener?: Listener): Promise<unknown>
-  unsubscribe?(channel: string, listener?: Listener): Promise<unknown>
-  unref?(): void
-  destroy?(): unknown
-  disconnect?(): unknown
-}
-
 /** Returns whether this client can open a connection for subscriptions. */
 export function canSubscribe(client: RedisClient): boolean {
   const methods = client as unknown as Record<string, unknown>
@@ -156,7 +140,7 @@ async function openSubscriber(
   heard: (channel: string, message: string) => void,
   ended: () => void,
 ): Promise<Subscriber> {
-  const given = client as SomeClient
+  const given = client as Connection
   const isIoRedis = !('evalSha' in client)
   const isShared = isIoRedis ? given.isCluster === true : given.unref === undefined
   const connection = isShared ? given : duplicate(given, isIoRedis)
@@ -192,9 +176,9 @@ async function openSubscriber(
 }
 
 /** Returns a copy of the client that does not reconnect by itself. */
-function duplicate(client: SomeClient, isIoRedis: boolean): SomeClient {
+function duplicate(client: Connection, isIoRedis: boolean): Connection {
   const overrides = isIoRedis
     ? { lazyConnect: true, retryStrategy: () => null, enableReadyCheck: false }
     : { socket: { ...client.options?.socket, reconnectStrategy: false } }
-  return client.duplicate?.(overrides) as SomeClient
+  return client.duplicate?.(overrides) as Connection
 }

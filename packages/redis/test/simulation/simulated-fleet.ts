@@ -109,7 +109,7 @@ export class SimulatedProcess {
       timeout,
       reconnectTime: 6_000,
       runtime: this.runtime,
-      link: { errors: this.errors, isBypassed: false, bypass() {}, leave() {} },
+      link: { errors: this.errors, isBypassed: false, bypass() {} },
     })
   }
 
