@@ -1,6 +1,6 @@
 // Long: a process for each test.
 import { generateKeyPairSync, randomUUID, X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -137,6 +137,44 @@ async function limitedApi(): Promise<Change> {
     args: ['--module', application, '--url', `${url}/records`],
   }
 }
+/** A client whose only proof is an assertion in a file, and what a test does to it. */
+interface Workload extends Change {
+  readonly own: Sandbox
+  readonly env: Variables
+  readonly file: string
+}
+
+/** Starts a sandbox that takes assertions of its cluster, and an application with this one and no secret. */
+async function workload(
+  assertion: Parameters<Sandbox['control']['makeAssertion']>[1] = {},
+): Promise<Workload> {
+  const own = await startSandbox({
+    caFile: join(folder, `${randomUUID()}.pem`),
+    issuers: { general: { workloadIdentity: true, metadata: true } },
+  })
+  closers.push(() => own.close())
+  const file = fileOf(own.control.makeAssertion('general', assertion))
+  chmodSync(file, 0o600)
+  const { AUTH_URL: ISSUER, API_URL, NODE_EXTRA_CA_CERTS, GENERAL_CLIENT_ID } = own.control.environment()
+  const secrets = { GENERAL_CLIENT_SECRET: undefined, GENERAL_CLIENT_SECRET_NEXT: undefined }
+  const env = {
+    ISSUER,
+    API_URL,
+    NODE_EXTRA_CA_CERTS,
+    GENERAL_CLIENT_ID,
+    GENERAL_ASSERTION_FILE: file,
+    ...secrets,
+  }
+  return { own, env, file, args: ['--module', anyIssuer, '--url', `${API_URL}records`] }
+}
+
+/** Replaces the file's assertion by a right one. */
+const renewed = ({ own, env }: Change): Change => {
+  const file = env?.['GENERAL_ASSERTION_FILE'] ?? ''
+  writeFileSync(file, own?.control.makeAssertion('general') ?? '', { mode: 0o600 })
+  return {}
+}
+
 /** An API that has metadata, there or at the usual place, and an issuer that gives tokens for another one by default. */
 async function otherAudience(place?: string): Promise<Change> {
   const issuer = await tlsServer(audienceServer('https://other.example.com'))
@@ -810,6 +848,67 @@ const setups: readonly BrokenSetup[] = [
     says: /"severity":"error"/,
   },
   {
+    name: 'an assertion that has expired, and no other proof',
+    id: 'assertion-not-sent',
+    broken: () => workload({ lifetime: -60_000 }),
+    mended: renewed,
+    says: /"severity":"error".*expired at .*check that what renews it runs/,
+  },
+  {
+    name: 'an assertion for another audience, and no other proof',
+    id: 'assertion-not-sent',
+    broken: () => workload({ audience: 'https://other.example.com' }),
+    mended: renewed,
+    says: /for another audience \(https:\/\/other/,
+  },
+  {
+    name: 'a file of an assertion that is missing, and no other proof',
+    id: 'assertion-not-sent',
+    async broken() {
+      const broken = await workload()
+      rmSync(broken.file)
+      return broken
+    },
+    mended: renewed,
+    says: /is missing/,
+  },
+  {
+    name: 'an assertion whose key the issuer does not know, and no other proof',
+    id: 'assertion-refused',
+    async broken() {
+      const broken = await workload()
+      broken.own.control.rotateClusterKeys('general')
+      return broken
+    },
+    mended: renewed,
+    says: /"severity":"error".* is of https:\/\/127.*\/cluster, for .*trust who signs/,
+  },
+  {
+    name: 'an assertion that every user may read',
+    id: 'assertion-readable',
+    async broken() {
+      const broken = await workload()
+      chmodSync(broken.file, 0o644)
+      return broken
+    },
+    mended({ env }) {
+      chmodSync(env?.['GENERAL_ASSERTION_FILE'] ?? '', 0o600)
+      return {}
+    },
+  },
+  {
+    name: 'an assertion that was not replaced in time',
+    id: 'assertion-stale',
+    async broken() {
+      const broken = await workload({ lifetime: 240_000 })
+      const written = new Date(Date.now() - 3_360_000)
+      utimesSync(broken.file, written, written)
+      return broken
+    },
+    mended: renewed,
+    says: /last replaced 56 min ago. Its assertion expires in 3 min.*subPath/,
+  },
+  {
     name: 'a wrong prefix in the `baseUrl` of an API',
     id: 'call-unrouted',
     broken: () => ({
@@ -987,6 +1086,7 @@ test.concurrent.each<[string, () => Change | Promise<Change>]>([
       return { args: ['--module', anyIssuer], env: { ...env, API_URL: `${env?.['API_URL']}-of-others` } }
     },
   ],
+  ['an assertion in a file as the only proof', () => workload()],
   ['a Redis with TLS', async () => fleetOn(await redisWithTls(redis.url))],
   [
     'a user of Redis with the rights that are needed alone',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Facts } from '../facts/facts.ts'
+import { checkAssertionFiles } from './assertion.ts'
 import { checkCall } from './call.ts'
 import { checkCertificates } from './certificate.ts'
 import { checkClients } from './clients.ts'
@@ -242,22 +243,40 @@ const secretOf = (outcome: 'accepted' | 'refused') => ({ clientId: 'a', outcome 
 const assertionOf = (outcome: 'accepted' | 'refused' | 'unknown', fault?: string) => ({
   clientId: 'a',
   outcome,
-  assertion: { path: '/run/token', fault },
+  assertion: { path: '/run/token' },
+  ...(fault !== undefined && { fault }),
 })
 
 test.each([
-  ['both accepted', [secretOf('accepted'), assertionOf('accepted')], [], ['secret-droppable']],
-  ['the assertion refused', [secretOf('accepted'), assertionOf('refused')], [], ['assertion-refused']],
+  ['both accepted', [secretOf('accepted'), assertionOf('accepted')], ['secret-droppable']],
+  ['the assertion refused', [secretOf('accepted'), assertionOf('refused')], ['assertion-refused']],
   [
     'the assertion expired',
     [secretOf('accepted'), assertionOf('unknown', 'the assertion expired')],
-    [],
     ['assertion-not-sent'],
   ],
-  ['a readable file', [assertionOf('accepted')], ['/run/token'], ['assertion-readable']],
-  ['the secret dropped', [secretOf('refused'), assertionOf('accepted')], [], ['secret-refused']],
-  ['the assertion alone', [assertionOf('accepted')], [], []],
-] as const)('of a secret and an assertion with %s', (_what, clients, readableByAll, expected) => {
-  const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, clients, readableByAll }]
+  ['the secret dropped', [secretOf('refused'), assertionOf('accepted')], ['secret-refused']],
+  ['the assertion alone', [assertionOf('accepted')], []],
+] as const)('of a secret and an assertion with %s', (_what, clients, expected) => {
+  const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, clients }]
   expect(checkClients(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
+})
+
+// written an hour before it expires: four fifths of its life and two minutes are over 10 minutes before the end
+test.each([
+  [600_000, []],
+  [599_999, ['assertion-stale']],
+  [1, ['assertion-stale']],
+  [0, []],
+])('a file whose assertion expires in %s ms of an hour', (left, expected) => {
+  const [replacedAt, expiresAt] = [left - 3_600_000, left].map((ms) => new Date(now.getTime() + ms))
+  const file = {
+    path: '/run/token',
+    isReadableByAll: false,
+    issuer: 'https://cluster.example.com',
+    subject: 'a',
+  }
+  const assertionFiles = [{ ...file, replacedAt: replacedAt as Date, expiresAt: expiresAt as Date }]
+  const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, assertionFiles }]
+  expect(checkAssertionFiles(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
 })

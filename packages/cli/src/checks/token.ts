@@ -1,6 +1,7 @@
 import { finding, type Finding, type FindingId, issuersOf } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
+import { refusedFix, signersOf, unsentFix } from './assertion.ts'
 import { ownClockOffset } from './clock.ts'
 import { groupsBy } from './groups.ts'
 
@@ -14,6 +15,7 @@ interface Failed {
   /** Where the credentials are read. */
   readonly readFrom: string
   readonly path: string
+  readonly token: TokenFacts
 }
 
 /**
@@ -31,7 +33,7 @@ export function checkTokens(facts: Facts): Finding[] {
       url = 'https://localhost',
     } = found ?? {}
     const failure = token.failure ?? noFailure(token)
-    return [{ issuer: token.issuer, failure, option, method, readFrom, path: new URL(url).pathname }]
+    return [{ issuer: token.issuer, failure, option, method, readFrom, path: new URL(url).pathname, token }]
   })
   return groupsBy(failed, idOf).map((group) => {
     const [first] = group as readonly [Failed]
@@ -43,7 +45,11 @@ export function checkTokens(facts: Facts): Finding[] {
       'error',
       issuersOf(group.map(({ issuer }) => issuer)),
       {
-        seen: group.map(({ failure }) => sentence(failure.reason)).join(' '),
+        seen: group
+          .map(({ failure, token }) =>
+            `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : ''}`.trim(),
+          )
+          .join(' '),
         why: `Calls of ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not judged.' : ''}`,
         fix: isExchanged
           ? `Each issuer has a client registration of its own: check that the client ids and secrets in ${group.map(({ readFrom }) => readFrom).join(' and ')} are not exchanged, and are those of this environment.`
@@ -76,16 +82,19 @@ function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 
-function idOf({ failure: { code, status = 0, oauthError, reason }, method }: Failed): TokenFault {
-  if (code === 'CREDENTIALS_UNAVAILABLE') return 'credentials-missing'
+function idOf({ failure: { code, status = 0, oauthError, reason }, method, token }: Failed): TokenFault {
+  const { isByAssertion = false } = token
+  if (code === 'CREDENTIALS_UNAVAILABLE') return isByAssertion ? 'assertion-not-sent' : 'credentials-missing'
   if (code === 'TOKEN_REQUEST_TIMEOUT') return 'no-response'
   if (reason.includes('an HTML page') || (status >= 300 && status < 400)) return 'firewall-page'
   if (reason.includes('as an API does')) return 'not-an-issuer'
   if (status === 404 || status === 405) return 'wrong-path'
   if (status === 429 || status >= 500) return 'issuer-trouble'
   // some servers refuse a client without the `invalid_client` of RFC 6749
-  if (oauthError === 'invalid_client' || (oauthError === undefined && (status === 401 || status === 403)))
+  if (oauthError === 'invalid_client' || (oauthError === undefined && (status === 401 || status === 403))) {
+    if (isByAssertion) return 'assertion-refused'
     return method === 'private_key_jwt' || method === 'tls_client_auth' ? 'wrong-key' : 'wrong-secret'
+  }
   return code === 'TOKEN_REQUEST_REFUSED' ? 'request-refused' : 'token-missing'
 }
 
@@ -101,6 +110,8 @@ const fixes = {
       : `Compare ${readFrom} with the registration of the client: its id, the subject of the certificate and its authority, and that it is registered for \`tls_client_auth\`.`,
   'credentials-missing': () =>
     'Correct what the message names: variables, secret files, or the function that reads them. Nothing was sent to the issuer.',
+  'assertion-not-sent': () => unsentFix,
+  'assertion-refused': ({ token }) => refusedFix(token),
   'request-refused': ({ failure }) =>
     `Ask the issuer's operator what this client may do: ${failure.oauthError ?? `status ${failure.status}`} (RFC 6749 §5.2).`,
   'wrong-path': wrongPathFix,

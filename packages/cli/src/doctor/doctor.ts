@@ -2,6 +2,7 @@ import type { TokenlaneEvent } from '@tokenlane/core'
 
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
 import { withApplication } from '../application/with-application.ts'
+import { checkAssertionFiles } from '../checks/assertion.ts'
 import { checkAudiences } from '../checks/audience.ts'
 import { checkCall } from '../checks/call.ts'
 import { checkCertificates } from '../checks/certificate.ts'
@@ -42,6 +43,7 @@ const checks: readonly ((facts: Facts) => Finding[])[] = [
   checkEnvironments,
   checkSecrets,
   checkClients,
+  checkAssertionFiles,
   checkLifetimes,
   checkRates,
   checkShared,

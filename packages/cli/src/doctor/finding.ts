@@ -72,6 +72,7 @@ export const findingIds = [
   'assertion-not-sent',
   'assertion-refused',
   'assertion-readable',
+  'assertion-stale',
   'store-failed',
   'limiter-failed',
   'eviction-policy',

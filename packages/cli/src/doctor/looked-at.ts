@@ -24,6 +24,12 @@ export function lookedAt(facts: Facts): string[] {
       const what = lifetime === undefined ? 'none' : `lives for ${Math.round(lifetime / 1_000)} s`
       return `token of ${issuer}: ${what}, after ${Math.round(duration)} ms`
     }),
+    ...tokens.flatMap(({ issuer, assertionFiles = [] }) =>
+      assertionFiles.map(
+        ({ path, issuer: signer, replacedAt }) =>
+          `assertion of ${issuer}: ${path}, of ${signer || 'nobody'}, replaced ${replacedAt.toISOString()}`,
+      ),
+    ),
     ...tokens.flatMap(({ issuer, clients = [] }) =>
       clients.length < 2
         ? []

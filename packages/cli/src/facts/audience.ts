@@ -1,5 +1,5 @@
 import type { Application } from '../application/application.ts'
-import { fieldsIn } from '../metadata/public-response.ts'
+import { claimsOf } from './claims.ts'
 import { metadataUrls, readProtectedResource } from '../metadata/protected-resource.ts'
 import type { CallFacts } from './call.ts'
 import type { TokenFacts } from './token.ts'
@@ -46,8 +46,6 @@ function placeOf(api: URL, given = ''): URL | undefined {
 
 /** Returns the audiences of a JWT access token (RFC 9068 §2.2); `undefined` for any other token. */
 export function audiencesOf(token: string): readonly string[] | undefined {
-  const [, claims = '', signature] = token.split('.')
-  const { aud } = (signature && fieldsIn(Buffer.from(claims, 'base64url').toString())) || {}
-  const audiences = [aud].flat().filter((one): one is string => typeof one === 'string')
+  const audiences = [claimsOf(token)?.['aud']].flat().filter((one): one is string => typeof one === 'string')
   return audiences.length === 0 ? undefined : audiences
 }

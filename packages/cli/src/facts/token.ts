@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import {
   isTokenlaneError,
   type TokenlaneError,
@@ -8,6 +7,7 @@ import {
 import type { Inspection } from '@tokenlane/core/adapter'
 
 import { reasonIn } from '../reason.ts'
+import { type AssertionFile, lookAtAssertionFile } from './assertion-file.ts'
 import { audiencesOf } from './audience.ts'
 
 /** The outcome of the token request of one issuer. */
@@ -23,8 +23,10 @@ export interface TokenFacts {
   readonly duration: number
   /** The issuer's outcome for each client of the credentials; set only if a token was obtained. */
   readonly clients?: Awaited<ReturnType<Inspection['tryClients']>>
-  /** The files of assertions that other users of this machine may read. */
-  readonly readableByAll?: readonly string[]
+  /** Whether every client of the credentials proves itself with an assertion from outside. */
+  readonly isByAssertion?: boolean
+  /** The files of those assertions that can be read. */
+  readonly assertionFiles?: readonly AssertionFile[]
 }
 
 /** What an error or an event of core says of a failed token request. */
@@ -47,12 +49,19 @@ export async function lookAtIssuer(
   issuer: string,
   inspection: Inspection,
 ): Promise<TokenFacts> {
-  const facts = await lookAtToken(tokens, issuer)
+  const [token, described] = await Promise.all([
+    lookAtToken(tokens, issuer),
+    // a credentials provider that fails here fails for the token, too
+    inspection.clients(issuer).catch(() => []),
+  ])
+  const facts = {
+    ...token,
+    isByAssertion: described.length > 0 && described.every(({ assertion }) => assertion !== undefined),
+    assertionFiles: described.flatMap(({ assertion }) => lookAtAssertionFile(assertion?.path) ?? []),
+  }
   if (facts.lifetime === undefined) return facts
   try {
-    const clients = await inspection.tryClients(issuer)
-    const paths = clients.flatMap(({ assertion }) => assertion?.path ?? [])
-    return { ...facts, clients, readableByAll: paths.filter(isReadableByAll) }
+    return { ...facts, clients: await inspection.tryClients(issuer) }
   } catch {
     // the credentials provider failed when it was called again
     return facts
@@ -85,12 +94,6 @@ async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenF
   } finally {
     off()
   }
-}
-
-/** The kubelet lets every user of the pod read the file: that is a container, whose users are the application's. */
-function isReadableByAll(path: string): boolean {
-  const { mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
-  return (mode & 0o004) !== 0 && !path.startsWith('/var/run/secrets/')
 }
 
 export function failureIn(error: TokenlaneError): TokenFailure {

@@ -387,12 +387,17 @@ test('a tool is told which client has an assertion, where it is read, and why it
   writeFileSync(path, assertion({ aud: 'https://other.example.com' }))
   const { tokens, obtain, sent } = service([secret, { clientId: 'client-1', assertion: fileAssertion(path) }])
   await obtain()
+  expect(await inspectionOf(tokens)?.clients('partner')).toEqual([
+    { clientId: 'client-1' },
+    { clientId: 'client-1', assertion: { path } },
+  ])
   const clients = await inspectionOf(tokens)?.tryClients('partner')
   expect(clients).toMatchObject([
     { outcome: 'accepted' },
     {
       outcome: 'unknown',
-      assertion: { path, fault: expect.stringContaining('is for another audience') as string },
+      assertion: { path },
+      fault: expect.stringContaining('is for another audience') as string,
     },
   ])
   expect(clients?.[0]).not.toHaveProperty('assertion')

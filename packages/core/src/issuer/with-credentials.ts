@@ -36,18 +36,25 @@ export function withCredentials(
   }
 }
 
-/** What the issuer says to one of several clients. */
-export interface ClientOutcome {
+/** A client of the credentials, and where its assertion comes from. */
+export interface ClientDescription {
   readonly clientId: string
+  /** Set if it has one from outside; `path` is that of its file, where it is read from one. */
+  readonly assertion?: { readonly path?: string | undefined }
+}
+
+/** What the issuer says to one of several clients. */
+export interface ClientOutcome extends ClientDescription {
   /** `unknown` if the request failed for a reason that is not the client's. */
   readonly outcome: 'accepted' | 'refused' | 'unknown'
-  /** What is known of its assertion, where it has one from outside. */
-  readonly assertion?: {
-    /** The path of its file, where it is read from one. */
-    readonly path?: string | undefined
-    /** Why it was not sent. */
-    readonly fault?: string | undefined
-  }
+  /** Set with `assertion`: why that was not sent. */
+  readonly fault?: string | undefined
+}
+
+/** Returns what can be printed of a client. */
+export function describeClient(client: ClientCredentials): ClientDescription {
+  const { clientId } = client
+  return { clientId, ...('assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }) }
 }
 
 /**
@@ -70,23 +77,20 @@ async function outcomeOf(
   { client, outcome }: KnownClient,
   source: ClientTokenSource,
 ): Promise<ClientOutcome> {
-  const { clientId } = client
-  const assertion = 'assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }
-  return { clientId, ...assertion, ...(outcome === undefined ? await ask(source, client) : { outcome }) }
+  return { ...describeClient(client), ...(outcome === undefined ? await ask(source, client) : { outcome }) }
 }
 
 async function ask(
   source: ClientTokenSource,
   client: ClientCredentials,
-): Promise<Pick<ClientOutcome, 'outcome' | 'assertion'>> {
+): Promise<Omit<ClientOutcome, keyof ClientDescription>> {
   try {
     await source.obtain(client, 'startup', noWait)
     return { outcome: 'accepted' }
   } catch (error) {
     const outcome = isTokenlaneError(error) && mayBeAboutClient(error) ? 'refused' : 'unknown'
     if (!('assertion' in client) || !isTokenlaneError(error)) return { outcome }
-    const fault = error.code === 'CREDENTIALS_UNAVAILABLE' ? reasonOf(error) : undefined
-    return { outcome, assertion: { path: client.assertion.readsFrom?.(), fault } }
+    return { outcome, ...(error.code === 'CREDENTIALS_UNAVAILABLE' && { fault: reasonOf(error) }) }
   }
 }
 

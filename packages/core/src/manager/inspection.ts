@@ -1,4 +1,9 @@
-import { type ClientOutcome, tryClients } from '../issuer/with-credentials.ts'
+import {
+  type ClientDescription,
+  type ClientOutcome,
+  describeClient,
+  tryClients,
+} from '../issuer/with-credentials.ts'
 import { credentialsOption } from '../issuer/protocol.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
@@ -102,6 +107,12 @@ export interface Inspection {
   readonly store: TokenStore | undefined
   readonly limiter: RateLimiterFactory | undefined
   /**
+   * Returns the clients of an issuer, in the order of its credentials. Does not ask the issuer.
+   *
+   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, or `INVALID_OPTIONS` for an unknown issuer.
+   */
+  clients(issuer: string): Promise<readonly ClientDescription[]>
+  /**
    * Returns what an issuer says to each of its clients, in the order of its credentials. Asks it once for each that the
    * manager has not asked with, and throws those tokens away.
    *
@@ -119,6 +130,11 @@ export function inspectionOf(tokens: unknown): Inspection | undefined {
     fetch,
     store,
     limiter,
+    async clients(name) {
+      const { credentials, requestTimeout } = issuerNamed(manager.issuers, name)
+      const known = await credentials.known(AbortSignal.timeout(requestTimeout))
+      return known.map(({ client }) => describeClient(client))
+    },
     async tryClients(name) {
       const { credentials, issuing, requestTimeout } = issuerNamed(manager.issuers, name)
       return tryClients(credentials, issuing, requestTimeout)

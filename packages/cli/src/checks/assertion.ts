@@ -1,0 +1,70 @@
+import { finding, type Finding } from '../doctor/finding.ts'
+import type { AssertionFile } from '../facts/assertion-file.ts'
+import type { Facts } from '../facts/facts.ts'
+import type { TokenFacts } from '../facts/token.ts'
+
+/** The kubelet replaces a file at four fifths of its life, and looks about once a minute, in milliseconds. */
+const grace = 120_000
+
+/** Finds files of assertions that other users may read, or that nothing has replaced in time. */
+export function checkAssertionFiles({ tokens, now }: Facts): Finding[] {
+  return tokens.flatMap(({ issuer, assertionFiles = [] }) =>
+    assertionFiles.flatMap((file) => [
+      ...(file.isReadableByAll ? [readable(issuer, file)] : []),
+      ...(isStale(file, now) ? [stale(issuer, file, now)] : []),
+    ]),
+  )
+}
+
+function readable(issuer: string, { path }: AssertionFile): Finding {
+  return finding('assertion-readable', 'warning', `issuer ${issuer}`, {
+    seen: `Every user of this machine may read ${path}.`,
+    why: 'Whoever reads an assertion can get tokens with it until it expires.',
+    fix: 'Let only the user of the application read it (mode 0600 or 0640).',
+  })
+}
+
+/** Returns whether the assertion still counts, and should have been replaced; one that has expired is not sent anyway. */
+function isStale({ replacedAt, expiresAt }: AssertionFile, now: Date): boolean {
+  if (expiresAt === undefined || expiresAt <= now) return false
+  const life = expiresAt.getTime() - replacedAt.getTime()
+  return now.getTime() - replacedAt.getTime() > life * 0.8 + grace
+}
+
+function stale(
+  issuer: string,
+  { path, replacedAt, expiresAt = replacedAt }: AssertionFile,
+  now: Date,
+): Finding {
+  return finding('assertion-stale', 'warning', `issuer ${issuer}`, {
+    seen: `${path} was last replaced ${minutes(now.getTime() - replacedAt.getTime())} ago. Its assertion expires in ${minutes(expiresAt.getTime() - now.getTime())}.`,
+    why: 'It should have been replaced at four fifths of its life. When it has expired, there are no new tokens.',
+    fix: 'Check that what renews the file runs, and that it is mounted as a whole: Kubernetes never replaces a file that is mounted by `subPath`, nor a copy.',
+  })
+}
+
+const minutes = (ms: number): string => `${Math.floor(ms / 60_000)} min`
+
+/** Returns what the files of an issuer's assertions say of who signed them and for whom. */
+export function signersOf({ assertionFiles = [] }: TokenFacts): string {
+  return assertionFiles
+    .map(
+      ({ path, issuer, subject }) =>
+        `${path} is of ${issuer || 'nobody (no `iss`)'}, for ${subject || 'nobody (no `sub`)'}.`,
+    )
+    .join(' ')
+}
+
+const trust =
+  'Let the issuer trust who signs the assertion (`iss` and its keys), for this subject (`sub`) and client.'
+
+/** Returns what to do about a refused assertion. */
+export function refusedFix({ assertionFiles = [] }: TokenFacts): string {
+  const inside = assertionFiles.find(({ issuer }) => /\.svc(?:\.|$)/.test(URL.parse(issuer)?.hostname ?? ''))
+  return inside === undefined
+    ? trust
+    : `${trust} It cannot read the keys at ${inside.issuer} unless it runs in the cluster: give it the keys, or set \`--service-account-issuer\` of the cluster to a URL that it can reach.`
+}
+
+export const unsentFix =
+  'Request the assertion for the audience that the message names, check that what renews it runs, and check the clock of this machine.'
