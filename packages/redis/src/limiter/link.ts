@@ -8,7 +8,7 @@ export type ErrorListener = (error: unknown) => void
  * client without a time limit for its socket does not find out.
  */
 export class Link {
-  readonly errors = new Set<ErrorListener>()
+  readonly errors: Set<ErrorListener> = new Set()
   readonly #client: RedisClient & Connection
   #bypass: (RedisClient & Connection) | undefined
   #last: Promise<unknown> = Promise.resolve()
