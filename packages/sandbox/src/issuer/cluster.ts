@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import type { Flaw } from '../journal/entry.ts'
+
 /** What an assertion of the cluster says. */
 export interface AssertionOptions {
   /** For which server it is. Default: the origin of the issuer. */
@@ -15,6 +17,14 @@ export interface AssertionOptions {
   lifetime?: number
 }
 
+/** What is wrong with an assertion. */
+export interface AssertionJudgement {
+  /** Why it is refused, `undefined` if it is not. */
+  readonly fault?: string
+  /** What its client did wrong. */
+  readonly flaws: readonly Flaw[]
+}
+
 /** A cluster whose workloads prove themselves with assertions that it signs, as Kubernetes does. */
 export interface Cluster {
   /** Returns a new assertion for the workload. */
@@ -23,8 +33,8 @@ export interface Cluster {
   rotateKeys(options: { overlap: boolean }): void
   /** Returns the keys that are published now (RFC 7517 §5). */
   jwks(): { keys: Readonly<Record<string, unknown>>[] }
-  /** Returns why an assertion is refused, `undefined` if it is not. */
-  faultOf(assertion: string): string | undefined
+  /** Returns whether an assertion is accepted, and what its client did wrong. An accepted one counts as sent. */
+  judge(assertion: string): AssertionJudgement
   /**
    * Keeps a file with an assertion, which is replaced at four fifths of its life as the kubelet does it: a link is swapped
    * to a new folder.
@@ -62,6 +72,8 @@ export function createCluster(
   })
   let keys = [make()]
   const seen = new Set<string>()
+  /** When an assertion in a file that was replaced counts as kept for too long. */
+  const staleFrom = new Map<string, number>()
   const folders = new Map<string, NodeJS.Timeout>()
   let named: string | undefined
 
@@ -87,33 +99,43 @@ export function createCluster(
         use: 'sig',
       })),
     }),
-    faultOf(given) {
+    judge(given) {
       const [header = '', body = '', signature = ''] = given.split('.')
       const { kid } = decoded(header)
       const { iss, sub, aud, exp, jti } = decoded(body)
       const key = keys.find((each) => each.kid === kid)
-      if (key === undefined) return 'its key is not one of the cluster, or was rotated away'
+      // what was rotated away may have been right when the client read it
+      if (key === undefined)
+        return { fault: 'its key is not one of the cluster, or was rotated away', flaws: [] }
       const bytes = Buffer.from(`${header}.${body}`)
       const options = { key: key.publicKey, dsaEncoding } as const
       if (!verify('sha256', bytes, options, Buffer.from(signature, 'base64url')))
-        return 'its signature is wrong'
-      if (iss !== issuer || sub !== subject) return 'it is of another cluster or workload'
-      if (![aud].flat().includes(origin)) return 'it is for another audience'
-      if (typeof exp !== 'number' || exp * 1_000 <= epoch()) return 'it has expired'
-      if (singleUse && seen.has(String(jti))) return 'it was sent before'
-      seen.add(String(jti))
-      return undefined
+        return refused('its signature is wrong', 'client-authentication')
+      if (iss !== issuer || sub !== subject)
+        return refused('it is of another cluster or workload', 'client-authentication')
+      if (![aud].flat().includes(origin)) return refused('it is for another audience', 'foreign-assertion')
+      const expiresAt = Number(exp) * 1_000
+      // by a clock that the sandbox was told to set wrong, it is not the client's mistake
+      if (!(expiresAt > epoch()))
+        return { fault: 'it has expired', flaws: expiresAt > Date.now() ? [] : ['expired-assertion'] }
+      const id = String(jti)
+      if (singleUse && seen.has(id)) return refused('it was sent before', 'replayed-assertion')
+      seen.add(id)
+      return { flaws: (staleFrom.get(id) ?? Infinity) <= Date.now() ? ['stale-assertion'] : [] }
     },
     project({ audience, lifetime = 600_000 } = {}) {
       const folder = mkdtempSync(join(tmpdir(), 'tokenlane-projected-'))
       let version = 0
+      let current: string | undefined
       const write = (): void => {
         version += 1
+        // half of the life that it had left when it was replaced
+        if (current !== undefined) staleFrom.set(idOf(current), Date.now() + lifetime * 0.1)
         const old = `..version-${version - 1}`
         const next = `..version-${version}`
         mkdirSync(join(folder, next), { mode: 0o700 })
-        const text = assertion({ ...(audience !== undefined && { audience }), lifetime })
-        writeFileSync(join(folder, next, 'token'), text, { mode: 0o600 })
+        current = assertion({ ...(audience !== undefined && { audience }), lifetime })
+        writeFileSync(join(folder, next, 'token'), current, { mode: 0o600 })
         symlinkSync(next, join(folder, '..data_tmp'))
         renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
         rmSync(join(folder, old), { recursive: true, force: true })
@@ -139,6 +161,14 @@ const dsaEncoding = 'ieee-p1363'
 
 function encoded(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
+function refused(fault: string, flaw: Flaw): AssertionJudgement {
+  return { fault, flaws: [flaw] }
+}
+
+function idOf(assertion: string): string {
+  return String(decoded(assertion.split('.')[1] ?? '')['jti'])
 }
 
 function decoded(part: string): Record<string, unknown> {

@@ -134,7 +134,8 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     if (fault === 'cut-body') return cutOutcome
     const entry = exchange.tokenId === undefined ? undefined : ledger.entryOf(exchange.tokenId)
     if (entry !== undefined) {
-      return { decision: 'issued', reason: `issued ${entry.name} for ${inSeconds(entry.lifetime)}`, entry }
+      const reason = `issued ${entry.name} for ${inSeconds(entry.lifetime)}`
+      return { decision: 'issued', reason, entry, flaws: exchange.assertionFlaws ?? [] }
     }
     return judgeTokenRequest(request, exchange, {
       realm,

@@ -9,13 +9,15 @@ export const metadataPaths: readonly string[] = [
 /** Returns the metadata of an issuer (RFC 8414 §2). */
 export function metadataOf(
   origin: string,
-  { clientAuthentication, scope, tokenPath }: Required<IssuerSettings>,
+  { clientAuthentication, scope, tokenPath, workloadIdentity }: Required<IssuerSettings>,
 ): Record<string, unknown> {
+  const methods =
+    workloadIdentity === false ? [clientAuthentication] : [clientAuthentication, 'private_key_jwt']
   return {
     issuer: origin,
     token_endpoint: origin + tokenPath,
-    token_endpoint_auth_methods_supported: [clientAuthentication],
-    ...(clientAuthentication === 'private_key_jwt' && {
+    token_endpoint_auth_methods_supported: methods,
+    ...(methods.includes('private_key_jwt') && {
       token_endpoint_auth_signing_alg_values_supported: ['ES256'],
     }),
     grant_types_supported: ['client_credentials'],

@@ -13,9 +13,10 @@ import {
   type KoaContextWithOIDC,
 } from 'oidc-provider'
 
+import type { Flaw } from '../journal/entry.ts'
 import { send, type Answer } from '../server/answer.ts'
 import type { ClientRegistration } from './client-registration.ts'
-import type { Cluster } from './cluster.ts'
+import type { AssertionJudgement, Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
 import { createJwtReader } from './jwt-reader.ts'
 import type { Form } from './shown-client.ts'
@@ -43,6 +44,8 @@ export interface TokenExchange {
   error: string | undefined
   /** What the server found wrong with the client, which a response does not say. */
   detail: string | undefined
+  /** What the client did wrong with its assertion, which may have been accepted. */
+  assertionFlaws?: readonly Flaw[]
 }
 
 /** One authorization server that grants client credentials (RFC 6749 §4.4). */
@@ -149,25 +152,25 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   })
 
   const handle = provider.callback()
-  /** Checks an assertion of the cluster. Returns the request in a form that oidc-provider takes, or why it is refused. */
+  /** Checks an assertion of the cluster. Returns the request in a form that oidc-provider takes unless it is refused. */
   async function withoutAssertion(
     request: IncomingMessage,
     trusted: Cluster,
-  ): Promise<IncomingMessage | { form: Form; fault: string }> {
+  ): Promise<{ request: IncomingMessage; form: Form } & AssertionJudgement> {
     const body = await buffer(request)
     const form = new URLSearchParams(body.toString())
+    const asked = Object.fromEntries(form)
     const assertion = form.get('client_assertion')
-    if (assertion === null) return resent(request, body)
-    const fault = trusted.faultOf(assertion)
-    if (fault !== undefined) return { form: Object.fromEntries(form), fault }
+    if (assertion === null) return { request: resent(request, body), form: asked, flaws: [] }
+    const judged = trusted.judge(assertion)
+    if (judged.fault !== undefined) return { request, form: asked, ...judged }
     form.delete('client_assertion')
     form.delete('client_assertion_type')
     const authorization = `Basic ${btoa(`${registration.clientId}:${vouched}`)}`
     if (clientAuthentication === 'client_secret_post') form.set('client_secret', vouched)
     else form.delete('client_id')
-    return resent(request, Buffer.from(form.toString()), {
-      ...(clientAuthentication === 'client_secret_basic' && { authorization }),
-    })
+    const basic = clientAuthentication === 'client_secret_basic' && { authorization }
+    return { request: resent(request, Buffer.from(form.toString()), { ...basic }), form: asked, ...judged }
   }
 
   const readJwt = createJwtReader({ publicKey, algorithm, issuer: origin, audience })
@@ -182,13 +185,17 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
       }
       // oidc-provider sends errors as HTML to a client that prefers HTML
       request.headers.accept = 'application/json'
-      const asked = cluster === undefined ? request : await withoutAssertion(request, cluster)
-      if ('fault' in asked) {
-        send(response, assertionRefused(asked.fault))
-        return { ...noExchange, form: asked.form, error: 'invalid_client', detail: asked.fault }
+      if (cluster === undefined) {
+        await handle(request, response)
+        return exchanges.get(request) ?? noExchange
+      }
+      const { request: asked, form, fault, flaws: assertionFlaws } = await withoutAssertion(request, cluster)
+      if (fault !== undefined) {
+        send(response, assertionRefused(fault))
+        return { ...noExchange, form, error: 'invalid_client', detail: fault, assertionFlaws }
       }
       await handle(asked, response)
-      return exchanges.get(asked) ?? noExchange
+      return { ...(exchanges.get(asked) ?? noExchange), assertionFlaws }
     },
     async find(token) {
       const id = await idOf(token)

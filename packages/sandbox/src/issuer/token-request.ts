@@ -18,14 +18,12 @@ interface Judge {
 /** Returns in plain words why the authorization server refused a token request, and what its client did wrong. */
 export function judgeTokenRequest(
   request: IncomingMessage,
-  { form, error = 'no reason', detail = error }: TokenExchange,
+  { form, error = 'no reason', detail = error, assertionFlaws: flaws = [] }: TokenExchange,
   { realm, registration, clientAuthentication, takesAssertions }: Judge,
 ): Outcome {
   const { authorization, 'content-type': contentType = 'none' } = request.headers
   if (takesAssertions && form['client_assertion'] !== undefined) {
-    const reason = `a refused client_assertion: ${detail}`
-    // what was rotated away may have been right when the client read it
-    return detail.includes('rotated away') ? { decision: 'refused', reason } : unauthenticated(reason)
+    return { decision: 'refused', reason: `a refused client_assertion: ${detail}`, flaws }
   }
   const isInHeader = clientAuthentication === 'client_secret_basic'
   if (authorization !== undefined && !isInHeader) {

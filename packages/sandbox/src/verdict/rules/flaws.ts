@@ -1,7 +1,7 @@
 import type { Flaw } from '../../journal/entry.ts'
 import { plural, type Rule } from '../rule.ts'
 
-type Text = Pick<Rule, 'message' | 'fix'>
+type Text = Pick<Rule, 'message' | 'fix'> & Partial<Pick<Rule, 'severity'>>
 
 /** Message and fix for each mistake that one request shows by itself. */
 const texts: Record<Flaw, Text> = {
@@ -45,6 +45,24 @@ const texts: Record<Flaw, Text> = {
   'over-limit': {
     message: (count) => `${plural(count, 'call')} went over the rate limit`,
     fix: 'Wait in the client until a call fits into every window of the API’s rate policy.',
+  },
+  'expired-assertion': {
+    message: (count) => `${plural(count, 'token request')} sent an assertion that had expired`,
+    fix: 'Read or request the assertion at each token request, and do not keep it (RFC 7523 §3).',
+  },
+  'foreign-assertion': {
+    message: (count) => `${plural(count, 'token request')} sent an assertion for another audience`,
+    fix: 'Request the assertion for this issuer: the audience of a projected token, or `aud` of one that you sign (RFC 7523 §3).',
+  },
+  'replayed-assertion': {
+    message: (count) => `${plural(count, 'token request')} sent an assertion that had been sent before`,
+    fix: 'Make a new assertion with a new jti for each token request, also when it is sent again after a failure (RFC 7523 §3).',
+  },
+  'stale-assertion': {
+    severity: 'warning',
+    message: (count) =>
+      `${plural(count, 'token request')} sent an assertion whose file had been replaced long before`,
+    fix: 'Read the file at each token request: what is kept from the start expires.',
   },
   'old-tls': {
     message: (count) => `${plural(count, 'connection')} offered a TLS version below 1.2`,
