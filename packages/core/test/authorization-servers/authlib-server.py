@@ -1,10 +1,13 @@
 # Authlib with Flask: an authorization server and an API that takes its tokens, behind a TLS terminator.
+import json
+import ssl
 import sys
 import time
+import urllib.request
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer, ResourceProtector
 from authlib.jose import JsonWebKey
-from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin
+from authlib.oauth2.rfc6749 import ClientMixin, InvalidClientError, TokenMixin
 from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant
 from authlib.oauth2.rfc6750 import BearerTokenValidator
 from authlib.oauth2.rfc7009 import RevocationEndpoint
@@ -32,6 +35,8 @@ class Client(ClientMixin):
         self.id = registered["clientId"]
         self.secrets = registered["secrets"]
         self.keys = JsonWebKey.import_key_set({"keys": registered["keys"]})
+        # who may sign assertions in the client's place: issuer, subject, jwksUri and caFile
+        self.trusts = registered.get("trusts") or {"issuer": None}
 
     def get_client_id(self):
         return self.id
@@ -79,13 +84,47 @@ class Grant(ClientCredentialsGrant):
 class Assertion(JWTBearerClientAssertion):
     CLIENT_AUTH_METHOD = "private_key_jwt"
 
+    def create_claims_options(self):
+        options = super().create_claims_options()
+        outside = {client.trusts["issuer"] for client in clients.values()}
+        options["iss"]["validate"] = lambda claims, iss: iss == claims["sub"] or iss in outside
+        return options
+
+    def create_resolve_key_func(self, query_client, request):
+        resolve_own_key = super().create_resolve_key_func(query_client, request)
+
+        def resolve_key(headers, payload):
+            client = query_client(request.form.get("client_id"))
+            if client is None or payload["iss"] != client.trusts["issuer"]:
+                return resolve_own_key(headers, payload)
+            if payload["sub"] != client.trusts["subject"]:
+                raise InvalidClientError()
+            request.client = client
+            return published_key(client.trusts, headers["kid"])
+
+        return resolve_key
+
     def validate_jti(self, claims, jti):
+        # a projected file holds the same assertion until it is replaced
+        if claims["iss"] != claims["sub"]:
+            return True
         is_new = jti not in seen
         seen.add(jti)
         return is_new
 
     def resolve_client_public_key(self, client, headers):
         return client.keys.find_by_kid(headers["kid"])
+
+
+def published_key(trusts, kid):
+    """The key that the outside issuer publishes now (RFC 7517)."""
+    context = ssl.create_default_context(cafile=trusts["caFile"])
+    with urllib.request.urlopen(trusts["jwksUri"], context=context, timeout=10) as response:
+        keys = JsonWebKey.import_key_set(json.load(response))
+    try:
+        return keys.find_by_kid(kid)
+    except ValueError:
+        raise InvalidClientError()
 
 
 class Revocation(RevocationEndpoint):
