@@ -117,7 +117,7 @@ test.concurrent.each(clientKinds)(
       network.swallow()
       await vi.waitFor(() => expect(count(fleet, 'limiter.recovered')).toBeGreaterThanOrEqual(2), timeout)
       const reasons = fleet.events.flatMap(({ reason }) => reason ?? [])
-      expect(reasons).toContain('half-open connection: the client needs a socket timeout')
+      expect(reasons).toContain('half-open connection: set a socket timeout')
       await expectAllIsWell(fleet)
     }
     for (const client of far) client.destroy()

@@ -11,7 +11,7 @@ import { BudgetSync, type SyncOptions } from './budget-sync.ts'
 import { Demand } from './demand.ts'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { FleetPause } from './fleet-pause.ts'
-import { fleetPolicy, type FleetPolicy, shortestSpan, silenceBeforeFallback } from './fleet-policy.ts'
+import { fleetPolicy, shortestSpan, silenceBeforeFallback } from './fleet-policy.ts'
 import { type Batch, Ledger } from './ledger.ts'
 import type { Link } from './link.ts'
 import { Reachability } from './reachability.ts'
@@ -62,6 +62,8 @@ export class FleetLimiter implements RateLimiter {
   readonly #reachability: Reachability
   readonly #sync: BudgetSync
   #fallback: FallbackLimiter
+  /** When this process last asked because a connection was refused: one node of a Cluster may be gone for long. */
+  #noticedAt = Number.NEGATIVE_INFINITY
 
   constructor(api: LimitedApi, options: FleetLimiterOptions) {
     const { link, fallbackShare, reconnectTime, runtime } = options
@@ -103,10 +105,6 @@ export class FleetLimiter implements RateLimiter {
     link.errors.add(this.#noteError)
   }
 
-  get #policy(): FleetPolicy {
-    return this.#ledger.policy
-  }
-
   /** Returns a permit for a unit that is due; otherwise asks Redis for `couldUse` units, and reports when they are due. */
   take(couldUse: number): Permit | NotBefore {
     if (this.#sync.isSharing) return this.#takeShare(couldUse)
@@ -126,8 +124,8 @@ export class FleetLimiter implements RateLimiter {
     if (ahead <= granted) return Math.max(from, this.#ahead.dueAt(ahead), now) - now
     const start = Math.max(from, this.#demand.soonest(granted, now))
     const others = ahead - granted - 1
-    let wait = others * this.#policy.interval
-    for (const { quota, span } of this.#policy.limits)
+    let wait = others * this.#ledger.policy.interval
+    for (const { quota, span } of this.#ledger.policy.limits)
       wait = Math.max(wait, Math.floor(others / quota) * (span + lag))
     return start - now + wait
   }
@@ -148,17 +146,17 @@ export class FleetLimiter implements RateLimiter {
 
   used(): number | undefined {
     if (this.#sync.isSharing) return undefined
-    return this.#level.used(this.#runtime.now(), shortestSpan(this.#policy))
+    return this.#level.used(this.#runtime.now(), shortestSpan(this.#ledger.policy))
   }
 
   unitsLeft(): number | undefined {
     if (this.#sync.isSharing) return undefined
-    return this.#level.left(this.#runtime.now(), shortestSpan(this.#policy))
+    return this.#level.left(this.#runtime.now(), shortestSpan(this.#ledger.policy))
   }
 
   /** Passes on what a response says that the API still takes. */
   reported(quota: RemainingQuota): void {
-    const isUrgent = this.#level.note(quota, this.#runtime.now(), shortestSpan(this.#policy))
+    const isUrgent = this.#level.note(quota, this.#runtime.now(), shortestSpan(this.#ledger.policy))
     if (isUrgent) this.#sync.report()
   }
 
@@ -215,7 +213,10 @@ export class FleetLimiter implements RateLimiter {
   }
 
   #beginSilence(): void {
-    const silence = silenceBeforeFallback(this.#policy, this.#reachability.goneFor(this.#runtime.now()))
+    const silence = silenceBeforeFallback(
+      this.#ledger.policy,
+      this.#reachability.goneFor(this.#runtime.now()),
+    )
     this.#fallback.begin(silence, this.#sync.turn)
   }
 
@@ -224,12 +225,13 @@ export class FleetLimiter implements RateLimiter {
     const now = this.#runtime.now()
     this.#reachability.failed(error, now)
     const goneFor = this.#reachability.goneFor(now)
-    if (!this.#sync.isSharing && this.#reachability.isRefused(now)) {
+    if (this.#sync.isSharing && goneFor >= 0) {
+      this.#fallback.hasten(silenceBeforeFallback(this.#ledger.policy, goneFor))
+      this.#api.unitsAvailable()
+    } else if (this.#reachability.isRefused(now) && now - this.#noticedAt > this.#options.reconnectTime) {
+      this.#noticedAt = now
       this.#demand.askAtOnce()
       this.#sync.plan()
-    } else if (this.#sync.isSharing && goneFor >= 0) {
-      this.#fallback.hasten(silenceBeforeFallback(this.#policy, goneFor))
-      this.#api.unitsAvailable()
     }
   }
 
@@ -246,8 +248,7 @@ export class FleetLimiter implements RateLimiter {
   }
 
   #rejoin(): void {
-    if (this.#options.link.isBypassed)
-      this.#api.failed('half-open connection: the client needs a socket timeout')
+    if (this.#options.link.isBypassed) this.#api.failed('half-open connection: set a socket timeout')
     this.#api.recovered()
     this.#api.unitsAvailable()
   }

@@ -10,10 +10,7 @@ export interface ReachabilityReport {
   readonly refused: boolean
 }
 
-/**
- * Codes of connections that a machine refuses or resets, what a Cluster of ioredis says of them, and replies that every
- * process gets.
- */
+/** Codes of refused and reset connections, what a Cluster of ioredis says of them, and replies that every process gets. */
 const refusesAll = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|Connection is closed|OOM|LOADING|MISCONF)\b/
 
 /**
