@@ -6,7 +6,8 @@ import { type AssertionProvider, unreadable } from './credentials.ts'
  * file which was replaced is used at the next token request.
  */
 export function assertionFile(path: string): AssertionProvider {
-  return Object.assign(() => readAssertion(path), { readsFrom: () => path })
+  // `toJSON` tells two files of one client apart
+  return Object.assign(() => readAssertion(path), { readsFrom: () => path, toJSON: () => path })
 }
 
 function readAssertion(path: string): string {

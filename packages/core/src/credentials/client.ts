@@ -1,5 +1,5 @@
 import { isRecord, shape } from '../options/check.ts'
-import type { AssertionProvider, ClientAuthenticationMethod, ClientCredentials } from './credentials.ts'
+import type { ClientAuthenticationMethod, ClientCredentials } from './credentials.ts'
 
 /** What is wrong with given credentials, without quoting them; `field` is missing where the whole is wrong. */
 export interface CredentialsFault {
@@ -117,10 +117,9 @@ export function keyOf(client: ClientCredentials): string {
 }
 
 function textOf(client: ClientCredentials): string {
-  return JSON.stringify({ ...client, secretIssuedAt: undefined }, (_, value: unknown) => {
-    if (typeof value === 'function') return (value as AssertionProvider).readsFrom?.()
-    return isCryptoKey(value) ? numberOf(value) : value
-  })
+  return JSON.stringify({ ...client, secretIssuedAt: undefined }, (_, value: unknown) =>
+    isCryptoKey(value) ? numberOf(value) : value,
+  )
 }
 
 /** Numbers the keys that are objects, which have no text. */

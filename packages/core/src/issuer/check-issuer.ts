@@ -32,11 +32,10 @@ import type { FormField } from './protocol.ts'
 
 /** The options of an issuer as they are used, but for its URL. */
 type IssuerSettings = ReadAs<
-  Omit<IssuerOptions, keyof UrlOptions>,
+  Omit<IssuerOptions, keyof UrlOptions | 'assertionAudience'>,
   {
     credentials: CredentialsSource<ClientCredentials>
     clientAuthentication: ClientAuthenticationMethod
-    assertionAudience: string | undefined
     scope: string | undefined
     parameters: readonly FormField[]
     renewBefore: number | undefined
@@ -125,7 +124,6 @@ function readParameter(name: string, given: unknown, path: string): FormField[] 
 
 /** How the settings are read that depend on no other. */
 const settings = {
-  assertionAudience: optional(text('the audience of assertions, such as the URL of the token endpoint')),
   scope: optional(text('a scope')),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration()),
@@ -174,6 +172,7 @@ function describeSettings(
         : refuse(path, 'a method that only `oauthIssuer` takes', `${allowed}, or an oauthIssuer({ ... })`)
     }, method),
     ...settings,
+    ...protocol.settings,
     notices: optional(
       list(
         readDays('days, above 0 and below `secretLifetime`', longestNotice),

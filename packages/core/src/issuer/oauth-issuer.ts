@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
 import { isTokenlaneError } from '../errors.ts'
+import { optional, text } from '../options/reader.ts'
 import { discoveredServer } from './discovery.ts'
 import type { IssuerOptions } from './issuer-options.ts'
 import { type AskedIssuer, type Asking, type IssuerClock, knownServer, speaking } from './protocol.ts'
@@ -24,7 +25,12 @@ import type { IssuedToken } from './token-response.ts'
  * ```
  */
 export function oauthIssuer(options: IssuerOptions): IssuerOptions {
-  return speaking(options, { proofs: oauthProofs, asking: oauthAsking })
+  return speaking(options, { proofs: oauthProofs, asking: oauthAsking, settings })
+}
+
+/** How the settings are read that only such a server has. */
+const settings = {
+  assertionAudience: optional(text('the audience of assertions, such as the URL of the token endpoint')),
 }
 
 /**

@@ -6,6 +6,7 @@ import type {
   ClientCredentials,
   Credentials,
 } from '../credentials/credentials.ts'
+import type { Description } from '../options/reader.ts'
 import type { IssuerRequest } from './issuer-failure.ts'
 import type { IssuedToken } from './token-response.ts'
 
@@ -15,6 +16,8 @@ export interface IssuerProtocol {
   readonly proofs: readonly ClientProof[]
   /** Returns how one issuer is asked. Without it, one request goes to the known token endpoint. */
   readonly asking?: (issuer: AskedIssuer) => Asking
+  /** How the settings are read that only such issuers have. */
+  readonly settings?: Description<Pick<AskedIssuer, 'assertionAudience'>>
 }
 
 /** What a protocol knows of one issuer. */
@@ -24,7 +27,7 @@ export interface AskedIssuer {
   readonly isDiscovered: boolean
   /** The path of the option that names the URL. */
   readonly option: string
-  readonly assertionAudience: string | undefined
+  readonly assertionAudience?: string | undefined
 }
 
 /** Obtains a token by `ask`, which makes one token request that proves its client by `proof`. */
