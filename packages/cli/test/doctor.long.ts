@@ -193,7 +193,7 @@ const setups: readonly BrokenSetup[] = [
     says: /again into GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, whole/,
   },
   {
-    name: 'a wrong secret of a module that obtains its tokens while it loads',
+    name: 'a wrong secret in a module that obtains its tokens while it loads',
     id: 'wrong-secret',
     broken: () => ({
       args: ['--module', application],
@@ -202,7 +202,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
   },
   {
-    name: 'the credentials of the two issuers exchanged',
+    name: "the two issuers' credentials swapped",
     id: 'credentials-exchanged',
     broken: () => ({
       env: {
@@ -215,7 +215,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: good }),
   },
   {
-    name: 'a variable that is missing',
+    name: 'a missing variable',
     id: 'option-wrong',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET: undefined } }),
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
@@ -239,19 +239,19 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'a port at which nothing listens',
+    name: 'a port on which nothing listens',
     id: 'connection-refused',
     broken: async () => issuerAt(`https://127.0.0.1:${await deadPort()}`),
     mended: rightIssuer,
   },
   {
-    name: 'a host that DNS does not know',
+    name: 'a host unknown to DNS',
     id: 'host-unknown',
     broken: () => issuerAt('https://auth.invalid'),
     mended: rightIssuer,
   },
   {
-    name: 'an authority that the process does not know',
+    name: 'an authority that the process does not trust',
     id: 'authority-unknown',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: undefined } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
@@ -264,7 +264,7 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'a certificate that ends in three days',
+    name: 'a certificate that expires in three days',
     id: 'certificate-expires',
     broken: async () => issuerAt(await tlsServer(tokenServer(200, bearer), await certificate({ days: 3 }))),
     mended: rightIssuer,
@@ -321,7 +321,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
   },
   {
-    name: 'a proxy that opens TLS',
+    name: 'a proxy that decrypts TLS',
     id: 'authority-unknown',
     async broken() {
       const opened = await tlsServer(tokenServer(200, bearer))
@@ -335,25 +335,25 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
   },
   {
-    name: 'a firewall that answers with a page and status 403',
+    name: 'a firewall that responds with a page and status 403',
     id: 'firewall-page',
     broken: async () => issuerAt(await tlsServer(tokenServer(403, '<h1>Blocked</h1>'))),
     mended: rightIssuer,
   },
   {
-    name: 'a firewall that answers with a page and status 200',
+    name: 'a firewall that responds with a page and status 200',
     id: 'firewall-page',
     broken: async () => issuerAt(await tlsServer(tokenServer(200, '<h1>Sign in</h1>'))),
     mended: rightIssuer,
   },
   {
-    name: 'an issuer that answers with status 503',
+    name: 'an issuer that responds with status 503',
     id: 'issuer-trouble',
     broken: async () => issuerAt(await tlsServer(tokenServer(503, {}))),
     mended: rightIssuer,
   },
   {
-    name: 'a client that may not do this',
+    name: 'a client that is not allowed to do this',
     id: 'request-refused',
     broken: async () => issuerAt(await tlsServer(tokenServer(400, { error: 'unauthorized_client' }))),
     mended: rightIssuer,
@@ -368,13 +368,13 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'a secret that ends in five days',
+    name: 'a secret that expires in five days',
     id: 'secret-expiring',
     broken: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(360) } }),
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1) } }),
   },
   {
-    name: 'secrets whose age is not known, with --secret-days',
+    name: 'secrets of unknown age, with --secret-days',
     id: 'secret-age-unknown',
     broken: () => ({ args: ['--secret-days', '10'] }),
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1), WEBLINK_SECRET_ISSUED_AT: daysAgo(1) } }),
@@ -386,7 +386,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ args: ['--url', `${good['API_URL']}records`] }),
   },
   {
-    name: 'an API that takes the tokens of the other issuer',
+    name: "an API that accepts the other issuer's tokens",
     id: 'call-wrong-issuer',
     broken: () => ({
       env: { API_URL: good['WEBLINK_URL'], WEBLINK_AUTH_URL: undefined },
@@ -395,13 +395,13 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
   },
   {
-    name: 'a margin that is longer than half of the lifetime',
+    name: 'a `renewBefore` longer than half the lifetime',
     id: 'lifetime-short',
     broken: () => ({ args: ['--module', application], env: { RENEW_BEFORE: '3000000' } }),
     mended: () => ({ args: ['--module', application], env: { RENEW_BEFORE: '900000' } }),
   },
   {
-    name: 'a rate policy that is not that of the API',
+    name: "a rate policy that differs from the API's",
     id: 'policy-differs',
     broken: () => ({
       args: ['--module', application, '--url', `${good['API_URL']}records`],
@@ -432,7 +432,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a user of Redis that may not write',
-    row: 'a user of Redis that lacks a command, the channels or the keys',
+    row: 'a Redis user that lacks a command, the channels or the keys',
     id: 'store-failed',
     broken: async () => {
       const url = await redisWith('--user', 'reader', 'on', '>password', '~*', '&*', '+@all', '-@write')
@@ -447,7 +447,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { REDIS_URL: redis.url } }),
   },
   {
-    name: 'a Redis that forgets when its memory is full',
+    name: 'a Redis that evicts keys when its memory is full',
     id: 'eviction-policy',
     broken: async () => fleetOn(await redisWith('--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru')),
     mended: async () => {
@@ -487,7 +487,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: noNext }),
   },
   {
-    name: 'a first secret that has ended',
+    name: 'a first secret that has expired',
     id: 'secret-refused',
     broken: () => ({
       env: {
@@ -531,7 +531,7 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'the URLs of the two issuers exchanged',
+    name: "the two issuers' URLs swapped",
     id: 'wrong-path',
     broken: () => ({ env: { AUTH_URL: good['WEBLINK_AUTH_URL'], WEBLINK_AUTH_URL: good['AUTH_URL'] } }),
     mended: () => ({ env: good }),
@@ -557,7 +557,7 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'an issuer that does not decode the client of `client_secret_basic`',
+    name: 'an issuer that does not decode the credentials of `client_secret_basic`',
     id: 'wrong-secret',
     broken: async () => {
       const url = await tlsServer(undecodingServer('client-1', 'a+b/c='))
@@ -589,7 +589,7 @@ const setups: readonly BrokenSetup[] = [
     says: /openssl pkcs8/,
   },
   {
-    name: 'metadata of another issuer',
+    name: 'metadata that names another issuer',
     id: 'token-missing',
     broken: async () =>
       anyIssuerAt('', { ISSUER: await tlsServer(tokenServer(200, { issuer: 'https://other.example.com' })) }),
@@ -629,7 +629,7 @@ const setups: readonly BrokenSetup[] = [
     ['lasts', /did not respond in time/],
   ].map(([what, says]): BrokenSetup => ({
     name: `a credentials function that ${what as string}`,
-    row: 'a credentials function that throws, lasts, or gives nothing that can be used',
+    row: 'a credentials function that throws, hangs, or returns nothing usable',
     id: 'credentials-missing',
     broken: async () =>
       anyIssuerAt(await tlsServer(tokenServer(200, bearer)), { CREDENTIALS: what as string }),
@@ -637,7 +637,7 @@ const setups: readonly BrokenSetup[] = [
     says: says as RegExp,
   })),
   {
-    name: 'a server that accepts connections and says nothing',
+    name: 'a server that accepts connections and sends nothing',
     id: 'no-response',
     broken: async () => issuerAt(`https://127.0.0.1:${await silentPort()}`),
     mended: rightIssuer,
@@ -656,7 +656,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a proxy that wants a password',
-    row: 'a proxy that wants a password, or another one',
+    row: 'a proxy that wants a password, or a different one',
     id: 'proxy-password',
     broken: async () => ({
       env: { HTTPS_PROXY: await tunnelProxy({ client: 'user:pass word' }), NODE_USE_ENV_PROXY: '1' },
@@ -667,7 +667,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a proxy that wants another password',
-    row: 'a proxy that wants a password, or another one',
+    row: 'a proxy that wants a password, or a different one',
     id: 'proxy-password',
     broken: async () => ({
       env: {
@@ -687,7 +687,7 @@ const setups: readonly BrokenSetup[] = [
     says: /allow this host and port/,
   },
   {
-    name: 'a proxy that does not find the host',
+    name: 'a proxy that cannot find the host',
     id: 'proxy-failed',
     broken: async () => ({
       env: { HTTPS_PROXY: await tunnelProxy({ status: 502 }), NODE_USE_ENV_PROXY: '1' },
@@ -696,7 +696,7 @@ const setups: readonly BrokenSetup[] = [
     says: /does not reach the server/,
   },
   {
-    name: 'a proxy that is down, and that axios alone uses',
+    name: 'a proxy that is down and that only axios uses',
     id: 'proxy-failed',
     broken: async () => ({
       args: ['--module', clients],
@@ -707,7 +707,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a proxy of ALL_PROXY that is down, and that axios alone uses',
-    row: 'a proxy that is down, and that axios alone uses',
+    row: 'a proxy that is down and that only axios uses',
     id: 'proxy-failed',
     broken: async () => ({
       args: ['--module', clients],
@@ -717,7 +717,7 @@ const setups: readonly BrokenSetup[] = [
     says: /axios reads ALL_PROXY by itself/,
   },
   {
-    name: 'no direct way, and a proxy that is down and not used',
+    name: 'no direct route, and an unused proxy that is down',
     id: 'connection-refused',
     async broken() {
       const proxy = `http://127.0.0.1:${await deadPort()}`
@@ -728,7 +728,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities that is not there',
-    row: 'a file of authorities that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: join(folder, 'no.pem') } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
@@ -736,7 +736,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities that lacks a line break',
-    row: 'a file of authorities that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: fileOf(sandbox.ca.trim() + testAuthority) } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
@@ -744,7 +744,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities that is damaged',
-    row: 'a file of authorities that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({
       env: {
@@ -756,14 +756,14 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities in DER form',
-    row: 'a file of authorities that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: fileOf(new X509Certificate(sandbox.ca).raw) } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
     says: /openssl x509 -inform der/,
   },
   {
-    name: 'a file of authorities without that of the servers',
+    name: "a CA file without the servers' authority",
     id: 'authority-unknown',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: fileOf(testAuthority) } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
@@ -821,7 +821,7 @@ const setups: readonly BrokenSetup[] = [
     says: /lifetime of the secret is over/,
   },
   {
-    name: 'the URLs of the two APIs exchanged',
+    name: "the two APIs' URLs swapped",
     id: 'call-wrong-issuer',
     broken: () => ({
       env: { API_URL: good['WEBLINK_URL'], WEBLINK_URL: good['API_URL'] },
@@ -830,7 +830,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { API_URL: good['API_URL'], WEBLINK_URL: good['WEBLINK_URL'] } }),
   },
   {
-    name: 'tokens for another audience than the API names in its metadata',
+    name: "tokens for a different audience than the API's metadata names",
     id: 'audience-differs',
     broken: () => otherAudience(),
     mended: ({ env }) => ({ env: { RESOURCE: env?.['API_URL'] } }),
@@ -838,7 +838,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'tokens for another audience, which the API refuses, and says where its metadata is',
-    row: 'tokens for another audience than the API names in its metadata',
+    row: "tokens for a different audience than the API's metadata names",
     id: 'audience-differs',
     async broken() {
       const { args = [], env = {} } = await otherAudience('/about/metadata')
@@ -862,7 +862,7 @@ const setups: readonly BrokenSetup[] = [
     says: /for another audience \(https:\/\/other/,
   },
   {
-    name: 'a file of an assertion that is missing, and no other proof',
+    name: 'a missing assertion file, and no other proof',
     id: 'assertion-not-sent',
     async broken() {
       const broken = await workload()
@@ -951,7 +951,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a user of Redis without channels',
-    row: 'a user of Redis that lacks a command, the channels or the keys',
+    row: 'a Redis user that lacks a command, the channels or the keys',
     id: 'store-failed',
     broken: async () => fleetOn(await redisUserWith('~*', 'resetchannels', '+@all')),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
@@ -959,28 +959,28 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a user of Redis that may not publish',
-    row: 'a user of Redis that lacks a command, the channels or the keys',
+    row: 'a Redis user that lacks a command, the channels or the keys',
     id: 'store-failed',
     broken: async () => fleetOn(await redisUserWith('~*', '&*', '+@all', '-publish')),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
   },
   {
     name: 'a user of Redis that may not run scripts',
-    row: 'a user of Redis that lacks a command, the channels or the keys',
+    row: 'a Redis user that lacks a command, the channels or the keys',
     id: 'store-failed',
     broken: async () => fleetOn(await redisUserWith('~*', '&*', '+@all', '-eval', '-evalsha')),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
   },
   {
     name: 'a user of Redis for keys of another prefix',
-    row: 'a user of Redis that lacks a command, the channels or the keys',
+    row: 'a Redis user that lacks a command, the channels or the keys',
     id: 'store-failed',
     broken: async () => fleetOn(await redisUserWith('~other:*', '&*', '+@all')),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
   },
   {
     name: 'a wrong password of Redis, with redis',
-    row: 'a wrong password of Redis',
+    row: 'a wrong Redis password',
     id: 'store-failed',
     broken: async () => fleetOn((await redisUserWith('~*', '&*', '+@all')).replace(':password', ':other')),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
@@ -988,7 +988,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a wrong password of Redis, with ioredis',
-    row: 'a wrong password of Redis',
+    row: 'a wrong Redis password',
     id: 'store-failed',
     broken: async () => ({
       args: ['--module', ioredis],
@@ -998,7 +998,7 @@ const setups: readonly BrokenSetup[] = [
     says: /user name (?:or|and) password of Redis/,
   },
   {
-    name: 'a Redis with TLS whose authority is not known',
+    name: 'a Redis with TLS whose authority is not trusted',
     id: 'store-failed',
     broken: async () => ({
       args: ['--module', fleet],
@@ -1008,14 +1008,14 @@ const setups: readonly BrokenSetup[] = [
     says: /: (?:SELF_SIGNED|UNABLE_TO)\w+.*/,
   },
   {
-    name: 'a Redis with TLS, and a URL without',
+    name: 'a Redis with TLS, and a URL without it',
     id: 'store-failed',
     broken: async () => fleetOn((await redisWithTls(redis.url)).replace('rediss:', 'redis:')),
     mended: ({ env }) => ({ env: { REDIS_URL: env?.['REDIS_URL']?.replace('redis:', 'rediss:') } }),
     says: /rediss:/,
   },
   {
-    name: 'a cluster of Redis without slots',
+    name: 'a Redis cluster without slots',
     id: 'store-failed',
     broken: async () => ({
       args: ['--module', ioredis],
