@@ -197,7 +197,7 @@ test.each([
 })
 
 test.each([
-  ['another issuer', { issuer: 'https://other.example.com' }, 'has the metadata of another issuer'],
+  ['another issuer', { issuer: 'https://other.example.com' }, "publishes another issuer's metadata"],
   ['no token endpoint', { token_endpoint: undefined }, 'publishes no token endpoint'],
   ['one without TLS', { token_endpoint: 'http://auth.example.com/token' }, 'publishes no token endpoint'],
 ])('metadata of an authorization server with %s is not used', async (_, fields, why) => {

@@ -21,7 +21,7 @@ const failed = {
 const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   [
     'debug',
-    "https://api.example.com/: call finished after 80 ms with status 401, sent 2 times (rejected): the API refuses new tokens of general, too; is it another issuer's?",
+    'https://api.example.com/: call finished after 80 ms with status 401, sent 2 times (rejected): the API also refuses new tokens from general; is general the right issuer?',
     { ...call, status: 401, sends: 2, resends: ['rejected'] },
   ],
   [
@@ -42,17 +42,17 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: the API refused the token of general, which is renewed`,
+    `${api}: the API refused a token from general; renewing it`,
     { type: 'token.rejected', issuer, api },
   ],
   [
     'error',
-    `${api}: the API refuses new tokens of general, too: is apis[0].issuer its issuer, are \`scope\` and \`parameters\` what it wants, and may this client call it?`,
+    `${api}: the API also refuses new tokens from general: is apis[0].issuer the right issuer, are \`scope\` and \`parameters\` right, and may this client call it?`,
     { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [
     'warn',
-    `${api}: tokens of general are accepted, then refused within a second: do other processes use the same client, and does the issuer keep one token alive? Share it by a \`store\``,
+    `${api}: tokens from general are accepted, then refused within a second: do other processes use this client, and does the issuer keep only one token valid? Share it through a \`store\``,
     { type: 'token.contested', issuer, api },
   ],
   [
@@ -77,7 +77,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `https://api.example.com/v2/: matches no API, so its calls get no token; APIs of this origin: ${api}`,
+    `https://api.example.com/v2/: matches no API, so its calls get no token; APIs on this origin: ${api}`,
     { type: 'route.missed', origin: 'https://api.example.com', path: '/v2/', apis: [api] },
   ],
   [
@@ -87,7 +87,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: paused for 1.0 s after status 429; this API allows about 10 in 1.0 s, \`ratePolicy\` says 30 in 1.0 s, or something else uses the quota`,
+    `${api}: paused for 1.0 s after status 429; the API allows about 10 in 1.0 s, but \`ratePolicy\` says 30 in 1.0 s, or something else uses the quota`,
     {
       type: 'api.paused',
       api,
@@ -100,7 +100,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: calls wait, and get 0.43 of the quota, since responses are slow; \`accounting: 'learned'\` in its ratePolicy gives more`,
+    `${api}: calls wait: slow responses leave them 0.43 of the quota; \`accounting: 'learned'\` in its ratePolicy gives more`,
     { type: 'api.slowed', api, share: 0.43, option: "accounting: 'learned'" },
   ],
   [
@@ -111,23 +111,23 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ['info', 'token store: works again', { type: 'store.recovered' }],
   [
     'warn',
-    `${api}: the shared rate budget failed (ECONNREFUSED); this process keeps to its own share`,
+    `${api}: the shared rate budget failed (ECONNREFUSED); this process uses only its own share`,
     { type: 'limiter.failed', api, reason: 'ECONNREFUSED' },
   ],
   ['info', `${api}: the rate budget is shared again`, { type: 'limiter.recovered', api }],
   [
     'warn',
-    'general: the secret of client client-1 must be rotated, 5 days left',
+    'general: rotate the secret of client client-1: 5 days left',
     { type: 'secret.expiring', issuer, clientId: 'client-1', daysLeft: 5, threshold: 5 },
   ],
   [
     'error',
-    'general: the secret of client client-1 must be rotated, its lifetime is over',
+    'general: rotate the secret of client client-1: its lifetime is over',
     { type: 'secret.expiring', issuer, clientId: 'client-1', daysLeft: 0, threshold: 0 },
   ],
   [
     'info',
-    'general: now uses other credentials of client client-1',
+    'general: now uses other credentials (client client-1)',
     { type: 'credentials.rotated', issuer, clientId: 'client-1' },
   ],
 ]
@@ -153,8 +153,8 @@ test('a failure that goes on as it was is said once, and then shortly, until it 
   expect(logged).toEqual([
     describeEvent(first),
     describeEvent(other),
-    'general: still failing, try 2; retrying in 1.3 s at the earliest; calls use the old token until then',
-    'general: still failing, try 3; retrying in 1.3 s at the earliest; calls wait or fail until then',
+    'general: still failing (try 2); retrying in 1.3 s at the earliest; calls use the old token until then',
+    'general: still failing (try 3); retrying in 1.3 s at the earliest; calls wait or fail until then',
     describeEvent(changed),
     describeEvent(renewed),
     describeEvent(changed),

@@ -72,17 +72,17 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   ],
   'token.rejected': ({ issuer, api }) => [
     'warn',
-    `${api}: the API refused the token of ${issuer}, which is renewed`,
+    `${api}: the API refused a token from ${issuer}; renewing it`,
   ],
   'rejection.repeated': ({ issuer, api, option }) => [
     'error',
-    `${api}: the API refuses new tokens of ${issuer}, too: is ${option} its issuer, ` +
-      'are `scope` and `parameters` what it wants, and may this client call it?',
+    `${api}: the API also refuses new tokens from ${issuer}: is ${option} the right issuer, ` +
+      'are `scope` and `parameters` right, and may this client call it?',
   ],
   'token.contested': ({ issuer, api }) => [
     'warn',
-    `${api}: tokens of ${issuer} are accepted, then refused within a second: do other processes use the same ` +
-      'client, and does the issuer keep one token alive? Share it by a `store`',
+    `${api}: tokens from ${issuer} are accepted, then refused within a second: do other processes use this ` +
+      'client, and does the issuer keep only one token valid? Share it through a `store`',
   ],
   'call.queued': ({ api, queued, emptyIn }) => [
     'debug',
@@ -95,23 +95,23 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   'call.finished': (event) => ['debug', finished(event)],
   'route.missed': ({ origin, path, apis }) => [
     'warn',
-    `${origin}${path}: matches no API, so its calls get no token; APIs of this origin: ${apis.join(', ')}`,
+    `${origin}${path}: matches no API, so its calls get no token; APIs on this origin: ${apis.join(', ')}`,
   ],
   'api.paused': ({ api, for: span, status, reason, allows, configured }) => [
     'warn',
     `${api}: paused for ${ms(span)} after status ${status}` +
-      (reason === 'used-up' ? ', its limit is used up' : '') +
+      (reason === 'used-up' ? '; its limit is used up' : '') +
       (allows && configured
-        ? `; this API allows about ${limits(allows)}, \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
+        ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
         : ''),
   ],
   'api.slowed': ({ api, share, option }) => [
     'warn',
-    `${api}: calls wait, and get ${share} of the quota, since responses are slow; \`${option}\` in its ratePolicy gives more`,
+    `${api}: calls wait: slow responses leave them ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
   ],
   'policy.differs': ({ api, configured, seen }) => [
     'warn',
-    `${api}: its headers name the limits ${limits(seen)}; configured: ${limits(configured)}`,
+    `${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`,
   ],
   'store.failed': ({ reason }) => [
     'warn',
@@ -120,17 +120,17 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
   'store.recovered': () => ['info', 'token store: works again'],
   'limiter.failed': ({ api, reason }) => [
     'warn',
-    `${api}: the shared rate budget failed (${reason}); this process keeps to its own share`,
+    `${api}: the shared rate budget failed (${reason}); this process uses only its own share`,
   ],
   'limiter.recovered': ({ api }) => ['info', `${api}: the rate budget is shared again`],
   'secret.expiring': ({ issuer, clientId, daysLeft, threshold }) => [
     threshold === 0 ? 'error' : 'warn',
-    `${issuer}: the secret of client ${clientId} must be rotated, ` +
+    `${issuer}: rotate the secret of client ${clientId}: ` +
       (daysLeft === 0 ? 'its lifetime is over' : `${counted(daysLeft, 'day')} left`),
   ],
   'credentials.rotated': ({ issuer, clientId }) => [
     'info',
-    `${issuer}: now uses other credentials of client ${clientId}`,
+    `${issuer}: now uses other credentials (client ${clientId})`,
   ],
 }
 
@@ -159,7 +159,7 @@ function describer(): (event: TokenlaneEvent) => Line {
     const tries = before?.reason === reason ? before.tries + 1 : 1
     failing.set(key, { reason, tries })
     if (tries === 1) return lineOf(event)
-    return [levelOf(event), printable(`${issuer}: still failing, try ${tries}; ${untilNextTry(event)}`)]
+    return [levelOf(event), printable(`${issuer}: still failing (try ${tries}); ${untilNextTry(event)}`)]
   }
 }
 
@@ -178,7 +178,9 @@ function finished(event: EventOf<'call.finished'>): string {
     status === undefined ? ['failed', `(${code})`] : ['finished', `with status ${status}`]
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
   const isForeign = status === 401 && resends.includes('rejected')
-  const guess = isForeign ? `: the API refuses new tokens of ${issuer}, too; is it another issuer's?` : ''
+  const guess = isForeign
+    ? `: the API also refuses new tokens from ${issuer}; is ${issuer} the right issuer?`
+    : ''
   return `${api}: ${client === undefined ? '' : `${client} `}call ${ended} after ${ms(duration)} ${outcome}${times}${guess}`
 }
 

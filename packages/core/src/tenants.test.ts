@@ -122,7 +122,7 @@ test('a tenant is asked for again once its options are right', async () => {
 
 test('everything that is wrong with the options is named at once', () => {
   const create = (): unknown => createTenants({ most: 0, limits: 'all', tenantLimits: 'own' } as never)
-  expect(create).toThrow(/^Cannot create tenants: 4 options are wrong:/)
+  expect(create).toThrow(/^Cannot create tenants: 4 options are invalid:/)
 })
 
 test.each(['tenants', 'mostTenants', 'tenantLimits'])('a manager has no option `%s`', (name) => {

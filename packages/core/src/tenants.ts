@@ -60,7 +60,7 @@ export interface Tenants<Issuer extends string = string> extends AsyncDisposable
 
 /** How the options are read. */
 const read = object<ReadAs<TenantsOptions>>({
-  options: aFunction('a function that returns the options of a tenant'),
+  options: aFunction("a function that returns a tenant's options"),
   most: optional(count(1), 10_000),
   limits: optional(oneOf('own', 'shared'), 'own'),
 })
@@ -103,7 +103,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
   }
   return {
     get(id) {
-      refusingTo('use tenant', () => text('the name of a tenant')(id, 'id'))
+      refusingTo('use tenant', () => text('a tenant name')(id, 'id'))
       return recent.get(id)
     },
     close,

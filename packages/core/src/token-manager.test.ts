@@ -497,7 +497,7 @@ test('warmUp says of each issuer why it gave no token', async () => {
   expect(error).toMatchObject({
     code: 'TOKEN_REQUEST_REFUSED',
     message: expect.stringMatching(
-      /^Cannot obtain the tokens of 2 issuers: issuer "general".* refused: invalid_client.*; issuer "weblink".* status 503/,
+      /^Cannot obtain tokens from 2 issuers: issuer "general".* refused: invalid_client.*; issuer "weblink".* status 503/,
     ),
     failures: [
       { issuer: 'general', code: 'TOKEN_REQUEST_REFUSED' },

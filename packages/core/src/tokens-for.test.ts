@@ -51,7 +51,7 @@ test('every other way of oauthIssuer, and a rate policy, are options too', async
 test('one error names everything that is wrong, as it was given', () => {
   const limits = [{ quota: 0, window: 1_000 }]
   const message = messageOf({ ...given, baseURL: given.baseUrl, scope: '', ratePolicy: { limits }, fetch: 7 })
-  expect(message).toContain('Cannot create token manager: 4 options are wrong:\n')
+  expect(message).toContain('Cannot create token manager: 4 options are invalid:\n')
   expect(message).toContain('\n- `options.baseURL` is not an option (did you mean `baseUrl`?)')
   expect(message).toContain('\n- `scope` is empty; allowed: a scope')
   expect(message).toContain('\n- `ratePolicy.limits[0].quota` is 0')
@@ -62,7 +62,7 @@ test('what goes wrong later names the options as they were given, too', async ()
   const issuer = new FakeIssuer()
   await using tokens = tokensFor({ ...given, fetch: issuer.fetch })
   issuer.respondOnceWith(() => refusal('unauthorized_client'))
-  await expect(tokens.warmUp()).rejects.toThrow('check client id and secret in `credentials`')
+  await expect(tokens.warmUp()).rejects.toThrow('check the client id and secret in `credentials`')
   expect(configurationOf(tokens)?.issuers).toMatchObject([
     { option: 'tokenEndpoint', credentials: 'credentials' },
   ])

@@ -32,7 +32,7 @@ test('metadata of an issuer whose identifier has 900 KB fills no message', async
   const error = await failureOf(
     discovering({ issuer: `https://other.example.com/${'a'.repeat(900_000)}` }, Response.error),
   )
-  expect(error.message).toContain('has the metadata of another issuer (https://other.example.com/aaaa')
+  expect(error.message).toContain("publishes another issuer's metadata (https://other.example.com/aaaa")
   expect(error.message.length).toBeLessThan(600)
 })
 
@@ -46,7 +46,7 @@ test.each([
 
 test('an event with a line break in a name is one line', () => {
   const event = { type: 'credentials.rotated', issuer: 'general', clientId: 'a\r\nb\u009B1mc' } as const
-  expect(describeEvent(event)).toBe('general: now uses other credentials of client a b 1mc')
+  expect(describeEvent(event)).toBe('general: now uses other credentials (client a b 1mc)')
 })
 
 const odd = `acme\n\u001B[31mred\u009B2K\u202E${'x'.repeat(200_000)}`

@@ -28,7 +28,7 @@ test('a dead proxy is named with its variable, and the issuer is not blamed', as
     NODE_USE_ENV_PROXY: '1',
   })
   expect(error).toContain(
-    `could not be reached: the connection to ${place} failed, which is the proxy ${place} of HTTPS_PROXY (ECONNREFUSED)`,
+    `could not be reached: no connection to ${place}, which is the proxy ${place} from HTTPS_PROXY (ECONNREFUSED)`,
   )
   expect(error).not.toContain('password')
 })
@@ -43,7 +43,7 @@ test('a proxy that wants a password is named with its status', async () => {
     HTTPS_PROXY: `http://${place}`,
     NODE_USE_ENV_PROXY: '1',
   })
-  expect(error).toContain(`the proxy ${place} of HTTPS_PROXY refused the connection with status 407`)
+  expect(error).toContain(`the proxy ${place} from HTTPS_PROXY refused the connection with status 407`)
 })
 
 test('a proxy that is set, but not used by Node, is reported', async () => {
@@ -52,6 +52,6 @@ test('a proxy that is set, but not used by Node, is reported', async () => {
     HTTPS_PROXY: 'http://proxy.example.com:3128',
   })
   expect(error).toContain(
-    'could not be reached (ECONNREFUSED); HTTPS_PROXY is set, and Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)',
+    'could not be reached (ECONNREFUSED); HTTPS_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)',
   )
 })

@@ -68,5 +68,5 @@ export function failureOf(what: string, error: unknown): string {
   const name = error instanceof Error ? error.constructor.name : ''
   const type = className.test(name) ? ` with ${name}` : ''
   const known = typeof code === 'string' && codeForm.test(code) ? ` (${code})` : ''
-  return `the ${what} failed${type}${known}; log the error in the ${what}, since its text may hold a secret and is not shown`
+  return `the ${what} failed${type}${known}; log the error in the ${what}: its text may hold a secret, so it is not shown`
 }

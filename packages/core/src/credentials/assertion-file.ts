@@ -13,8 +13,7 @@ export function assertionFile(path: string): AssertionProvider {
 function readAssertion(path: string): string {
   // without an import, which edge runtimes would stumble over
   const fs = builtinModule('node:fs') as typeof import('node:fs') | undefined
-  if (fs === undefined)
-    throw unreadable(`the file ${path} cannot be read, since this runtime has no \`node:fs\``)
+  if (fs === undefined) throw unreadable(`the file ${path} cannot be read: this runtime has no \`node:fs\``)
   let text: string
   try {
     text = fs.readFileSync(path, 'utf8').trim()

@@ -41,8 +41,7 @@ export interface ClientForm {
 }
 
 export const text: Check = (value) => {
-  if (typeof value !== 'string' || value === '')
-    return { given: shape(value), allowed: 'text that is not empty' }
+  if (typeof value !== 'string' || value === '') return { given: shape(value), allowed: 'non-empty text' }
   return value === value.trim()
     ? undefined
     : { given: 'text with white space around it', allowed: 'text without white space around it' }

@@ -200,7 +200,7 @@ test.each<[string, unknown]>([
 test('all that is wrong with what a provider returns is reported at once', async () => {
   const { tokens } = fakeService({ credentials: () => ({ clientSecret: '' }) as Credentials })
   await expect(tokens.getToken('general')).rejects.toThrow(
-    'the provider returned a `clientId` that is missing; allowed: text that is not empty, and a `clientSecret` that is empty; allowed:',
+    'the provider returned a `clientId` that is missing; allowed: non-empty text, and a `clientSecret` that is empty; allowed:',
   )
 })
 

@@ -117,7 +117,7 @@ export class CredentialRotation {
       unproven ??
       refusal ??
       this.#lastRefusal ??
-      unavailable(this.#options.issuer, 'the provider returned none that may be tried now')
+      unavailable(this.#options.issuer, 'the provider returned none that can be tried now')
     )
   }
 

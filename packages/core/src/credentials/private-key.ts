@@ -84,8 +84,7 @@ export async function privateKeyBytes(privateKey: string | object): Promise<Uint
   if (!isCryptoKey(privateKey))
     return new TextEncoder().encode(typeof privateKey === 'string' ? privateKey : JSON.stringify(privateKey))
   const key = privateKey as CryptoKey
-  if (!key.extractable)
-    throw new Error('a shared store needs a private key that is PEM text, a JSON Web Key or extractable')
+  if (!key.extractable) throw new Error('a shared store needs a PEM, JSON Web Key or extractable private key')
   return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', key))
 }
 
@@ -98,7 +97,7 @@ function algorithmIn(privateKey: string | object): SigningAlgorithm | undefined 
 function usable(key: CryptoKey, algorithm: SigningAlgorithm | undefined): CryptoKey {
   if (key.type !== 'private' || !key.usages.includes('sign'))
     throw new Error(
-      'the private key is a CryptoKey that cannot sign: it needs the type private and the usage sign',
+      'the private key is a CryptoKey that cannot sign: it needs the type `private` and the usage `sign`',
     )
   if (algorithm !== undefined && key.algorithm.name !== parameters[algorithm].name)
     throw unreadableAs(algorithm)
@@ -128,7 +127,7 @@ function pemFault(value: unknown, label: string): ReturnType<Check> {
   const allowed = `PEM text that begins with -----BEGIN ${name}-----`
   if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
-  const convert = name === 'CERTIFICATE' ? '' : ', into which `openssl pkcs8 -topk8 -nocrypt` converts others'
+  const convert = name === 'CERTIFICATE' ? '' : ' (convert others with `openssl pkcs8 -topk8 -nocrypt`)'
   return { given: 'text of another form', allowed: allowed + convert }
 }
 

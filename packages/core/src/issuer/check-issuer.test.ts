@@ -29,7 +29,7 @@ test('everything that is wrong with an issuer is reported at once, by option pat
     } as never),
   )
   expect(message).toMatch(
-    /^INVALID_OPTIONS Cannot create token manager: 7 options are wrong:\n- `issuers\.partner\.scopes` is not an option/,
+    /^INVALID_OPTIONS Cannot create token manager: 7 options are invalid:\n- `issuers\.partner\.scopes` is not an option/,
   )
   for (const option of [
     '`issuers.partner.tokenEndpoint` is given together with `issuer`',
@@ -108,7 +108,7 @@ test.each<[string, object, string]>([
   [
     'a type of assertions that cannot be one',
     { credentials: { clientId: 'a', assertion: () => '', assertionType: 'jwt bearer' } },
-    "credentials.assertionType` is not a type of assertions; allowed: 'jwt-bearer', 'jwt-spiffe'",
+    "credentials.assertionType` is not an assertion type; allowed: 'jwt-bearer', 'jwt-spiffe'",
   ],
   [
     'a key without its certificate',
@@ -132,11 +132,11 @@ test.each<[string, object, string]>([
 test.each([
   [
     { issuer: 'https://auth.example.com' },
-    '`issuers.partner.issuer` is an option that only `oauthIssuer` takes; allowed: oauthIssuer({ issuer, ... }), or `tokenEndpoint`',
+    '`issuers.partner.issuer` is an option only `oauthIssuer` supports; allowed: oauthIssuer({ issuer, ... }), or `tokenEndpoint`',
   ],
   [
     { tokenEndpoint, clientAuthentication: 'client_secret_basic' },
-    '`issuers.partner.clientAuthentication` is a method that only `oauthIssuer` takes; allowed: client_secret_post, or an oauthIssuer({ ... })',
+    '`issuers.partner.clientAuthentication` is a method only `oauthIssuer` supports; allowed: client_secret_post, or an oauthIssuer({ ... })',
   ],
 ])('a plain object with %o is refused with the way out', (options, reason) => {
   expect(refused({ ...options, credentials })).toContain(reason)

@@ -116,10 +116,10 @@ function readParameter(name: string, given: unknown, path: string): FormField[] 
     refuse(
       path,
       'a field that Tokenlane sets',
-      name === 'scope' ? 'the option `scope` for it' : `any field but ${[...reserved].join(', ')}`,
+      name === 'scope' ? 'the option `scope` for it' : `any field except ${[...reserved].join(', ')}`,
     )
   const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
-  return texts.map((one): FormField => [name, text('text or an array of texts')(one, path)])
+  return texts.map((one): FormField => [name, text('text or an array of text')(one, path)])
 }
 
 /** How the settings are read that depend on no other. */
@@ -169,14 +169,14 @@ function describeSettings(
       const allowed = methods.join(', ')
       return methods.length > 1
         ? refuse(path, 'not a known method', allowed)
-        : refuse(path, 'a method that only `oauthIssuer` takes', `${allowed}, or an oauthIssuer({ ... })`)
+        : refuse(path, 'a method only `oauthIssuer` supports', `${allowed}, or an oauthIssuer({ ... })`)
     }, method),
     ...settings,
     ...protocol.settings,
     notices: optional(
       list(
         readDays('days, above 0 and below `secretLifetime`', longestNotice),
-        'an array of days before the end',
+        'an array of days before expiry',
       ),
       [10, 5],
     ),

@@ -54,7 +54,7 @@ test.each<[string, () => Response, string, string]>([
     'another issuer',
     () => Response.json({ ...metadata, issuer: 'https://evil.example.com/a?leaked' }),
     'TOKEN_RESPONSE_INVALID',
-    'has the metadata of another issuer (https://evil.example.com/a): check `issuers.partner.issuer`',
+    "publishes another issuer's metadata (https://evil.example.com/a): check `issuers.partner.issuer`",
   ],
   [
     'HTML',
@@ -98,7 +98,7 @@ test('a server without metadata fails at once, and names the way out', async () 
   await expect(tokens.getToken('partner')).rejects.toMatchObject({
     definite: true,
     status: 404,
-    message: expect.stringContaining('check `issuers.partner.issuer`, or give its `tokenEndpoint`') as string,
+    message: expect.stringContaining('check `issuers.partner.issuer`, or set `tokenEndpoint`') as string,
   })
 })
 
@@ -157,11 +157,11 @@ test('a refusal names the methods that the metadata allows, if the client\u2019s
   })
   const { tokens } = serviceOf(answers(['client_secret_basic', 'leaked']))
   await expect(tokens.getToken('partner')).rejects.toThrow(
-    'refused: invalid_client (status 401); its metadata allows client_secret_basic, and `clientAuthentication` is client_secret_post (see',
+    'refused: invalid_client (status 401); its metadata allows client_secret_basic, but `clientAuthentication` is client_secret_post (see',
   )
   const { tokens: others } = serviceOf(answers(['client_secret_post']))
   await expect(others.getToken('partner')).rejects.toThrow(
-    'refused: invalid_client (status 401): check client id and secret in `issuers.partner.credentials` (see',
+    'refused: invalid_client (status 401): check the client id and secret in `issuers.partner.credentials` (see',
   )
 })
 

@@ -72,13 +72,13 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
       throw failure(
         request,
         'INSECURE_TRANSPORT',
-        'publishes a token endpoint that is not an https: URL: name an https: one by `tokenEndpoint` in the place of `issuer`',
+        'publishes a token endpoint that is not an https: URL: set `tokenEndpoint` to one instead of `issuer`',
         { definite: true },
       )
   if (endpoint === undefined)
     throw unusable(
       request,
-      'publishes metadata without a token endpoint: name it by `tokenEndpoint` in the place of `issuer`',
+      'publishes metadata without a token endpoint: set `tokenEndpoint` instead of `issuer`',
     )
   return metadata
 }
@@ -95,7 +95,7 @@ function withoutMetadata(
   const passing = status >= 500 || status === 429 || status === 408
   const reason = passing
     ? `responded with status ${status} when asked for its metadata`
-    : `has no metadata (responded with status ${status}): check \`${option}\`, or give its \`tokenEndpoint\``
+    : `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
   return failure(request, 'TOKEN_REQUEST_FAILED', reason, {
     status,
     retryAfter,
@@ -109,7 +109,7 @@ function whatIsWrong(body: string, url: URL, option: string): string {
     const { issuer } = JSON.parse(body) as { issuer?: unknown }
     const other = typeof issuer === 'string' ? URL.parse(issuer) : null
     if (other !== null && other.href !== url.href)
-      return `has the metadata of another issuer (${printable(other.origin + other.pathname)}): check \`${option}\``
+      return `publishes another issuer's metadata (${printable(other.origin + other.pathname)}): check \`${option}\``
   } catch {
     // not JSON
   }

@@ -178,7 +178,7 @@ test.each<[string, () => unknown, string]>([
   [
     'what is for another server',
     () => assertion({ aud: ['https://other.example.com', 'api://AzureADTokenExchange'] }),
-    `the assertion is for another audience (https://other.example.com, api://AzureADTokenExchange) than ${tokenEndpoint}: request it for that one, or set \`assertionAudience\``,
+    `the assertion has the wrong audience (https://other.example.com, api://AzureADTokenExchange): request it for ${tokenEndpoint}, or set \`assertionAudience\``,
   ],
   [
     'an error',
@@ -248,7 +248,7 @@ test('a refusal is remembered for the client and its kind of proof, though every
   expect(sent).toHaveLength(1)
   expect(events.filter(({ type }) => type === 'renewal.failed')).toHaveLength(1)
   await vi.advanceTimersByTimeAsync(30_000)
-  expect(await obtain()).toContain('check client id and assertion in `issuers.partner.credentials`')
+  expect(await obtain()).toContain('check the client id and assertion in `issuers.partner.credentials`')
   expect(sent).toHaveLength(2)
 })
 
@@ -397,7 +397,7 @@ test('a tool is told which client has an assertion, where it is read, and why it
     {
       outcome: 'unknown',
       assertion: { path },
-      fault: expect.stringContaining('is for another audience') as string,
+      fault: expect.stringContaining('has the wrong audience') as string,
     },
   ])
   expect(clients?.[0]).not.toHaveProperty('assertion')

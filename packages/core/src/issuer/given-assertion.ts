@@ -11,8 +11,8 @@ import type { AskedServer, ClientProof } from './protocol.ts'
 const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
 
 const allowedType = {
-  given: 'not a type of assertions',
-  allowed: "'jwt-bearer', 'jwt-spiffe', another name of a client_assertion_type, or a whole URN",
+  given: 'not an assertion type',
+  allowed: "'jwt-bearer', 'jwt-spiffe', another client_assertion_type name, or a full URN",
 }
 
 /** What the credentials of a client hold that gets its assertions from outside. */
@@ -98,12 +98,12 @@ function faultOf(
   const now = Date.now() + (clock?.ahead ?? 0) * 1_000
   if (expiresAt !== undefined && expiresAt <= now)
     return {
-      reason: `expired at ${timeOf(expiresAt)}, and it is ${timeOf(now)} now: is what renews it at work, and is this machine's clock right?`,
+      reason: `expired at ${timeOf(expiresAt)} (now ${timeOf(now)}): is whatever renews it running, and is this machine's clock right?`,
     }
   const accepted = new Set([audience, metadata.issuer, metadata.token_endpoint, url.href])
   if (aud.length === 0 || aud.some((one) => accepted.has(one))) return undefined
   return {
-    reason: `is for another audience (${printable(aud.join(', '))}) than ${printable(audience)}: request it for that one, or set \`assertionAudience\``,
+    reason: `has the wrong audience (${printable(aud.join(', '))}): request it for ${printable(audience)}, or set \`assertionAudience\``,
     definite: true,
   }
 }

@@ -40,7 +40,7 @@ test.each([
     expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED', definite: true, transportCode: code })
     const today = new Date().toISOString().slice(0, 10)
     expect(String(error)).toContain(
-      `presented a certificate that ${words} (${code}): is this machine's clock right, which says ${today}?`,
+      `presented a certificate that ${words} (${code}): is this machine's clock (${today}) right?`,
     )
   },
 )

@@ -68,14 +68,14 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
 export function unusedProxy({ url, fetch }: IssuerRequest): string {
   const proxy = fetch === undefined ? environmentProxy(url) : undefined
   if (proxy === undefined || proxy.used) return ''
-  return `; ${proxy.variable} is set, and Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)`
+  return `; ${proxy.variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)`
 }
 
 function certificateFault(code: string): string | undefined {
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
     const what = code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not yet valid'
     const today = new Date().toISOString().slice(0, 10)
-    return `that ${what} (${code}): is this machine's clock right, which says ${today}?`
+    return `that ${what} (${code}): is this machine's clock (${today}) right?`
   }
   if (unknownAuthority.test(code))
     return `from an untrusted CA (${code}): set NODE_EXTRA_CA_CERTS to the CA file`
@@ -117,10 +117,10 @@ function peerOf(error: object, secrets: readonly string[]): string | undefined {
 /** Returns which proxy failed, so that the message does not blame the issuer. The application's own `fetch` may use any. */
 function wayOf({ peer, tunnelStatus }: Innermost, { url, fetch }: IssuerRequest): string {
   const proxy = fetch === undefined ? environmentProxy(url) : undefined
-  const name = proxy?.used === true ? `the proxy ${proxy.place} of ${proxy.variable}` : 'a proxy'
+  const name = proxy?.used === true ? `the proxy ${proxy.place} from ${proxy.variable}` : 'a proxy'
   if (tunnelStatus !== undefined) return `: ${name} refused the connection with status ${tunnelStatus}`
   const own = peer === undefined || peer === url.hostname || peer.endsWith(`:${url.port || '443'}`)
-  if (!own) return `: the connection to ${peer} failed, which is ${name}`
+  if (!own) return `: no connection to ${peer}, which is ${name}`
   return proxy?.used === true ? ` through ${name}` : ''
 }
 

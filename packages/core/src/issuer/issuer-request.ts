@@ -53,7 +53,7 @@ export async function askServer(
   const { url, fetch, signal, beforeRequest } = request
   if (url.protocol === 'https:')
     processMustKeepFloor((reason) => {
-      throw failure(request, 'INSECURE_TRANSPORT', `was sent no request: ${reason}`, { definite: true })
+      throw failure(request, 'INSECURE_TRANSPORT', `was not contacted: ${reason}`, { definite: true })
     })
   const sent: SentField[] = []
   try {

@@ -39,7 +39,7 @@ export function describeUrl(
         ? url(value, option)
         : refuse(
             option,
-            'an option that only `oauthIssuer` takes',
+            'an option only `oauthIssuer` supports',
             'oauthIssuer({ issuer, ... }), or `tokenEndpoint`',
           ),
   }
@@ -60,7 +60,7 @@ function below(url: URL, option: string, tokenPath: unknown): URL {
     if (base.endsWith(path.slice(0, end)))
       refuse(
         option,
-        'a URL that already carries the token path or a part of it',
+        'a URL that already has the token path or part of it',
         `the part before ${path}, which is appended`,
       )
   const endpoint = new URL(url)
@@ -73,7 +73,7 @@ function below(url: URL, option: string, tokenPath: unknown): URL {
  * a server and a path of its own. Empty where none is likely.
  */
 export function mistakeOf(tokenPath: string | undefined): string {
-  if (tokenPath === generalPath) return `is it that of the weblink issuer, whose path is ${weblinkPath}?`
-  if (tokenPath === weblinkPath) return `is it that of the general issuer, whose path is ${generalPath}?`
+  if (tokenPath === generalPath) return `is it the weblink issuer's, whose path is ${weblinkPath}?`
+  if (tokenPath === weblinkPath) return `is it the general issuer's, whose path is ${generalPath}?`
   return ''
 }

@@ -30,7 +30,7 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
 
 /** How the settings are read that only such a server has. */
 const settings = {
-  assertionAudience: optional(text('the audience of assertions, such as the URL of the token endpoint')),
+  assertionAudience: optional(text('an audience for assertions, such as the token endpoint URL')),
 }
 
 /**
@@ -95,5 +95,5 @@ function mismatchOf(
 ): string | undefined {
   if (!Array.isArray(allowed) || allowed.includes(method)) return undefined
   const known = [...new Set(oauthProofs.map((proof) => proof.method))].filter((one) => allowed.includes(one))
-  return `; its metadata allows ${known.join(', ') || 'other methods'}, and \`clientAuthentication\` is ${method}`
+  return `; its metadata allows ${known.join(', ') || 'other methods'}, but \`clientAuthentication\` is ${method}`
 }

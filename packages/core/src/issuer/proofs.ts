@@ -82,7 +82,7 @@ const clientCertificate: ClientProof = {
     return canSendCertificate()
       ? undefined
       : {
-          given: 'tls_client_auth, which needs `node:https`, and this runtime has none',
+          given: 'tls_client_auth, which needs `node:https`, missing in this runtime',
           allowed: 'another method',
         }
   },

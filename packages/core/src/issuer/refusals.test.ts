@@ -149,7 +149,7 @@ test.each([
   [{ access_token: 'a', expires_in: 60 }, 'without `token_type`', true],
   [
     { access_token: 'a', token_type: 'DPoP' },
-    'whose `token_type` is DPoP, and Tokenlane sends Bearer tokens',
+    'whose `token_type` is DPoP, but Tokenlane only sends Bearer tokens',
     true,
   ],
   [{ access_token: 'a', token_type: 'secret secret' }, 'whose `token_type` is not Bearer', true],
@@ -161,7 +161,7 @@ test.each([
   ],
   [
     { access_token: 'a\nb', token_type: 'Bearer' },
-    'whose `access_token` has characters that no header may have',
+    'whose `access_token` has characters not allowed in headers',
     undefined,
   ],
 ])('a token response %j says by name what is wrong with it', async (body, reason, definite) => {

@@ -96,7 +96,7 @@ function refusal(
   const hint =
     isAboutClient && mayBeAboutClient({ code, oauthError })
       ? (server.mismatch ??
-          `: check client id and ${proof.form.proof} in \`${printable(credentialsOption(endpoint))}\``) +
+          `: check the client id and ${proof.form.proof} in \`${printable(credentialsOption(endpoint))}\``) +
         (proof.hint?.(client) ?? '')
       : ''
   return failure(request, code, `refused: ${what}${hint}`, { status, oauthError, definite: true })
@@ -133,12 +133,12 @@ function wrongToken({
   if (type === undefined) return [`${sent} without \`token_type\``, true]
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
     const isName = typeof type === 'string' && /^[\w-]{1,20}$/.test(type) && type !== token
-    const what = isName ? `${type}, and Tokenlane sends Bearer tokens` : 'not Bearer'
+    const what = isName ? `${type}, but Tokenlane only sends Bearer tokens` : 'not Bearer'
     return [`${sent} whose \`token_type\` is ${what}`, true]
   }
   return lifetimeOf(lifetime) === undefined
     ? [`${sent} whose \`expires_in\` is not a number above 0`]
-    : [`${sent} whose \`access_token\` has characters that no header may have`]
+    : [`${sent} whose \`access_token\` has characters not allowed in headers`]
 }
 
 /**

@@ -35,7 +35,7 @@ export function readApis(
         const { href } = environment.url(url, urlPath, isInsecure)
         const withoutSlash = withoutLastSlash(href)
         const other = pathsByUrl.get(withoutSlash)
-        if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API for each base URL')
+        if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API per base URL')
         pathsByUrl.set(withoutSlash, urlPath)
         return href
       },
@@ -64,12 +64,12 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   if (!isRequestBound()) return checkRatePolicy(value, path)
   throw new TokenlaneError(
     'RUNTIME_UNSUPPORTED',
-    `Cannot create token manager: \`${path}\` is set, and this edge runtime cannot keep a rate policy; leave it out, or ` +
+    `Cannot create token manager: \`${path}\` is set, but this edge runtime cannot keep a rate policy; remove it, or ` +
       'make these calls in Node.js, Bun or Deno',
   )
 }
 
-const refusedAllowed = 'an array of status codes, 400 to 499 but 429'
+const refusedAllowed = 'an array of status codes, 400 to 499 except 429'
 
 /** @param limited as they are given: one status cannot mean both. */
 function statusBeside(limited: unknown): Reader<number> {
@@ -77,7 +77,7 @@ function statusBeside(limited: unknown): Reader<number> {
     if (!Number.isInteger(value) || (value as number) < 400 || (value as number) > 499 || value === 429)
       refuse(path, shape(value), refusedAllowed)
     if (Array.isArray(limited) && limited.includes(value))
-      refuse(path, `${shape(value)}, which \`ratePolicy.limitedStatuses\` has`, refusedAllowed)
+      refuse(path, `${shape(value)}, also in \`ratePolicy.limitedStatuses\``, refusedAllowed)
     return value as number
   }
 }
@@ -85,7 +85,7 @@ function statusBeside(limited: unknown): Reader<number> {
 /** Reads which calls may be sent again. */
 export const readResend: Reader<boolean | readonly string[]> = (value, path) => {
   if (typeof value === 'boolean') return value
-  const allowed = "true, false or methods in capital letters, such as ['GET', 'HEAD']"
+  const allowed = "true, false or uppercase methods, such as ['GET', 'HEAD']"
   const readMethod: Reader<string> = (method, methodPath) =>
     typeof method === 'string' && /^[A-Z]+(?:-[A-Z]+)*$/.test(method)
       ? method

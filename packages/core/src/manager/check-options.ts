@@ -52,7 +52,7 @@ function readIssuers(
   ownFetch: boolean,
   givenAt: string | undefined,
 ): Reader<ReadonlyMap<string, CheckedIssuer>> {
-  const allowed = 'one issuer or more, by name'
+  const allowed = 'one or more issuers, by name'
   const read = record((value, path) => checkIssuer(value, givenAt ?? path, environment, ownFetch), allowed)
   return (value, path) => {
     const issuers = read(value, path)
@@ -72,7 +72,7 @@ function mustHaveOwnOrigins(issuers: Iterable<CheckedIssuer>): void {
       refuse(
         option,
         `on the same origin as \`${first.option}\` (${url.origin})`,
-        'an origin for each of the two issuers',
+        'different origins for the two issuers',
       )
     firstOn.set(url.origin, first)
   }
@@ -82,8 +82,8 @@ const readStore: Reader<SharedStore> = (value, path) => {
   if (isRecord(value) && sharing in value) return value as unknown as SharedStore
   return refuse(
     path,
-    isRecord(value) && 'claim' in value ? 'a token store as it is' : shape(value),
-    'what `redisTokenStore` of @tokenlane/redis returns, or `sharedStore(store)` of @tokenlane/core/fleet',
+    isRecord(value) && 'claim' in value ? 'a bare token store' : shape(value),
+    '`redisTokenStore(...)` from @tokenlane/redis, or `sharedStore(store)` from @tokenlane/core/fleet',
   )
 }
 
@@ -96,7 +96,7 @@ const readObservers: Reader<readonly Observer[]> = (value, path) => {
 /** How the options are read that depend on no other. */
 const settings = {
   store: optional(readStore),
-  limiter: optional(aFunction<RateLimiterFactory>('a function that makes a limiter for an API')),
+  limiter: optional(aFunction<RateLimiterFactory>('a function that creates a limiter for an API')),
   observe: optional(readObservers, []),
   fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
 } satisfies Partial<Description<CheckedOptions>>

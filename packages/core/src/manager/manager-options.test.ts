@@ -28,12 +28,12 @@ test('all wrong options are named at once, with what was given and what is allow
   })
   expect(error.code).toBe('INVALID_OPTIONS')
   expect(error.message.split('\n')).toEqual([
-    'Cannot create token manager: 6 options are wrong:',
+    'Cannot create token manager: 6 options are invalid:',
     '- `options.observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
     '- `issuers.weblink.maxWait` is -1; allowed: milliseconds, finite, above 0',
     '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/',
     '- `apis[1].issuer` is not a name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
-    "- `apis[1].resend` is a string; allowed: true, false or methods in capital letters, such as ['GET', 'HEAD']",
+    "- `apis[1].resend` is a string; allowed: true, false or uppercase methods, such as ['GET', 'HEAD']",
     '- `fetch` is 7; allowed: a fetch function',
     expect.stringContaining('troubleshoot.md'),
   ])
@@ -68,7 +68,7 @@ test.each(['Secret-that-nobody-may-see', 'a1b2c3d4e5f6', 'sk_live_abcdefgh', 'x'
     ]) {
       const { message } = errorOf(options)
       expect(message).not.toContain(secret)
-      expect(message).toContain(`an unknown option, whose name of ${secret.length} characters is not shown`)
+      expect(message).toContain(`an unknown option (name of ${secret.length} characters not shown)`)
     }
   },
 )
@@ -83,7 +83,7 @@ test('in an edge runtime a rate policy is refused at start, with a shared limite
   for (const options of [{ apis }, { apis, limiter }]) {
     const error = errorOf({ issuers: { general }, ...options })
     expect(error.code).toBe('RUNTIME_UNSUPPORTED')
-    expect(error.message).toMatch(/^Cannot create token manager: `apis\[0\].ratePolicy` is set, and /)
+    expect(error.message).toMatch(/^Cannot create token manager: `apis\[0\].ratePolicy` is set, but /)
   }
   expect(() => createTokenManager({ issuers: { general }, apis: [] })).not.toThrow()
 })

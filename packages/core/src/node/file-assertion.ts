@@ -23,7 +23,7 @@ export function fileAssertion(path: string): AssertionProvider {
   if (typeof path !== 'string' || path === '')
     throw new TokenlaneError(
       'INVALID_OPTIONS',
-      `Cannot create assertion: \`path\` is ${shape(path)}; allowed: the path of a file`,
+      `Cannot create assertion: \`path\` is ${shape(path)}; allowed: a file path`,
     )
   return assertionFile(resolve(path))
 }

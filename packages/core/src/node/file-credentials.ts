@@ -37,7 +37,7 @@ export function fileCredentials(path: string): CredentialsProvider {
   if (typeof path !== 'string' || path === '')
     throw new TokenlaneError(
       'INVALID_OPTIONS',
-      `Cannot create credentials provider: \`path\` is ${shape(path)}; allowed: the path of a JSON file or of a folder`,
+      `Cannot create credentials provider: \`path\` is ${shape(path)}; allowed: the path of a JSON file or folder`,
     )
   const absolute = resolve(path)
   return textProvider(

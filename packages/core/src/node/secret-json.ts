@@ -34,7 +34,7 @@ function clientIn(value: unknown, path: string, position: string, form: ClientFo
   const names = fieldsOf(fields)
   // not named: a key is content, too
   if (Object.keys(value).some((key) => !names.includes(key)))
-    throw unreadable(`${where} has another field than ${names.join(', ')}`)
+    throw unreadable(`${where} has a field other than ${names.join(', ')}`)
   const read = clientInTexts({ ...value }, kind)
   if ('client' in read) return read.client
   const faults = read.faults.map(

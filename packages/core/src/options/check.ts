@@ -42,6 +42,6 @@ export function refuseUnknown(key: string, path: string, names: readonly string[
   const hint = didYouMean(key, names)
   if (hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key))
     refuse(`${path}.${key}`, `not an option${hint}`, names.join(', '))
-  const given = `an object with an unknown option, whose name of ${key.length} characters is not shown`
+  const given = `an object with an unknown option (name of ${key.length} characters not shown)`
   refuse(path, given, names.join(', '))
 }

@@ -35,21 +35,21 @@ export class Environment {
       refuse(
         'environment',
         'missing',
-        `one of ${names.join(', ')}, since \`${path}\` is given by environment`,
+        `one of ${names.join(', ')}, since \`${path}\` is given per environment`,
       )
     for (const name of names) {
       const url = mustBeSecureUrl(value[name], `${path}.${name}`, allowInsecureLoopback)
       this.#mustBeOneEnvironment(url, name, `${path}.${name}`)
     }
     if (!Object.hasOwn(value, this.#name))
-      refuse('environment', `a name that \`${path}\` has no URL for`, `one of ${names.join(', ')}`)
+      refuse('environment', `a name without a URL in \`${path}\``, `one of ${names.join(', ')}`)
     return new URL(value[this.#name] as string)
   }
 
   #mustBeOneEnvironment({ origin }: URL, name: string, path: string): void {
     const known = this.#origins.get(origin)
     if (known !== undefined && known.name !== name)
-      refuse(path, `on the same origin as \`${known.path}\` (${origin})`, 'an origin for each environment')
+      refuse(path, `on the same origin as \`${known.path}\` (${origin})`, 'an origin per environment')
     this.#origins.set(origin, { name, path })
   }
 }

@@ -32,7 +32,7 @@ function listed(first: TokenlaneError, errors: readonly TokenlaneError[]): Token
   const [start = ''] = preface.exec(first.message) ?? []
   const lines = errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
-  const message = `${start}${lines.length} options are wrong:${lines.join('')}\n`
+  const message = `${start}${lines.length} options are invalid:${lines.join('')}\n`
   return new TokenlaneError(code, message, { failures: errors })
 }
 

@@ -12,9 +12,9 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
   const url = URL.parse(value)
   if (url === null) refuse(path, 'not an absolute URL', 'an absolute https: URL, such as https://host/path/')
   if (url.username !== '' || url.password !== '')
-    refuse(path, 'a URL with credentials', 'a URL without user name and password')
+    refuse(path, 'a URL with credentials', 'a URL without user name or password')
   if (url.protocol === 'http:') mustBeLoopback(url, path, allowInsecureLoopback)
-  else if (url.protocol !== 'https:') refuse(path, 'a URL of another scheme', 'an https: URL')
+  else if (url.protocol !== 'https:') refuse(path, 'a URL with another scheme', 'an https: URL')
   // also empty ones, which `search` and `hash` do not show
   if (url.href.includes('?') || url.href.includes('#'))
     refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')

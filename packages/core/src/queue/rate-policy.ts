@@ -115,7 +115,7 @@ const span: Reader<number> = duration({ positive: true })
 const status: Reader<number> = (value, path) => {
   const given = value as number
   if (!Number.isInteger(given) || given < 400 || given > 599 || given === 401)
-    refuse(path, shape(value), 'a status code, 400 to 599 but 401')
+    refuse(path, shape(value), 'a status code, 400 to 599 except 401')
   return given
 }
 
@@ -143,5 +143,5 @@ export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   maxWait: optional(span),
   longestPause: optional(span, 300_000),
   rateLimitHeaders: optional(flag, true),
-  limitedStatuses: optional(list(status, 'an array of status codes, 400 to 599 but 401'), [429]),
+  limitedStatuses: optional(list(status, 'an array of status codes, 400 to 599 except 401'), [429]),
 })

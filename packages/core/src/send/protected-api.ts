@@ -52,11 +52,7 @@ export class ProtectedApi implements Api {
   setRatePolicy(policy: CheckedPolicy): void {
     const { queue } = this.#context
     if (queue === undefined)
-      refuse(
-        'ratePolicy',
-        'not set',
-        'another policy for an API that was created with one, even if it is { limits: [] }',
-      )
+      refuse('ratePolicy', 'not set', 'a new policy for an API created with one, even { limits: [] }')
     queue.setPolicy(policy)
   }
 

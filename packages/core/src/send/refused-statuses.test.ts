@@ -49,7 +49,7 @@ test('a 403 that names another reason than the token is the caller\u2019s', asyn
 
 test.each([[200], [429], [500], ['403'], 403])('%j is refused', (...statuses) => {
   expect(() => fakeService({}, apis(statuses[0] === 403 ? (403 as never) : (statuses as number[])))).toThrow(
-    /`apis\[0\]\.refusedStatuses.*allowed: an array of status codes, 400 to 499 but 429/,
+    /`apis\[0\]\.refusedStatuses.*allowed: an array of status codes, 400 to 499 except 429/,
   )
 })
 
@@ -57,6 +57,6 @@ test('a status cannot refuse a token and a call for its limit', () => {
   const ratePolicy = { limits: [], limitedStatuses: [403, 429] }
   const [api] = apis([401, 403]).apis
   expect(() => fakeService({}, { apis: [{ ...(api as object), ratePolicy }] as never })).toThrow(
-    '`apis[0].refusedStatuses[1]` is 403, which `ratePolicy.limitedStatuses` has; allowed: an array of status codes',
+    '`apis[0].refusedStatuses[1]` is 403, also in `ratePolicy.limitedStatuses`; allowed: an array of status codes',
   )
 })

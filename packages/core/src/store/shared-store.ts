@@ -36,7 +36,7 @@ export function sharedStore(
         if (keys === undefined && clients.some((client) => 'assertion' in client))
           refuse(
             'store',
-            `without a key of its own, and \`${credentialsOption(endpoint)}\` holds an assertion, which leaves nothing to seal tokens with`,
+            `without its own key, and \`${credentialsOption(endpoint)}\` holds an assertion, which cannot seal tokens`,
             'redisTokenStore({ client, key }), or sharedStore(store, { key })',
           )
         return new SharedSource(guarded, source, endpoint, leaseTime, keys)

@@ -44,6 +44,6 @@ function checked(key: unknown): readonly string[] {
         : shape(wrong)
   throw new TokenlaneError(
     'INVALID_OPTIONS',
-    `Cannot share token store: \`key\` is ${given}; allowed: text of ${shortest} characters or more, such as \`openssl rand -base64 32\` prints, several of them, or a function that returns them`,
+    `Cannot share token store: \`key\` is ${given}; allowed: text of ${shortest} characters or more, such as the output of \`openssl rand -base64 32\`, an array of them, or a function that returns either`,
   )
 }

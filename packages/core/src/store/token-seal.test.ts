@@ -56,7 +56,7 @@ test('a client with assertions is sealed with the key of the store, which opens 
   const other = await sealOf(endpoint, { ...asserted, assertion: () => 'another' }, [key('a')])
   expect(await other.open(entry)).toEqual(stored)
   expect(await (await sealOf(endpoint, asserted, [key('b')])).open(entry)).toBeUndefined()
-  await expect(sealOf(endpoint, asserted)).rejects.toThrow('needs a `key` of its own')
+  await expect(sealOf(endpoint, asserted)).rejects.toThrow('needs its own `key`')
 })
 
 test('while the key of the store is rotated, every process finds and opens what another one sealed', async () => {

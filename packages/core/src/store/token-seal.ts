@@ -59,7 +59,7 @@ export async function sealOf(
     return sealUnder(await secret.name(), [await secret.key()], issuer)
   }
   if (storeKeys.length === 0)
-    throw new Error('a shared store needs a `key` of its own for a client with an assertion')
+    throw new Error('a shared store needs its own `key` for a client with an assertion')
   const [nameless, ...secrets] = await Promise.all([
     derivedFrom(bytes('assertion'), issuer),
     ...storeKeys.map((text) => derivedFrom(bytes(text), issuer)),

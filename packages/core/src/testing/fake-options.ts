@@ -39,7 +39,7 @@ function readPlace(environment: unknown): Reader<string> {
     return refuse(
       'environment',
       given,
-      `one of ${Object.keys(value).join(', ')}, since \`${path}\` is given by environment`,
+      `one of ${Object.keys(value).join(', ')}, since \`${path}\` is given per environment`,
     )
   }
 }

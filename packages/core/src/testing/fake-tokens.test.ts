@@ -176,7 +176,7 @@ test('it can be created in a page, which a manager cannot', () => {
 test('everything that is wrong is named at once', () => {
   const options = { apis: ['no URL', { baseUrl: `${base}?a=1` }], tokn: 'abc' }
   const create = () => fakeTokens(options as never)
-  expect(create).toThrow(/^Cannot create fake tokens: 3 options are wrong:/)
+  expect(create).toThrow(/^Cannot create fake tokens: 3 options are invalid:/)
   for (const part of ['`apis[0].baseUrl`', '`apis[1].baseUrl`', 'did you mean `token`'])
     expect(create).toThrow(part)
 })

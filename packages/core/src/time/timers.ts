@@ -23,7 +23,7 @@ export class StepTimeout {
     this.clear()
     const controller = new AbortController()
     this.#timer = setTimeout(
-      () => controller.abort(new DOMException('The time is over', 'TimeoutError')),
+      () => controller.abort(new DOMException('Timed out', 'TimeoutError')),
       Math.min(this.#span(), longestTimer),
     )
     return controller.signal

@@ -43,8 +43,8 @@ export function processMustKeepFloor(refuse: RefuseTls): void {
   if (version === 'TLSv1' || version === 'TLSv1.1')
     refuse(
       `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'); allowed: '${lowest}' or ` +
-        'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1`, also in NODE_OPTIONS, and give ' +
-        '`minVersion` to the agent of the one server that needs an older version',
+        'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1` (see also NODE_OPTIONS), and set ' +
+        '`minVersion` on the agent for the one server that needs an older version',
     )
 }
 
