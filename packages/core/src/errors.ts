@@ -1,22 +1,22 @@
 import { printable } from './foreign-text.ts'
 
 /**
- * What went wrong, stable across releases: test `code`, not the message.
+ * What went wrong. Stable across releases: test `code`, not the message.
  *
  * - `INVALID_OPTIONS`: an option is wrong; the message names it, what was given and what is allowed.
  * - `INSECURE_TRANSPORT`: a URL, an agent, a dispatcher or the issuer's TLS would let a secret or a token travel
  *   unprotected; the message names the option.
- * - `CREDENTIALS_UNAVAILABLE`: the credentials provider failed or gave nothing usable, or a key cannot sign.
+ * - `CREDENTIALS_UNAVAILABLE`: the credentials provider failed or returned nothing usable, or a key cannot sign.
  * - `TOKEN_REQUEST_REFUSED`: the issuer refused the client or the request (RFC 6749 §5.2); see `oauthError`, `status`.
  * - `TOKEN_REQUEST_FAILED`: the issuer could not be reached, or its response was an error; see `definite`.
  * - `TOKEN_REQUEST_TIMEOUT`: the issuer sent no response in time.
  * - `TOKEN_RESPONSE_INVALID`: the issuer's response is not a token response (RFC 6749 §5.1), or not its metadata.
- * - `QUEUE_FULL`: `maxQueued` calls wait already.
+ * - `QUEUE_FULL`: `maxQueued` calls are already waiting.
  * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
  * - `MANAGER_CLOSED`: the token manager was closed.
- * - `CLIENT_SIDE_FORBIDDEN`: this is a browser's page or worker; a client secret does not belong there.
- * - `RUNTIME_UNSUPPORTED`: this runtime does not allow it: a request outside of a handler, or a rate policy, in an edge
- *   runtime such as Cloudflare Workers.
+ * - `CLIENT_SIDE_FORBIDDEN`: this is a page or worker in a browser, where a client secret does not belong.
+ * - `RUNTIME_UNSUPPORTED`: this runtime does not allow it, such as a request outside a handler, or a rate policy in an
+ *   edge runtime like Cloudflare Workers.
  */
 export type TokenlaneErrorCode =
   | 'INVALID_OPTIONS'
@@ -32,7 +32,7 @@ export type TokenlaneErrorCode =
   | 'CLIENT_SIDE_FORBIDDEN'
   | 'RUNTIME_UNSUPPORTED'
 
-/** What a program may want to know of a failure, beside its code. Never a secret, a token or a body. */
+/** What a program may want to know about a failure besides its code. Never a secret, a token or a body. */
 export interface TokenlaneErrorDetails {
   /** Name of the issuer, as given in `issuers`. */
   readonly issuer?: string | undefined
@@ -40,13 +40,13 @@ export interface TokenlaneErrorDetails {
   readonly status?: number | undefined
   /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
   readonly oauthError?: string | undefined
-  /** What the transport failed with, such as `ECONNREFUSED`. */
+  /** The transport's error code, such as `ECONNREFUSED`. */
   readonly transportCode?: string | undefined
-  /** How long the issuer asks to be left alone, in milliseconds (RFC 9110 §10.2.3). */
+  /** How long the issuer asks clients to wait, in milliseconds (`Retry-After`, RFC 9110 §10.2.3). */
   readonly retryAfter?: number | undefined
-  /** Whether another try fails in the same way until something is changed: it is not made at once. */
+  /** Whether retrying cannot help until something is changed. Such a request is not retried at once. */
   readonly definite?: boolean | undefined
-  /** Everything that failed, where one error stands for several; the first gives its `code`. */
+  /** Every failure, if one error stands for several; its `code` is that of the first. */
   readonly failures?: readonly TokenlaneError[] | undefined
   /** What the transport said, reduced to its name, code, address and port; or the error that several calls share. */
   readonly cause?: Error | undefined
@@ -61,10 +61,10 @@ const brand: symbol = Symbol.for('tokenlane.error')
 const troubleshooting = 'node_modules/@tokenlane/core/troubleshoot.md'
 
 /**
- * Every error that Tokenlane itself raises.
+ * Every error that Tokenlane itself throws.
  *
- * The message says what failed, where, and what is allowed, and ends with the section of the troubleshooting page
- * that says more.
+ * The message says what failed, where, and what is allowed, and ends with a link to the section of the troubleshooting
+ * page that says more.
  */
 export class TokenlaneError extends Error {
   override readonly name: string = 'TokenlaneError'
@@ -116,7 +116,7 @@ function helpFor(code: TokenlaneErrorCode): string {
 }
 
 /**
- * Whether `error` comes from Tokenlane, whichever copy of the package raised it.
+ * Whether `error` comes from Tokenlane, whichever copy of the package threw it.
  *
  * @example
  * ```ts

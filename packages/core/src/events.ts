@@ -5,20 +5,20 @@ export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
  * Why a call was sent again: `rejected`: the API refused the token in use, which was renewed; `replaced`: it refused a
- * token that had been replaced meanwhile; `retried`: it refused the token in use, and the call was sent again with it;
- * `limited`: it said that the limit was passed.
+ * token that had since been replaced; `retried`: it refused the token in use, and the call was sent again with it;
+ * `limited`: it refused the call for its rate limit.
  */
 export type ResendReason = 'rejected' | 'replaced' | 'retried' | 'limited'
 
-/** For what a call waited, in milliseconds. */
+/** What a call waited for, in milliseconds. */
 export interface CallWaits {
   /** For a live token. */
   readonly token: number
   /** For a slot: `concurrency` calls were under way. */
   readonly slot: number
-  /** For a permit: the limits allowed no further call yet. */
+  /** For a permit: the limits did not allow another call yet. */
   readonly limit: number
-  /** For the end of a pause that the API had asked for. */
+  /** For the end of a pause that the API asked for. */
   readonly pause: number
 }
 
@@ -29,17 +29,17 @@ export interface NamedLimit {
 }
 
 /**
- * How the shared store failed: it threw, did not respond in time (a second at most), or returned what no process of
- * these has written.
+ * How the shared store failed: it threw, did not respond in time (one second at most), or returned something that none
+ * of these processes wrote.
  */
 export type StoreFailure = 'error' | 'timeout' | 'unreadable'
 
 /**
- * What happened in a manager, for operators; `type` says which kind of event it is. Times are milliseconds. No event
- * carries a token, a secret or a full URL: an `api` is its `baseUrl`.
+ * What happened in a manager, for operators; `type` is the kind of event. Times are in milliseconds. No event carries a
+ * token, a secret or a full URL: `api` is the API's `baseUrl`.
  */
 export type TokenlaneEvent = EventOfOne & {
-  /** The tenant to which this happened, in a manager of `createTenants`. */
+  /** The tenant that this happened to, in a manager from `createTenants`. */
   readonly tenant?: string
 }
 
@@ -56,35 +56,36 @@ type EventOfOne =
   /** A token that another process had obtained was taken from the shared store. */
   | { readonly type: 'token.received'; readonly issuer: string; readonly expiresAt: Date }
   /**
-   * A renewal failed. The next try comes in `retryIn` at the earliest, unless the credentials provider gives another
-   * secret before, or an API refuses the token that calls still have.
+   * A renewal failed. The next try comes after `retryIn` at the earliest, unless the credentials provider returns
+   * another secret first, or an API refuses the token that calls still use.
    */
   | {
       readonly type: 'renewal.failed'
       readonly issuer: string
       readonly code: TokenlaneErrorCode
-      /** Where the token was asked for, without a query. */
+      /** The token endpoint, without a query. */
       readonly endpoint: string
       /** HTTP status of the issuer's response. */
       readonly status?: number
       /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
       readonly oauthError?: string
-      /** What the transport failed with, such as `ECONNREFUSED`. */
+      /** The transport's error code, such as `ECONNREFUSED`. */
       readonly transportCode?: string
-      /** The same in words, with the endpoint, and with the proxy where that failed: what the error's message says. */
+      /** The same in words, as in the error's message: with the endpoint, and with the proxy if that failed. */
       readonly reason: string
       readonly retryIn: number
       readonly tokenStillValid: boolean
     }
-  /** The shared store fails: each process asks for its own tokens until it is back. Once per failure. */
+  /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */
   | { readonly type: 'store.failed'; readonly reason: StoreFailure }
-  /** The shared store does its work again. */
+  /** The shared store works again. */
   | { readonly type: 'store.recovered' }
   /** An API refused the token in use with a 401; the token is dropped. Once per token, whatever the number of calls. */
   | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
   /**
-   * An API refused the token of a renewal that its own 401 had forced: new tokens do not help. Once per forced renewal,
-   * and these get rarer, down to one a minute. `option` is the option that names the issuer: `apis[1].issuer`, or the URL of `tokensFor`.
+   * An API refused the new token after a renewal that its own 401 had forced: new tokens do not help. Once per forced
+   * renewal; these become rarer, down to one a minute. `option` is the option that names the issuer: `apis[1].issuer`,
+   * or the URL of `tokensFor`.
    */
   | {
       readonly type: 'rejection.repeated'
@@ -93,19 +94,25 @@ type EventOfOne =
       readonly option: string
     }
   /**
-   * Tokens that an API had accepted are refused within a second after they were requested, again and again: several
-   * processes take each other's token away, since the issuer keeps one live token for each client. Share the tokens by a
-   * `store`. Once, when it begins: with the fifth such token within a minute.
+   * Tokens that an API had accepted are refused within a second of being requested, again and again: several processes
+   * invalidate each other's tokens, because the issuer keeps only one live token per client. Share the tokens through a
+   * `store`. Once, when it begins: at the fifth such token within a minute.
    */
   | { readonly type: 'token.contested'; readonly issuer: string; readonly api: string }
-  /** A call must wait; `queued` calls wait now, this one included, and the last of them goes in `emptyIn` at the earliest. */
+  /**
+   * A call must wait. `queued` calls are now waiting, this one included; the last of them goes out in `emptyIn` at the
+   * earliest.
+   */
   | {
       readonly type: 'call.queued'
       readonly api: string
       readonly queued: number
       readonly emptyIn: number
     }
-  /** A call that had `waited` goes out; `queued` calls still wait, and the last of them goes in `emptyIn` at the earliest. */
+  /**
+   * A call goes out after it has `waited`. `queued` calls are still waiting; the last of them goes out in `emptyIn` at
+   * the earliest.
+   */
   | {
       readonly type: 'call.sent'
       readonly api: string
@@ -114,10 +121,9 @@ type EventOfOne =
       readonly emptyIn: number
     }
   /**
-   * A call of an API ended: with the `status` that its caller got, or with an error that has this `code`. `resends`
-   * says why it was sent again, `remainingLifetime` how long its token still lived when it was sent last, `waited` for
-   * what it waited how many milliseconds of its `duration`. Each redirect that is followed within the API counts as a
-   * call.
+   * A call to an API ended, with the `status` that its caller got or with an error that has this `code`. `resends` says
+   * why it was sent again, `remainingLifetime` how long its token was still valid when it was last sent, and `waited`
+   * how much of its `duration` it waited, and for what. Each redirect followed within the API counts as a call.
    */
   | {
       readonly type: 'call.finished'
@@ -133,8 +139,8 @@ type EventOfOne =
       readonly duration: number
     }
   /**
-   * A URL is on the origin of APIs but outside each of them, so its calls get no token. `apis` are the base URLs of
-   * that origin, `path` is cut to 200 characters. Once per path, for 100 paths at most.
+   * A URL is on the same origin as some APIs but belongs to none of them, so its calls get no token. `apis` are the
+   * base URLs on that origin; `path` is cut to 200 characters. Once per path, for at most 100 paths.
    */
   | {
       readonly type: 'route.missed'
@@ -144,8 +150,8 @@ type EventOfOne =
     }
   /**
    * An API is paused: none of its calls goes out `for` this time. A response with this `status` refused a call for the
-   * API's limit (`refused`), or said that nothing remains of the limit (`used-up`). Once per pause, and again if it
-   * gets longer.
+   * API's rate limit (`refused`), or reported zero remaining (`used-up`). Once per pause, and again if the pause is
+   * extended.
    */
   | {
       readonly type: 'api.paused'
@@ -153,13 +159,13 @@ type EventOfOne =
       readonly for: number
       readonly status: number
       readonly reason: 'refused' | 'used-up'
-      /** About what the API takes, where it refuses what the rate policy allows, which `configured` repeats. */
+      /** Roughly what the API allows, if it refuses calls that the rate policy (repeated in `configured`) allows. */
       readonly allows?: readonly NamedLimit[]
       readonly configured?: readonly NamedLimit[]
     }
   /**
-   * Calls wait, and get only this `share` of the API's quota (below 0.7), because its responses are slow and a strict
-   * policy waits for them. `option`, part of a rate policy, gives more. Once for each policy.
+   * Calls wait and get only this `share` of the API's quota (below 0.7), because its responses are slow and a strict
+   * policy waits for them. Setting `option` in the rate policy gives more. Once per policy.
    */
   | {
       readonly type: 'api.slowed'
@@ -167,14 +173,16 @@ type EventOfOne =
       readonly share: number
       readonly option: string
     }
-  /** The API's rate limit headers name other limits (`seen`) than the configured ones. Once per difference. */
+  /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */
   | {
       readonly type: 'policy.differs'
       readonly api: string
       readonly configured: readonly NamedLimit[]
       readonly seen: readonly NamedLimit[]
     }
-  /** The rate budget that a fleet shares cannot be reached: this process keeps to its own share. Once, when it begins. */
+  /**
+   * The rate budget that a fleet shares cannot be reached: this process uses only its own share. Once, when it begins.
+   */
   | { readonly type: 'limiter.failed'; readonly api: string; readonly reason: string }
   /** The rate budget is shared again. */
   | { readonly type: 'limiter.recovered'; readonly api: string }
@@ -186,10 +194,10 @@ type EventOfOne =
       readonly daysLeft: number
       readonly threshold: number
     }
-  /** The issuer accepted other credentials than the last time. */
+  /** The issuer accepted different credentials than last time. */
   | { readonly type: 'credentials.rotated'; readonly issuer: string; readonly clientId: string }
 
-/** Receives events, synchronously and in order. An error that it throws is ignored. */
+/** Receives events, synchronously and in order. Errors it throws are ignored. */
 export type Observer = (event: TokenlaneEvent) => void
 
 /**

@@ -2,7 +2,7 @@ import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
 import { printable } from './foreign-text.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
-/** What pino, winston, `console` and most loggers have. */
+/** The methods that pino, winston, `console` and most loggers have. */
 export interface Logger {
   debug?(line: string): unknown
   info(line: string): unknown
@@ -17,9 +17,9 @@ const longestLine = 2_000
 type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /**
- * Returns an observer that writes one line in plain words for each event, at the level that fits: `error` while calls
- * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for single calls. A failure that goes
- * on as it was gets a short line.
+ * Returns an observer that writes one line in plain words for each event, at a fitting level: `error` while calls
+ * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for individual calls. A failure
+ * that repeats for the same reason gets a short line.
  *
  * @param logger A pino, winston or bunyan logger, `console`, or anything with their four methods.
  * @example

@@ -13,48 +13,48 @@ import type { TokenManager } from './token-manager.ts'
 /** Configures `createTenants`. */
 export interface TenantsOptions<Issuer extends string = string> {
   /**
-   * Returns the options of a tenant's manager, with the tenant's own credentials for every issuer. Called by the first
-   * `get` of the tenant, and again when the tenant is used after it was dropped.
+   * Returns the options of a tenant's manager, with the tenant's own credentials for every issuer. Called by the
+   * tenant's first `get`, and again when the tenant is used after it was dropped.
    *
-   * @param id The name of the tenant, as `get` was given it.
+   * @param id The tenant's name, as passed to `get`.
    */
   readonly options: (id: string) => TokenManagerOptions<Issuer>
   /**
-   * How many tenants are kept, 1 or more. Beyond that the least recently used one is dropped, and created again when it
-   * is used again. A tenant is never dropped within 10 s of its use, nor with a call or a token request under way, in a
-   * pause, or while a unit of its own limits is used.
+   * How many tenants are kept, 1 or more. Beyond that, the least recently used one is dropped, and recreated at its
+   * next use. A tenant is never dropped within 10 s of its last use, with a call or a token request under way, during a
+   * pause, or while a unit of its own limits is in use.
    *
    * @defaultValue 10_000
    */
   readonly most?: number | undefined
   /**
-   * Whether each tenant has the rate limits of an API to itself (`'own'`), or all tenants share them (`'shared'`): for an
+   * Whether each tenant has an API's rate limits to itself (`'own'`), or all tenants share them (`'shared'`), for an
    * API that counts the calls of the whole application.
    *
-   * Shared, the tenants with queued calls send one call each in turn, so a tenant with 10,000 queued calls does not delay
-   * those of the others by more than one call a round. A pause that the API asks for holds for all of them, and so does a
-   * change of the limits by `setRatePolicy`. `concurrency`, `maxQueued`, `maxWait` and priorities stay each tenant's own.
-   * Tenants share the limits of an API if their options name the same `baseUrl` and the same limits. With a `limiter` in
-   * the options, such as `redisLimiter` of `@tokenlane/redis`, the tenants of all processes share them.
+   * With shared limits, tenants with queued calls take turns, one call each, so a tenant with 10,000 queued calls
+   * delays the others by at most one call per round. A pause that the API asks for applies to all of them, as does a
+   * change of the limits by `setRatePolicy`. `concurrency`, `maxQueued`, `maxWait` and priorities stay each tenant's
+   * own. Tenants share the limits of an API if their options name the same `baseUrl` and the same limits. With a
+   * `limiter` in the options, such as `redisLimiter` from `@tokenlane/redis`, the tenants of all processes share them.
    *
    * @defaultValue 'own'
    */
   readonly limits?: 'own' | 'shared' | undefined
 }
 
-/** The managers of an application's tenants. `Issuer` has the names of their issuers. */
+/** The managers of an application's tenants. `Issuer` is the union of their issuers' names. */
 export interface Tenants<Issuer extends string = string> extends AsyncDisposable {
   /**
-   * Returns the manager of a tenant, for every adapter. It may be kept: when the tenant was dropped, its next use creates
-   * the tenant again. Its `close()` closes this tenant alone, which is created again when it is used again. An observer
-   * that is added by `observe()` goes with the tenant; one in its options stays.
+   * Returns a tenant's manager, for any adapter. You may keep it: if the tenant has been dropped, the next use
+   * recreates it. Its `close()` closes only this tenant, which is recreated at its next use. An observer added by
+   * `observe()` goes with the tenant; one in its options stays.
    *
-   * @param id The name of the tenant. Choose it by the customer whose call it is, never by URL.
-   * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT` for what is not a name, and for wrong options of this
-   * tenant; `MANAGER_CLOSED` after `close()`.
+   * @param id The tenant's name. Choose it by the customer the call is for, never by URL.
+   * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT` for an invalid name, and for invalid options of
+   * this tenant; `MANAGER_CLOSED` after `close()`.
    */
   get(id: string): TokenManager<Issuer>
-  /** Closes the managers of all tenants, as their own `close` does. */
+  /** Closes the managers of all tenants, like their own `close`. */
   close(): Promise<void>
 }
 
@@ -66,11 +66,11 @@ const read = object<ReadAs<TenantsOptions>>({
 })
 
 /**
- * Creates the managers of an application that has a client registration for each of its tenants. Each is created when it
- * is first used.
+ * Creates the managers of an application with a separate client registration for each tenant. Each manager is created
+ * when it is first used.
  *
- * @throws TokenlaneError `INVALID_OPTIONS`, naming every option that is wrong and what is allowed;
- * `CLIENT_SIDE_FORBIDDEN` in a browser's page or worker.
+ * @throws TokenlaneError `INVALID_OPTIONS`, naming every invalid option and what is allowed; `CLIENT_SIDE_FORBIDDEN` in
+ * a page or worker of a browser.
  * @example
  * ```ts
  * const tenants = createTenants({

@@ -11,75 +11,74 @@ export type { IssuerStatus } from './manager/managed-issuer.ts'
 export type { ManagerStatus } from './manager/registration.ts'
 
 /**
- * Obtains and renews an application's access tokens and attaches them to its calls. `Issuer` has the names of its
- * issuers.
+ * Obtains and renews an application's access tokens and attaches them to its calls. `Issuer` is the union of its
+ * issuers' names.
  */
 export interface TokenManager<Issuer extends string = string> extends AsyncDisposable {
   /**
-   * Returns a token that is valid now, renewed if it must be. Concurrent callers share one token request.
+   * Returns a token that is valid now, renewed if necessary. Concurrent callers share one token request.
    *
    * @param issuer A name from `issuers`.
    * @param options `signal` ends this wait only.
    * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if the issuer refuses, `TOKEN_REQUEST_FAILED`,
-   * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it gives none, `INSECURE_TRANSPORT` if it could only be
-   * asked below TLS 1.2, `CREDENTIALS_UNAVAILABLE`, `MANAGER_CLOSED`, or `INVALID_OPTIONS` for another
-   * name; the signal's reason if it aborts.
+   * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it returns none, `INSECURE_TRANSPORT` if it could only be
+   * reached below TLS 1.2, `CREDENTIALS_UNAVAILABLE`, `MANAGER_CLOSED`, or `INVALID_OPTIONS` for an unknown name; the
+   * signal's reason if it aborts.
    * @example
    * ```ts
    * const { value } = await tokens.getToken('weblink', { signal })
    * ```
    */
   getToken(issuer: Issuer, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
-  /** Returns the API that an absolute URL belongs to, `undefined` for a URL that gets no token. */
+  /** Returns the API that an absolute URL belongs to, or `undefined` for a URL that gets no token. */
   route(url: string | URL): Api | undefined
   /** Returns the state of every issuer and API. Contains no secrets. */
   status(): ManagerStatus<Issuer>
   /**
-   * Adds an observer to those of the options, and returns a function that takes it off again.
+   * Adds an observer to those in the options, and returns a function that removes it.
    *
-   * @throws TokenlaneError `INVALID_OPTIONS` for what is not a function.
+   * @throws TokenlaneError `INVALID_OPTIONS` for anything but a function.
    */
   observe(observer: Observer): () => void
   /**
-   * Obtains every issuer's token, so that a wrong configuration shows at start-up.
+   * Obtains every issuer's token, so that configuration mistakes show at start-up.
    *
-   * @throws TokenlaneError why an issuer gave no token. If several gave none, the message names each, `failures` holds
-   * an error for each, and `code` is that of the first.
+   * @throws TokenlaneError saying why an issuer returned no token. If several failed, the message names each of them,
+   * `failures` holds one error per issuer, and `code` is the first one's.
    */
   warmUp(): Promise<void>
   /**
-   * Lifts a pause that an API asked for (`Retry-After`, a rate limit header) before its end; with a shared limiter for
-   * the whole fleet. The API's queued calls go on at once, as fast as the rate policy allows. Does nothing for an API
-   * that is not paused.
+   * Ends a pause that an API asked for (`Retry-After`, a rate limit header) early; with a shared limiter, for the whole
+   * fleet. The API's queued calls resume at once, as fast as the rate policy allows. Does nothing if the API is not
+   * paused.
    *
    * @param baseUrl The `baseUrl` of one of the `apis`.
    * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
    */
   resume(baseUrl: string | URL): void
   /**
-   * Keeps another rate policy from now on, for queued calls too. What was sent counts in the new limits, as far back as
-   * the longest window until now. Calls that are queued beyond a lower `maxQueued` stay queued; a new `maxWait` counts
-   * from when each call was queued.
+   * Replaces an API's rate policy, for queued calls too. Calls already sent count towards the new limits, as far back
+   * as the longest window so far. Calls queued beyond a lower `maxQueued` stay queued; a new `maxWait` counts from when
+   * each call was queued.
    *
-   * @param baseUrl The `baseUrl` of one of the `apis` that was created with a rate policy, if only `{ limits: [] }`.
-   * @param policy All of the policy: what is left out has its default.
-   * @throws TokenlaneError `INVALID_OPTIONS` for a policy that would be refused at start, for any other URL, and for
-   * a shared limiter that cannot change its policy.
+   * @param baseUrl The `baseUrl` of one of the `apis` that was created with a rate policy, even just `{ limits: [] }`.
+   * @param policy The complete policy: omitted options take their defaults.
+   * @throws TokenlaneError `INVALID_OPTIONS` for a policy that would be refused at start-up, for any other URL, and if
+   * a shared limiter cannot change its policy.
    */
   setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
   /**
-   * Takes no new calls, refuses queued ones (`MANAGER_CLOSED`), and resolves when those under way have ended, with their
-   * retries and redirects. Nothing keeps the process alive after.
+   * Accepts no new calls, refuses queued ones (`MANAGER_CLOSED`), and resolves when those under way have ended,
+   * including their retries and redirects. Nothing keeps the process alive afterwards.
    */
   close(): Promise<void>
 }
 
 /**
- * Creates the token manager of an application. Nothing is requested before the first call.
+ * Creates an application's token manager. Nothing is requested before the first call.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming every option that is wrong and what is
- * allowed;
- * `CLIENT_SIDE_FORBIDDEN` in a browser's page or worker.
+ * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming every invalid option and what is allowed;
+ * `CLIENT_SIDE_FORBIDDEN` in a page or worker of a browser.
  * @example
  * ```ts
  * const tokens = createTokenManager({

@@ -1,50 +1,50 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 
-/** A client that proves itself with a secret (RFC 6749 §2.3.1). */
+/** A client that authenticates with a secret (RFC 6749 §2.3.1). */
 export interface Credentials {
   /** Identifier of the registered application. */
   readonly clientId: string
   /** Its secret. Never printed. */
   readonly clientSecret: string
-  /** When the secret was issued: gives notice in time before its lifetime is over. */
+  /** When the secret was issued. With it, `secret.expiring` is emitted before the secret expires. */
   readonly secretIssuedAt?: Date | undefined
 }
 
-/** A client that proves itself with a signed assertion (RFC 7523 §2.2). */
+/** A client that authenticates with a signed assertion (RFC 7523 §2.2). */
 export interface PrivateKeyCredentials {
   readonly clientId: string
-  /** PKCS#8 as PEM text, a JSON Web Key, or a `CryptoKey` that may sign. Never printed. */
+  /** PKCS#8 as PEM text, a JSON Web Key, or a `CryptoKey` with the usage `sign`. Never printed. */
   readonly privateKey: string | object
   /** The `kid` by which the issuer finds the public key. */
   readonly keyId?: string | undefined
   /**
    * How to sign (RFC 7518 §3.1, RFC 9864, RFC 8037).
    *
-   * @defaultValue what the key is made for: `alg` of a JSON Web Key, else RS256, ES256, ES384, ES512 or Ed25519, which is
-   * called EdDSA where the server's metadata has this name alone
+   * @defaultValue taken from the key: a JSON Web Key's `alg`, otherwise RS256, ES256, ES384, ES512 or Ed25519 (sent as
+   * EdDSA where the server's metadata lists only that name)
    */
   readonly algorithm?: SigningAlgorithm | undefined
-  /** When the key was registered: gives notice in time before its lifetime is over. */
+  /** When the key was registered. With it, `secret.expiring` is emitted before the key expires. */
   readonly secretIssuedAt?: Date | undefined
 }
 
-/** A client that proves itself with a TLS certificate (RFC 8705 §2). */
+/** A client that authenticates with a TLS certificate (RFC 8705 §2). */
 export interface CertificateCredentials {
   readonly clientId: string
-  /** The certificate, and those between it and its authority, as PEM text. */
+  /** The certificate and any intermediate certificates, as PEM text. */
   readonly certificate: string
   /** The certificate's key as PEM text. Never printed. */
   readonly privateKey: string
-  /** When the certificate was issued: gives notice in time before its lifetime is over. */
+  /** When the certificate was issued. With it, `secret.expiring` is emitted before the certificate expires. */
   readonly secretIssuedAt?: Date | undefined
 }
 
 /**
- * Returns an assertion that proves who the client is, from where the workload has its identity: a projected Kubernetes
+ * Returns an assertion that proves the client's identity, from wherever the workload gets it: a projected Kubernetes
  * token, a SPIFFE JWT-SVID, a key that never leaves its KMS.
  *
- * Asked anew before every token request, so that none is sent twice that the function does not return twice.
+ * Called before every token request; an assertion is sent twice only if the function returns it twice.
  */
 export interface AssertionProvider {
   /**
@@ -56,16 +56,16 @@ export interface AssertionProvider {
   readonly readsFrom?: () => string
 }
 
-/** A client that proves itself with an assertion from outside (RFC 7521 §4.2, RFC 7523 §2.2). Needs `oauthIssuer`. */
+/** A client that authenticates with an assertion from outside (RFC 7521 §4.2, RFC 7523 §2.2). Needs `oauthIssuer`. */
 export interface AssertionCredentials {
   readonly clientId: string
   /**
-   * Of several functions for one client, the next is tried where the first has nothing to send. A refusal counts for all of
-   * them, but for files: these are told apart by their paths.
+   * With several functions for one client, the next one is tried if the first has nothing to send. A refusal counts for
+   * all of them, except files, which are told apart by path.
    */
   readonly assertion: AssertionProvider
   /**
-   * The last part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or the whole of another
+   * The last part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or a complete other
    * URN.
    *
    * @defaultValue `jwt-bearer`
@@ -74,14 +74,14 @@ export interface AssertionCredentials {
   readonly secretIssuedAt?: undefined
 }
 
-/** What a registered client proves itself with: each proves itself by what it holds. */
+/** The credentials of a registered client. What they hold decides how the client authenticates. */
 export type ClientCredentials =
   | Credentials
   | PrivateKeyCredentials
   | CertificateCredentials
   | AssertionCredentials
 
-/** How a client proves itself to an issuer, as RFC 7591 §2 and RFC 8705 §2.1.1 name it. */
+/** How a client authenticates to an issuer, by the names of RFC 7591 §2 and RFC 8705 §2.1.1. */
 export type ClientAuthenticationMethod =
   | 'client_secret_post'
   | 'client_secret_basic'
@@ -102,18 +102,18 @@ export type SigningAlgorithm =
   | 'Ed25519'
   | 'EdDSA'
 
-/** What a credentials provider is asked for. */
+/** Why and for what a credentials provider is called. */
 export interface CredentialsContext {
   /**
    * `startup` before the first token, `renewal` before any later one, `rejected` when the issuer has just refused what
-   * the provider gave: the moment to read the secret anew.
+   * the provider returned: time to read the secret again.
    */
   readonly reason: 'startup' | 'renewal' | 'rejected'
-  /** Aborts when credentials would come too late to be of use. */
+  /** Aborts once credentials would come too late to be useful. */
   readonly signal: AbortSignal
   /**
-   * The issuer's `clientAuthentication`: which fields the credentials need. With a secret's method, which is the default,
-   * an `oauthIssuer` takes every kind of credentials.
+   * The issuer's `clientAuthentication`, which determines the fields that the credentials need. With a method for
+   * secrets (the default), an `oauthIssuer` accepts every kind of credentials.
    *
    * @defaultValue `client_secret_post`
    */
@@ -121,18 +121,18 @@ export interface CredentialsContext {
 }
 
 /**
- * Gives the credentials, or several in the order in which to try them. Asked before every token request, so
- * that a rotated secret is used without a restart. May be called again while an earlier call is pending.
+ * Returns the credentials, or several in the order to try them. Called before every token request, so that a rotated
+ * secret is used without a restart. May be called again while an earlier call is pending.
  */
 export interface CredentialsProvider<C extends ClientCredentials = Credentials> {
   (context: CredentialsContext): C | readonly C[] | Promise<C | readonly C[]>
-  /** Called once by `createTokenManager`: throws if it can be known now that there are no credentials. */
+  /** Called once by `createTokenManager`. Throws if it is already known that there are no credentials. */
   check?: (method: ClientAuthenticationMethod) => void
   /** Returns where it reads the credentials, for tools: the names of variables, or a path. */
   readsFrom?: (method: ClientAuthenticationMethod) => string
 }
 
-/** One client, or several in the order in which to try them (current, next), or a function that gives either. */
+/** One client, several in the order to try them (current, next), or a function that returns either. */
 export type CredentialsSource<C extends ClientCredentials = Credentials> =
   | C
   | readonly C[]

@@ -2,18 +2,18 @@ import { type CredentialsProvider, unreadable } from './credentials.ts'
 import { clientsFromTexts, neededFields, textFault, textProvider } from './text-fields.ts'
 
 /**
- * Reads credentials from environment variables, anew before each token request: `<PREFIX>_CLIENT_ID`,
- * `<PREFIX>_CLIENT_SECRET`, and where they are set `<PREFIX>_CLIENT_SECRET_NEXT` (tried when the first is refused) and
+ * Reads credentials from environment variables before each token request: `<PREFIX>_CLIENT_ID`,
+ * `<PREFIX>_CLIENT_SECRET`, and if set, `<PREFIX>_CLIENT_SECRET_NEXT` (tried when the first is refused) and
  * `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
  *
- * An `oauthIssuer` also knows a key (`<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID`, the same two with `_NEXT`, and
- * `<PREFIX>_ALGORITHM`), a certificate (`<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`), and a
- * file with an assertion, read as `fileAssertion` reads it (`<PREFIX>_ASSERTION_FILE`, `<PREFIX>_ASSERTION_TYPE`). Where
- * there are several of them, they are tried in this order: secret, certificate, key, assertion. In PEM text `\n` may stand
- * for a line break.
+ * An `oauthIssuer` also accepts a key (`<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID`, the same two with `_NEXT`, and
+ * `<PREFIX>_ALGORITHM`), a certificate (`<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`),
+ * and a file with an assertion, read like `fileAssertion` does (`<PREFIX>_ASSERTION_FILE`, `<PREFIX>_ASSERTION_TYPE`).
+ * Several are tried in this order: secret, certificate, key, assertion. In PEM text, `\n` may stand for a line break.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if variables are missing, empty or hold no such
- * date then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal. Both name all of them.
+ * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if variables are missing or empty at start-up, or
+ * hold an invalid date; later `CREDENTIALS_UNAVAILABLE`, which is retried like any failed renewal. Both name every such
+ * variable.
  * @example
  * ```ts
  * generalIssuer({ authUrl: 'https://auth.example.com', credentials: envCredentials('GENERAL') })

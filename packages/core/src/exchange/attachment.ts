@@ -3,12 +3,12 @@ import { TokenlaneError } from '../errors.ts'
 /** A registered symbol, so that every copy of every adapter package sees what another one has attached. */
 const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
 
-/** Returns the manager whose tokens calls through `target` get already, `undefined` for a client without tokens. */
+/** Returns the manager whose tokens calls through `target` already get, or `undefined` for a client without tokens. */
 export function managerOf(target: unknown): unknown {
   return (target as { readonly [managedBy]?: unknown } | null | undefined)?.[managedBy]
 }
 
-/** Notes on a client, function or hook that its calls get the tokens of this manager, and returns it. */
+/** Marks a client, function or hook as getting this manager's tokens, and returns it. */
 export function markManaged<T extends object>(target: T, manager: object): T {
   return Object.defineProperty(target, managedBy, { value: manager, configurable: true })
 }

@@ -5,9 +5,9 @@
 export type HeaderFields = Headers | Readonly<Record<string, string | readonly string[]>> | string[][]
 
 /**
- * Returns a copy of what `fetch` takes as headers, since the caller may change that while the call waits.
+ * Returns a copy of what `fetch` accepts as headers, since the caller may change it while the call waits.
  *
- * @throws TypeError for what is not headers.
+ * @throws TypeError for anything else.
  */
 export function copyOfFields(given: RequestInit['headers']): HeaderFields {
   if (given === undefined) return {}
@@ -18,7 +18,7 @@ export function copyOfFields(given: RequestInit['headers']): HeaderFields {
   return Array.from(given as Iterable<string[]>, (pair) => (Array.isArray(pair) ? [...pair] : pair))
 }
 
-/** Whether the fields hold an `Authorization` of the caller's own. */
+/** Whether the fields include the caller's own `Authorization`. */
 export function hasAuthorization(fields: HeaderFields): boolean {
   if (isHeaders(fields)) return fields.has('authorization')
   const names: unknown[] = Array.isArray(fields) ? fields.map((pair) => pair?.[0]) : Object.keys(fields)
@@ -47,8 +47,8 @@ function isHeaders(fields: HeaderFields | RequestInit['headers']): fields is Hea
 const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData'])
 
 /**
- * Whether a body can be sent again: nothing, text, bytes, a form. `false` for what can be read once, such as
- * streams and generators, and for what is not known.
+ * Whether a body can be sent again: no body, text, bytes, a form. `false` for bodies that can only be read once, such
+ * as streams and generators, and for unknown kinds.
  */
 export function isReplayable(body: unknown): boolean {
   return (

@@ -10,8 +10,8 @@ interface SentRequest {
 }
 
 /**
- * Makes a request, and the connection that it gets, print as `[request]` and `[socket]`, in JSON too. Safe for anything:
- * a request of `node:http`, `node:http2` or `fetch`, and what is not a request.
+ * Makes a request and its connection print as `[request]` and `[socket]`, in JSON too. Accepts anything: a request of
+ * `node:http`, `node:http2` or `fetch`, and values that are not requests.
  */
 export function hideRequest(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
@@ -33,7 +33,7 @@ interface AgentLike {
   addRequest(request: object, ...options: unknown[]): void
 }
 
-/** Returns an agent for one call, whose requests are hidden from the first moment. The given one is left alone. */
+/** Returns an agent for one call, whose requests are hidden from the start. The given agent is not changed. */
 export function hidingAgent<T>(agent: T): T {
   const { addRequest } = (agent ?? {}) as Partial<AgentLike>
   if (typeof agent !== 'object' || typeof addRequest !== 'function') return agent

@@ -4,12 +4,12 @@ import { withToken } from './given-request.ts'
 
 /** What a `Request` does not say about its call. */
 export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal'> {
-  /** What the body was made of, where the client knows it. Then the body of the request is not read for a copy. */
+  /** What the body was made from, if the client knows it. The request's body is then not read for a copy. */
   readonly source?: unknown
 }
 
 /**
- * Returns a call for which its client, or the caller, has made a `Request`.
+ * Returns a call for a `Request` that its client or the caller has created.
  *
  * That request never gets the token, because errors and hooks show it.
  */

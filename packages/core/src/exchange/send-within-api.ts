@@ -11,7 +11,7 @@ export interface OutgoingCall extends RedirectedCall, AdmitOptions {
   readonly replayable: boolean
   /** Whether redirects are to be followed, and not left to the caller. */
   readonly followsRedirects: boolean
-  /** A pass for the first request, for a client that waits elsewhere than it sends. */
+  /** A pass for the first request, for a client that waits in one place and sends in another. */
   readonly pass?: Pass | undefined
   /** Returns the next request to the URL of the call, with this token. */
   next(authorization: string): FetchArguments

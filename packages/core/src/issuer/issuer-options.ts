@@ -8,51 +8,52 @@ import type {
 /** The options of every issuer, however its client proves itself. */
 interface CommonSettings {
   /**
-   * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the
-   * current token meanwhile. Capped at half of the lifetime, so that short tokens are not renewed on every call.
+   * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the current token
+   * meanwhile. Capped at half of the lifetime, so that short tokens are not renewed on every call.
    *
-   * @defaultValue a tenth of the lifetime, jittered between a half and the whole of that
+   * @defaultValue a tenth of the lifetime, jittered to between half of that and all of it
    */
   readonly renewBefore?: number | undefined
   /**
-   * How long one token request may take, in milliseconds, above 0, and `maxWait` at most.
+   * How long one token request may take, in milliseconds, above 0 and at most `maxWait`.
    *
    * @defaultValue 5_000
    */
   readonly requestTimeout?: number | undefined
   /**
-   * How long a call waits at most for a token, all tries together, in milliseconds, above 0.
+   * How long a call waits for a token at most, across all tries, in milliseconds, above 0.
    *
    * @defaultValue 15_000
    */
   readonly maxWait?: number | undefined
   /**
-   * How long a secret lives, in days, above 0. Counted from the credentials' `secretIssuedAt`.
+   * A secret's lifetime, in days, above 0. Counted from the credentials' `secretIssuedAt`.
    *
    * @defaultValue 365
    */
   readonly secretLifetime?: number | undefined
   /**
-   * How many days before the end of a secret the event `secret.expiring` comes, each above 0. It comes at the end, too.
+   * How many days before a secret expires the event `secret.expiring` is emitted, each above 0. It is also emitted at
+   * expiry.
    *
    * @defaultValue [10, 5]
    */
   readonly notices?: readonly number[] | undefined
   /**
-   * Allows `http:` for this issuer and its APIs on loopback hosts, for tests. Elsewhere `http:` is refused.
+   * Allows `http:` for this issuer and its APIs on loopback hosts, for tests. Any other `http:` URL is refused.
    *
    * @defaultValue false
    */
   readonly allowInsecureLoopback?: boolean | undefined
 }
 
-/** The options of an issuer whose client proves itself with a secret. */
+/** The options of an issuer whose client authenticates with a secret. */
 export interface IssuerSettings extends CommonSettings {
   /** The registered client; each issuer has its own. */
   readonly credentials: CredentialsSource
 }
 
-/** Where an issuer of the service is. */
+/** The URL of one of the service's issuers. */
 export interface AuthUrl {
   /**
    * The `https:` URL before the token path, such as `https://auth.example.com`: one for all environments, or one for
@@ -89,31 +90,31 @@ type Only<Names extends string> = {
 /** An issuer (RFC 6749 §1.1, authorization server) and the client registered there. */
 export type IssuerOptions = CommonSettings &
   Place & {
-    /** The registered client, with what `clientAuthentication` needs; each issuer has its own. */
+    /** The registered client, with the fields that `clientAuthentication` needs; each issuer has its own. */
     readonly credentials: CredentialsSource<ClientCredentials>
     /**
-     * How the client proves itself: with a secret in the form (RFC 6749 §2.3.1), with a secret in the `Authorization`
-     * header, with a signed assertion (RFC 7523 §2.2), or with a TLS certificate (RFC 8705 §2). All but the first need
+     * How the client authenticates: with a secret in the form (RFC 6749 §2.3.1), a secret in the `Authorization`
+     * header, a signed assertion (RFC 7523 §2.2), or a TLS certificate (RFC 8705 §2). All but the first need
      * `oauthIssuer`.
      *
      * @defaultValue `client_secret_post`
      */
     readonly clientAuthentication?: ClientAuthenticationMethod | undefined
     /**
-     * The audience of a signed assertion (`aud`, RFC 7523 §3), where the server wants another one.
+     * The audience of a signed assertion (`aud`, RFC 7523 §3), if the server expects another one.
      *
-     * @defaultValue the `issuer`, or the `tokenEndpoint` where the options name that
+     * @defaultValue the `issuer`, or the `tokenEndpoint` if that is configured instead
      */
     readonly assertionAudience?: string | undefined
     /**
-     * The `scope` to ask for (RFC 6749 §3.3): one or more, with a space between them.
+     * The `scope` to request (RFC 6749 §3.3): one or more, separated by spaces.
      *
      * @defaultValue none: the server chooses
      */
     readonly scope?: string | undefined
     /**
-     * More form fields of the token request, such as `audience`, or `resource` (RFC 8707 §2); an array repeats its
-     * field. They belong to a token as its scope does: issuers that differ in them share no token.
+     * Additional form fields for the token request, such as `audience`, or `resource` (RFC 8707 §2); an array repeats
+     * its field. Like the scope, they are part of a token's identity: issuers that differ in them share no tokens.
      *
      * @defaultValue none
      */
@@ -126,7 +127,7 @@ export const weblinkPath = '/IdentityServer/connect/token'
 /**
  * Returns the options of the general issuer, whose tokens every API except weblink accepts.
  *
- * It is asked at `{authUrl}/public/security/v1/token`.
+ * Its token endpoint is `{authUrl}/public/security/v1/token`.
  */
 export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
   return { ...options, tokenPath: generalPath }
@@ -135,7 +136,7 @@ export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions 
 /**
  * Returns the options of the weblink issuer, whose tokens the weblink API accepts.
  *
- * It is asked at `{authUrl}/IdentityServer/connect/token`, for the scope `WebLinkAPI`.
+ * Its token endpoint is `{authUrl}/IdentityServer/connect/token`; the scope is `WebLinkAPI`.
  */
 export function weblinkIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
   return { ...options, tokenPath: weblinkPath, scope: 'WebLinkAPI' }

@@ -9,9 +9,9 @@ import { oauthProofs } from './proofs.ts'
 import type { IssuedToken } from './token-response.ts'
 
 /**
- * Returns the options of any OAuth 2.0 authorization server that gives tokens by client credentials (RFC 6749 §4.4).
+ * Returns the options of any OAuth 2.0 authorization server that issues tokens for client credentials (RFC 6749 §4.4).
  *
- * What does not fit together is refused by `createTokenManager`, everything at once.
+ * `createTokenManager` refuses options that do not fit together, all in one error.
  *
  * @example
  * ```ts

@@ -29,15 +29,15 @@ function behind(tokens: unknown): KnownManager | undefined {
   return typeof tokens === 'object' && tokens !== null ? managers.get(tokens) : undefined
 }
 
-/** How a manager is configured, for tools that look at it. Holds no secret and no credentials. */
+/** A manager's configuration, for tools that inspect it. Holds no secrets and no credentials. */
 export interface ManagerConfiguration {
   readonly issuers: readonly IssuerConfiguration[]
   readonly apis: readonly ApiConfiguration[]
-  /** Whether token requests are made by a `fetch` of the application's. */
+  /** Whether the application's own `fetch` makes the token requests. */
   readonly ownFetch: boolean
   /** Whether tokens are shared with other processes. */
   readonly store: boolean
-  /** Whether rate policies are kept by a limiter of the application's. */
+  /** Whether the application's own limiter enforces the rate policies. */
   readonly limiter: boolean
 }
 
@@ -50,22 +50,22 @@ interface IssuerConfiguration {
   /** The path of the option that names the URL. */
   readonly option: string
   readonly clientAuthentication: string
-  /** Where the credentials are read: the names of variables or a path, if that is known, else the path of the option. */
+  /** Where the credentials are read from: the names of variables or a path if known, otherwise the option's path. */
   readonly credentials: string
-  /** In milliseconds, `undefined` where the default counts. */
+  /** In milliseconds, `undefined` if the default applies. */
   readonly renewBefore: number | undefined
 }
 
 interface ApiConfiguration {
   readonly baseUrl: string
-  /** Name of the issuer whose tokens it takes. */
+  /** Name of the issuer whose tokens it accepts. */
   readonly issuer: string
   readonly ratePolicy: RatePolicy | undefined
 }
 
 /**
- * Returns how a manager was configured when it was created, without any secret; `undefined` for anything that this
- * copy of the package did not create.
+ * Returns a manager's configuration as of its creation, without any secret, or `undefined` for anything that this copy
+ * of the package did not create.
  */
 export function configurationOf(tokens: unknown): ManagerConfiguration | undefined {
   const manager = behind(tokens)
@@ -98,11 +98,11 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
 }
 
 /**
- * What a tool can try out that looks for faults of an application: the objects that the application gave to its
- * manager, and its credentials. `configurationOf` returns what can be printed instead.
+ * What a diagnostic tool can try out: the objects that the application passed to its manager, and its credentials. For
+ * what can be printed, see `configurationOf`.
  */
 export interface Inspection {
-  /** Makes the token requests; `undefined` where the runtime's does. */
+  /** Makes the token requests; `undefined` if the runtime's does. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly store: TokenStore | undefined
   readonly limiter: RateLimiterFactory | undefined
@@ -113,15 +113,17 @@ export interface Inspection {
    */
   clients(issuer: string): Promise<readonly ClientDescription[]>
   /**
-   * Returns what an issuer says to each of its clients, in the order of its credentials. Asks it once for each that the
-   * manager has not asked with, and throws those tokens away.
+   * Returns the issuer's verdict on each of its clients, in the order of its credentials. Makes one request for each
+   * client the manager has not used yet, and discards those tokens.
    *
    * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, or `INVALID_OPTIONS` for an unknown issuer.
    */
   tryClients(issuer: string): Promise<readonly ClientOutcome[]>
 }
 
-/** Returns what can be tried out of a manager; `undefined` for anything that this copy of the package did not create. */
+/**
+ * Returns what can be tried out on a manager, or `undefined` for anything that this copy of the package did not create.
+ */
 export function inspectionOf(tokens: unknown): Inspection | undefined {
   const manager = behind(tokens)
   if (manager === undefined) return undefined

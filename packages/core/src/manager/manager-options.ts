@@ -5,11 +5,11 @@ import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
 import type { SharedStore } from '../store/token-store.ts'
 
-/** A protected API and the issuer whose tokens it takes. */
+/** A protected API and the issuer whose tokens it accepts. */
 export interface ApiOptions<Issuer extends string = string> {
   /**
-   * Origin and path prefix, one for all environments or one for each. A URL belongs to the API with the same
-   * origin and the longest `baseUrl` path that is its prefix on a segment boundary.
+   * Origin and path prefix, one for all environments or one for each. A URL belongs to the API with the same origin and
+   * the longest `baseUrl` path that is a prefix of the URL's path on a segment boundary.
    */
   readonly baseUrl: PerEnvironment
   /** A name from `issuers`. */
@@ -21,24 +21,25 @@ export interface ApiOptions<Issuer extends string = string> {
    */
   readonly ratePolicy?: RatePolicy | undefined
   /**
-   * Which calls may be sent again after a 401, at most twice, or after a status that says that the limit was passed: all,
-   * none, or those of the methods in a list, such as `['GET', 'HEAD']`. The response of another call is its caller's; the
-   * token is renewed and the API pauses all the same. A call's own `resend` goes first.
+   * Which calls may be sent again after a 401 (at most twice) or after a status that refuses them for the rate limit:
+   * all, none, or only the listed methods, such as `['GET', 'HEAD']`. Other calls get the response as it is; the token
+   * is still renewed and the API still pauses. A call's own `resend` takes precedence.
    *
    * @defaultValue true
    */
   readonly resend?: boolean | readonly string[] | undefined
   /**
-   * The status codes by which the API says that a token has expired or was revoked, 400 to 499. Some say 403 or 404, which
-   * can mean something else, too: name them for an API that has no other use for them. A forced renewal is bounded as after
-   * a 401, and a `Bearer` challenge that names another reason still counts. A body is not looked at.
+   * The status codes, 400 to 499, by which the API says that a token has expired or was revoked. Some APIs use 403 or
+   * 404, which can also mean something else: list them only for an API that does not use them otherwise. Forced
+   * renewals are limited as after a 401, and a `Bearer` challenge that names another reason still counts. The body is
+   * not read.
    *
    * @defaultValue [401]
    */
   readonly refusedStatuses?: readonly number[] | undefined
 }
 
-/** A `fetch` for token requests, of the runtime or of a package such as undici. */
+/** A `fetch` for token requests, from the runtime or from a package such as undici. */
 export type TokenFetch = (
   url: string,
   init: {
@@ -56,38 +57,39 @@ export type TokenFetch = (
 
 /** Configures a token manager. */
 export interface TokenManagerOptions<Issuer extends string = string> {
-  /** Token issuers, by names of your choice. */
+  /** Token issuers, under names of your choice. */
   readonly issuers: Readonly<Record<Issuer, IssuerOptions>>
-  /** The APIs that get tokens. A URL outside of them is sent exactly as it would be without Tokenlane. */
+  /** The APIs that get tokens. Calls to any other URL are sent exactly as they would be without Tokenlane. */
   readonly apis: readonly ApiOptions<NoInfer<Issuer>>[]
   /**
-   * The environment that this process is in, such as `testing` or `production`. Needed where a URL is given by
+   * The environment that this process runs in, such as `testing` or `production`. Required if any URL is given per
    * environment.
    *
    * @defaultValue none
    */
   readonly environment?: string | undefined
   /**
-   * Shares the tokens with other processes, so that one of them asks the issuer for all: `redisTokenStore` from
-   * `@tokenlane/redis`, or `sharedStore(store)` from `@tokenlane/core/fleet`. It holds sealed tokens only.
+   * Shares tokens with other processes, so that one of them requests each token for all: `redisTokenStore` from
+   * `@tokenlane/redis`, or `sharedStore(store)` from `@tokenlane/core/fleet`. It only ever holds sealed tokens.
    *
    * @defaultValue each process has its own tokens
    */
   readonly store?: SharedStore | undefined
   /**
-   * Keeps the rate policies of all APIs, for example for several processes: `redisLimiter` of `@tokenlane/redis`.
+   * Enforces the rate policies of all APIs, for example across several processes: `redisLimiter` from
+   * `@tokenlane/redis`.
    *
-   * @defaultValue each manager keeps them by itself, in its own memory
+   * @defaultValue each manager enforces them on its own, in memory
    */
   readonly limiter?: RateLimiterFactory | undefined
   /**
-   * Receives every event, such as `logObserver(console)`; what an observer throws is ignored.
+   * Receives every event, such as `logObserver(console)`. Errors that an observer throws are ignored.
    *
    * @defaultValue none
    */
   readonly observe?: Observer | readonly Observer[] | undefined
   /**
-   * Makes the token requests, for proxies and tests. Never the `fetch` that this manager is plugged into.
+   * Makes the token requests, for proxies and tests. Never pass a `fetch` that this manager is attached to.
    *
    * @defaultValue the runtime's `fetch`
    */

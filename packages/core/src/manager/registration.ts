@@ -16,7 +16,7 @@ import type { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
 
-/** A plain snapshot for a health endpoint, with the names of the manager's issuers. Holds no secret. */
+/** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */
 export interface ManagerStatus<Issuer extends string = string> {
   readonly issuers: Readonly<Record<Issuer, IssuerStatus>>
   /** In the order of the options. */

@@ -6,11 +6,11 @@ import { shape } from '../options/check.ts'
 
 /**
  * Returns an assertion that is read from a file at every token request, such as a token that Kubernetes projects into a
- * pod. Nothing of it is kept and no timer runs, so that a file which was replaced is used at the next token request.
+ * pod. Nothing is cached and no timer runs, so a replaced file is used at the next token request.
  *
- * @param path Of the file; a relative one starts at the working directory of now.
- * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not text; at a token request
- * `CREDENTIALS_UNAVAILABLE`, which names the path, and is tried again like any failed renewal.
+ * @param path Path of the file; a relative one is resolved against the current working directory.
+ * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not a string; at a token request
+ * `CREDENTIALS_UNAVAILABLE`, which names the path and is retried like any failed renewal.
  * @example
  * ```ts
  * oauthIssuer({

@@ -9,25 +9,25 @@ import { readFolder } from './secret-folder.ts'
 import { readJson } from './secret-json.ts'
 
 /**
- * Reads credentials from a JSON file or a mounted folder, anew before each token request and again when the issuer
- * refuses them: a rotated secret is used without a restart.
+ * Reads credentials from a JSON file or a mounted folder before each token request, and again when the issuer refuses
+ * them: a rotated secret is used without a restart.
  *
- * - A JSON file holds `{ "clientId", "clientSecret", "secretIssuedAt"? }`, or an array of these in the order in
- *   which to try them (current, next); `secretIssuedAt` is an ISO 8601 date. Replace it by a rename: a
- *   half-written file counts as unavailable until it is whole.
- * - A folder holds one file per field: `clientId`, `clientSecret`, and where they exist `clientSecretNext`
- *   (tried when the first is refused) and `secretIssuedAt`. White space around the text is ignored, and so are
- *   other files. Where the folder is swapped by a symbolic link, as Kubernetes does, all fields are of one version.
+ * - A JSON file holds `{ "clientId", "clientSecret", "secretIssuedAt"? }`, or an array of these in the order to try
+ *   them (current, next); `secretIssuedAt` is an ISO 8601 date. Replace the file by renaming: a half-written file
+ *   counts as unavailable until it is complete.
+ * - A folder holds one file per field: `clientId`, `clientSecret`, and if they exist, `clientSecretNext` (tried when
+ *   the first is refused) and `secretIssuedAt`. Surrounding white space is ignored, and so are other files. If the
+ *   folder is swapped by a symbolic link, as Kubernetes does, all fields come from the same version.
  *
- * An `oauthIssuer` also knows a key (`clientId`, `privateKey`, and where they are needed `keyId` and `algorithm`), a
+ * An `oauthIssuer` also accepts a key (`clientId`, `privateKey`, and where needed `keyId` and `algorithm`), a
  * certificate (`clientId`, `certificate`, `privateKey`), and the path of a file with an assertion (`clientId`,
- * `assertionFile`, and where it is needed `assertionType`); in a folder also `privateKeyNext`, `keyIdNext` and
+ * `assertionFile`, and where needed `assertionType`); in a folder also `privateKeyNext`, `keyIdNext` and
  * `certificateNext`.
  *
- * @param path Of the file or folder; a relative one starts at the working directory of now.
- * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not text, and from `createTokenManager` if there
- * are no usable credentials then; later `CREDENTIALS_UNAVAILABLE`, which is tried again like any failed renewal.
- * Both name the path and the field, never what is there.
+ * @param path Path of the file or folder; a relative one is resolved against the current working directory.
+ * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not a string, and from `createTokenManager` if
+ * there are no usable credentials at start-up; later `CREDENTIALS_UNAVAILABLE`, which is retried like any failed
+ * renewal. Both name the path and the field, never the content.
  * @example
  * ```ts
  * generalIssuer({ authUrl: 'https://auth.example.com', credentials: fileCredentials('/run/secrets/general') })

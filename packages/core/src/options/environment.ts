@@ -1,7 +1,7 @@
 import { mustBeObject, refuse, shape } from './check.ts'
 import { mustBeSecureUrl } from './secure-url.ts'
 
-/** One URL for all environments, or one for each by name. */
+/** One URL for all environments, or one per environment, by name. */
 export type PerEnvironment = string | Readonly<Record<string, string>>
 
 /**

@@ -2,20 +2,20 @@ import { refuse, shape } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
 import { flag, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 
-/** Options of one call: `tokenlane` among the options that the client takes. */
+/** Options of one call, passed as `tokenlane` among the client's own options. */
 export interface CallOptions {
   /**
-   * A queued call of a higher priority goes before those of a lower one; equal ones go in order. A whole number, which
-   * may be negative. Without effect on an API without a rate policy.
+   * Queued calls with a higher priority go first; calls with the same priority go in order. A whole number, may be
+   * negative. No effect on an API without a rate policy.
    *
    * @defaultValue 0
    */
   readonly priority?: number | undefined
   /**
-   * Whether the call may be sent again after a 401, at most twice, or after a status that says that the limit was
-   * passed. With `false` that response is the caller's; the token is renewed and the API pauses all the same.
+   * Whether the call may be sent again after a 401 (at most twice) or after a status that refuses it for the rate
+   * limit. With `false` the caller gets that response; the token is still renewed and the API still pauses.
    *
-   * @defaultValue what the API's own `resend` says of its method
+   * @defaultValue what the API's own `resend` says for its method
    */
   readonly resend?: boolean | undefined
 }

@@ -8,29 +8,29 @@ import type { Accounting, RateLimit } from './rate-policy.ts'
 export interface LimitedApi {
   /** Origin and path prefix, as the WHATWG URL parser writes it. The same for every process of a fleet. */
   readonly baseUrl: string
-  /** All of them hold at once; may be empty. */
+  /** All of them apply at once; may be empty. */
   readonly limits: readonly RateLimit[]
   readonly spread: boolean
   readonly accounting: Accounting
   /** As in a rate policy. */
   readonly unansweredGrace?: number | undefined
-  /** Units came free: the queue calls `take` again, before this returns. Not to be called from within `take`. */
+  /** Units were freed: the queue calls `take` again before this returns. Must not be called from within `take`. */
   unitsAvailable(): void
   /** The API asked another process to pause: no call goes out for `ms` milliseconds. */
   paused(ms: number): void
   /** Another process lifted the pause: calls may go out again. */
   resumed(): void
-  /** The shared budget cannot be reached; this process keeps to its own share. `reason` must hold no secret. */
+  /** The shared budget cannot be reached; this process uses only its own share. `reason` must hold no secret. */
   failed(reason: string): void
   /** The shared budget is in use again. */
   recovered(): void
 }
 
 /**
- * Creates the limiter of an API that has a rate policy; called at start-up, once for each.
+ * Creates the limiter of an API that has a rate policy; called once per API, at start-up.
  *
- * The limiter keeps every limit, and `spread`, however it is called. It holds nothing that keeps the process alive
- * while no call waits or is under way.
+ * The limiter enforces every limit, and `spread`, however it is called. It must not keep the process alive while no
+ * call waits or is under way.
  */
 export interface RateLimiterFactory {
   (api: LimitedApi): RateLimiter

@@ -3,7 +3,10 @@ import type { Accounting, RateLimit } from './rate-policy.ts'
 
 /** One unit of every limit, taken for one attempt. */
 export interface Permit {
-  /** Notes that the response arrived, so the request has arrived before; and whether it refuses the call for the limit. */
+  /**
+   * Notes that the response arrived (so the request arrived before that), and whether it refuses the call for the
+   * limit.
+   */
   answered(isRefused?: boolean): void
   /** Notes that the attempt ended. Without a response its request may still be on the way. */
   ended(): void
@@ -24,51 +27,56 @@ export interface RateLimiter {
    */
   take(couldUse: number): Permit | NotBefore
   /**
-   * Returns the milliseconds until the `ahead`-th attempt from now may go, by the limits alone, if no attempt goes before
-   * `from`, and if each unit comes free `lag` milliseconds later than one window after its send. With a `lag` of 0 it is
-   * a lower bound.
+   * Returns how many milliseconds from now the `ahead`-th attempt may go, by the limits alone, if no attempt goes
+   * before `from` and each unit is freed `lag` milliseconds later than one window after its send. With a `lag` of 0
+   * this is a lower bound.
    */
   forecast(ahead: number, lag: number, from?: number): number
-  /** Returns how much later than one window after its send a unit came free lately, in milliseconds, for estimates. */
+  /**
+   * Returns how much later than one window after their send units have been freed lately, in milliseconds, for
+   * estimates.
+   */
   lag?(): number
   /**
-   * Returns within how many milliseconds after its send a request is taken to have arrived: as assumed, or as learned
-   * with `accounting: 'learned'`.
+   * Returns how many milliseconds after its send a request counts as arrived: as assumed, or as learned with
+   * `accounting: 'learned'`.
    */
   arrivesWithin?(): number
-  /** Returns the share of the fullest limit that is in use, 0 to 1, for the status; `undefined` while it is not known. */
+  /** Returns the used share of the fullest limit, 0 to 1, for the status; `undefined` while it is not known. */
   used?(): number | undefined
   /**
    * Returns how many attempts the limits allow now, for the status and to compare with what the API says; `undefined`
-   * while it is not known. Then what the API reports counts only where its reset is later than the limiter's own next
-   * unit.
+   * while it is not known. In that case, what the API reports counts only if its reset is later than the limiter's own
+   * next unit.
    */
   unitsLeft?(): number | undefined
   /**
-   * Records the remaining quota that the API just reported, in the response to the permit that was answered last. A limiter
-   * that several processes share compares it with what all of them sent, and grants no more than that before the reset.
-   * Without this method it counts for the attempts of this process only.
+   * Records the remaining quota that the API just reported, in the response to the most recently answered permit. A
+   * limiter shared by several processes compares it with what all of them sent, and grants no more than that before the
+   * reset. Without this method it only counts for this process's attempts.
    */
   reported?(quota: RemainingQuota): void
-  /** The API said that its limit was passed: this process sends nothing for `ms`, and other processes should not. */
+  /**
+   * The API said that its limit is used up: this process sends nothing for `ms`, and neither should other processes.
+   */
   pause?(ms: number): void
   /**
    * Lifts a pause, for every process that shares the limiter; it reports that to the others by `LimitedApi.resumed`.
-   * Without this method `tokens.resume()` lifts the pause of this process only.
+   * Without this method, `tokens.resume()` only lifts this process's pause.
    */
   resume?(): void
   /**
-   * Keeps another policy from now on, also for calls that wait. Units that are used stay used, and count in the
-   * new limits; units that the longest window until now has forgotten do not count. Without this method `tokens.setRatePolicy()` is refused.
+   * Enforces another policy from now on, for waiting calls too. Used units stay used and count towards the new limits;
+   * units older than the longest window so far do not count. Without this method `tokens.setRatePolicy()` is refused.
    */
   setPolicy?(policy: RateLimiterOptions): void
-  /** No call waits any more, because the last ones gave up. */
+  /** No calls are waiting any more, because the last ones gave up. */
   noWaiters?(): void
   /** Shuts the limiter down, after the last attempt. Resolves once pending updates are flushed; must not reject. */
   close?(): Promise<void>
 }
 
-/** Which limits hold, and how. */
+/** Which limits apply, and how. */
 export interface RateLimiterOptions {
   readonly limits: readonly RateLimit[]
   readonly spread: boolean

@@ -16,31 +16,32 @@ export interface RateLimit {
   /** How many calls the API allows in one window, 1 or more. */
   readonly quota: number
   /**
-   * How long the window is, in milliseconds, 10 or more: 1_000 for a second, 60_000 for a minute. More than one call a
-   * millisecond is refused below 1_000, since the window was then given in seconds.
+   * The length of the window in milliseconds, 10 or more: 1_000 for a second, 60_000 for a minute. Below 1_000, more
+   * than one call per millisecond is refused, because the window was probably given in seconds.
    */
   readonly window: number
 }
 
 /**
- * How the moment is found at which a request has arrived at the API at the latest. Its unit comes free one window later.
+ * How the latest moment at which a request can have arrived at the API is determined. Its unit is freed one window
+ * later.
  *
- * `strict` assumes what `unansweredGrace` says, and never more. `learned` starts like that, assumes less with each window
- * that brings no refusal, and keeps a distance from where the API refused a call.
+ * `strict` assumes what `unansweredGrace` says, and never more. `learned` starts that way, assumes less after each
+ * window without a refusal, and keeps a distance from the point where the API refused a call.
  */
 export type Accounting = 'strict' | 'learned'
 
 /** How many calls an API allows, how fast, and how long calls may queue for it. */
 export interface RatePolicy {
   /**
-   * Sliding windows that all hold at once; may be empty. A unit is taken when a call is sent, and comes free one window
-   * after the call has arrived at the latest. So the server never counts more than `quota` calls of this manager in any
-   * `window`, as long as `unansweredGrace` holds.
+   * Sliding windows that all apply at once; may be empty. A unit is taken when a call is sent, and freed one window
+   * after the latest moment at which the call can have arrived. So the server never counts more than `quota` calls from
+   * this manager in any `window`, as long as `unansweredGrace` holds.
    */
   readonly limits: readonly RateLimit[]
   /**
-   * How the moment is found at which a call has arrived at the latest. `learned`: the whole quota of an API whose
-   * responses take long, for a refused call now and then, which is sent again.
+   * How the latest moment at which a call can have arrived is determined. `learned` uses the whole quota of an API with
+   * slow responses, at the price of an occasional refused call, which is sent again.
    *
    * @defaultValue 'strict'
    */
@@ -52,9 +53,9 @@ export interface RatePolicy {
    */
   readonly spread?: boolean | undefined
   /**
-   * By how much longer than another request one travels to the API at most, in milliseconds, 0 or more. A request without
-   * a response counts as arrived that long after its send; four times that for the first one of a connection, which
-   * waits for the set-up. With 60_000 practically only responses count.
+   * How much longer one request can take to reach the API than another, at most, in milliseconds, 0 or more. A request
+   * without a response counts as arrived this long after it was sent; four times as long if it is the first on a
+   * connection, which has to wait for the connection set-up. With 60_000, practically only responses count.
    *
    * @defaultValue 250
    */
@@ -66,38 +67,38 @@ export interface RatePolicy {
    */
   readonly concurrency?: number | undefined
   /**
-   * How many calls may wait, 0 or more; one more is refused with `QUEUE_FULL`. Calls that only wait for a token are not
-   * counted.
+   * How many calls may wait, 0 or more; any further call is refused with `QUEUE_FULL`. Calls that only wait for a token
+   * are not counted.
    *
    * @defaultValue no limit
    */
   readonly maxQueued?: number | undefined
   /**
-   * How long a call may wait in the queue, in milliseconds, above 0. After that it is refused with
-   * `QUEUE_TIMEOUT`, and at once where the limits alone make it wait longer. A call that the API has refused is not sent
-   * again after a pause of more than this.
+   * How long a call may wait in the queue, in milliseconds, above 0. After that it is refused with `QUEUE_TIMEOUT`; it
+   * is refused at once if the limits alone would make it wait longer. A call that the API has refused is not sent again
+   * after a longer pause than this.
    *
    * @defaultValue no limit
    */
   readonly maxWait?: number | undefined
   /**
-   * The longest that a response (`Retry-After`, a rate limit header) pauses the API, in milliseconds, above 0. After
-   * it one call tries. `tokens.resume(baseUrl)` lifts a pause before its end.
+   * The longest pause that a response (`Retry-After`, a rate limit header) can impose, in milliseconds, above 0. After
+   * it, a single call goes out as a trial. `tokens.resume(baseUrl)` ends a pause early.
    *
    * @defaultValue 300_000
    */
   readonly longestPause?: number | undefined
   /**
-   * Whether the API's rate limit headers (`RateLimit`, `X-RateLimit-Remaining` and their like) may slow it down. `false`,
-   * for an API whose headers are wrong: only `Retry-After` is read.
+   * Whether the API's rate limit headers (`RateLimit`, `X-RateLimit-Remaining` and the like) may slow calls down. Use
+   * `false` for an API whose headers are wrong: then only `Retry-After` is read.
    *
    * @defaultValue true
    */
   readonly rateLimitHeaders?: boolean | undefined
   /**
-   * Status codes by which the API refuses a call for its limit. The API then pauses as long as the response says
-   * (`Retry-After`, a rate limit header), otherwise for 1 s, doubling to 60 s, and the call is sent again, at most
-   * 3 times.
+   * Status codes by which the API refuses a call for its rate limit. The API is then paused for as long as the response
+   * says (`Retry-After`, a rate limit header), otherwise for 1 s, doubling up to 60 s, and the call is sent again, at
+   * most 3 times.
    *
    * @defaultValue [429]
    */

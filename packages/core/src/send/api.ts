@@ -9,7 +9,7 @@ export interface Report {
   readonly wwwAuthenticate?: string | null | undefined
   /**
    * Returns the value of any response header by its lower-case name, several values joined by a comma. Called while
-   * `report` runs, for what the API says of its rate limit; an adapter that has no headers leaves it out.
+   * `report` runs, to read what the API says about its rate limit; an adapter without access to headers omits it.
    */
   readonly header?: ((name: string) => string | null | undefined) | undefined
 }
@@ -19,13 +19,13 @@ export interface Exchange<T> extends Report {
   /** What the caller gets if this was the last attempt. */
   readonly result: T
   /**
-   * Frees what an unwanted response holds: drains a short body, cancels a long one. Called at most once; its failure is
-   * ignored.
+   * Frees the resources of an unwanted response: drains a short body, cancels a long one. Called at most once; failures
+   * are ignored.
    */
   discard(): unknown
   /**
-   * Follows a redirect, where the adapter does that itself: called in the place of reading `result`, and resolves with
-   * what the caller gets. `pass.follow()` waits for the pass of a hop within the API.
+   * Follows a redirect, if the adapter does that itself: called instead of reading `result`, and resolves with what the
+   * caller gets. `pass.follow()` waits for the pass of a hop within the API.
    */
   readonly follow?: ((pass: Pass) => Promise<T>) | undefined
 }
@@ -34,99 +34,99 @@ export interface Exchange<T> extends Report {
 export interface AdmitOptions {
   /** Name of the HTTP client, such as `fetch`. For observers only. */
   readonly client?: string | undefined
-  /** HTTP method. An API's list of methods that may be sent again is compared with it. */
+  /** HTTP method, compared with the API's list of methods that may be sent again. */
   readonly method?: string | undefined
-  /** Ends every wait of the call. The client aborts the request itself. */
+  /** Ends all of the call's waits. The client itself aborts the request. */
   readonly signal?: AbortSignal | null | undefined
   /**
-   * Calls of a higher priority go first where an API has a rate policy; a whole number.
+   * Calls with a higher priority go first if the API has a rate policy; a whole number.
    *
    * @defaultValue 0
    */
   readonly priority?: number | undefined
   /**
-   * Whether the same request can be sent again; `false` for a body that can be read once.
+   * Whether the same request can be sent again; `false` for a body that can only be read once.
    *
    * @defaultValue true
    */
   readonly replayable?: boolean | undefined
   /**
-   * Whether the call may be sent again after a 401, at most twice, or after a passed limit. With `false` that response is
-   * final; the token is renewed and the API pauses all the same.
+   * Whether the call may be sent again after a 401 (at most twice) or after a refusal for the rate limit. With `false`
+   * that response is final; the token is still renewed and the API still pauses.
    *
-   * @defaultValue what the API's own `resend` says of the method
+   * @defaultValue what the API's own `resend` says for the method
    */
   readonly resend?: boolean | undefined
 }
 
 /** How `send` treats a call. */
 export interface SendOptions extends AdmitOptions {
-  /** A pass for the first attempt, for a client that waits elsewhere than it sends. `send` releases it. */
+  /** A pass for the first attempt, for a client that waits in one place and sends in another. `send` releases it. */
   readonly pass?: Pass | undefined
 }
 
-/** What comes after an attempt: its response is the caller's, or the call goes again. */
+/** What follows an attempt: the caller gets its response, or the call is sent again. */
 export type Verdict = 'final' | 'again'
 
 /** The right to send one attempt. */
 export interface Pass {
-  /** The `Authorization` header to send. Goes on the wire and nowhere else. */
+  /** The `Authorization` header to send. It goes on the wire and nowhere else. */
   readonly authorization: string
   /**
-   * Notes that the request leaves. A pass that is released before gives its unit of the rate policy back at once; after
-   * that a unit stays taken for as long as the request may be on its way.
+   * Notes that the request is leaving. A pass released before this returns its unit of the rate policy at once;
+   * afterwards, the unit stays taken for as long as the request may be on its way.
    */
   sent(): void
   /**
-   * Judges the response, once per attempt. `again` means that one more attempt is due: see `next`. After a redirect the
-   * pass holds no slot any more, and keeps the manager open until it is released.
+   * Judges the response, once per attempt. `again` means that one more attempt is due: see `next`. After a redirect,
+   * the pass no longer holds a slot, but keeps the manager open until it is released.
    */
   report(report: Report): Verdict
   /**
-   * Waits for the pass of the next attempt, before all calls that were not sent yet; releases this one.
+   * Waits for the next attempt's pass, ahead of all calls not yet sent; releases this one.
    *
    * @throws as `admit` does.
    */
   next(): Promise<Pass>
   /**
-   * Waits for the pass of a redirect within the API, and releases this one. It goes before all calls that were not sent
-   * yet, and is not refused for a full queue or a closing manager.
+   * Waits for the pass of a redirect within the API, and releases this one. It goes ahead of all calls not yet sent,
+   * and is not refused because of a full queue or a closing manager.
    *
-   * @param call what is asked of the redirected request, as of `admit`.
+   * @param call options of the redirected request, as for `admit`.
    * @throws as `admit` does.
    */
   follow(call?: AdmitOptions): Promise<Pass>
   /**
-   * Gives back what the call holds. Safe to call again.
+   * Gives back everything the call holds. Safe to call again.
    *
    * @param failure what the attempt failed with, for observers.
    */
   release(failure?: unknown): void
 }
 
-/** A protected API: what adapters talk to. */
+/** A protected API, as adapters see it. */
 export interface Api {
   /** Origin and path prefix of the API, as the WHATWG URL parser writes it. */
   readonly baseUrl: string
-  /** Name of the issuer whose tokens it takes. */
+  /** Name of the issuer whose tokens it accepts. */
   readonly issuer: string
   /**
-   * Sends a call with a live token, and again after a 401 that speaks of the token, at most twice.
+   * Sends a call with a live token, and again after a 401 about the token, at most twice.
    *
-   * `attempt` performs one HTTP exchange with the given `Authorization` header; what it throws is passed on.
+   * `attempt` performs one HTTP exchange with the given `Authorization` header; errors it throws are passed on.
    *
    * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`: then nothing was
    * sent, except an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, call?: SendOptions): Promise<T>
   /**
-   * Returns the right to send one attempt, for clients that make the attempts themselves: at once where nothing has to be
-   * waited for, else as a promise. Every failure is a rejection.
+   * Returns the right to send one attempt, for clients that make the attempts themselves: synchronously if there is
+   * nothing to wait for, otherwise as a promise. Every failure is a rejection.
    *
-   * The adapter releases every pass that it takes, whatever happens.
+   * The adapter must release every pass it takes, whatever happens.
    *
-   * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's
-   * reason if it aborts.
+   * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`; the signal's reason
+   * if it aborts.
    */
   admit(call?: AdmitOptions): Pass | Promise<Pass>
 }
@@ -135,31 +135,31 @@ export interface Api {
 export interface ApiStatus {
   readonly baseUrl: string
   readonly issuer: string
-  /** Queued calls, where the API has a rate policy. */
+  /** Queued calls, if the API has a rate policy. */
   readonly queued?: number
-  /** Calls under way, where the API has a rate policy. */
+  /** Calls under way, if the API has a rate policy. */
   readonly running?: number
   /**
-   * Share of the fullest limit that is in use, 0 to 1, where the limiter knows it: by this process, or with a shared
-   * limiter by all processes, as it said last.
+   * Used share of the fullest limit, 0 to 1, if the limiter knows it: as used by this process, or with a shared limiter
+   * by all processes, as last reported.
    */
   readonly quotaUsed?: number
-  /** Calls that the limits allow now, where the limiter knows it: as `quotaUsed`, and less where the API itself says so. */
+  /** Calls that the limits allow now, if the limiter knows it: like `quotaUsed`, and less if the API itself says so. */
   readonly quotaLeft?: number
   /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
-  /** About what the API takes, where it refuses what the rate policy allows: the limits that are kept instead. */
+  /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
   readonly allows?: readonly NamedLimit[]
   /**
-   * Where slow responses and a strict policy leave less than 0.7 of the quota to calls that wait: the `share` that they
-   * got when they waited last, and the `option` of the rate policy that gives more.
+   * If slow responses and a strict policy leave waiting calls less than 0.7 of the quota: the `share` that they got
+   * when calls last waited, and the `option` of the rate policy that gives more.
    */
   readonly slowed?: { readonly share: number; readonly option: string }
-  /** ISO 8601, while the API is paused because it said that the limit was passed. */
+  /** ISO 8601, while the API is paused because it refused a call for its rate limit or reported zero remaining. */
   readonly pausedUntil?: string
   /**
-   * ISO 8601, while calls are queued: when the last of them goes out at the earliest, by the limits and the time that
-   * calls held their slots. The time that responses take, later calls and pauses that the API asks for add to it.
+   * ISO 8601, while calls are queued: the earliest time at which the last of them goes out, by the limits and the time
+   * calls held their slots. Response times, later calls and pauses that the API asks for add to it.
    */
   readonly emptyAt?: string
 }

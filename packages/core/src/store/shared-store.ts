@@ -8,10 +8,10 @@ import { type StoreKey, storeKeys } from './store-key.ts'
 import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'
 
 /**
- * Returns what the option `store` of a manager takes: a token store, and what managers need to share their tokens by it.
- * Only applications that share tokens load that.
+ * Returns the value for a manager's `store` option: a token store, with what managers need to share tokens through it.
+ * Only applications that share tokens load this code.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` for what is not a token store, and for what is not a key.
+ * @throws TokenlaneError `INVALID_OPTIONS` for anything that is not a token store, and for an invalid key.
  * @example
  * ```ts
  * const tokens = createTokenManager({ issuers, apis, store: sharedStore(new MyStore()) })

@@ -2,9 +2,10 @@ import { isTokenlaneError, TokenlaneError } from '../errors.ts'
 import { shape } from '../options/check.ts'
 
 /**
- * What a store seals tokens with whose clients have nothing that stays the same, as with an assertion from outside: text
- * of 32 characters or more, such as `openssl rand -base64 32` prints. Of several, the first seals and all open, so that one
- * can be rotated: `[old, new]` everywhere, then `[new, old]`, then `new`. A function is asked before the store is.
+ * What a store seals tokens with if their clients have no lasting secret, as with an assertion from outside: text of 32
+ * characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and all open, so
+ * that keys can be rotated: `[old, new]` everywhere, then `[new, old]`, then `new`. A function is called before the
+ * store is.
  */
 export type StoreKey = KeyTexts | (() => KeyTexts | Promise<KeyTexts>)
 

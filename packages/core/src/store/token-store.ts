@@ -4,11 +4,11 @@ import type { TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource } from '../issuer/token-source.ts'
 
 /**
- * Where several processes keep their tokens together, so that one of them asks the issuer for all.
+ * Where several processes keep their tokens, so that one of them requests each token for all.
  *
- * An entry is a sealed text that shows nothing of the token. A `name` stands for one issuer, client and secret, and is
- * safe to be part of a key. Every method must be atomic and safe for concurrent callers. A method may throw, hang or
- * be late: each process then asks for its own tokens until the store works again.
+ * An entry is sealed text that reveals nothing about the token. A `name` stands for one issuer, client and secret, and
+ * is safe to use as part of a key. Every method must be atomic and safe for concurrent callers. A method may throw,
+ * hang or be late: each process then requests its own tokens until the store works again.
  */
 export interface TokenStore {
   /**
@@ -19,24 +19,24 @@ export interface TokenStore {
   claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim>
   /**
    * Keeps `entry` for `lifetime` milliseconds, and gives the right back. Changes nothing unless `fence` is the right
-   * that is held now, so that a process whose lease ran out does not overwrite what its successor wrote.
+   * currently held, so that a process whose lease ran out does not overwrite what its successor wrote.
    */
   write(name: string, fence: string, entry: string, lifetime: number): Promise<unknown>
   /**
    * Gives the right back without an entry. The next process gets it after `pause` milliseconds. Changes nothing unless
-   * `fence` is the right that is held now.
+   * `fence` is the right currently held.
    */
   release(name: string, fence: string, pause: number): Promise<unknown>
   /** Removes the entry if it is still exactly `entry`. */
   drop(name: string, entry: string): Promise<unknown>
   /**
-   * Waits for the process that holds the right under `name`, `ms` milliseconds at most or until `signal` aborts.
+   * Waits for the process that holds the right under `name`, for at most `ms` milliseconds or until `signal` aborts.
    *
    * Called after `claim` has returned `'locked'`. Returns the entry as soon as it is written, if the store knows it
-   * without a further request. Else it returns `undefined`, when another process may claim the right (after the
-   * `pause` of `release`) or at any other time: the caller claims again.
+   * without a further request. Otherwise returns `undefined`, either when another process may claim the right (after
+   * the `pause` of `release`) or at any other time: the caller then claims again.
    *
-   * Optional: without it processes claim again after 20 to 500 ms.
+   * Optional: without it, processes claim again after 20 to 500 ms.
    */
   wait?(name: string, ms: number, signal: AbortSignal): Promise<StoreEntry | undefined>
   /**
@@ -46,21 +46,21 @@ export interface TokenStore {
   server?(): Promise<SharedServer>
 }
 
-/** Facts about the server behind a shared token store or rate limiter. Hold no address and no password. */
+/** Facts about the server behind a shared token store or rate limiter. They contain no address and no password. */
 export interface SharedServer {
-  /** The same for everything that is kept on this server; changes when the server starts anew. */
+  /** The same for everything kept on this server; changes when the server restarts. */
   readonly id: string
   /** Name and version, such as `Redis 7.0.15`. */
   readonly name: string
   /** How far this machine's clock is ahead of the server's, in milliseconds. */
   readonly clockOffset: number
-  /** What the server does when its memory is full; `undefined` if it could not be looked at. */
+  /** What the server does when its memory is full; `undefined` if that could not be read. */
   readonly evictionPolicy?: string | undefined
-  /** The command that the server refuses to this user, such as `INFO`, where less could be looked at for it. */
+  /** A command that the server refuses to this user, such as `INFO`, if that limits what could be read. */
   readonly refused?: string | undefined
 }
 
-/** An entry, and how many milliseconds are left of it by the store's own clock, where it has one. */
+/** An entry, and how many milliseconds it has left by the store's own clock, if it has one. */
 export interface StoreEntry {
   readonly entry: string
   readonly expiresIn?: number | undefined
@@ -69,15 +69,15 @@ export interface StoreEntry {
 /** What a process finds in the store. */
 export type StoreClaim =
   | StoreEntry
-  /** The right to write the entry: ask the issuer, then `write` or `release`. */
+  /** The right to write the entry: request a token, then `write` or `release`. */
   | { readonly fence: string }
-  /** Another process holds that right, and asks the issuer now. */
+  /** Another process holds that right and is requesting a token. */
   | 'locked'
 
 /** Registered, so that it also holds across two copies of the package. */
 export const sharing: unique symbol = Symbol.for('tokenlane.sharing') as never
 
-/** A token store with what managers need to share their tokens by it: `sharedStore` makes it of a store. */
+/** A token store with what managers need to share tokens through it: `sharedStore` turns a store into one. */
 export interface SharedStore extends TokenStore {
   readonly [sharing]: unknown
 }

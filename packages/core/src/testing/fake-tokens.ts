@@ -14,18 +14,18 @@ import type { TokenManager } from '../token-manager.ts'
 /** An API of a fake manager. */
 export interface FakeApiOptions<Issuer extends string = string> {
   /**
-   * Origin and path prefix, one for all environments or one for each; `http:` is allowed, since the token is worth
-   * nothing.
+   * Origin and path prefix, one for all environments or one for each; `http:` is allowed, because the token is
+   * worthless.
    */
   readonly baseUrl: PerEnvironment
   /**
-   * The issuer whose tokens it takes.
+   * The issuer whose tokens it accepts.
    *
    * @defaultValue 'test'
    */
   readonly issuer?: Issuer | undefined
   /**
-   * As for `createTokenManager`. `concurrency`, `maxQueued`, `maxWait` and `limitedStatuses` hold; no call waits for
+   * As for `createTokenManager`. `concurrency`, `maxQueued`, `maxWait` and `limitedStatuses` apply; no call waits for
    * `limits`, `spread` or the end of a pause.
    */
   readonly ratePolicy?: RatePolicy | undefined
@@ -41,7 +41,7 @@ export interface FakeApiOptions<Issuer extends string = string> {
 export interface FakeTokensOptions<Issuer extends string = string> {
   /** The APIs that get tokens: base URLs, or the `apis` of `createTokenManager`. */
   readonly apis: readonly (string | FakeApiOptions<Issuer>)[]
-  /** Which environment the test is in, where a `baseUrl` is given by environment. */
+  /** The environment the test is in, if a `baseUrl` is given per environment. */
   readonly environment?: string | undefined
   /**
    * Issuers that no API names, for `getToken`.
@@ -57,34 +57,34 @@ export interface FakeTokensOptions<Issuer extends string = string> {
   readonly token?: string | undefined
 }
 
-/** A token manager for unit tests, with what a test wants to steer and to know. */
+/** A token manager for unit tests, with methods to control it and to check what calls did. */
 export interface FakeTokens<Issuer extends string = string> extends TokenManager<Issuer> {
   /**
-   * Returns what calls have done since the start, or since `reset`.
+   * Returns counts of what calls did since the start, or since `reset`.
    *
-   * @param baseUrl The `baseUrl` of one of the `apis`; without it the sum of all.
+   * @param baseUrl The `baseUrl` of one of the `apis`; if omitted, the sum of all.
    * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
    */
   counts(baseUrl?: string | URL): CallCounts
   /**
-   * Takes the response to the next attempt for a 401 that refuses the token, whatever the response is. The token is
-   * replaced and the call is sent once more, if its body can be sent again. Asked for twice, it holds for two attempts.
+   * Treats the response to the next attempt as a 401 that refuses the token, whatever it is. The token is replaced and
+   * the call is sent once more, if its body can be sent again. Call it twice for two attempts.
    *
-   * @param baseUrl The `baseUrl` of one of the `apis`; without it the next attempt to each of them.
+   * @param baseUrl The `baseUrl` of one of the `apis`; if omitted, the next attempt to each of them.
    * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
    */
   refuseOnce(baseUrl?: string | URL): void
   /**
-   * Lets the next call that needs a token fail: it rejects with a `TokenlaneError`, and nothing is sent.
+   * Makes the next call that needs a token fail: it rejects with a `TokenlaneError`, and nothing is sent.
    *
    * @param code The error's `code`. The default is `TOKEN_REQUEST_REFUSED`.
-   * @param issuer The issuer that gives no token; without it each of them.
+   * @param issuer The issuer that returns no token; if omitted, each of them.
    */
   failOnce(code?: TokenFailure, issuer?: Issuer): void
   /**
-   * Holds calls in their queue from now on, until what comes back is released.
+   * Holds calls in their queue from now on, until the returned hold is released.
    *
-   * @param baseUrl The `baseUrl` of one of the `apis`; without it all of them.
+   * @param baseUrl The `baseUrl` of one of the `apis`; if omitted, all of them.
    * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
    */
   hold(baseUrl?: string | URL): Hold
@@ -93,13 +93,13 @@ export interface FakeTokens<Issuer extends string = string> extends TokenManager
 }
 
 /**
- * Returns a token manager for unit tests: no issuer, no TLS, no waiting. Every adapter takes it.
+ * Returns a token manager for unit tests: no issuer, no TLS, no waiting. It works with every adapter.
  *
  * Calls go through the real send rule and the real queue, so that they are sent again after a 401 and refused when the
- * queue is full. There is always a token, and no call waits but while it is held. It holds no secret: test environments
- * that imitate a browser may create it.
+ * queue is full. There is always a token, and calls wait only while they are held. It holds no secrets, so test
+ * environments that emulate a browser may create it.
  *
- * @throws TokenlaneError `INVALID_OPTIONS`, naming every option that is wrong and what is allowed.
+ * @throws TokenlaneError `INVALID_OPTIONS`, naming every invalid option and what is allowed.
  * @example
  * ```ts
  * const tokens = fakeTokens({ apis: ['https://api.example.com/'], token: 'abc' })

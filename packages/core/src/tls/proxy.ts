@@ -8,14 +8,14 @@ interface Process {
 export interface EnvironmentProxy {
   /** The variable, such as `HTTPS_PROXY`. */
   readonly variable: string
-  /** Host and port, without user name and password. */
+  /** Host and port, without a user name or password. */
   readonly place: string
   /** Whether the runtime's `fetch` goes through it. */
   readonly used: boolean
 }
 
 /**
- * Returns the proxy that the environment names for `url`, and whether the runtime's `fetch` uses it.
+ * Returns the proxy that the environment sets for `url`, and whether the runtime's `fetch` uses it.
  *
  * Node uses it with `NODE_USE_ENV_PROXY=1` or `--use-env-proxy`, from 22.21 and 24.0 on. Deno and Bun always do.
  */

@@ -3,7 +3,7 @@ import type { Expiry } from '../time/expiry.ts'
 const redacted = '[redacted]'
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
-/** A bearer token (RFC 6750). Only `value` shows it: printed, logged or as JSON the token is `[redacted]`. */
+/** A bearer token (RFC 6750). Only `value` reveals it: printed, logged or as JSON, the token is `[redacted]`. */
 export class AccessToken {
   readonly #value: string
   readonly #issuer: string
