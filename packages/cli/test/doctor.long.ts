@@ -227,13 +227,13 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { API_URL: good['API_URL'] } }),
   },
   {
-    name: 'the URL of the other issuer',
+    name: "the other issuer's URL",
     id: 'wrong-path',
     broken: () => issuerAt(String(good['WEBLINK_AUTH_URL'])),
     mended: rightIssuer,
   },
   {
-    name: 'the URL of an API as the issuer',
+    name: "an API's URL as the issuer",
     id: 'not-an-issuer',
     broken: () => issuerAt(String(good['API_URL']).replace(/\/$/, '')),
     mended: rightIssuer,
@@ -277,7 +277,7 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'a server that offers TLS 1.1 at most',
+    name: 'a server that offers at most TLS 1.1',
     id: 'tls-too-old',
     broken: async () =>
       issuerAt(
@@ -353,7 +353,7 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'a client that is not allowed to do this',
+    name: 'a client that may not use this grant',
     id: 'request-refused',
     broken: async () => issuerAt(await tlsServer(tokenServer(400, { error: 'unauthorized_client' }))),
     mended: rightIssuer,
@@ -380,7 +380,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1), WEBLINK_SECRET_ISSUED_AT: daysAgo(1) } }),
   },
   {
-    name: 'a URL outside every API',
+    name: 'a URL that matches no API',
     id: 'call-unrouted',
     broken: () => ({ args: ['--url', 'https://127.0.0.1/records'] }),
     mended: () => ({ args: ['--url', `${good['API_URL']}records`] }),
@@ -516,7 +516,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { ANY_CERTIFICATE: undefined } }),
   },
   {
-    name: "a proxy of the application's own `fetch` that is down",
+    name: "a proxy that is down, used by the application's own `fetch`",
     id: 'own-fetch-failed',
     broken: async () => ({
       args: ['--module', ownFetch],
@@ -525,7 +525,7 @@ const setups: readonly BrokenSetup[] = [
     mended: async () => ({ env: { OWN_PROXY: await tunnelProxy() } }),
   },
   {
-    name: 'a wrong path below the issuer',
+    name: 'a wrong path under the issuer',
     id: 'wrong-path',
     broken: () => ({ env: { AUTH_URL: `${good['AUTH_URL']}/oauth` } }),
     mended: rightIssuer,
@@ -557,7 +557,7 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'an issuer that does not decode the credentials of `client_secret_basic`',
+    name: 'an issuer that does not decode `client_secret_basic` credentials',
     id: 'wrong-secret',
     broken: async () => {
       const url = await tlsServer(undecodingServer('client-1', 'a+b/c='))
@@ -778,7 +778,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a clock that is a day behind, so that certificates are not yet valid',
-    row: 'a clock by which certificates are not yet valid, or have expired',
+    row: 'a clock that makes certificates look expired or not yet valid',
     id: 'clock-off',
     async broken() {
       const date = new Date(Date.now() + 86_400_000).toUTCString()
@@ -791,7 +791,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a clock that is three years ahead, so that certificates have expired',
-    row: 'a clock by which certificates are not yet valid, or have expired',
+    row: 'a clock that makes certificates look expired or not yet valid',
     id: 'clock-off',
     async broken() {
       const date = new Date(Date.now() - 3 * 365 * 86_400_000).toUTCString()
@@ -884,7 +884,7 @@ const setups: readonly BrokenSetup[] = [
     says: /"severity":"error".* is of https:\/\/127.*\/cluster, for .*trust who signs/,
   },
   {
-    name: 'an assertion that every user may read',
+    name: 'an assertion that every user can read',
     id: 'assertion-readable',
     async broken() {
       const broken = await workload()
@@ -909,7 +909,7 @@ const setups: readonly BrokenSetup[] = [
     says: /last replaced 56 min ago. Its assertion expires in 3 min.*subPath/,
   },
   {
-    name: 'a wrong prefix in the `baseUrl` of an API',
+    name: "a wrong prefix in an API's `baseUrl`",
     id: 'call-unrouted',
     broken: () => ({
       env: { API_URL: `${good['API_URL']}v2/` },
@@ -919,13 +919,13 @@ const setups: readonly BrokenSetup[] = [
     says: /outside the APIs of this origin: .*\/v2\//,
   },
   {
-    name: 'a quota that others use up',
+    name: 'a quota used up by others',
     id: 'call-limited',
     broken: limitedApi,
     mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--module', application] }),
   },
   {
-    name: 'a process that takes the token away',
+    name: 'another process that invalidates the token',
     id: 'token-contested',
     broken: async () => {
       const refused = new Set<string | undefined>()
