@@ -859,7 +859,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'assertion-not-sent',
     broken: () => workload({ audience: 'https://other.example.com' }),
     mended: renewed,
-    says: /for another audience \(https:\/\/other/,
+    says: /has the wrong audience \(https:\/\/other/,
   },
   {
     name: 'a missing assertion file, and no other proof',
