@@ -52,6 +52,6 @@ function withoutEnvFile(argv: readonly string[]): [file: string | undefined, oth
   })
   const given = tokens.find((one) => one.kind === 'option' && one.name === 'env-file')
   if (given?.kind !== 'option') return [undefined, [...argv]]
-  if (typeof given.value !== 'string') throw new WrongUsage('--env-file needs the path of a file')
+  if (typeof given.value !== 'string') throw new WrongUsage('--env-file needs a file path')
   return [given.value, argv.toSpliced(given.index, given.inlineValue ? 1 : 2)]
 }

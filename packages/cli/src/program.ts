@@ -26,74 +26,74 @@ Examples:
   $ npx tokenlane judge -- python3 client.py
   $ npx tokenlane sandbox
 
-The application is the module that exports \`tokens\`. It is named by --module, or
-it is tokens.ts or tokens.js in src, lib, app, the folder itself or dist.
+The application is the module that exports \`tokens\`: the one given by --module,
+or else tokens.ts or tokens.js in src, lib, app, the current folder or dist.
 Without such a module, the options and these environment variables are used:
 AUTH_URL, API_URL, GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, WEBLINK_AUTH_URL,
 WEBLINK_URL, WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
 No option takes a secret: other users of the machine can read arguments.
 
-Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage,
+Exit status: 0 no problems, 1 findings, 2 wrong usage,
 3 the application was not found or cannot be loaded, or the program that judge
 started never called.`
 
-const helpOfThis = 'prints this help'
+const helpOfThis = 'print this help'
 
 const judgeHelp = `
 Scenes:
 ${scenes.map(({ name, title }) => `  ${name.padEnd(17)} ${title}`).join('\n')}
 
-Each scene starts the program anew. It gets URLs, credentials and the certificate
+Each scene starts the program again. It gets URLs, credentials and the certificate
 authority as environment variables, and is stopped with SIGTERM.
 
-Exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 the program never called.`
+Exit status: 0 no problems, 1 findings, 2 wrong usage, 3 the program never called.`
 
 /** Returns the parser of the command line. It calls `end` with the exit status of the command that ran. */
 export function createProgram(end: (status: number) => void): Command {
   const program = new Command('tokenlane')
-    .description('Finds out why calls to an OAuth 2.0 API fail, and names the fix.')
+    .description('Finds out why calls to an OAuth 2.0 API fail, and how to fix it.')
     .addHelpText('after', help)
     .helpOption('-h, --help', helpOfThis)
-    .helpCommand('help [command]', 'prints the help of a command')
+    .helpCommand('help [command]', "print a command's help")
     .exitOverride()
     .configureOutput({ outputError: () => {} })
 
   application(program.command('doctor'))
-    .description('looks at options, DNS, TLS, clock, tokens, secrets and rate limits, and names what to fix')
-    .option('--url <url>', 'makes one GET call to this URL, with a token')
-    .option('--secret-days <days>', 'warns of secrets that have this many days left, or fewer', days)
-    .option('--json', 'prints one JSON object: { ok, findings, looked }')
+    .description('check options, DNS, TLS, clock, tokens, secrets and rate limits, and say what to fix')
+    .option('--url <url>', 'make one GET call to this URL, with a token')
+    .option('--secret-days <days>', 'warn of secrets with this many days left, or fewer', days)
+    .option('--json', 'print one JSON object: { ok, findings, looked }')
     .action(async (options: DoctorOptions & { json?: true }) => end(await doctor(options)))
 
   application(program.command('token'))
-    .description('prints the token of an issuer, and nothing else')
+    .description("print an issuer's token, and nothing else")
     .argument('<issuer>', 'its name, such as general')
     .addOption(new Option('--print <form>', 'what to print').choices(tokenForms).default('token'))
-    .option('--show', 'prints it on a terminal, too')
+    .option('--show', 'print it even to a terminal')
     .action(async (issuer: string, options: TokenOptions) => end(await token(issuer, options)))
 
   application(program.command('call'))
-    .description('makes one call: writes each event to standard error, and the body to standard output')
-    .argument('<url>', 'absolute URL of an API')
+    .description('make one call: write each event to standard error, and the body to standard output')
+    .argument('<url>', "an API's absolute URL")
     .option('--method <method>', 'HTTP method', 'GET')
     .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
 
   program
     .command('init')
     .helpOption('-h, --help', helpOfThis)
-    .description('reads what an API publishes about its tokens, and prints tokens.ts and .env')
+    .description('read what an API publishes about its tokens, and print tokens.ts and .env')
     .argument('<url>', 'a URL of the API')
-    .option('--issuer <url>', 'authorization server that you trust, which is asked')
+    .option('--issuer <url>', 'authorization server that you trust, to be contacted')
     .option('--token-endpoint <url>', 'where tokens are issued, instead of --issuer')
-    .option('--name <name>', 'name of the issuer in tokens.ts')
-    .option('--base-url <url>', 'what every URL of the API begins with')
+    .option('--name <name>', "the issuer's name in tokens.ts")
+    .option('--base-url <url>', 'what all URLs of the API begin with')
     .addOption(
-      new Option('--client-authentication <method>', 'how the client proves itself').choices(
+      new Option('--client-authentication <method>', 'how the client authenticates').choices(
         clientAuthentications,
       ),
     )
-    .option('--scope <scopes>', 'scopes to ask for, with spaces between them')
-    .option('--no-resource', 'leaves `resource` out of token requests')
+    .option('--scope <scopes>', 'scopes to request, separated by spaces')
+    .option('--no-resource', 'leave `resource` out of token requests')
     .action(async (url: string, options: InitOptions) => {
       const questions = process.stdin.isTTY ? questionsThrough(process.stdin, process.stderr) : undefined
       try {
@@ -105,19 +105,19 @@ export function createProgram(end: (status: number) => void): Command {
 
   program
     .command('judge')
-    .description('grades a program in any language: plays what goes wrong in production, and counts')
+    .description('grade a program in any language: simulate production failures, and count what they cost')
     .helpOption('-h, --help', helpOfThis)
     .argument('<command...>', 'what to run, after --: it makes calls until it is stopped')
-    .option('--scene <name>', 'plays this scene alone; repeatable', (name, all?: string[]) => [
+    .option('--scene <name>', 'play only this scene; repeatable', (name, all?: string[]) => [
       ...(all ?? []),
       name,
     ])
-    .option('--json', 'prints one JSON object: { ok, grade, seed, scenes }')
-    .option('--junit <file>', 'writes a JUnit report, too')
-    .option('--sarif <file>', 'writes a SARIF 2.1.0 log, too')
-    .option('--seed <number>', 'draws the same network delays again', seed, 1)
+    .option('--json', 'print one JSON object: { ok, grade, seed, scenes }')
+    .option('--junit <file>', 'also write a JUnit report')
+    .option('--sarif <file>', 'also write a SARIF 2.1.0 log')
+    .option('--seed <number>', 'repeat the same network delays', seed, 1)
     .addOption(
-      new Option('--authentication <method>', 'how the issuers want the client to prove itself')
+      new Option('--authentication <method>', 'how the issuers want the client to authenticate')
         .choices(['client_secret_post', 'client_secret_basic'])
         .default('client_secret_post'),
     )
@@ -125,13 +125,11 @@ export function createProgram(end: (status: number) => void): Command {
     .action(async (command: string[], options: JudgeOptions) => end(await judge(command, options)))
 
   // stands here for the help only: `runTokenlane` starts the sandbox, which parses its own arguments
-  program
-    .command('sandbox')
-    .description('starts two issuers and two APIs on this machine; see sandbox --help')
+  program.command('sandbox').description('start two issuers and two APIs on this machine; see sandbox --help')
 
   program
     .command('completion')
-    .description('prints the completion script of a shell: eval "$(tokenlane completion bash)"')
+    .description('print a shell completion script: eval "$(tokenlane completion bash)"')
     .addArgument(new Argument('<shell>', 'which one').choices(shells))
     .action((shell: (typeof shells)[number]) => {
       print(completionScript(program, shell))
@@ -153,7 +151,7 @@ function application(command: Command): Command {
   return command
     .helpOption('-h, --help', helpOfThis)
     .option(names.module, 'module that exports `tokens`, TypeScript or JavaScript')
-    .option(names.loadTimeout, 'how long that module may take to load: 10 unless given', seconds)
+    .option(names.loadTimeout, 'how long that module may take to load (default: 10)', seconds)
     .option('--env-file <path>', 'file of environment variables')
     .option(names.authUrl, 'general issuer, instead of AUTH_URL')
     .option(names.apiUrl, 'its API, instead of API_URL')

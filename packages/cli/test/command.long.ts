@@ -83,7 +83,7 @@ test('on a terminal a token is printed only with --show', async () => {
   } finally {
     process.stdout.isTTY = isTTY
   }
-  expect(error).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^A token on a terminal .* --show$/))
+  expect(error).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^A token printed to a terminal .* --show$/))
 })
 
 test('token says why there is none, with status 1', async () => {
@@ -97,7 +97,7 @@ test('call writes the body to standard output, and the story without the token t
   const { status, stdout, stderr } = await tokenlane(['call', `${good['API_URL']}records?page=2`], good)
   expect(status).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ page: 2 })
-  expect(stderr).toContain(`belongs to ${good['API_URL']}, which takes tokens of general`)
+  expect(stderr).toContain(`belongs to ${good['API_URL']}, which accepts tokens from general`)
   expect(stderr).toMatch(/general: new token/)
   expect(stderr).toMatch(/ ms {2}status 200, application\/json\n$/)
   expect(stderr).not.toMatch(/Bearer|eyJ|page=2/)
@@ -258,7 +258,7 @@ test.each([
   ['another form', ['token', 'general', '--print', 'yaml'], /Allowed choices are token, header, env, json/],
   ['days that are no number', ['doctor', '--secret-days', 'ten'], /a whole number of days/],
   ['no time to load', ['doctor', '--load-timeout', '0'], /a whole number of seconds, from 1 to 9999/],
-  ['what is not a URL', ['call', 'records'], /^Give an absolute URL/],
+  ['what is not a URL', ['call', 'records'], /^Pass an absolute URL/],
   [
     'an env file that is not there',
     ['doctor', '--env-file', 'no.env'],

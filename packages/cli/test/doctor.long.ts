@@ -190,7 +190,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'wrong-secret',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET: 'not-the-secret' } }),
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
-    says: /again into GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, whole/,
+    says: /into GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET again, complete/,
   },
   {
     name: 'a wrong secret in a module that obtains its tokens while it loads',
@@ -693,7 +693,7 @@ const setups: readonly BrokenSetup[] = [
       env: { HTTPS_PROXY: await tunnelProxy({ status: 502 }), NODE_USE_ENV_PROXY: '1' },
     }),
     mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
-    says: /does not reach the server/,
+    says: /cannot reach the server/,
   },
   {
     name: 'a proxy that is down and that only axios uses',
@@ -703,7 +703,7 @@ const setups: readonly BrokenSetup[] = [
       env: { HTTPS_PROXY: `http://127.0.0.1:${await deadPort()}` },
     }),
     mended: () => ({ env: { AXIOS_PROXY: 'none' } }),
-    says: /axios reads HTTPS_PROXY by itself/,
+    says: /axios reads HTTPS_PROXY itself/,
   },
   {
     name: 'a proxy of ALL_PROXY that is down, and that axios alone uses',
@@ -714,7 +714,7 @@ const setups: readonly BrokenSetup[] = [
       env: { ALL_PROXY: `http://127.0.0.1:${await deadPort()}` },
     }),
     mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
-    says: /axios reads ALL_PROXY by itself/,
+    says: /axios reads ALL_PROXY itself/,
   },
   {
     name: 'no direct route, and an unused proxy that is down',
@@ -818,7 +818,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'secret-expiring',
     broken: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(400) } }),
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1) } }),
-    says: /lifetime of the secret is over/,
+    says: /secret's lifetime is over/,
   },
   {
     name: "the two APIs' URLs swapped",
@@ -852,7 +852,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'assertion-not-sent',
     broken: () => workload({ lifetime: -60_000 }),
     mended: renewed,
-    says: /"severity":"error".*expired at .*check that what renews it runs/,
+    says: /"severity":"error".*expired at .*check that whatever renews it is running/,
   },
   {
     name: 'an assertion for another audience, and no other proof',
@@ -881,7 +881,7 @@ const setups: readonly BrokenSetup[] = [
       return broken
     },
     mended: renewed,
-    says: /"severity":"error".* is of https:\/\/127.*\/cluster, for .*trust who signs/,
+    says: /"severity":"error".* was issued by https:\/\/127.*\/cluster for .*trust the assertion's signer/,
   },
   {
     name: 'an assertion that every user can read',
@@ -916,7 +916,7 @@ const setups: readonly BrokenSetup[] = [
       args: ['--url', `${good['API_URL']}records`],
     }),
     mended: () => ({ env: { API_URL: good['API_URL'] } }),
-    says: /outside the APIs of this origin: .*\/v2\//,
+    says: /outside the APIs on this origin: .*\/v2\//,
   },
   {
     name: 'a quota used up by others',
@@ -938,7 +938,7 @@ const setups: readonly BrokenSetup[] = [
       return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
     },
     mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
-    says: /Share the tokens of all processes/,
+    says: /Share tokens between all processes/,
   },
   {
     name: 'an API that never responds',
@@ -995,7 +995,7 @@ const setups: readonly BrokenSetup[] = [
       env: { REDIS_URL: (await redisUserWith('~*', '&*', '+@all')).replace(':password', ':other') },
     }),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
-    says: /user name (?:or|and) password of Redis/,
+    says: /Redis user name (?:or|and) password/,
   },
   {
     name: 'a Redis with TLS whose authority is not trusted',
@@ -1142,7 +1142,7 @@ test('an issuer that only the `fetch` of the application reaches is fine', async
   const { found } = await doctor(['--module', ownFetch], env)
   expect(idsOf(found.findings)).toEqual([])
   expect(found.looked).toContain(
-    `https://${target} (issuer general): through the \`fetch\` of the application: reached; directly: ECONNREFUSED`,
+    `https://${target} (issuer general): through the application's \`fetch\`: reached; directly: ECONNREFUSED`,
   )
 })
 
@@ -1152,7 +1152,7 @@ test('a user of Redis without INFO is told that the eviction policy could not be
   const { found } = await doctor(args ?? [], { ...good, ...env })
   expect(idsOf(found.findings)).toEqual([])
   expect(found.looked).toContain(
-    'token store: works, on Redis; could not look at its eviction policy, since it refuses INFO',
+    'token store: works, on Redis; could not read its eviction policy, since it refuses INFO',
   )
 })
 

@@ -111,7 +111,7 @@ test('without a terminal, nothing is sent to an authorization server that the AP
   await expect(init(url, {})).rejects.toThrow(`If you trust it, confirm it: --issuer ${server.origin}/`)
   expect(server.requests).toEqual([])
   expect(api.requests).toEqual(['GET /mcp', `GET ${ofApi}`])
-  expect(told).toContain(`names as authorization server: ${server.origin}.`)
+  expect(told).toContain(`names this authorization server: ${server.origin}.`)
   expect(told).toContain(`only ${new URL(url).host} says that this is ${server.origin}/`)
   expect(printed).toBe('')
 })
@@ -137,7 +137,7 @@ export const tokens = createTokenManager({
   apis: [{ baseUrl: '${url}', issuer: 'crm' }],
 })
 
-# .env: the client that is registered at ${server.origin}
+# .env: the client registered at ${server.origin}
 CRM_CLIENT_ID=
 CRM_CLIENT_SECRET=
 `)
@@ -148,10 +148,10 @@ test('a person who confirms is asked for what is missing, with the usual answer 
   const { status, asked } = await answering(url, ['y', 'private_key_jwt', 'a', ''])
   expect(status).toBe(0)
   expect(asked).toEqual([
-    `Do you trust ${server.origin}/, and may it be asked? [y/N]`,
-    'How does the client prove itself (client_secret_post, private_key_jwt)? [client_secret_post]',
+    `Do you trust ${server.origin}/? It will be contacted. [y/N]`,
+    'How does the client authenticate (client_secret_post, private_key_jwt)? [client_secret_post]',
     'Which scope?',
-    `Every URL of the API begins with? [${url}]`,
+    `What do all URLs of the API begin with? [${url}]`,
   ])
   expect(printed).toContain(`assertionAudience: '${server.origin}'`)
   expect(printed).toContain("scope: 'a'")
@@ -214,8 +214,8 @@ test('a token endpoint at another server, a missing grant and DPoP are told', as
     server: { token_endpoint: 'https://tokens.example.com/t', grant_types_supported: ['implicit'] },
   })
   expect(await init(url, { issuer: server.origin, resource: false })).toBe(0)
-  expect(told).toContain(`the secret goes to https://tokens.example.com, because ${server.origin} says so`)
-  expect(told).toContain('does not name client credentials')
+  expect(told).toContain(`the secret will go to https://tokens.example.com, because ${server.origin} says so`)
+  expect(told).toContain('does not list client credentials')
   expect(told).toContain('DPoP')
   expect(printed).not.toContain('resource')
 })
@@ -232,7 +232,7 @@ test('a redirect is told and not followed', async () => {
   const target = await serve((_, response) => response.end())
   const api = await serve((_, response) => response.writeHead(302, { location: target.origin }).end())
   expect(await init(api.origin, {})).toBe(1)
-  expect(told).toContain(`redirects to ${target.origin}. If that is the API, name it instead.`)
+  expect(told).toContain(`redirects to ${target.origin}. If that is the API, use that URL instead.`)
   expect(target.requests).toEqual([])
 })
 

@@ -37,7 +37,7 @@ export function fromEnvironment(source: Source): TokenManager {
   if (Object.keys(issuers).length === 0)
     throw new CannotLook(
       'Found no application: name the module that exports `tokens` (--module src/tokens.ts), or set AUTH_URL and ' +
-        'GENERAL_CLIENT_ID and GENERAL_CLIENT_SECRET, or give --env-file',
+        'GENERAL_CLIENT_ID and GENERAL_CLIENT_SECRET, or use --env-file',
     )
   return createTokenManager({ issuers, apis })
 }

@@ -51,7 +51,7 @@ function exportsOf(path: string, loaded: Exports): Exports {
   // a CommonJS module may have its exports on `default` only
   const exports: Record<string, unknown> = { ...(loaded['default'] as object | undefined), ...loaded }
   if (exports['tokens'] === undefined)
-    throw new CannotLook(`${path} has no export \`tokens\`: export the token manager by that name`)
+    throw new CannotLook(`${path} has no export \`tokens\`: export the token manager under that name`)
   return exports
 }
 

@@ -18,9 +18,9 @@ export function checkAssertionFiles({ tokens, now }: Facts): Finding[] {
 
 function readable(issuer: string, { path }: AssertionFile): Finding {
   return finding('assertion-readable', 'warning', `issuer ${issuer}`, {
-    seen: `Every user of this machine may read ${path}.`,
-    why: 'Whoever reads an assertion can get tokens with it until it expires.',
-    fix: 'Let only the user of the application read it (mode 0600 or 0640).',
+    seen: `Every user on this machine can read ${path}.`,
+    why: 'Anyone who can read an assertion can get tokens with it until it expires.',
+    fix: "Make it readable only by the application's user (mode 0600 or 0640).",
   })
 }
 
@@ -38,8 +38,8 @@ function stale(
 ): Finding {
   return finding('assertion-stale', 'warning', `issuer ${issuer}`, {
     seen: `${path} was last replaced ${minutes(now.getTime() - replacedAt.getTime())} ago. Its assertion expires in ${minutes(expiresAt.getTime() - now.getTime())}.`,
-    why: 'It should have been replaced at four fifths of its life. When it has expired, there are no new tokens.',
-    fix: 'Check that what renews the file runs, and that it is mounted as a whole: Kubernetes never replaces a file that is mounted by `subPath`, nor a copy.',
+    why: 'It should have been replaced after four fifths of its lifetime. Once it expires, there are no new tokens.',
+    fix: 'Check that whatever renews the file is running, and that its whole folder is mounted: Kubernetes never updates a file mounted with `subPath`, or a copy.',
   })
 }
 
@@ -50,21 +50,21 @@ export function signersOf({ assertionFiles = [] }: TokenFacts): string {
   return assertionFiles
     .map(
       ({ path, issuer, subject }) =>
-        `${path} is of ${issuer || 'nobody (no `iss`)'}, for ${subject || 'nobody (no `sub`)'}.`,
+        `${path} was issued by ${issuer || 'nobody (no `iss`)'} for ${subject || 'nobody (no `sub`)'}.`,
     )
     .join(' ')
 }
 
 const trust =
-  'Let the issuer trust who signs the assertion (`iss` and its keys), for this subject (`sub`) and client.'
+  "Configure the issuer to trust the assertion's signer (`iss` and its keys) for this subject (`sub`) and client."
 
 /** Returns what to do about a refused assertion. */
 export function refusedFix({ assertionFiles = [] }: TokenFacts): string {
   const inside = assertionFiles.find(({ issuer }) => /\.svc(?:\.|$)/.test(URL.parse(issuer)?.hostname ?? ''))
   return inside === undefined
     ? trust
-    : `${trust} It cannot read the keys at ${inside.issuer} unless it runs in the cluster: give it the keys, or set \`--service-account-issuer\` of the cluster to a URL that it can reach.`
+    : `${trust} It cannot read the keys at ${inside.issuer} unless it runs in the cluster: give it the keys, or set the cluster's \`--service-account-issuer\` to a URL it can reach.`
 }
 
 export const unsentFix =
-  'Request the assertion for the audience that the message names, check that what renews it runs, and check the clock of this machine.'
+  "Request the assertion for the audience named in the message, check that whatever renews it is running, and check this machine's clock."

@@ -18,14 +18,14 @@ export function checkAudiences(facts: Facts): Finding[] {
         status === 401 ? 'error' : isAccepted ? 'info' : 'warning',
         `API ${baseUrl}`,
         {
-          seen: `Tokens of the issuer "${issuer}" are for ${seen.join(', ')} (\`aud\`). The API's metadata allows ${resource} (\`resource\`).`,
+          seen: `Tokens from the issuer "${issuer}" are for ${seen.join(', ')} (\`aud\`). The API's metadata allows ${resource} (\`resource\`).`,
           why: isAccepted
-            ? 'The API accepted the token: it does not compare audiences, or its metadata is out of date.'
+            ? 'The API accepted the token: either it does not check audiences, or its metadata is out of date.'
             : 'An API refuses tokens for another audience.',
           fix:
             right.length > 0
-              ? `Set \`issuer\` of this API to ${right.join(' or ')}.`
-              : `Request tokens for ${resource}: with \`parameters: { resource: '${resource}' }\` of the issuer (RFC 8707), or with the scope or \`audience\` that stands for this API there.`,
+              ? `Set this API's \`issuer\` to ${right.join(' or ')}.`
+              : `Request tokens for ${resource}: set \`parameters: { resource: '${resource}' }\` on the issuer (RFC 8707), or the scope or \`audience\` by which it knows this API.`,
         },
       )
     })

@@ -42,11 +42,11 @@ export function checkCall(facts: Facts): Finding[] {
       ? [
           finding('no-response', 'error', url, {
             seen: 'The API sent no response to the call.',
-            why: 'Calls of the application wait until their own timeout.',
-            fix: "The server hangs, or nothing is behind its load balancer: tell the API's operator.",
+            why: "The application's calls wait until their own timeout.",
+            fix: "The server hangs, or there is nothing behind its load balancer: tell the API's operator.",
           }),
         ]
-      : [failed(url, `The call failed (${failure}).`, 'Check the server and the way to it.')]
+      : [failed(url, `The call failed (${failure}).`, 'Check the server and the network path to it.')]
   }
   // the finding of the audience explains it, unless the next token was accepted
   if (status === 401 && !call.isNextAccepted && isForAnother(api, facts)) return []
@@ -56,11 +56,11 @@ export function checkCall(facts: Facts): Finding[] {
       finding('call-forbidden', 'error', url, {
         seen: call.isHtml ? 'Status 403 with an HTML page.' : 'Status 403.',
         why: call.isHtml
-          ? 'A proxy or a firewall answered in place of the API.'
-          : 'The API accepted the token, and this client may not do this.',
+          ? 'A proxy or firewall responded instead of the API.'
+          : 'The API accepted the token, but this client is not allowed to do this.',
         fix: call.isHtml
-          ? 'Have the proxy or firewall allow this host.'
-          : "Ask the API's operator for this right, or for the scope that it needs.",
+          ? 'Allow this host in the proxy or firewall.'
+          : "Ask the API's operator for this permission, or which scope it needs.",
       }),
     ]
   if (status !== undefined && status >= 400)
@@ -81,8 +81,8 @@ function limited(url: string, status: number | undefined): Finding {
     status === undefined || status === 429 ? '' : ` It was sent again after the pause: status ${status}.`
   return finding('call-limited', later ? 'warning' : 'error', url, {
     seen: `The API refused the doctor's only call for its rate limit.${later}`,
-    why: 'Something else uses the quota, such as another process or manager, or `ratePolicy` allows more than the API does.',
-    fix: 'Set `ratePolicy` of this API to what its operator allows, and share it between all processes: docs/guide/fleet.md.',
+    why: 'Something else is using the quota, such as another process or manager, or `ratePolicy` allows more than the API does.',
+    fix: "Set this API's `ratePolicy` to what its operator allows, and share it between all processes: docs/guide/fleet.md.",
   })
 }
 
@@ -91,7 +91,7 @@ function unrouted(url: string, all: readonly string[]): Finding {
   const near = all.filter((baseUrl) => baseUrl.startsWith(`${origin}/`))
   const seen =
     near.length > 0
-      ? `The path is outside the APIs of this origin: ${near.join(', ')}.`
+      ? `The path is outside the APIs on this origin: ${near.join(', ')}.`
       : `The URL is outside every configured API: ${all.join(', ') || 'there are none'}.`
   return finding('call-unrouted', 'error', url, {
     seen,
@@ -108,21 +108,21 @@ function unauthorized(
 ): Finding {
   if (isNextAccepted)
     return finding('token-contested', 'warning', url, {
-      seen: `Status 401 for a token that the issuer "${issuer}" had just given, and another one for the next token.`,
-      why: 'A token ends when another process gets the next one, if the issuer keeps one live token for each client.',
+      seen: `Status 401 for a token that the issuer "${issuer}" had just issued, and again for the next token.`,
+      why: 'If the issuer keeps only one live token per client, a token ends when another process gets the next one.',
       fix: hasStore
-        ? 'Another program uses the same client: give it a client of its own.'
-        : 'Share the tokens of all processes by a `store`, such as that of @tokenlane/redis: docs/guide/fleet.md.',
+        ? 'Another program uses the same client: give it its own.'
+        : 'Share tokens between all processes through a `store`, such as the one in @tokenlane/redis: docs/guide/fleet.md.',
     })
   if (challenge === 'invalid_token' || isTokenRefused)
     return finding('call-wrong-issuer', 'error', url, {
-      seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just given.`,
-      why: `The API does not take the tokens of the issuer "${issuer}".`,
-      fix: `Check that API and issuer belong to the same environment${others.length === 0 ? '' : `. If they are, set \`issuer\` of this API to ${others.map((other) => `"${other}"`).join(' or ')}`}.`,
+      seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just issued.`,
+      why: `The API does not accept tokens from the issuer "${issuer}".`,
+      fix: `Check that the API and the issuer belong to the same environment${others.length === 0 ? '' : `. If they do, set this API's \`issuer\` to ${others.map((other) => `"${other}"`).join(' or ')}`}.`,
     })
   return finding('call-unauthorized', 'error', url, {
     seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,
-    why: 'The API asks for something other than a bearer token, or a proxy in front of it refuses.',
+    why: 'The API wants something other than a bearer token, or a proxy in front of it refuses the call.',
     fix: "Ask the API's operator what this URL needs.",
   })
 }
@@ -130,7 +130,7 @@ function unauthorized(
 function failed(url: string, seen: string, fix: string): Finding {
   return finding('call-failed', 'error', url, {
     seen,
-    why: 'Calls of the application fail in the same way.',
+    why: "The application's calls fail in the same way.",
     fix,
   })
 }

@@ -57,8 +57,8 @@ function ignoredFile(
 ): Finding {
   const certificates = unknown.length > 0 ? ` The certificate of ${originsOf(unknown)} is refused.` : ''
   return finding('ca-file-ignored', isNeeded ? 'error' : 'warning', file, {
-    seen: `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} of them`}.${certificates}`,
-    why: 'Its authorities are not known, so every request to their servers fails before anything is sent.',
+    seen: `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${certificates}`,
+    why: 'Its CAs are not trusted, so every request to servers with their certificates fails before anything is sent.',
     fix: `${fix} Then restart.`,
   })
 }
@@ -67,11 +67,11 @@ function unknownAuthority(servers: readonly Shown[], extra: ExtraAuthorities | u
   const [{ certificate, certificateFailure: code }] = servers as readonly [Shown]
   const hosts = new Set(servers.map(({ origin }) => new URL(origin).hostname))
   // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
-  const guess = hosts.size > 1 ? ' One authority for several hosts is probably a TLS-intercepting proxy.' : ''
+  const guess = hosts.size > 1 ? ' One CA for several hosts is probably a TLS-intercepting proxy.' : ''
   return finding('authority-unknown', 'error', `authority "${certificate.authority}"`, {
     seen: `It signed the certificate of ${originsOf(servers)}, and this process does not trust it (${code}).${guess}`,
     why: 'Every request to these servers fails before anything is sent.',
-    fix: `Get the authority's certificate from your network's operator, ${
+    fix: `Get the CA's certificate from your network's operator, ${
       extra === undefined
         ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
         : `add it to ${extra.file}, which NODE_EXTRA_CA_CERTS names and which has ${extra.count === 1 ? 'another one' : `${extra.count} others`}, and restart.`
@@ -92,7 +92,7 @@ function privateAuthorities(servers: readonly Shown[]): Finding[] {
         )
         .join(' '),
       why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',
-      fix: 'Nothing, if you know this authority.',
+      fix: 'Nothing, if you know this CA.',
     }),
   ]
 }
@@ -111,7 +111,7 @@ function refusedCertificate({ origin, roles, certificate, certificateFailure: co
     return finding('certificate-not-yet-valid', 'error', origin, {
       seen: `The certificate is not valid until ${dateOf(from)}. ${validity}`,
       why,
-      fix: "Check this machine's clock. If it is right, the server's operator has to install the certificate that is valid.",
+      fix: "Check this machine's clock. If it is right, the server's operator has to install a valid certificate.",
     })
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return finding('certificate-host', 'error', origin, {
@@ -131,8 +131,8 @@ function expiring({ origin, certificate: { until } }: Shown, now: number): Findi
   if (left >= soon) return []
   return [
     finding('certificate-expires', 'warning', origin, {
-      seen: `The certificate ends on ${dateOf(until)}, in ${Math.floor(left / day)} days.`,
-      why: 'From then on every request fails.',
+      seen: `The certificate expires on ${dateOf(until)}, in ${Math.floor(left / day)} days.`,
+      why: 'From then on, every request fails.',
       fix: "Tell the server's operator.",
     }),
   ]

@@ -73,7 +73,7 @@ test.each([
     'Remove the path /oauth from `issuers.general.authUrl`: /public/security/v1/token is appended to it.',
   ],
   ['tokenEndpoint', '/oauth/public/security/v1/token', "it is `token_endpoint` in the server's metadata"],
-  ['issuer', '/realms/company', "name the server's `tokenEndpoint` instead"],
+  ['issuer', '/realms/company', "set the server's `tokenEndpoint` instead"],
 ])('a wrong path of %s at %s is fixed where it stands', (option, path, fix) => {
   const wrong = { ...issuer, option, url: `https://auth.example.com${path}` }
   const [found] = checkTokens(
@@ -165,15 +165,15 @@ test('an API that refuses the tokens of its issuer may be that of another issuer
   const call = { ...called, status: 401, challenge: 'invalid_token' }
   const issuers = [issuer, { ...issuer, name: 'weblink' }]
   const configuration = { ...facts({}).configuration, issuers }
-  expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('set `issuer` of this API to "weblink"')
-  expect(checkCall(facts({ call }))[0]?.fix).not.toContain('set `issuer`')
+  expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('set this API\'s `issuer` to "weblink"')
+  expect(checkCall(facts({ call }))[0]?.fix).not.toContain('`issuer`')
 })
 
 test('where processes take each other\u2019s token away, the fix is a store, or another client if there is one', () => {
   const call = { ...called, status: 401, isTokenRefused: true, isNextAccepted: true }
   const configuration = { ...facts({}).configuration, store: true }
   expect(checkCall(facts({ call }))[0]?.fix).toContain('`store`')
-  expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('a client of its own')
+  expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('give it its own')
 })
 
 const limits = [{ quota: 30, window: 1_000 }]
@@ -188,12 +188,12 @@ test('an API that refuses what its rate policy allows has one finding, by its he
     {
       id: 'policy-differs',
       subject: baseUrl,
-      seen: 'This API allows about 10 per 1 s, `ratePolicy` says 30 per 1 s, or something else uses the quota.',
+      seen: 'The API allows about 10 per 1 s, but `ratePolicy` says 30 per 1 s, or something else uses the quota.',
     },
   ])
   const events = [{ type: 'policy.differs', api: baseUrl, configured: limits, seen: allows } as const]
   expect(checkRates(facts({ ...refusing, events }))).toMatchObject([
-    { id: 'policy-differs', seen: 'The API names 10 per 1 s; the rate policy has 30 per 1 s.' },
+    { id: 'policy-differs', seen: "The API's headers report 10 per 1 s; the rate policy has 30 per 1 s." },
   ])
   expect(checkRates(facts({ configuration: limited }))).toEqual([])
 })
@@ -206,7 +206,7 @@ test('an API that slow responses keep below its quota is named with the option t
       id: 'policy-slow',
       severity: 'info',
       subject: baseUrl,
-      seen: 'Calls that wait get 0.43 of the quota.',
+      seen: 'Waiting calls get only 0.43 of the quota.',
       fix: expect.stringContaining("`accounting: 'learned'`") as string,
     },
   ])

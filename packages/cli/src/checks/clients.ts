@@ -21,14 +21,14 @@ function ofAssertions(facts: TokenFacts): Finding[] {
       return [
         finding('assertion-not-sent', 'warning', subject, {
           seen: fault,
-          why: 'The issuer would refuse it, so it was not sent: the client proves itself in another way, and calls fail when that ends.',
+          why: 'The issuer would refuse it, so it was not sent. The client authenticates in another way, and calls will fail when that ends.',
           fix: unsentFix,
         }),
       ]
     if (outcome !== 'refused') return []
     return [
       finding('assertion-refused', 'warning', subject, {
-        seen: `The issuer refuses the assertion, and accepts another client of the list. ${signersOf(facts)}`.trim(),
+        seen: `The issuer refuses the assertion, but accepts another client in the list. ${signersOf(facts)}`.trim(),
         why: 'Calls will fail when the other one ends.',
         fix: refusedFix(facts),
       }),
@@ -38,7 +38,7 @@ function ofAssertions(facts: TokenFacts): Finding[] {
   const droppable = finding('secret-droppable', 'info', subject, {
     seen: 'The issuer accepts the assertion as well as the secret.',
     why: 'The secret is not needed any more.',
-    fix: 'Put the assertion in front of the list in every process, then end the secret at the issuer: docs/guide/from-secret-to-none.md.',
+    fix: 'Put the assertion first in the list in every process, then revoke the secret at the issuer: docs/guide/from-secret-to-none.md.',
   })
   return [...found, ...(isDroppable ? [droppable] : [])]
 }
@@ -52,17 +52,17 @@ function ofSecrets({ issuer, clients: all = [] }: TokenFacts): Finding[] {
     return [
       finding('secrets-both-live', 'warning', subject, {
         seen: `The issuer accepts ${accepted.length} of the ${clients.length} secrets.`,
-        why: 'The rotation is not finished: an old secret that still works can be misused.',
-        fix: 'When every process has the new secret, let the issuer end the old one, and remove it here.',
+        why: 'The rotation is not finished, and an old secret that still works can be misused.',
+        fix: 'When every process has the new secret, revoke the old one at the issuer and remove it here.',
       }),
     ]
   if (refused === -1) return []
   const isFirst = refused === 0
   return [
     finding('secret-refused', 'warning', subject, {
-      seen: `The issuer refuses secret ${refused + 1} of ${clients.length}, and accepts another.`,
+      seen: `The issuer refuses secret ${refused + 1} of ${clients.length}, but accepts another.`,
       why: isFirst
-        ? 'The old secret has ended: every process that starts sends it first, in vain.'
+        ? 'The old secret no longer works: every process that starts sends it first, in vain.'
         : 'If it is the next secret, calls will fail when the current one ends.',
       fix: isFirst
         ? 'Put the newer secret in its place, and remove the old one.'

@@ -29,11 +29,11 @@ export function checkClock(facts: Facts): Finding[] {
   const certificates = refused.map(({ origin }) => origin).join(', ')
   return [
     finding('clock-off', signs || refused.length > 0 ? 'error' : 'warning', "this machine's clock", {
-      seen: `It is ${distance(offset)} ${off.map(({ of }) => of).join(', ')}.${certificates && ` By their clocks the certificate of ${certificates} is valid; by this one it is not.`}`,
+      seen: `It is ${distance(offset)} ${off.map(({ of }) => of).join(', ')}.${certificates && ` By their clocks, the certificate of ${certificates} is valid; by this one, it is not.`}`,
       why: certificates
         ? 'Certificates are judged by this clock: requests to these servers fail before anything is sent.'
         : 'Certificates are judged by this clock, and signed assertions are refused if it is off.',
-      fix: 'Synchronize the clock of this machine (NTP). If it is right, the server is wrong: tell its operator.',
+      fix: "Synchronize this machine's clock (NTP). If it is right, the server's is wrong: tell its operator.",
     }),
   ]
 }
@@ -73,12 +73,12 @@ function isOff({ offset }: Clock): boolean {
 
 function ofServer({ of, offset, isRedis }: Clock): Finding {
   return finding('clock-off', 'warning', of, {
-    seen: `Its clock is ${distance(-offset)} this machine's, and other servers differ.`,
+    seen: `Its clock is ${distance(-offset)} this machine's; other servers' clocks are not.`,
     why: isRedis
-      ? 'Rate limits are counted by the clock of Redis. When it is set right in one step, up to one more quota is sent in a window.'
-      : 'If it checks signed assertions by this clock, it refuses them.',
+      ? "Rate limits are counted by Redis's clock. If it is corrected in one step, up to one extra quota is sent in a window."
+      : 'If it checks signed assertions against this clock, it refuses them.',
     fix: isRedis
-      ? 'Synchronize its machine (NTP); let a clock that is off be slewed, not set.'
+      ? 'Synchronize its machine (NTP), and slew a clock that is off instead of setting it.'
       : 'Tell its operator.',
   })
 }

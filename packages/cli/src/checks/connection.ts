@@ -41,19 +41,19 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
     return found(
       'tls-too-old',
       `The server does not support TLS 1.2 or later (${code}). Tokenlane sends no secret below TLS 1.2.`,
-      'Ask its operator for TLS 1.2 or later. Check that nothing on the way opens TLS.',
+      'Ask its operator for TLS 1.2 or later. Check that nothing on the way intercepts TLS.',
     )
   if (isOpen)
     return code === 'ETIMEDOUT'
       ? found(
           'no-response',
           'It accepts the connection, then sends nothing for 5 s.',
-          'Check the port in the URL. If it is right, the server hangs, or nothing is behind its load balancer: tell its operator.',
+          'Check the port in the URL. If it is right, the server hangs, or there is nothing behind its load balancer: tell its operator.',
         )
       : found(
           'connection-failed',
-          `It accepts the connection, and TLS failed (${code}).`,
-          'Check the port in the URL. If it is right, a firewall cuts the connection, or the port does not speak TLS.',
+          `It accepts the connection, but TLS failed (${code}).`,
+          'Check the port in the URL. If it is right, a firewall drops the connection, or the port does not speak TLS.',
         )
   if (proxy?.used === true) {
     const { place, variable } = proxy
@@ -67,8 +67,8 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
   if (proxy !== undefined && throughProxy?.failure === undefined)
     return found(
       'proxy-unused',
-      `The direct connection failed (${code}). ${proxy.variable} names the proxy ${proxy.place}, which Node does not use.`,
-      `Set ${/^all/i.test(proxy.variable) ? 'HTTPS_PROXY to the same, and ' : ''}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
+      `The direct connection failed (${code}). ${proxy.variable} is set to the proxy ${proxy.place}, but Node does not use it.`,
+      `Set ${/^all/i.test(proxy.variable) ? 'HTTPS_PROXY to the same value, and ' : ''}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
     )
   const also = throughProxy
     ? ` So did the connection through the proxy ${proxy?.place} (${proxy?.variable}): ${codeOf(throughProxy)}.`
@@ -77,29 +77,29 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
     return found(
       'host-unknown',
       `DNS has no address for ${origins} (${code}).${also}`,
-      'Check the spelling of the URL, and the DNS of this machine or its VPN.',
+      "Check the URL's spelling, and the DNS settings of this machine or its VPN.",
     )
   if (code === 'ECONNREFUSED')
     return found(
       'connection-refused',
       `The port refuses connections (${code}).${also}`,
-      'Check the port in the URL. If it is right, the server is down, or a firewall refuses.',
+      'Check the port in the URL. If it is right, the server is down, or a firewall refuses the connection.',
     )
   return found(
     'connection-failed',
     `The connection failed (${code}).${also}`,
-    'Usually a firewall, or a proxy that must be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
+    'Usually a firewall, or a proxy that has to be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
   )
 }
 
 function proxyFix({ place, variable }: EnvironmentProxy, status: number | undefined): string {
   if (status === undefined)
-    return `Check ${variable}, and that the proxy runs. A host that needs no proxy can stand in NO_PROXY.`
+    return `Check ${variable}, and that the proxy is running. List hosts that need no proxy in NO_PROXY.`
   if (status === 407)
-    return `Put the user name and password that the proxy wants into ${variable}: http://user:password@${place}, each percent-encoded.`
+    return `Put the user name and password for the proxy into ${variable}, each percent-encoded: http://user:password@${place}`
   return status < 500
-    ? "Ask the proxy's operator to allow this host and port, or name the host in NO_PROXY."
-    : 'The proxy does not reach the server: check the URL. A host that needs no proxy can stand in NO_PROXY.'
+    ? "Ask the proxy's operator to allow this host and port, or list the host in NO_PROXY."
+    : 'The proxy cannot reach the server: check the URL. List hosts that need no proxy in NO_PROXY.'
 }
 
 function codeOf({ failure, proxyStatus }: Reach): string {
@@ -122,9 +122,9 @@ function ofAxios(servers: readonly ServerFacts[], use: NonNullable<Facts['axios'
       use === 'exported' ? 'error' : 'warning',
       `calls of axios, proxy ${place}`,
       {
-        seen: `axios reads ${variable} by itself, and cannot reach ${originsOf(group)} through its proxy ${place} (${codeOf(throughProxy ?? {})}). Everything else connects directly.`,
-        why: 'Every call of axios to these servers fails, although token requests and other clients work.',
-        fix: `Correct or unset ${variable}, name the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
+        seen: `axios reads ${variable} itself, and cannot reach ${originsOf(group)} through its proxy ${place} (${codeOf(throughProxy ?? {})}). Everything else connects directly.`,
+        why: 'Every axios call to these servers fails, although token requests and other clients work.',
+        fix: `Correct or unset ${variable}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
       },
     )
   })
@@ -140,10 +140,10 @@ function ownFetch(
 ): Finding {
   const { directly } = throughFetch ?? {}
   return finding('own-fetch-failed', 'error', origins, {
-    seen: `The application's \`fetch\` cannot reach it (${code}). A direct connection ${directly === undefined ? 'works' : `fails, too (${directly})`}.`,
-    why: `Token requests to ${roles} use the option \`fetch\`: without a token no call is sent.`,
+    seen: `The application's \`fetch\` cannot reach it (${code}). A direct connection ${directly === undefined ? 'works' : `also fails (${directly})`}.`,
+    why: `Token requests to ${roles} use the \`fetch\` option: without a token, no call is sent.`,
     fix: isCertificateCode.test(code)
-      ? 'Give its dispatcher or agent the authority (`ca`), or set NODE_EXTRA_CA_CERTS to its file and restart.'
-      : `Check the proxy, dispatcher or agent of this \`fetch\`${directly === undefined ? ', or leave the option out' : ', and the URL'}.`,
+      ? 'Give its dispatcher or agent the CA (`ca`), or set NODE_EXTRA_CA_CERTS to the CA file and restart.'
+      : `Check the proxy, dispatcher or agent of this \`fetch\`${directly === undefined ? ', or remove the option' : ', and the URL'}.`,
   })
 }

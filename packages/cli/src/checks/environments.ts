@@ -13,9 +13,9 @@ export function checkEnvironments({ configuration }: Facts): Finding[] {
     if (api === auth) return []
     return [
       finding('environments-mixed', 'warning', baseUrl, {
-        seen: `The API is at ${hosts[0]}, and its issuer "${issuer}" at ${hosts[1]}: one of them looks like a test environment.`,
-        why: 'The tokens of one environment are refused in the other.',
-        fix: `Name the issuer and the API of one environment, in \`${from.option}\` and the API's \`baseUrl\`.`,
+        seen: `The API is at ${hosts[0]} and its issuer "${issuer}" at ${hosts[1]}: one of them looks like a test environment.`,
+        why: 'Tokens from one environment are refused in the other.',
+        fix: `Use the issuer and the API of the same environment in \`${from.option}\` and the API's \`baseUrl\`.`,
       }),
     ]
   })

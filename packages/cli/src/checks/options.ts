@@ -11,7 +11,7 @@ export function checkOptions({ refused }: Facts): Finding[] {
     const [, option = 'options'] = /`([\w.[\]]+)`/.exec(seen) ?? []
     return finding('option-wrong', 'error', option, {
       seen,
-      why: 'The application does not start with it.',
+      why: 'The application cannot start with it.',
       fix: fix === undefined ? fixOf(seen) : `Allowed: ${fix}`,
     })
   })
@@ -19,6 +19,6 @@ export function checkOptions({ refused }: Facts): Finding[] {
 
 function fixOf(seen: string): string {
   return /environment variable/i.test(seen)
-    ? 'Set the environment variables that are named, or give --env-file.'
-    : 'Correct the option that is named.'
+    ? 'Set the environment variables named above, or use --env-file.'
+    : 'Correct the option named above.'
 }

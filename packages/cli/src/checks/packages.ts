@@ -10,8 +10,8 @@ export function checkPackages({ packages }: Facts): Finding[] {
     return [
       finding('core-copies', 'warning', '@tokenlane/core', {
         seen: `${others.map(({ name }) => name).join(', ')} and the application use different copies of @tokenlane/core.`,
-        why: 'Errors and options of one copy may be unknown to the other.',
-        fix: 'Install one version of all @tokenlane packages and run `npm dedupe`.',
+        why: "One copy may not recognize the other's errors and options.",
+        fix: 'Install the same version of all @tokenlane packages and run `npm dedupe`.',
       }),
     ]
   const older = packages.filter(({ version }) => version !== own.version)
@@ -19,8 +19,8 @@ export function checkPackages({ packages }: Facts): Finding[] {
   return [
     finding('packages-differ', 'info', '@tokenlane/core', {
       seen: `@tokenlane/core is ${own.version}; ${older.map(({ name, version }) => `${name} is ${version}`).join(', ')}.`,
-      why: 'Packages of one release are tested together.',
-      fix: 'Update all @tokenlane packages to one release.',
+      why: 'Only packages of the same release are tested together.',
+      fix: 'Update all @tokenlane packages to the same release.',
     }),
   ]
 }

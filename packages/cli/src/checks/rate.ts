@@ -12,9 +12,9 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
     event.type === 'policy.differs'
       ? [
           finding('policy-differs', 'warning', event.api, {
-            seen: `The API names ${limitsOf(event.seen)}; the rate policy has ${limitsOf(event.configured)}.`,
-            why: 'Calls wait longer than they must, or are refused.',
-            fix: `Set \`ratePolicy.limits\` of this API to ${limitsOf(event.seen)}.`,
+            seen: `The API's headers report ${limitsOf(event.seen)}; the rate policy has ${limitsOf(event.configured)}.`,
+            why: 'Calls wait longer than necessary, or are refused.',
+            fix: `Set this API's \`ratePolicy.limits\` to ${limitsOf(event.seen)}.`,
           }),
         ]
       : [],
@@ -25,9 +25,9 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
       return []
     return [
       finding('policy-differs', 'warning', baseUrl, {
-        seen: `This API allows about ${limitsOf(allows)}, \`ratePolicy\` says ${limitsOf(limits)}, or something else uses the quota.`,
-        why: 'It refused calls, which are sent again after a pause, and at a slower pace.',
-        fix: 'Set `ratePolicy.limits` of this API to what its operator allows, and share the quota between all processes: docs/guide/fleet.md.',
+        seen: `The API allows about ${limitsOf(allows)}, but \`ratePolicy\` says ${limitsOf(limits)}, or something else uses the quota.`,
+        why: 'It refused calls. They are sent again after a pause, and at a slower pace.',
+        fix: "Set this API's `ratePolicy.limits` to what its operator allows, and share the quota between all processes: docs/guide/fleet.md.",
       }),
     ]
   })
@@ -36,9 +36,9 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
       ? []
       : [
           finding('policy-slow', 'info', baseUrl, {
-            seen: `Calls that wait get ${slowed.share} of the quota.`,
-            why: 'Responses are slow, and a strict policy keeps a unit until its request has arrived for sure.',
-            fix: `Set \`${slowed.option}\` in \`ratePolicy\` of this API: docs/guide/rate-policy.md.`,
+            seen: `Waiting calls get only ${slowed.share} of the quota.`,
+            why: 'Responses are slow, and a strict policy holds each unit until its request has certainly arrived.',
+            fix: `Set \`${slowed.option}\` in this API's \`ratePolicy\`: docs/guide/rate-policy.md.`,
           }),
         ],
   )
@@ -47,9 +47,9 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
   if (api === undefined || api.ratePolicy !== undefined || !call?.rateHeaders?.length) return differences
   return [
     finding('policy-missing', 'info', api.baseUrl, {
-      seen: `The API sends ${call.rateHeaders.join(', ')}, and has no rate policy here.`,
-      why: 'Beyond its limit the API refuses calls.',
-      fix: 'Set `ratePolicy` of this API: docs/guide/rate-policy.md.',
+      seen: `The API sends ${call.rateHeaders.join(', ')}, but has no rate policy here.`,
+      why: 'Beyond its limit, the API refuses calls.',
+      fix: "Set this API's `ratePolicy`: docs/guide/rate-policy.md.",
     }),
   ]
 }

@@ -21,9 +21,9 @@ export function checkSecrets({ status, tokens, secretDays }: Facts): Finding[] {
 
 function ofUnknownAge(issuers: readonly string[]): Finding {
   return finding('secret-age-unknown', 'warning', issuersOf(issuers), {
-    seen: 'The day on which the secret was issued is not known.',
-    why: 'Its end cannot be foreseen.',
-    fix: 'Set `secretIssuedAt` of the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
+    seen: "The secret's issue date is not known.",
+    why: 'Its expiry cannot be predicted.',
+    fix: 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
   })
 }
 
@@ -31,9 +31,9 @@ function ending(issuer: string, daysLeft: number): Finding {
   return finding('secret-expiring', daysLeft <= 0 ? 'error' : 'warning', issuersOf([issuer]), {
     seen:
       daysLeft <= 0
-        ? 'The lifetime of the secret is over.'
+        ? "The secret's lifetime is over."
         : `The secret has ${daysLeft} day${daysLeft === 1 ? '' : 's'} left.`,
-    why: 'Once it has ended, the issuer refuses it and calls fail.',
+    why: 'Once it expires, the issuer refuses it and calls fail.',
     fix: 'Rotate it: docs/guide/rotate-secret.md.',
   })
 }

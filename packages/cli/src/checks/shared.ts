@@ -17,8 +17,8 @@ function isExplained({ connection }: SharedFacts, { extraAuthorities }: Facts): 
 }
 
 const consequence = {
-  'token store': 'Each process asks the issuer for a token of its own.',
-  'rate limiter': 'Each process limits itself to a share.',
+  'token store': 'Each process requests its own token from the issuer.',
+  'rate limiter': 'Each process limits itself to its share.',
 } as const
 
 const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' } as const
@@ -51,24 +51,25 @@ function failedInUse({ shared, events }: Facts): Finding[] {
 /** How to fix the errors of Redis and of the way to it, by code. */
 const fixes: Readonly<Record<string, string>> = {
   NOPERM:
-    'Allow this user of Redis the commands and channels that packages/redis/README.md names under "Settings".',
-  NOAUTH: "Set the user name and password of Redis in its client's options.",
-  WRONGPASS: "Correct the user name or password of Redis in its client's options.",
-  OOM: 'The memory of Redis is full: raise its maxmemory, or remove what else is kept there.',
-  READONLY: 'The client is connected to a replica: connect it to the master, or by Sentinel or Cluster.',
-  LOADING: 'Redis is starting: wait until it has loaded its data.',
-  NOREPLICAS: 'Redis has too few replicas to accept writes: look at min-replicas-to-write.',
-  MISCONF: 'Redis cannot save to disk and refuses writes: look at its log.',
-  CLUSTERDOWN: 'The cluster of Redis has no master for some slots: look at CLUSTER INFO.',
-  closed: 'Redis closes the connection: with TLS its URL begins with rediss:, without with redis:.',
+    'Allow this Redis user the commands and channels listed under "Settings" in packages/redis/README.md.',
+  NOAUTH: "Set the Redis user name and password in its client's options.",
+  WRONGPASS: "Correct the Redis user name or password in its client's options.",
+  OOM: 'Redis is out of memory: raise its maxmemory, or remove other data from it.',
+  READONLY: 'The client is connected to a replica: connect it to the master, or through Sentinel or Cluster.',
+  LOADING: 'Redis is starting up: wait until it has loaded its data.',
+  NOREPLICAS: 'Redis has too few replicas to accept writes: check min-replicas-to-write.',
+  MISCONF: 'Redis cannot save to disk and refuses writes: check its log.',
+  CLUSTERDOWN: 'The Redis cluster has no master for some slots: check CLUSTER INFO.',
+  closed:
+    'Redis closes the connection: its URL must begin with rediss: if it uses TLS, and with redis: if not.',
 }
 
 function fixOf(code = ''): string {
   if (isUnknownAuthority(code))
-    return "Set NODE_EXTRA_CA_CERTS to the path of its authority's certificate and restart, or give the certificate to the client of Redis (`ca` of its TLS options)."
+    return 'Set NODE_EXTRA_CA_CERTS to the path of its CA certificate and restart, or pass the certificate to the Redis client (`ca` in its TLS options).'
   return (
     fixes[code] ??
-    'Check that Redis runs, that this machine reaches it, and the URL, password and TLS settings of its client.'
+    "Check that Redis is running and reachable from this machine, and check its client's URL, password and TLS settings."
   )
 }
 
@@ -82,8 +83,8 @@ function evictions({ shared }: Facts): Finding[] {
       `${server?.name} (${group.map(({ part }) => part).join(', ')})`,
       {
         seen: `maxmemory-policy is ${server?.evictionPolicy}.`,
-        why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then asks for a token, and calls wait for a window.',
-        fix: 'Set maxmemory-policy to noeviction: `CONFIG SET maxmemory-policy noeviction`, and in the configuration of Redis.',
+        why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls wait for a window.',
+        fix: 'Set maxmemory-policy to noeviction: `CONFIG SET maxmemory-policy noeviction`, and in the Redis configuration.',
       },
     )
   })

@@ -16,7 +16,7 @@ function unverified(where: string): Finding {
   return finding('tls-unverified', 'error', where, {
     seen: `${setting}: any certificate is accepted.`,
     why: `Any machine on the way can read ${isProcess ? 'the client secret and ' : ''}every token.`,
-    fix: `Remove this setting. For an authority of your own, set NODE_EXTRA_CA_CERTS to the path of its certificate and restart${isProcess ? '' : ', or set `ca`'}.`,
+    fix: `Remove this setting. For your own CA, set NODE_EXTRA_CA_CERTS to the path of its certificate and restart${isProcess ? '' : ', or set `ca`'}.`,
   })
 }
 
@@ -25,7 +25,7 @@ function tooLow(where: string, message: string): Finding {
   if (where === 'this process') return processFloor(seen)
   return finding('tls-floor', 'error', where, {
     seen: `${seen}.`,
-    why: 'A token could travel over a broken TLS version, so calls with it are refused.',
+    why: 'A token could travel over a broken TLS version, so calls that use it are refused.',
     fix: "Remove this setting, or set `minVersion: 'TLSv1.2'`.",
   })
 }
@@ -35,6 +35,6 @@ export function processFloor(seen: string): Finding {
   return finding('tls-floor', 'error', 'this process', {
     seen,
     why: 'A secret could travel over a broken TLS version, so nothing is sent.',
-    fix: 'Start Node without --tls-min-v1.0 and --tls-min-v1.1, also in NODE_OPTIONS.',
+    fix: 'Start Node without --tls-min-v1.0 and --tls-min-v1.1; check NODE_OPTIONS too.',
   })
 }

@@ -50,9 +50,9 @@ export function checkTokens(facts: Facts): Finding[] {
             `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : ''}`.trim(),
           )
           .join(' '),
-        why: `Calls of ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not judged.' : ''}`,
+        why: `Calls of ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
         fix: isExchanged
-          ? `Each issuer has a client registration of its own: check that the client ids and secrets in ${group.map(({ readFrom }) => readFrom).join(' and ')} are not exchanged, and are those of this environment.`
+          ? `Each issuer has its own client registration: check that the client ids and secrets in ${group.map(({ readFrom }) => readFrom).join(' and ')} are not swapped, and belong to this environment.`
           : fixes[id](first, group.map(({ option }) => `\`${option}\``).join(' and '), group),
       },
     )
@@ -78,7 +78,7 @@ function isRefusedForClock(issuer: string, facts: Facts): boolean {
 }
 
 function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
-  const reason = `issuer "${issuer}" gave neither a token nor an error for ${Math.round(duration / 1_000)} s`
+  const reason = `issuer "${issuer}" returned neither a token nor an error for ${Math.round(duration / 1_000)} s`
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 
@@ -103,13 +103,13 @@ type FixFor = (first: Failed, options: string, group: readonly Failed[]) => stri
 
 const fixes = {
   'wrong-secret': ({ readFrom, failure }) =>
-    `${failure.reason.includes('do not decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy client id and secret again into ${readFrom}, whole and without spaces. Check that the secret was not rotated, and is of this issuer and this environment.`,
+    `${failure.reason.includes('do not decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret into ${readFrom} again, complete and without spaces. Check that the secret was not rotated, and belongs to this issuer and this environment.`,
   'wrong-key': ({ method, readFrom }) =>
     method === 'private_key_jwt'
-      ? `Compare ${readFrom} with the registration of the client: its id, the public key and its \`keyId\`, the algorithm, and that it is registered for \`private_key_jwt\`.`
-      : `Compare ${readFrom} with the registration of the client: its id, the subject of the certificate and its authority, and that it is registered for \`tls_client_auth\`.`,
+      ? `Compare ${readFrom} with the client's registration: the id, the public key and its \`keyId\`, the algorithm, and whether it is registered for \`private_key_jwt\`.`
+      : `Compare ${readFrom} with the client's registration: the id, the certificate's subject and its CA, and whether it is registered for \`tls_client_auth\`.`,
   'credentials-missing': () =>
-    'Correct what the message names: variables, secret files, or the function that reads them. Nothing was sent to the issuer.',
+    'Correct what the message names: variables, secret files, or the function that reads them. No request was sent to the issuer.',
   'assertion-not-sent': () => unsentFix,
   'assertion-refused': ({ token }) => refusedFix(token),
   'request-refused': ({ failure }) =>
@@ -117,13 +117,13 @@ const fixes = {
   'wrong-path': wrongPathFix,
   'not-an-issuer': (_, options) =>
     `${options} is the URL of an API: set the issuer's. The secret may well be right.`,
-  'firewall-page': (_, options) => `Have the proxy or firewall allow this host, and check ${options}.`,
+  'firewall-page': (_, options) => `Allow this host in the proxy or firewall, and check ${options}.`,
   'issuer-trouble': ({ failure }) =>
     failure.status === 429
-      ? 'Wait, and share one token between processes: docs/guide/fleet.md.'
-      : "Wait. If it stays, tell the issuer's operator.",
+      ? 'Wait, and share tokens between processes: docs/guide/fleet.md.'
+      : "Wait. If it persists, tell the issuer's operator.",
   'no-response': (_, options) =>
-    `The server hangs, or nothing is behind its load balancer: tell its operator. Check ${options}.`,
+    `The server hangs, or there is nothing behind its load balancer: tell its operator. Check ${options}.`,
   'token-missing': ({ failure }, options) =>
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
 } satisfies Partial<Record<FindingId, FixFor>>
@@ -134,10 +134,10 @@ const servicePaths = ['/public/security/v1/token', '/IdentityServer/connect/toke
 
 function wrongPathFix({ path, option }: Failed, options: string, group: readonly Failed[]): string {
   if (group.length > 1)
-    return `Check that ${options} are not exchanged: each issuer has a server and a path of its own.`
+    return `Check that ${options} are not swapped: each issuer has its own server and path.`
   if (option.endsWith('tokenEndpoint'))
-    return `Correct ${options}: it is \`token_endpoint\` in the server's metadata. docs/guide/providers says where Keycloak, Okta, Auth0 and others show it.`
-  if (option.endsWith('issuer')) return `Correct ${options}, or name the server's \`tokenEndpoint\` instead.`
+    return `Correct ${options}: it is \`token_endpoint\` in the server's metadata. docs/guide/providers shows where to find it for Keycloak, Okta, Auth0 and others.`
+  if (option.endsWith('issuer')) return `Correct ${options}, or set the server's \`tokenEndpoint\` instead.`
   const added = servicePaths.find((one) => path.endsWith(one) && path !== one)
   return added === undefined
     ? `Correct ${options}. The general issuer's path is ${servicePaths.join(", the weblink issuer's ")}.`

@@ -23,7 +23,7 @@ export interface CallCommandOptions extends Source {
  */
 export async function call(url: string, options: CallCommandOptions): Promise<number> {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new WrongUsage('Give an absolute URL, such as https://api.example.com/records')
+    throw new WrongUsage('Pass an absolute URL, such as https://api.example.com/records')
   return withManager(options, async ({ tokens }) => {
     const start = performance.now()
     const tell = (text: string): void => {
@@ -51,7 +51,7 @@ async function tellCall(
   tell(
     api === undefined
       ? 'is outside every configured API: sent without a token'
-      : `belongs to ${api.baseUrl}, which takes tokens of ${api.issuer}`,
+      : `belongs to ${api.baseUrl}, which accepts tokens from ${api.issuer}`,
   )
   tokens.observe((event) => tell(describeEvent(event)))
   const response = await createFetch(tokens)(url, { method })

@@ -45,19 +45,20 @@ export interface InitOptions {
 export async function init(url: string, options: InitOptions, questions?: Questions): Promise<number> {
   const api = typedUrl(url, 'The URL')
   const name = options.name ?? nameFor(api)
-  if (!isName(name)) throw new WrongUsage('--name must be letters, digits and _, and begin with a letter')
+  if (!isName(name))
+    throw new WrongUsage('--name must consist of letters, digits and _, and begin with a letter')
 
   const challenge = await knock(api)
   if (challenge === undefined) return exitStatus.findings
   const described = await describe(api, challenge, questions)
   if (described?.needsProof)
-    tell('It only accepts tokens that are bound to a key (DPoP). Tokenlane sends bearer tokens.')
+    tell('It only accepts tokens bound to a key (DPoP). Tokenlane sends bearer tokens.')
 
   const server = await authorizationServer(api, described, options, questions)
   const setup = await complete(api, name, challenge, described, server, options, questions)
   print(`${bootstrapText(setup)}\n${environmentText(setup)}`.trimEnd())
   tell(
-    'Nothing of this is read at run time. Fill in the values, keep .env out of version control, and run `tokenlane doctor`.',
+    'None of this is fetched again at run time. Fill in the values, keep .env out of version control, and run `tokenlane doctor`.',
   )
   return exitStatus.fine
 }
@@ -68,7 +69,7 @@ async function knock(api: URL): Promise<Challenge | undefined> {
   const challenge = challengeOf(wwwAuthenticate)
   const at = api.origin + api.pathname
   if (status >= 300 && status < 400) {
-    tell(`${at} redirects to ${printable(location ?? 'nowhere')}. If that is the API, name it instead.`)
+    tell(`${at} redirects to ${printable(location ?? 'nowhere')}. If that is the API, use that URL instead.`)
     return undefined
   }
   if (challenge.schemes.includes('bearer')) tell(`${at} asks for a bearer token (status ${status}).`)
@@ -76,7 +77,7 @@ async function knock(api: URL): Promise<Challenge | undefined> {
     tell(
       `${at} asks for ${printable(challenge.schemes.join(', '), 60)}, not for a bearer token (status ${status}).`,
     )
-  else tell(`${at} responds with status ${status}, and does not say that it wants a token.`)
+  else tell(`${at} responds with status ${status}, without asking for a token.`)
   return challenge
 }
 
@@ -88,7 +89,7 @@ async function describe(
 ): Promise<ProtectedResource | undefined> {
   const named = resourceMetadata === undefined ? undefined : serverFor(api, resourceMetadata)
   const isForeign = named !== undefined && named.origin !== api.origin
-  if (isForeign) tell(`It says that its metadata is at another server, ${named.origin}.`)
+  if (isForeign) tell(`It says that its metadata is on another server, ${named.origin}.`)
   const isConfirmed =
     isForeign && (await questions?.confirm(`Ask ${named.origin} for the metadata of ${api.origin}?`)) === true
   const places = named !== undefined && (!isForeign || isConfirmed) ? [named] : metadataUrls(api)
@@ -96,7 +97,7 @@ async function describe(
   if (typeof found === 'object') {
     const { resource, authorizationServers } = found
     const servers = authorizationServers.map((server) => printable(server, 100)).join(', ')
-    tell(`Its metadata calls it ${resource.href}, and names as authorization server: ${servers || 'none'}.`)
+    tell(`Its metadata calls it ${resource.href} and names this authorization server: ${servers || 'none'}.`)
     return found
   }
   tell(found ?? `${api.origin} publishes no metadata (RFC 9728), so it does not say who issues its tokens.`)
@@ -121,15 +122,15 @@ async function authorizationServer(
     tell(`${issuer.origin} says that tokens are issued at ${tokenEndpoint.origin}${tokenEndpoint.pathname}.`)
     if (tokenEndpoint.origin !== issuer.origin)
       tell(
-        `That is another server: the secret goes to ${tokenEndpoint.origin}, because ${issuer.origin} says so.`,
+        `That is a different server: the secret will go to ${tokenEndpoint.origin}, because ${issuer.origin} says so.`,
       )
     if (found.lacksClientCredentials)
-      tell('It does not name client credentials among its grants: ask its operator.')
+      tell('It does not list client credentials among its grants: ask its operator.')
     return found
   }
   tell(`${found}.`)
   if (questions === undefined)
-    throw new CannotLook('Give the URL of its token endpoint: --token-endpoint <url>')
+    throw new CannotLook('Pass the URL of its token endpoint: --token-endpoint <url>')
   return { tokenEndpoint: typedUrl(await questions.ask('Its token endpoint (URL)?', '', isUrl), 'It') }
 }
 
@@ -150,8 +151,8 @@ async function trustedIssuer(
   const [first] = usable
   if (first !== undefined)
     tell(
-      `Your client's secret will go to the server that you confirm now. So far only ${api.host} says that this is ` +
-        `${first.href}: compare it with what the operator of the API told you.`,
+      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} says that this is ` +
+        `${first.href}: compare it with what the API's operator told you.`,
     )
   if (questions === undefined)
     throw new CannotLook(
@@ -160,7 +161,7 @@ async function trustedIssuer(
         : `If you trust it, confirm it: --issuer ${first.href}`,
     )
   for (const one of usable)
-    if (await questions.confirm(`Do you trust ${one.href}, and may it be asked?`)) return one
+    if (await questions.confirm(`Do you trust ${one.href}? It will be contacted.`)) return one
   return typedUrl(await questions.ask('Which authorization server do you trust (URL)?', '', isUrl), 'It')
 }
 
@@ -181,26 +182,26 @@ async function complete(
   ): Promise<string> => given ?? (await questions?.ask(question, usual, isRight)) ?? usual
   const offered = server.clientAuthentications ?? clientAuthentications
   if (offered.length === 0)
-    tell('It names no way to prove the client that Tokenlane knows: ask its operator.')
+    tell('It lists no client authentication method that Tokenlane knows: ask its operator.')
   const method = await ask(
     options.clientAuthentication,
-    `How does the client prove itself (${(offered.length > 0 ? offered : clientAuthentications).join(', ')})?`,
+    `How does the client authenticate (${(offered.length > 0 ? offered : clientAuthentications).join(', ')})?`,
     offered[0] ?? 'client_secret_basic',
     isMethod,
   )
   if (described !== undefined && described.scopes.length > 0)
-    tell(`The API knows these scopes: ${printable(described.scopes.join(' '), 300)}`)
+    tell(`The API lists these scopes: ${printable(described.scopes.join(' '), 300)}`)
   const asked = challenge.scope ?? ''
   const scope = await ask(options.scope, 'Which scope?', isScope(asked) ? asked : '', isScope)
-  if (!isScope(scope)) throw new WrongUsage('--scope must be names with one space between them')
+  if (!isScope(scope)) throw new WrongUsage('--scope must be names separated by single spaces')
   const usualBase =
     described === undefined ? `${api.origin}/` : described.resource.origin + described.resource.pathname
   const isBase = (answer: string): boolean => {
     const base = askableUrl(answer)
     return base !== undefined && base.search === '' && contains(base, api)
   }
-  const baseUrl = await ask(options.baseUrl, 'Every URL of the API begins with?', usualBase, isBase)
-  if (!isBase(baseUrl)) throw new WrongUsage(`--base-url must be a URL with which ${api.href} begins`)
+  const baseUrl = await ask(options.baseUrl, 'What do all URLs of the API begin with?', usualBase, isBase)
+  if (!isBase(baseUrl)) throw new WrongUsage(`--base-url must be a URL that ${api.href} begins with`)
   return {
     name,
     issuer: server.issuer,

@@ -21,7 +21,9 @@ export interface TokenOptions extends Source {
  */
 export async function token(issuer: string, options: TokenOptions): Promise<number> {
   if (process.stdout.isTTY && !options.show)
-    throw new WrongUsage('A token on a terminal stays in its history: pipe it somewhere, or give --show')
+    throw new WrongUsage(
+      'A token printed to a terminal stays in its history: pipe it somewhere, or use --show',
+    )
   return withManager(options, async ({ tokens, configuration }) => {
     const names = configuration.issuers.map(({ name }) => name)
     if (!names.includes(issuer))

@@ -27,7 +27,7 @@ export function lookedAt(facts: Facts): string[] {
     ...tokens.flatMap(({ issuer, assertionFiles = [] }) =>
       assertionFiles.map(
         ({ path, issuer: signer, replacedAt }) =>
-          `assertion of ${issuer}: ${path}, of ${signer || 'nobody'}, replaced ${replacedAt.toISOString()}`,
+          `assertion of ${issuer}: ${path}, issued by ${signer || 'nobody'}, replaced ${replacedAt.toISOString()}`,
       ),
     ),
     ...tokens.flatMap(({ issuer, clients = [] }) =>
@@ -39,7 +39,7 @@ export function lookedAt(facts: Facts): string[] {
     ),
     ...shared.map(sharedLine),
     ...(call ? [`call ${call.url}: ${call.status ?? 'no response'}`] : []),
-    ...(call || configuration.apis.length === 0 ? [] : ['no call: --url, with the URL of an API, makes one']),
+    ...(call || configuration.apis.length === 0 ? [] : ["no call: --url with an API's URL makes one"]),
     ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),
     ...(agents.length > 0 ? [`TLS settings: ${agents.map(({ where }) => where).join(', ')}`] : []),
@@ -51,11 +51,11 @@ export function lookedAt(facts: Facts): string[] {
 function serverLine({ origin, roles, proxy, throughProxy, throughFetch, ...reach }: ServerFacts): string {
   const { failure } = reach
   const who = `${origin} (${roles.join(', ')})`
-  const way = proxy && `through ${proxy.place} of ${proxy.variable}`
+  const way = proxy && `through ${proxy.place} from ${proxy.variable}`
   if (throughProxy) return `${who}: ${reached(reach)}; ${way}, as axios calls it: ${reached(throughProxy)}`
   if (throughFetch === undefined) return `${who}: ${way ? `${way}: ` : ''}${reached(reach)}`
   const { directly = 'reached' } = throughFetch
-  return `${who}: through the \`fetch\` of the application: ${failure ?? 'reached'}; directly: ${directly}`
+  return `${who}: through the application's \`fetch\`: ${failure ?? 'reached'}; directly: ${directly}`
 }
 
 function reached({ failure, protocol }: Reach): string {
@@ -68,5 +68,5 @@ function sharedLine({ part, server, failure, failedAt }: SharedFacts): string {
   const { name, refused } = server
   return refused === undefined
     ? `${part}: works, on ${name}`
-    : `${part}: works, on ${name}; could not look at its eviction policy, since it refuses ${refused}`
+    : `${part}: works, on ${name}; could not read its eviction policy, since it refuses ${refused}`
 }

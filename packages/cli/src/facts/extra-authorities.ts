@@ -29,7 +29,7 @@ interface Fault {
 
 const tooLate: Fault = {
   fault: 'was not loaded when this process started',
-  fix: 'Node reads NODE_EXTRA_CA_CERTS only then: set it before, not in a module. The command has --env-file for that.',
+  fix: 'Node only reads NODE_EXTRA_CA_CERTS at start-up: set it before that, not in a module. For this command, use --env-file.',
 }
 
 function faultOf(file: string): Fault | undefined {
@@ -53,12 +53,12 @@ function faultOf(file: string): Fault | undefined {
           fault: 'is a certificate in DER form',
           fix: `Convert it: openssl x509 -inform der -in ${file} -out ca.pem`,
         }
-      : { fault: 'holds no certificate in PEM form', fix: 'Name a file with `-----BEGIN CERTIFICATE-----`.' }
+      : { fault: 'holds no certificate in PEM form', fix: 'Use a file with `-----BEGIN CERTIFICATE-----`.' }
   const broken = blocks.findIndex((block) => !isCertificate(`${block} CERTIFICATE-----\n`))
   if (broken === -1) return undefined
   return {
     fault: `is damaged: its certificate ${broken + 1} of ${blocks.length} cannot be read`,
-    fix: 'Copy that certificate again, whole.',
+    fix: 'Copy that certificate again, in full.',
   }
 }
 

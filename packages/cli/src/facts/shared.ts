@@ -108,7 +108,7 @@ async function wakesUp(wait: (ms: number) => Promise<unknown>): Promise<void> {
   const start = performance.now()
   const found = await wait(wakeTime)
   if (found === undefined && performance.now() - start >= wakeTime)
-    throw new Failed('no process that waits for it heard of it')
+    throw new Failed('no waiting process was notified of it')
 }
 
 /** Takes one permit from a budget that only the doctor uses, and gives it back; rejects without a permit. */

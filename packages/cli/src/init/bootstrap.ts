@@ -54,7 +54,7 @@ ${lines.map((line) => `      ${line}\n`).join('')}    }),
 /** Returns the text of `.env`, with empty values. */
 export function environmentText({ name, issuer, tokenEndpoint, clientAuthentication }: Setup): string {
   const names = variables[clientAuthentication].map((field) => `${name.toUpperCase()}_${field}=\n`)
-  return `# .env: the client that is registered at ${oneLine(issuer ?? tokenEndpoint)}\n${names.join('')}`
+  return `# .env: the client registered at ${oneLine(issuer ?? tokenEndpoint)}\n${names.join('')}`
 }
 
 /** Returns a text as a string of TypeScript. What a server wrote cannot end it. */

@@ -25,7 +25,7 @@ export function questionsThrough(input: NodeJS.ReadableStream, output: NodeJS.Wr
     try {
       return printable(await lines.question(`${question} `, { signal: end.signal }), 2_000)
     } catch {
-      throw new CannotLook('The questions ended without an answer: nothing was written')
+      throw new CannotLook('The input ended without an answer: nothing was written')
     }
   }
   return {
