@@ -19,7 +19,7 @@ test('a revocation makes one new token necessary, not two', () => {
   const history = { ...createHistory(), revokedAt: [500], renewals: asked(0, 510, 520) }
   expect(explain(history, lifetime)).toEqual(['startup', 'revocation', undefined])
   expect(needlessRequests(history, counts(3), lifetime)).toEqual([
-    'token 3 was asked for (ahead) when the one before was 10 ms old',
+    'token 3 was requested (ahead) when the previous one was 10 ms old',
   ])
 })
 
@@ -29,7 +29,7 @@ test('an outage of 2 s may meet six requests, and not a seventh', () => {
   const failed = (times: number) =>
     needlessRequests({ ...history, failures: times }, counts(1, { failed: times }), lifetime)
   expect(failed(6)).toEqual([])
-  expect(failed(7)).toEqual(['7 requests met the outage, 6 at most may'])
+  expect(failed(7)).toEqual(['7 requests failed in the outage, at most 6 may'])
 })
 
 test('one request with the old secret may be refused for each rotation', () => {
@@ -41,6 +41,6 @@ test('one request with the old secret may be refused for each rotation', () => {
 test('a token that only the issuer knows of is needless', () => {
   const history = { ...createHistory(), renewals: asked(0) }
   expect(needlessRequests(history, counts(2), lifetime)).toEqual([
-    '2 tokens were issued, Tokenlane tells of 1',
+    '2 tokens were issued, Tokenlane reports 1',
   ])
 })

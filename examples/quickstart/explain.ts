@@ -39,15 +39,16 @@ export function needlessRequests(history: History, counts: IssuerCounts, lifetim
     if (need !== undefined) continue
     const age = Math.round(renewals[index]!.askedAt - renewals[index - 1]!.askedAt)
     reasons.push(
-      `token ${index + 1} was asked for (${renewals[index]!.reason}) when the one before was ${age} ms old`,
+      `token ${index + 1} was requested (${renewals[index]!.reason}) when the previous one was ${age} ms old`,
     )
   }
   const most = outages.reduce((sum, outage) => sum + mostTries(outage), 0)
-  if (counts.failed > most) reasons.push(`${counts.failed} requests met the outage, ${most} at most may`)
+  if (counts.failed > most)
+    reasons.push(`${counts.failed} requests failed in the outage, at most ${most} may`)
   if (counts.refused > secretRotations) reasons.push(`${counts.refused} requests were refused`)
   if (counts.issued !== renewals.length)
-    reasons.push(`${counts.issued} tokens were issued, Tokenlane tells of ${renewals.length}`)
+    reasons.push(`${counts.issued} tokens were issued, Tokenlane reports ${renewals.length}`)
   if (counts.failed !== failures)
-    reasons.push(`${counts.failed} requests failed, Tokenlane tells of ${failures}`)
+    reasons.push(`${counts.failed} requests failed, Tokenlane reports ${failures}`)
   return reasons
 }

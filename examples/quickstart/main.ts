@@ -112,10 +112,10 @@ const verdict = sandbox.control.verdict()
 const outcome: Outcome = { lanes, histories, lifetime, quotas, counts, verdict }
 console.log(`\n${report(outcome)}`)
 if (canPressKey()) {
-  console.log(`\nThe page stays until you press a key: ${sandbox.consoleUrl}`)
+  console.log(`\nThe page stays open until you press a key: ${sandbox.consoleUrl}`)
   await anyKey()
 } else if (values.watch) {
-  console.log(`\nThe page stays until Ctrl-C: ${sandbox.consoleUrl}`)
+  console.log(`\nThe page stays open until Ctrl-C: ${sandbox.consoleUrl}`)
   await once(process, 'SIGINT')
 }
 await sandbox.close()

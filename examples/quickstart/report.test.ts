@@ -59,7 +59,7 @@ test('a needless token request fails the run', () => {
   run.histories.weblink.renewals.push({ askedAt: 500, reason: 'rejected' })
   run.counts.issuers.weblink.issued = 2
   expect(faults(run)).toEqual([
-    'weblink issuer: token 2 was asked for (rejected) when the one before was 500 ms old',
+    'weblink issuer: token 2 was requested (rejected) when the previous one was 500 ms old',
   ])
 })
 

@@ -18,17 +18,17 @@ declare module 'axios' {
 /** Takes the tokens off the instance again. */
 type Attachment = () => void
 
-/** The part of an axios instance that is used. The ESM and the CommonJS types of axios both fit. */
+/** The part of an axios instance that is used. Both the ESM and the CommonJS types of axios fit. */
 export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
 
 /**
- * Makes an axios instance send each call to one of the manager's APIs with a live token. Every other call, and
- * one that brings its own `Authorization` header or `auth`, is sent as it is. Attaching again changes nothing.
+ * Makes an axios instance send each call to one of the manager's APIs with a live token. Every other call, and one that
+ * brings its own `Authorization` header or `auth`, is sent as it is. Attaching again changes nothing.
  *
- * A call rejects as it would with axios alone. It rejects with a TokenlaneError if there is no token for it; then nothing
- * was sent.
+ * A call rejects as it would with axios alone, or with a TokenlaneError if there is no token for it; in that case
+ * nothing was sent.
  *
- * @returns a function that takes the tokens off the instance again.
+ * @returns a function that detaches the tokens from the instance.
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and for axios before 1.7.
  * @example
  * ```ts

@@ -83,7 +83,9 @@ test('on a terminal a token is printed only with --show', async () => {
   } finally {
     process.stdout.isTTY = isTTY
   }
-  expect(error).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^A token printed to a terminal .* --show$/))
+  expect(error).toHaveBeenCalledExactlyOnceWith(
+    expect.stringMatching(/^A token printed to a terminal .* --show$/),
+  )
 })
 
 test('token says why there is none, with status 1', async () => {

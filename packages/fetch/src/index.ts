@@ -29,23 +29,23 @@ export interface CreateFetchOptions {
   readonly fetch?: Fetch | undefined
 }
 
-/** The same for the `fetch` of another package, such as undici's, whose types are its own. */
+/** The same for another package's `fetch`, such as undici's, which has its own types. */
 export interface ForeignFetchOptions {
   /** Sends the calls. */
   readonly fetch: (input: never, init?: never) => Promise<object>
 }
 
-/** `fetch`, and with `tokenlane` in its `init` how Tokenlane treats a call. */
+/** A `fetch` whose `init` also takes `tokenlane`: how Tokenlane treats the call. */
 export type TokenlaneFetch = (input: Parameters<Fetch>[0], init?: TokenlaneRequestInit) => Promise<Response>
 
 const purpose = 'create fetch'
 
 /**
- * Returns a `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one
- * that brings its own `Authorization` header, goes to the underlying `fetch` as it is.
+ * Returns a `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one that
+ * brings its own `Authorization` header, goes to the underlying `fetch` as it is.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. A call rejects as it would with the
- * underlying `fetch`, or with a TokenlaneError if no token can be had: then nothing was sent.
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. A call rejects as it would with the underlying
+ * `fetch`, or with a TokenlaneError if no token can be obtained; in that case nothing was sent.
  * @example
  * ```ts
  * const fetch = createFetch(tokens)

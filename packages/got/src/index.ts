@@ -6,20 +6,20 @@ import { Call } from './call.ts'
 const { errorMonitor } = process.getBuiltinModule('node:events')
 const purpose = 'create got tokens'
 
-/** What `got.extend` takes. */
+/** Options for `got.extend`. */
 export interface GotTokens {
   readonly handlers: HandlerFunction[]
 }
 
 /**
- * Makes a got instance send each call to one of the manager's APIs with a live token. Every other call, and one
- * that brings its own `Authorization` header or `username`, is sent as it is. Extending again changes nothing.
+ * Makes a got instance send each call to one of the manager's APIs with a live token. Every other call, and one that
+ * brings its own `Authorization` header or `username`, is sent as it is. Extending again changes nothing.
  *
- * A call rejects as it would with got alone. It rejects with a TokenlaneError if there is no token for it; then nothing
+ * A call rejects as it would with got alone, or with a TokenlaneError if there is no token for it; in that case nothing
  * was sent.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. With got 14 or older every call rejects so, and
- * nothing is sent.
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. With got 14 or older, every call rejects with
+ * it, and nothing is sent.
  * @example
  * ```ts
  * const client = got.extend(gotTokens(tokens))

@@ -71,7 +71,7 @@ export function object<Value extends object>(entries: {
   readonly [Key in keyof Value]-?: Allowed<Value[Key]>
 }): Allowed<Value> {
   const own = entries as Record<string, Allowed<unknown>>
-  const allowed = `an object with no keys but ${Object.keys(own).join(', ')}`
+  const allowed = `an object with no keys except ${Object.keys(own).join(', ')}`
   return v.strictObject(own, ({ expected, path }) => {
     const missing = expected?.startsWith('"') ? own[String(path?.[0]?.key)] : undefined
     return missing === undefined ? allowed : allowedBy(missing)

@@ -40,15 +40,15 @@ const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits
 test.each<[unknown, string]>([
   [
     null,
-    '"options" must be an object with no keys but tokenLifetime, records, ratePolicies, issuers, delays, seed, control, controlToken, port, caFile, journalSize, not null',
+    '"options" must be an object with no keys except tokenLifetime, records, ratePolicies, issuers, delays, seed, control, controlToken, port, caFile, journalSize, not null',
   ],
-  [{ tokenLifeTime: 1 }, '"options" must be an object with no keys but tokenLifetime, records'],
+  [{ tokenLifeTime: 1 }, '"options" must be an object with no keys except tokenLifetime, records'],
   [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],
   [{ tokenLifetime: Number.NaN }, '"tokenLifetime" must be a number from 1 to 31536000000, not NaN'],
   [{ tokenLifetime: '3600' }, '"tokenLifetime" must be a number from 1 to 31536000000, not \'3600\''],
   [{ records: 1.5 }, '"records" must be a whole number from 0 to 9999999, not 1.5'],
   [{ records: -1 }, '"records" must be a whole number from 0 to 9999999, not -1'],
-  [{ ratePolicies: { other: {} } }, '"ratePolicies" must be an object with no keys but general, weblink'],
+  [{ ratePolicies: { other: {} } }, '"ratePolicies" must be an object with no keys except general, weblink'],
   [{ ratePolicies: { general: {} } }, '"ratePolicies.general.limits" must be an array, not undefined'],
   [limits({ quota: 0, window: 1 }), '"ratePolicies.weblink.limits[0].quota" must be a whole number from 1'],
   [limits({ quota: 1, window: 0 }), '"ratePolicies.weblink.limits[0].window" must be a number from 1'],
@@ -64,7 +64,7 @@ test.each<[unknown, string]>([
   [{ port: 65_532 }, '"port" must be a whole number from 1 to 65531, not 65532'],
   [{ seed: 2 ** 32 }, '"seed" must be a whole number from 0 to 4294967295, not 4294967296'],
   [{ controlToken: 'fifteen-letters' }, '"controlToken" must be a string of 16 characters or more'],
-  [{ delays: 5 }, '"delays" must be an object with no keys but min, max, not 5'],
+  [{ delays: 5 }, '"delays" must be an object with no keys except min, max, not 5'],
   [{ delays: { min: -1, max: 1 } }, '"delays.min" must be a number from 0'],
   [{ delays: { min: 10, max: 5 } }, '"delays.max" must be a number from 10 to 2147483647, not 5'],
 ])('%j is refused', (options, message) => {

@@ -20,13 +20,13 @@ export interface SandboxOptions {
    * @defaultValue 5_000
    */
   records?: number
-  /** What the issuers do in another way than those of the service, to test clients of other authorization servers. */
+  /** How the issuers differ from the service's own, to test clients of other authorization servers. */
   issuers?: Partial<Record<Realm, IssuerSettings>>
   /** Rate policies that the APIs enforce. Default: none; an API without a policy accepts any rate. */
   ratePolicies?: Partial<Record<Realm, StrictRatePolicy>>
   /**
-   * Imitates a slow and uneven network. Each call is held for a random time in this range before its API counts it, and
-   * each response before it is sent. Token requests are not delayed. Default: no delay.
+   * Simulates a slow and uneven network. Each call is held for a random time in this range before its API counts it,
+   * and each response before it is sent. Token requests are not delayed. Default: no delay.
    */
   delays?: DelayRange
   /**
@@ -41,18 +41,16 @@ export interface SandboxOptions {
    * @defaultValue false
    */
   control?: boolean
-  /**
-   * The token that HTTP control asks for; 16 characters or more. Default: a random one at each start.
-   */
+  /** The token that HTTP control requires; 16 characters or more. Default: a random one at each start. */
   controlToken?: string
   /**
-   * First of five ports in a row: HTTP control, general issuer, weblink issuer, general API, weblink API. Where one is
-   * in use, a free port is used instead; 1 to 65_531. Default: free ports.
+   * First of five ports in a row: HTTP control, general issuer, weblink issuer, general API, weblink API. If one is in
+   * use, a free port is used instead; 1 to 65_531. Default: free ports.
    */
   port?: number
   /**
-   * File to which the certificate of the sandbox's authority is written (PEM), followed by those that NODE_EXTRA_CA_CERTS
-   * of this process names; `close()` removes it.
+   * File to which the sandbox's CA certificate is written (PEM), followed by those in this process's
+   * NODE_EXTRA_CA_CERTS file; `close()` removes it.
    */
   caFile?: string
   /**

@@ -22,7 +22,9 @@ export interface Sandbox extends AsyncDisposable {
   readonly apiUrl: string
   /** Base URL of the weblink API; ends in `/api/`. */
   readonly weblinkUrl: string
-  /** Certificate (PEM) of the authority that signed the certificates of all four servers. It is made for this sandbox only. */
+  /**
+   * Certificate (PEM) of the CA that signed the certificates of all four servers. It is created for this sandbox only.
+   */
   readonly ca: string
   /** Client credentials of the two registered applications, always with the newest secrets. */
   readonly credentials: Record<Realm, ClientCredentials>
@@ -40,7 +42,7 @@ export interface Sandbox extends AsyncDisposable {
 }
 
 /**
- * Starts the service on 127.0.0.1, on free ports by default, and returns it when it accepts requests.
+ * Starts the service on 127.0.0.1, on free ports by default, and returns it once it accepts requests.
  *
  * @throws TypeError if an option is wrong, naming it, what is allowed and what was given.
  * @example

@@ -136,8 +136,8 @@ test('each button says at its card what it did, to screen readers too', { timeou
     ['general-api', 'Kill', 'All calls are cut for 20 s.'],
     ['general-api', 'Restore', 'Restored: no fault is set.'],
     ['general-api', 'Remove', 'Any number of calls is allowed from now on.'],
-    ['journal', 'Clear journal', 'The journal begins again. The verdict stays.'],
-    ['journal', 'Clear journal and verdict', 'Journal and verdict are empty.'],
+    ['journal', 'Clear journal', 'The journal is cleared. The verdict stays.'],
+    ['journal', 'Clear journal and verdict', 'Journal and verdict are cleared.'],
   ] as const) {
     await click(name, button)
     await eventually(async () =>
@@ -200,11 +200,11 @@ test(
       for (const height of heights) expect(height).toBeLessThan(45)
     }
     await page.click('.findings li:first-child summary')
-    expect(await textOf('.findings li:first-child')).toContain('Choose the token by the URL of the call')
+    expect(await textOf('.findings li:first-child')).toContain("Choose the token by the call's URL")
     // it stays open while the verdict goes on
     await callApi(sandbox, 'weblink', { token })
     await eventually(async () => expect(await textOf('.findings li:first-child')).toContain('4 calls sent'))
-    expect(await textOf('.findings li:first-child')).toContain('Choose the token by the URL of the call')
+    expect(await textOf('.findings li:first-child')).toContain("Choose the token by the call's URL")
     await click('journal', 'Clear journal and verdict')
     await eventually(async () => expect(await findings()).toEqual([]))
   },

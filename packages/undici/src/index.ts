@@ -4,17 +4,17 @@ import { addToGlobals } from './global-dispatcher.ts'
 import type { Dispatch } from './handler.ts'
 import { managedDispatch } from './managed-dispatch.ts'
 
-/** What `compose` of undici 7 and 8 takes. */
+/** An interceptor for `compose` of undici 7 and 8. */
 export type TokensInterceptor = <Options, Handler>(
   dispatch: (options: Options, handler: Handler) => boolean,
 ) => (options: Options, handler: Handler) => boolean
 
 /**
- * Makes a dispatcher of undici send each request to one of the manager's APIs with a live token. Every other request,
- * one that brings its own `Authorization` header, and one that changes the protocol is sent as it is.
+ * Makes an undici dispatcher send each request to one of the manager's APIs with a live token. Every other request, one
+ * that brings its own `Authorization` header, and one that changes the protocol is sent as it is.
  *
- * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it: then nothing was
- * sent.
+ * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it; in that case
+ * nothing was sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
  * @example
@@ -29,11 +29,11 @@ export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
 }
 
 /**
- * Makes the global dispatcher send each request to one of the manager's APIs with a live token: those of Node's own
- * `fetch`, and those of every library that uses it, or undici without a dispatcher of its own. Every other request is
- * sent as it is. Installing the same manager again changes nothing.
+ * Makes the global dispatcher send each request to one of the manager's APIs with a live token: those made by Node's
+ * own `fetch`, and by every library that uses it or uses undici without its own dispatcher. Every other request is sent
+ * as it is. Installing the same manager again changes nothing.
  *
- * @returns `uninstall`, which takes the tokens off again.
+ * @returns `uninstall`, which removes the tokens again.
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and in a runtime without such a dispatcher.
  * @example
  * ```ts

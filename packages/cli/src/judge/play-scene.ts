@@ -160,7 +160,7 @@ async function recover(stage: Stage & Waits, own: Finding[]): Promise<void> {
     own.push({
       rule: 'no-recovery',
       severity: 'error',
-      message: `No call succeeded in the ${recovery / 1_000} s after the fault was over`,
+      message: `No call succeeded in the ${recovery / 1_000} s after the fault ended`,
       fix: 'Renew a token that an API refuses, read the credentials again when the issuer refuses them, and wait seconds, not minutes, between failed token requests.',
       evidence,
       count: 1,
@@ -181,7 +181,7 @@ function whyNotGraded({ hopeless }: Scene, all: number, ended: string | undefine
   if (all === 0) return 'the program never called'
   // where every client is refused, one that remembers that asks rarely
   if (hopeless !== true && all < fewestRequests)
-    return `only ${all} requests were made, and ${fewestRequests} are needed`
+    return `only ${all} requests were made; ${fewestRequests} are needed`
   return undefined
 }
 

@@ -58,7 +58,7 @@ export function examText(exam: Exam, entryLine: EntryLine, stream: Stream): stri
     const head = styleText(colours[grade], `Grade ${grade}`, { stream })
     const left = scenes.length - graded.length
     const parts = [
-      wrong === 0 ? 'nothing was wrong' : `${wrong} of ${plural(graded.length, 'scene')} with findings`,
+      wrong === 0 ? 'no problems found' : `${wrong} of ${plural(graded.length, 'scene')} with findings`,
       ...(wrong === 0 ? [plural(graded.length, 'scene')] : []),
       ...(left > 0 ? [`${left} not graded`] : []),
       `seed ${seed}`,

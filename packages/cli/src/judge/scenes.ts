@@ -27,7 +27,7 @@ const faultMet = (stage: Stage): string | undefined =>
 export const scenes: readonly Scene[] = [
   {
     name: 'cold-start',
-    title: 'many calls at once, and no token yet',
+    title: 'many calls at once, with no token yet',
     prepare({ control }) {
       for (const realm of realms) {
         control.slowIssuer(realm, 300)
@@ -45,7 +45,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'expiry',
-    title: 'tokens of 3 s expire while calls are made',
+    title: 'tokens valid for 3 s expire while calls are made',
     sandbox: { tokenLifetime: 3_000 },
     // a client that renews minutes before expiry renews such a token for each call
     lenient: ['needless-renewal'],
@@ -65,7 +65,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'rotation-overlap',
-    title: 'a new secret, and the old one is accepted for a while',
+    title: 'a new secret; the old one is accepted for a while',
     async play(stage) {
       const { control } = stage.sandbox
       await stage.begin()
@@ -79,7 +79,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'rotation',
-    title: 'a new secret, and the old one is refused at once',
+    title: 'a new secret; the old one is refused at once',
     async play(stage) {
       const { control } = stage.sandbox
       await stage.begin()
@@ -101,7 +101,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'issuer-slow',
-    title: 'tokens are revoked, and a token request takes 2 s',
+    title: 'tokens are revoked, and token requests take 2 s',
     async play(stage) {
       await stage.begin()
       for (const realm of realms) stage.sandbox.control.slowIssuer(realm, 2_000)
@@ -111,7 +111,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'issuer-nonsense',
-    title: 'tokens are revoked, and for 2.5 s token responses are nonsense',
+    title: 'tokens are revoked, and token responses are garbage for 2.5 s',
     async play(stage) {
       const { sandbox } = stage
       await stage.begin()
@@ -126,7 +126,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'rate-limit',
-    title: `each API allows ${quota} calls a second, as the program knows`,
+    title: `each API allows ${quota} calls a second, and the program knows it`,
     variables: { CALLS_PER_SECOND: `${quota}` },
     async play(stage) {
       await stage.begin()
@@ -142,7 +142,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'retry-after',
-    title: 'for 3 s the APIs respond 429 with Retry-After, without notice',
+    title: 'the APIs suddenly respond 429 with Retry-After for 3 s',
     exempt: ['over-limit'],
     async play(stage) {
       const { control } = stage.sandbox
@@ -154,7 +154,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'refused-token',
-    title: 'for 2.5 s the APIs refuse new tokens too',
+    title: 'the APIs refuse even new tokens for 2.5 s',
     hopeless: true,
     async play(stage) {
       await stage.begin()
@@ -164,7 +164,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'two-issuers',
-    title: 'one issuer is down for 2.5 s, the other one works',
+    title: 'one issuer is down for 2.5 s, the other works',
     async play(stage) {
       const { control } = stage.sandbox
       await stage.begin()
@@ -180,7 +180,7 @@ export const scenes: readonly Scene[] = [
         rule: 'both-stopped',
         severity: 'error',
         message: 'For 2 s no call to the weblink API was answered, while only the general issuer was down',
-        fix: 'Keep a token, a lock and a failure for each issuer: what one issuer does must not hold up the calls of another.',
+        fix: "Keep the token, the lock and the failure per issuer: one issuer must not hold up another's calls.",
         evidence: [],
         count: 1,
       })
@@ -203,7 +203,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'refused-client',
-    title: 'for 3 s the issuers refuse the client (invalid_client)',
+    title: 'the issuers refuse the client (invalid_client) for 3 s',
     hopeless: true,
     prepare(sandbox) {
       forEachIssuer(sandbox, (issuer) => sandbox.control.failIssuer(issuer, { status: 401 }))

@@ -9,34 +9,34 @@ import { processRuntime } from './runtime.ts'
 
 /** Configures the limiter of a fleet. */
 export interface RedisLimiterOptions {
-  /** A connected client of `redis` or ioredis: standalone, Sentinel or Cluster. The application closes it. */
+  /** A connected `redis` or ioredis client: standalone, Sentinel or Cluster. The application closes it. */
   readonly client: RedisClient
   /**
-   * What the names of all keys begin with; text without braces, which are kept for the hash tag that holds the keys
-   * of one API together in a Cluster. One fleet, one prefix: fleets that the API counts apart need their own.
+   * The prefix of all key names; text without braces, which are reserved for the hash tag that keeps one API's keys
+   * together in a Cluster. One fleet, one prefix: fleets that the API counts separately need their own.
    *
    * @defaultValue 'tokenlane'
    */
   readonly prefix?: string | undefined
   /**
-   * The part of each quota that this process uses while Redis cannot be reached, from 0 to 1. For `n` processes
-   * `1 / n`. With 0 calls wait until Redis is back, so that processes that are cut off add nothing.
+   * The share of each quota, from 0 to 1, that this process uses while Redis cannot be reached: `1 / n` for `n`
+   * processes. With 0, calls wait until Redis is back, so that processes that are cut off add nothing.
    *
-   * A part of less than one call makes the window longer instead: 3 a second at 1/8 is one call in 3.2 seconds.
+   * A share of less than one call lengthens the window instead: 3 a second at 1/8 becomes one call in 3.2 seconds.
    */
   readonly fallbackShare: number
   /**
-   * How long Redis may take for a response, in milliseconds, above 0. After that it counts as unreachable. A Redis
-   * that usually takes longer may take two and a half times its usual round trip, at most 3.6 seconds.
+   * How long Redis may take to respond, in milliseconds, above 0. After that, it counts as unreachable. A Redis that
+   * usually takes longer may take two and a half times its usual round trip, at most 3.6 seconds.
    *
    * @defaultValue 500
    */
   readonly timeout?: number | undefined
   /**
-   * How long a process may need to reach Redis again after an outage, in milliseconds, above 0: the longest pause of
-   * its client between two attempts, and one attempt. The same in every process.
+   * How long a process may need to reach Redis again after an outage, in milliseconds, above 0: its client's longest
+   * pause between two attempts, plus one attempt. Must be the same in every process.
    *
-   * After an outage Redis grants no unit for that long, so that every process can state what it has sent meanwhile. A
+   * After an outage, Redis grants no unit for that long, so that every process can report what it has sent meanwhile. A
    * process that needs longer adds its share once.
    *
    * @defaultValue 6_000, enough for the default reconnection of `redis` (2.2 s) and ioredis (5.2 s)

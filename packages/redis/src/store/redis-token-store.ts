@@ -16,33 +16,33 @@ import { canSubscribe, WakeUps } from './wake-up.ts'
 /** Configures a shared token store. */
 export interface RedisTokenStoreOptions {
   /**
-   * A client of `redis` (standalone, Sentinel or Cluster) or of ioredis. The application connects and
-   * closes it. Calls while it is not connected work without the store.
+   * A `redis` client (standalone, Sentinel or Cluster) or an ioredis client. The application connects and closes it.
+   * Calls made while it is not connected work without the store.
    */
   readonly client: RedisClient
   /**
-   * What every key begins with; text without braces, which are kept for the hash tag that holds the keys of one
-   * issuer together in a Cluster.
+   * The prefix of every key; text without braces, which are reserved for the hash tag that keeps one issuer's keys
+   * together in a Cluster.
    *
    * @defaultValue 'tokenlane'
    */
   readonly prefix?: string | undefined
   /**
-   * What seals the tokens of clients with an assertion from outside, which have no secret to derive a key from: text of 32
-   * characters or more, such as `openssl rand -base64 32` prints. Of several, the first seals and all open, so that one can
-   * be rotated; a function is asked before Redis is.
+   * What seals the tokens of clients with an assertion from outside, which have no secret to derive a key from: text of
+   * 32 characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and all open,
+   * so that keys can be rotated; a function is called before Redis is.
    *
-   * @defaultValue none: such clients are refused at start
+   * @defaultValue none: such clients are refused at start-up
    */
   readonly key?: StoreKey | undefined
 }
 
 /**
- * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey 8 or later: one token request per issuer and lifetime for
- * any number of processes.
+ * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey 8 or later: one token request per issuer and token
+ * lifetime, for any number of processes.
  *
- * Redis sees neither a token nor a secret: what it keeps is encrypted with a key that only a holder of the client
- * secret, or of the option `key`, can derive, and ends with the token.
+ * Redis sees neither tokens nor secrets: what it stores is encrypted with a key that only a holder of the client
+ * secret, or of the `key` option, can derive, and it expires with the token.
  *
  * @throws TokenlaneError `INVALID_OPTIONS`
  * @example

@@ -8,8 +8,8 @@ import { VerdictPanel } from './verdict-panel.tsx'
 const linkTexts = {
   connecting: 'Connecting to the sandbox',
   live: 'Live',
-  lost: 'The sandbox has ended; waiting for it',
-  denied: 'This page has no token of this sandbox',
+  lost: 'The sandbox has stopped; waiting for it to come back',
+  denied: 'This page has no token for this sandbox',
 } as const
 
 export function App() {

@@ -24,7 +24,7 @@ export function Environment() {
       await navigator.clipboard.writeText(forms[form]?.(await environment()) ?? '')
       setSaid('Copied, client secrets included.')
     } catch {
-      setSaid('It could not be copied. The sandbox also printed it in its terminal.')
+      setSaid('Copying failed. The sandbox also printed it in its terminal.')
     }
   }
   return (

@@ -18,8 +18,8 @@ function faultText({ does, status, timeLeft, timesLeft, percent }: FaultState): 
       ? `get ${status}`
       : does === 'cut'
         ? 'have their connection cut'
-        : 'have their connection cut within the body'
+        : 'have their connection cut mid-body'
   const until = timeLeft === null ? '' : `, for ${duration(timeLeft)} more`
-  const most = timesLeft === null ? '' : `, ${timesLeft} times more`
+  const most = timesLeft === null ? '' : `, ${timesLeft} more times`
   return `${who} ${meet}${until}${most}.`
 }

@@ -35,7 +35,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         <Figure name="failed" value={counts.failed} bad />
       </dl>
       <Chart
-        label={`Token requests of the ${realm} issuer in the last minute: ${counts.issued} issued, ${counts.refused} refused and ${counts.failed} failed in all`}
+        label={`Token requests to the ${realm} issuer in the last minute: ${counts.issued} issued, ${counts.refused} refused and ${counts.failed} failed in all`}
         lines={lines}
         data={() => {
           const samples = issuerHistory[realm]
@@ -48,7 +48,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         }}
       />
       <h3>{live === 0 ? 'No live token' : times(live, 'live token')}</h3>
-      {live === 0 && <p class="empty">A program that requests a token here makes one appear.</p>}
+      {live === 0 && <p class="empty">Tokens appear here when a program requests them.</p>}
       <ul class="tokens">
         {liveTokens.slice(0, 5).map(({ token, timeLeft, lifetime }) => (
           <li key={token}>
@@ -57,7 +57,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
               min={0}
               max={lifetime}
               value={Math.max(0, timeLeft)}
-              aria-label={`remaining life of ${token}`}
+              aria-label={`remaining lifetime of ${token}`}
             />
             <span class="left">{duration(Math.max(0, timeLeft))}</span>
           </li>

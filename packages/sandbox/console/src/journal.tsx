@@ -219,11 +219,11 @@ function showAll(): void {
 function clearJournal(): void {
   evidence.value = []
   cleared.value = journal.value.at(-1)?.id ?? 0
-  say('journal', 'The journal begins again. The verdict stays.')
+  say('journal', 'The journal is cleared. The verdict stays.')
 }
 
 async function clear(): Promise<void> {
-  await act('clear-journal', {}, 'journal', 'Journal and verdict are empty.')
+  await act('clear-journal', {}, 'journal', 'Journal and verdict are cleared.')
   evidence.value = []
   journal.value = []
 }

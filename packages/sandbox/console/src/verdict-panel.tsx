@@ -17,7 +17,7 @@ export function VerdictPanel() {
   const summary = !hasSeen
     ? 'No request has arrived yet.'
     : findings.length === 0
-      ? 'Nothing is wrong with the client so far.'
+      ? 'No problems found so far.'
       : `${times(errors, 'error')}, ${times(findings.length - errors, 'warning')} so far.`
   return (
     <section class="card wide" aria-labelledby="verdict">

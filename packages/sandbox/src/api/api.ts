@@ -143,7 +143,7 @@ export function createApi(options: ApiOptions): Api {
         send(response, outsideAnswer(request, url.pathname))
         return {
           decision: 'answered',
-          reason: `outside of the API${brought ? ', with an Authorization header' : ''}`,
+          reason: `outside the API${brought ? ', with an Authorization header' : ''}`,
           flaws: brought ? ['token-outside'] : [],
         }
       }

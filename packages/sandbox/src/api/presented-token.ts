@@ -29,7 +29,7 @@ export function judgeToken(
   if (issuer !== realm) {
     return {
       ...refused,
-      reason: `token of the ${issuer} issuer at the ${realm} API`,
+      reason: `token from the ${issuer} issuer at the ${realm} API`,
       flaws: ['foreign-token'],
     }
   }

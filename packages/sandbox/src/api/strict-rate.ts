@@ -20,7 +20,7 @@ export interface RateLimit {
   window: number
 }
 
-/** The rate policy that an API enforces. All limits hold at the same time. */
+/** The rate policy that an API enforces. All limits apply at once. */
 export interface StrictRatePolicy {
   limits: readonly RateLimit[]
   /**

@@ -128,7 +128,7 @@ test('an example runs as it is, and ends in order at SIGTERM', async () => {
   child.stderr.setEncoding('utf8').on('data', (part: string) => (said += part))
   child.kill('SIGTERM')
   expect(await once(child, 'close')).toEqual([0, null])
-  expect(said).toMatch(/\nVerdict: nothing was wrong\.\n$/)
+  expect(said).toMatch(/\nVerdict: no problems found\.\n$/)
 })
 
 test.each([

@@ -23,5 +23,5 @@ test('a report of a run without a mistake says so, and one without a request', a
   await using sandbox = await startSandbox()
   expect(markdownReport(sandbox.control)).toContain('\n\nNo request arrived.\n\n')
   await callApi(sandbox, 'general', { token: await tokenOf(sandbox, 'general') })
-  expect(markdownReport(sandbox.control)).toContain('\n\nNothing was wrong.\n\n')
+  expect(markdownReport(sandbox.control)).toContain('\n\nNo problems found.\n\n')
 })

@@ -12,7 +12,7 @@ export function markdownReport(control: Seen): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const arrived = [issuers.general, issuers.weblink].reduce((sum, { requests }) => sum + requests, 0)
   const called = [apis.general, apis.weblink].reduce((sum, { calls }) => sum + calls, 0)
-  const nothing = arrived + called === 0 ? 'No request arrived.' : 'Nothing was wrong.'
+  const nothing = arrived + called === 0 ? 'No request arrived.' : 'No problems found.'
   return [
     '# Sandbox report',
     findings.length === 0

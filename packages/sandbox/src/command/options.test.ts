@@ -63,7 +63,7 @@ test('an option of one issuer says whose it is', () => {
 })
 
 const policy = (text: string): string =>
-  `--policy must be such as weblink=25/1s or general=3/1s,180/1m, not ${text}`
+  `--policy must be like weblink=25/1s or general=3/1s,180/1m, not ${text}`
 
 test.each<[string, string[]]>([
   [
@@ -79,7 +79,7 @@ test.each<[string, string[]]>([
   ['--port 65532', ['--port must be a whole number from 1 to 65531, not 65532']],
   ['--lifetime', ["option '--lifetime <time>' argument missing"]],
   ['node app.js', ['Put a command after --: tokenlane-sandbox -- node app.js']],
-  ['--', ['Say what to run after --, for example: -- node app.js']],
+  ['--', ['Pass what to run after --, for example: -- node app.js']],
   [
     '--seed x --records -1',
     [

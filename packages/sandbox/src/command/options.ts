@@ -56,7 +56,7 @@ Examples:
   $ tokenlane-sandbox --policy weblink=25/1s --lifetime 60s
   $ tokenlane-sandbox --verdict -- node app.js
 
-A command after -- gets the URLs and credentials of the sandbox as environment
+A command after -- gets the sandbox's URLs and credentials as environment
 variables. The sandbox ends when the command does, with its exit status; with
 --verdict the status is 1 if the verdict finds an error. 2 means wrong options,
 127 a command that cannot be started.`
@@ -71,29 +71,32 @@ function createProgram(): Command {
     .usage('[options] [-- command [arguments ...]]')
     .option(
       '--policy <api=quota/window>',
-      'rate policy of an API, for example weblink=25/1s or general=3/1s,180/1m; repeatable',
+      "an API's rate policy, for example weblink=25/1s or general=3/1s,180/1m; repeatable",
       collect,
     )
     .option('--lifetime <time>', 'lifetime of the tokens, for example 60s (default: 1h)')
     .option('--records <number>', 'how many records each API has (default: 5000)')
     .option('--delays <min-max>', 'network delay of calls and responses, for example 2ms-30ms')
-    .option('--seed <number>', 'repeats the random choices of a run')
-    .option('--port <number>', `first of five ports; one that is taken is replaced (default: ${defaultPort})`)
+    .option('--seed <number>', 'repeat the random choices of a run')
+    .option(
+      '--port <number>',
+      `first of five ports; any that are taken are replaced (default: ${defaultPort})`,
+    )
     .option(
       '--authentication <issuer=method>',
       'client_secret_post, client_secret_basic or private_key_jwt; repeatable',
       collect,
     )
-    .option('--metadata', 'both issuers publish metadata, as oauthIssuer({ issuer }) wants it')
+    .option('--metadata', 'both issuers publish metadata, as oauthIssuer({ issuer }) expects')
     .option('--scope <issuer=scopes>', 'scopes that a token request must name; repeatable', collect)
-    .option('--token-path <issuer=path>', 'path of the token endpoint; repeatable', collect)
+    .option('--token-path <issuer=path>', "the token endpoint's path; repeatable", collect)
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
-    .option('--env-file <file>', 'writes the environment variables to a new file, and removes it at the end')
-    .option('--report <file.md>', 'writes what arrived and the verdict to a file at the end, in Markdown')
-    .option('--json', 'prints one JSON object when it is ready, and the verdict as another one at the end')
-    .option('--verdict', 'ends with status 1 if the verdict finds an error')
+    .option('--env-file <file>', 'write the environment variables to a new file, and remove it at the end')
+    .option('--report <file.md>', 'at the end, write what arrived and the verdict to a Markdown file')
+    .option('--json', 'print one JSON object when ready, and the verdict as another one at the end')
+    .option('--verdict', 'exit with status 1 if the verdict finds an error')
     .addHelpText('after', help)
-    .helpOption('-h, --help', 'prints this help')
+    .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
 }
@@ -117,7 +120,7 @@ export function parseArguments(argv: readonly string[]): Parsed {
     problems.push(error.message.replace(/^error: /, ''))
   }
   if (border !== -1 && command.length === 0)
-    problems.push('Say what to run after --, for example: -- node app.js')
+    problems.push('Pass what to run after --, for example: -- node app.js')
 
   const given: Given = program.opts()
   const sandbox = sandboxOptions(given, problems)
@@ -168,7 +171,7 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
   for (const text of given.policy ?? []) {
     const [realm, limits] = parsePolicy(text) ?? []
     if (realm === undefined || limits === undefined) {
-      problems.push(`--policy must be such as weblink=25/1s or general=3/1s,180/1m, not ${text}`)
+      problems.push(`--policy must be like weblink=25/1s or general=3/1s,180/1m, not ${text}`)
     } else ratePolicies[realm] = { limits }
   }
   return { ...options, ratePolicies }

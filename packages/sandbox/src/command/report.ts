@@ -57,7 +57,7 @@ export function verdictText(
   seen: number,
 ): string {
   if (seen === 0) return 'Verdict: no request arrived.'
-  if (findings.length === 0) return 'Verdict: nothing was wrong.'
+  if (findings.length === 0) return 'Verdict: no problems found.'
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const head = `Verdict: ${errors} ${errors === 1 ? 'error' : 'errors'}, ${findings.length - errors} ${findings.length - errors === 1 ? 'warning' : 'warnings'}`
   return [head, ...findings.map((finding) => findingText(finding, entryOf))].join('\n\n')

@@ -251,7 +251,7 @@ test.each<[string, (control: SandboxControl) => void, string]>([
   [
     'key',
     (it) => it.failApi('general', { status: 500, body: '' } as never),
-    'no keys but status, retryAfter, location, for',
+    'no keys except status, retryAfter, location, for',
   ],
 ])('a wrong %s is refused and changes nothing', async (_name, act, message) => {
   expect(() => act(control)).toThrow(message)

@@ -48,12 +48,12 @@ const assertionOptions: Allowed<AssertionOptions> = object<AssertionOptions>({
 
 export const definitions: Definitions = {
   counts: {
-    summary: 'Returns what reached the issuers and the APIs, and what became of it.',
+    summary: 'Returns counts of what reached the issuers and the APIs, and of how it ended.',
     reads: true,
     parameters: [],
   },
   resetCounts: {
-    summary: 'Sets every count to zero. Calls in the windows of a rate policy still count for the policy.',
+    summary: "Sets every count to zero. Calls in a rate policy's windows still count towards the policy.",
     parameters: [],
   },
   state: {
@@ -73,7 +73,7 @@ export const definitions: Definitions = {
     parameters: [],
   },
   clearJournal: {
-    summary: 'Forgets the journal, and what the verdict has found so far.',
+    summary: 'Clears the journal, and what the verdict has found so far.',
     parameters: [],
   },
   environment: {
@@ -82,15 +82,15 @@ export const definitions: Definitions = {
     reads: true,
     parameters: [],
   },
-  expireTokens: { summary: 'Ends the life of all tokens issued until now.', parameters: [anyIssuer] },
-  revokeTokens: { summary: 'Revokes all tokens issued until now.', parameters: [anyIssuer] },
+  expireTokens: { summary: 'Expires all tokens issued so far.', parameters: [anyIssuer] },
+  revokeTokens: { summary: 'Revokes all tokens issued so far.', parameters: [anyIssuer] },
   setTokenLifetime: {
     summary: 'Sets the lifetime of the tokens issued from now on, in milliseconds.',
     parameters: [{ name: 'lifetime', schema: lifetime }, anyIssuer],
   },
   rotateSecret: {
     summary:
-      'Makes a new client secret and returns the credentials with it. The old one is refused from now on, unless `overlap` keeps it good until `dropOldSecrets`.',
+      'Makes a new client secret and returns the credentials with it. The old one is refused from now on, unless `overlap` keeps it valid until `dropOldSecrets`.',
     parameters: [
       issuer,
       {
@@ -100,23 +100,24 @@ export const definitions: Definitions = {
       },
     ],
   },
-  dropOldSecrets: { summary: 'Refuses every client secret but the newest one.', parameters: [issuer] },
+  dropOldSecrets: { summary: 'Refuses every client secret except the newest one.', parameters: [issuer] },
   dropSecrets: {
-    summary: 'Refuses every client secret from now on: only an assertion of the cluster proves the client.',
+    summary:
+      'Refuses every client secret from now on: the client can only authenticate with an assertion from the cluster.',
     parameters: [issuer],
   },
   makeAssertion: {
-    summary: 'Returns an assertion of the cluster. The issuer needs `workloadIdentity`.',
+    summary: 'Returns an assertion from the cluster. The issuer needs `workloadIdentity`.',
     parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
   },
   projectAssertion: {
     summary:
-      'Keeps a file with an assertion of the cluster, which is replaced at four fifths of its life as Kubernetes does it, and returns its path. The issuer needs `workloadIdentity`.',
+      'Keeps a file with an assertion from the cluster, replaced after four fifths of its lifetime as Kubernetes does, and returns its path. The issuer needs `workloadIdentity`.',
     parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
   },
   rotateClusterKeys: {
     summary:
-      'Makes a new key of the cluster. Assertions of the old one are refused from now on, unless `overlap` keeps it good. The issuer needs `workloadIdentity`.',
+      'Gives the cluster a new key. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.',
     parameters: [
       issuer,
       {
@@ -140,17 +141,16 @@ export const definitions: Definitions = {
     parameters: [issuer, { name: 'span', schema: optional(cut), spread: true }],
   },
   setIssuerClock: {
-    summary: 'Sets the clock of an issuer forward by this many milliseconds, or back if negative.',
+    summary: "Sets an issuer's clock forward by this many milliseconds, or back if negative.",
     parameters: [issuer, offset],
   },
-  restoreIssuer: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyIssuer] },
+  restoreIssuer: { summary: 'Ends slowness, failures, kills and a wrong clock.', parameters: [anyIssuer] },
   slowApi: {
-    summary: 'Delays every response of an API by this many milliseconds; 0 ends the delay.',
+    summary: 'Delays every response from an API by this many milliseconds; 0 ends the delay.',
     parameters: [api, { name: 'ms', schema: latency }],
   },
   failApi: {
-    summary:
-      'Responds to calls with a failure, whatever their token is. Replaces an earlier failure or kill.',
+    summary: 'Responds to calls with a failure, whatever their token. Replaces an earlier failure or kill.',
     parameters: [api, { name: 'failure', schema: apiFailure, spread: true }],
   },
   killApi: {
@@ -158,17 +158,17 @@ export const definitions: Definitions = {
     parameters: [api, { name: 'span', schema: optional(cut), spread: true }],
   },
   setApiClock: {
-    summary: 'Sets the clock of an API forward by this many milliseconds, or back if negative.',
+    summary: "Sets an API's clock forward by this many milliseconds, or back if negative.",
     parameters: [api, offset],
   },
   setRatePolicy: {
-    summary: 'Sets the rate policy that an API enforces from now on, counting from zero; `null` ends it.',
+    summary: 'Sets the rate policy that an API enforces from now on, counting from zero; `null` removes it.',
     parameters: [api, { name: 'policy', schema: v.nullable(ratePolicy) }],
   },
-  restoreApi: { summary: 'Ends slowness, failure, kill and a wrong clock.', parameters: [anyApi] },
+  restoreApi: { summary: 'Ends slowness, failures, kills and a wrong clock.', parameters: [anyApi] },
   playScenario: {
     summary: 'Runs control functions at the times that the scenario gives. Replaces an earlier scenario.',
     parameters: [{ name: 'scenario', schema: scenario, spread: true }],
   },
-  stopScenario: { summary: 'Ends a scenario. What it has changed stays changed.', parameters: [] },
+  stopScenario: { summary: 'Ends a scenario. Its changes remain.', parameters: [] },
 }

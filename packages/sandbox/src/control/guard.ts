@@ -38,6 +38,6 @@ export function requireToken(headers: Headers, { token }: Guard): void {
   if (timingSafeEqual(digest(given), digest(token))) return
   throw new RefusedRequest(
     401,
-    'Send "Authorization: Bearer <token>" with the token that the sandbox printed at its start',
+    'Send "Authorization: Bearer <token>" with the token that the sandbox printed at start-up',
   )
 }

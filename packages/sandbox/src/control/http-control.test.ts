@@ -170,7 +170,7 @@ test('the journal is filtered by a query', async () => {
   expect(json).toMatchObject([
     {
       token: expect.stringMatching(/^general-\d+$/),
-      reason: 'token of the general issuer at the weblink API',
+      reason: 'token from the general issuer at the weblink API',
     },
   ])
 })

@@ -8,11 +8,11 @@ import type { ClientAuthentication } from '../issuer/issuer-settings.ts'
 import type { Issuer, IssuerCounts } from '../issuer/issuer.ts'
 import { perRealm, type Realm } from '../realm.ts'
 
-/** A token that lives now. */
+/** A live token. */
 export interface LiveToken {
   /** Short name, for example `weblink-3`; never the token. */
   token: string
-  /** Time until the token ends, in milliseconds. */
+  /** Time until the token expires, in milliseconds. */
   timeLeft: number
   /** The lifetime that its client was given, in milliseconds. */
   lifetime: number
@@ -23,7 +23,7 @@ export interface FaultState {
   /** What a request meets: a response with this status, or a cut connection. */
   does: 'respond' | 'cut' | 'cut-body'
   status: number | null
-  /** Time until the fault ends, in milliseconds; `null` without an end. */
+  /** Time until the fault ends, in milliseconds; `null` if it has no end. */
   timeLeft: number | null
   /** How many more requests meet the fault; `null` without a limit. */
   timesLeft: number | null
@@ -33,20 +33,20 @@ export interface FaultState {
 
 export interface IssuerState {
   tokenEndpoint: string
-  /** How the client must prove itself. */
+  /** How the client must authenticate. */
   clientAuthentication: ClientAuthentication
   /** The scopes that a token request must name, separated by spaces; empty for none. */
   scope: string
   /** Lifetime of the tokens issued from now on, in milliseconds. */
   tokenLifetime: number
-  /** Tokens that live now, the newest first; at most 20. */
+  /** Live tokens, newest first; at most 20. */
   liveTokens: LiveToken[]
-  /** How many tokens live now. */
+  /** How many tokens are live. */
   live: number
   /** How many client secrets are accepted now: more than 1 while secrets overlap. */
   acceptedSecrets: number
   latency: Latency
-  /** By how many milliseconds its clock is ahead of this machine's; negative if it is behind. */
+  /** How many milliseconds its clock is ahead of this machine's; negative if it is behind. */
   clockOffset: number
   fault: FaultState | null
   counts: IssuerCounts
@@ -58,7 +58,7 @@ export interface ApiState {
   /** How full the windows are, one for each limit of the policy. */
   windows: WindowUsage[]
   latency: Latency
-  /** By how many milliseconds its clock is ahead of this machine's; negative if it is behind. */
+  /** How many milliseconds its clock is ahead of this machine's; negative if it is behind. */
   clockOffset: number
   fault: FaultState | null
   counts: ApiCounts

@@ -34,7 +34,7 @@ export interface ClientRegistration {
   rotate(options: { overlap: boolean }): void
   /** Accepts only the newest secret and key from now on. */
   dropOldSecrets(): void
-  /** Accepts no secret any more: only an assertion of the cluster proves the client. */
+  /** Accepts no secret any more: the client can only authenticate with an assertion from the cluster. */
   dropSecrets(): void
 }
 

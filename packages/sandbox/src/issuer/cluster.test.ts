@@ -56,7 +56,7 @@ test('the variables name a file with an assertion where one may be sent again', 
 test('assertions of a cluster beside private_key_jwt are refused at the start', async () => {
   const general = { clientAuthentication: 'private_key_jwt', workloadIdentity: true } as const
   await expect(startSandbox({ issuers: { general } })).rejects.toThrow(
-    "issuers.general.workloadIdentity\" must be false where clientAuthentication is 'private_key_jwt'",
+    "issuers.general.workloadIdentity\" must be false if clientAuthentication is 'private_key_jwt'",
   )
 })
 
@@ -82,7 +82,7 @@ test('an assertion that is wrong is refused with the reason, and is a finding of
     'it is for another audience': make('general', { audience: 'https://other.example.com' }),
     'it has expired': make('general', { lifetime: -1_000 }),
     'its signature is wrong': `${make('general').slice(0, -4)}AAAA`,
-    'its key is not one of the cluster, or was rotated away': 'not a JWT',
+    'its key is unknown to the cluster, or was rotated out': 'not a JWT',
   }
   for (const [reason, assertion] of Object.entries(wrong))
     expect(await ask('general', assertion)).toBe(`401 a refused client_assertion: ${reason}`)
@@ -128,7 +128,7 @@ test('keys of the cluster rotate with and without an overlap', async () => {
   sandbox.control.rotateClusterKeys('weblink', { overlap: true })
   expect(await ask('weblink', old)).toMatch(/^200/)
   sandbox.control.rotateClusterKeys('weblink')
-  expect(await ask('weblink', old)).toMatch(/^401 .*rotated away/)
+  expect(await ask('weblink', old)).toMatch(/^401 .*rotated out/)
   expect(await ask('weblink', sandbox.control.makeAssertion('weblink'))).toMatch(/^200/)
 })
 

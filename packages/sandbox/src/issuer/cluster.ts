@@ -106,13 +106,13 @@ export function createCluster(
       const key = keys.find((each) => each.kid === kid)
       // what was rotated away may have been right when the client read it
       if (key === undefined)
-        return { fault: 'its key is not one of the cluster, or was rotated away', flaws: [] }
+        return { fault: 'its key is unknown to the cluster, or was rotated out', flaws: [] }
       const bytes = Buffer.from(`${header}.${body}`)
       const options = { key: key.publicKey, dsaEncoding } as const
       if (!verify('sha256', bytes, options, Buffer.from(signature, 'base64url')))
         return refused('its signature is wrong', 'client-authentication')
       if (iss !== issuer || sub !== subject)
-        return refused('it is of another cluster or workload', 'client-authentication')
+        return refused('it is from another cluster or workload', 'client-authentication')
       if (![aud].flat().includes(origin)) return refused('it is for another audience', 'foreign-assertion')
       const expiresAt = Number(exp) * 1_000
       // by a clock that the sandbox was told to set wrong, it is not the client's mistake

@@ -116,11 +116,11 @@ test('client_secret_basic takes the secret in the header only, and names what is
   expect((await request({ client_id: clientId, client_secret: clientSecret })).status).toBeGreaterThanOrEqual(
     400,
   )
-  expect(reason()).toBe('credentials in the form: they belong into an Authorization header')
+  expect(reason()).toBe('credentials in the form: they belong in an Authorization header')
   expect((await request({}, basic(clientId, 'wrong'))).status).toBe(401)
   expect(reason()).toBe('a wrong client_secret')
   expect((await request({}, basic('other', clientSecret))).status).toBe(401)
-  expect(reason()).toBe('unknown client_id: the general issuer has another one')
+  expect(reason()).toBe('unknown client_id: the general issuer expects another one')
   expect((await request({}, { authorization: 'Basic %' })).status).toBeGreaterThanOrEqual(400)
   expect(reason()).toBe('no client_id in the Authorization header')
   expect(rulesBroken()).toEqual(['client-authentication'])
@@ -128,7 +128,7 @@ test('client_secret_basic takes the secret in the header only, and names what is
   sandbox.control.clearJournal()
   sandbox.control.rotateSecret('general')
   await request({}, basic(clientId, clientSecret))
-  expect(reason()).toBe('a secret that was rotated away')
+  expect(reason()).toBe('a secret that was rotated out')
   expect(rulesBroken()).toEqual([])
 })
 
@@ -164,7 +164,7 @@ test('a key is rotated as a secret is', async () => {
   sandbox.control.clearJournal()
   sandbox.control.dropOldSecrets('general')
   expect((await request(await asserted({ credentials: before }))).status).toBe(401)
-  expect(reason()).toBe('a key that was rotated away')
+  expect(reason()).toBe('a key that was rotated out')
   expect(rulesBroken()).toEqual([])
 })
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { object, oneOf, optional, trueOrFalse, type Allowed } from '../allowed.ts'
 import { perRealm, type Realm } from '../realm.ts'
 
-/** How a client proves itself, by the names of OpenID Connect Core §9. */
+/** How a client authenticates, by the names of OpenID Connect Core §9. */
 export type ClientAuthentication = 'client_secret_post' | 'client_secret_basic' | 'private_key_jwt'
 
 const clientAuthentications: readonly ClientAuthentication[] = [
@@ -12,10 +12,10 @@ const clientAuthentications: readonly ClientAuthentication[] = [
   'private_key_jwt',
 ]
 
-/** What an issuer does in another way than that of the service. */
+/** How an issuer differs from the service's own. */
 export interface IssuerSettings {
   /**
-   * How the client must prove itself; everything else is refused.
+   * How the client must authenticate; everything else is refused.
    *
    * @defaultValue 'client_secret_post'
    */
@@ -27,8 +27,8 @@ export interface IssuerSettings {
    */
   metadata?: boolean
   /**
-   * Whether the client may also prove itself with an assertion of the sandbox's cluster, as a Kubernetes workload does; with
-   * `single-use` each assertion is accepted once. Only with the secret's methods.
+   * Whether the client may also authenticate with an assertion from the sandbox's cluster, as a Kubernetes workload
+   * does; with `single-use`, each assertion is accepted once. Requires a method for secrets.
    *
    * @defaultValue false
    */
@@ -40,9 +40,9 @@ export interface IssuerSettings {
 }
 
 const path = 'a path such as /oauth2/token'
-const scopes = 'scopes with one space between them'
+const scopes = 'scopes separated by single spaces'
 const besideKeys =
-  "false where clientAuthentication is 'private_key_jwt': a cluster's assertions go with a secret's methods"
+  "false if clientAuthentication is 'private_key_jwt': a cluster's assertions need a method for secrets"
 
 export const issuerSettings: Allowed<Partial<Record<Realm, IssuerSettings>>> = object<
   Partial<Record<Realm, IssuerSettings>>

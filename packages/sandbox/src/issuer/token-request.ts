@@ -27,14 +27,14 @@ export function judgeTokenRequest(
   }
   const isInHeader = clientAuthentication === 'client_secret_basic'
   if (authorization !== undefined && !isInHeader) {
-    return unauthenticated('credentials in an Authorization header: they belong into the form')
+    return unauthenticated('credentials in an Authorization header: they belong in the form')
   }
   if (!/^application\/x-www-form-urlencoded\b/i.test(contentType)) {
     const mediaType = contentType.split(';', 1)[0]
     return refused('content-type', `content type ${mediaType} instead of application/x-www-form-urlencoded`)
   }
   if (isInHeader && form['client_secret'] !== undefined) {
-    return unauthenticated('credentials in the form: they belong into an Authorization header')
+    return unauthenticated('credentials in the form: they belong in an Authorization header')
   }
   const reader = proofReaders[clientAuthentication]
   const { place, field, kind } = reader
@@ -44,14 +44,14 @@ export function judgeTokenRequest(
   }
   if (id === undefined) return unauthenticated(`no client_id in the ${place}`)
   if (id !== registration.clientId)
-    return unauthenticated(`unknown client_id: the ${realm} issuer has another one`)
+    return unauthenticated(`unknown client_id: the ${realm} issuer expects another one`)
   if (!hasProof) return unauthenticated(`no ${field} in the ${place}`)
   if (proof === undefined || registration.accepts(proof))
     return unauthenticated(`a refused ${field}: ${detail}`)
   if (!registration.had(proof))
     return unauthenticated(kind === 'key' ? `a ${field} with an unknown key id` : `a wrong ${field}`)
   // not a mistake of the client: what was rotated away may have been right when the client read it
-  return { decision: 'refused', reason: `a ${kind} that was rotated away` }
+  return { decision: 'refused', reason: `a ${kind} that was rotated out` }
 }
 
 const unauthenticated = (reason: string): Outcome => refused('client-authentication', reason)

@@ -40,11 +40,11 @@ export interface JournalEntry {
   /** Status of the response; `null` if the connection ended before a response. */
   status: number | null
   decision: Decision
-  /** Why it was decided so, in plain words, for example `over the limit: 26 of 25 in 1 s`. */
+  /** The reason for the decision, in plain words, for example `over the limit: 26 of 25 in 1 s`. */
   reason: string
 }
 
-/** A mistake that one request shows by itself, without the requests before and after it. */
+/** A mistake that a single request shows, regardless of the requests before and after it. */
 export type Flaw =
   | 'client-authentication'
   | 'content-type'

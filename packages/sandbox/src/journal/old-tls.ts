@@ -20,7 +20,7 @@ export function noticeOldTls(
       token: null,
       status: null,
       decision: alsoNew ? 'answered' : 'refused',
-      reason: alsoNew ? `${offered} beside a newer version` : `${offered}, and nothing newer`,
+      reason: alsoNew ? `${offered} alongside a newer version` : `${offered} and nothing newer`,
     },
     {
       realm,

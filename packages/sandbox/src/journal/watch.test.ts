@@ -63,7 +63,7 @@ test('a foreign token is named with both sides', async () => {
   await callApi(sandbox, 'weblink', { token: await tokenOf(sandbox, 'general') })
   expect(last()).toMatchObject({
     decision: 'refused',
-    reason: 'token of the general issuer at the weblink API',
+    reason: 'token from the general issuer at the weblink API',
   })
   expect(rulesBroken()).toEqual(['foreign-token', 'work-lost'])
 })
@@ -105,14 +105,14 @@ test.each<[string, string, Parameters<typeof requestToken>[2], Parameters<typeof
     'client-authentication',
     { client_id: 'x' },
     {},
-    'unknown client_id: the general issuer has another one',
+    'unknown client_id: the general issuer expects another one',
   ],
   [
     'a Basic header',
     'client-authentication',
     {},
     { headers: { authorization: 'Basic x' } },
-    'credentials in an Authorization header: they belong into the form',
+    'credentials in an Authorization header: they belong in the form',
   ],
   [
     'JSON',
@@ -128,11 +128,11 @@ test.each<[string, string, Parameters<typeof requestToken>[2], Parameters<typeof
   expect(rulesBroken()).toEqual([rule])
 })
 
-test('a secret that was rotated away is not held against the client', async () => {
+test('a secret that was rotated out is not held against the client', async () => {
   const { clientSecret } = sandbox.credentials.general
   sandbox.control.rotateSecret('general')
   await requestToken(sandbox, 'general', { client_secret: clientSecret })
-  expect(last()?.reason).toBe('a secret that was rotated away')
+  expect(last()?.reason).toBe('a secret that was rotated out')
   expect(rulesBroken()).toEqual([])
 })
 
@@ -182,7 +182,7 @@ test('a token and a secret in a URL are found, and stand nowhere in the journal'
 test('a token outside of the API is found', async () => {
   const outside = new URL('/outside/anything', sandbox.weblinkUrl).href
   await exchange(sandbox, outside, { headers: { authorization: 'Bearer x' } })
-  expect(last()?.reason).toBe('outside of the API, with an Authorization header')
+  expect(last()?.reason).toBe('outside the API, with an Authorization header')
   expect(rulesBroken()).toEqual(['token-outside'])
 })
 
@@ -227,8 +227,8 @@ test('requests on one connection have its number, another connection has another
 })
 
 test.each([
-  ['TLSv1.1', 'refused', 'offered TLS 1.1, and nothing newer'],
-  ['TLSv1.3', 'answered', 'offered TLS 1.0 and TLS 1.1 beside a newer version'],
+  ['TLSv1.1', 'refused', 'offered TLS 1.1 and nothing newer'],
+  ['TLSv1.3', 'answered', 'offered TLS 1.0 and TLS 1.1 alongside a newer version'],
 ] as const)('a client that offers TLS 1.0 up to %s is found', async (maxVersion, decision, reason) => {
   const port = Number(new URL(sandbox.apiUrl).port)
   const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const

@@ -11,8 +11,8 @@ export const endless401: Rule = {
   name: 'endless-401',
   severity: 'error',
   message: (count) =>
-    `${plural(count, 'call')} had been refused with 401 ${inARow} times in a row, and was sent again`,
-  fix: 'Send a call once more with a new token after a 401, and give the second 401 to the caller.',
+    `${plural(count, 'call')} was refused with 401 ${inARow} times in a row, and sent again`,
+  fix: 'After a 401, send the call once more with a new token, and pass a second 401 on to the caller.',
   watch(report) {
     const refused = new BoundedMap<{ times: number; id: number; at: number }>(rememberedCalls)
     return {

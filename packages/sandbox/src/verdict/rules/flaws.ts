@@ -7,7 +7,7 @@ type Text = Pick<Rule, 'message' | 'fix'> & Partial<Pick<Rule, 'severity'>>
 const texts: Record<Flaw, Text> = {
   'client-authentication': {
     message: (count) => `${plural(count, 'token request')} did not authenticate as the issuer requires`,
-    fix: 'Send to each issuer its own client_id and client_secret as fields of the form (RFC 6749 §2.3.1), or what its option clientAuthentication asks for.',
+    fix: 'Send each issuer its own client_id and client_secret as form fields (RFC 6749 §2.3.1), or what its clientAuthentication option requires.',
   },
   'content-type': {
     message: (count) => `${plural(count, 'token request')} had a body that is not a form`,
@@ -15,15 +15,15 @@ const texts: Record<Flaw, Text> = {
   },
   'token-request': {
     message: (count) => `${plural(count, 'token request')} could not be granted`,
-    fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one, unless its option scope names others.',
+    fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one, unless its scope option names others.',
   },
   'expired-token': {
     message: (count) => `${plural(count, 'call')} sent an expired token`,
-    fix: 'Count expires_in from the moment before the token request, and renew before the end (RFC 6749 §5.1).',
+    fix: 'Count expires_in from before the token request, and renew before expiry (RFC 6749 §5.1).',
   },
   'foreign-token': {
     message: (count) => `${plural(count, 'call')} sent a token that the API’s issuer did not issue`,
-    fix: 'Choose the token by the URL of the call: each API takes the tokens of its own issuer only.',
+    fix: "Choose the token by the call's URL: each API only accepts tokens from its own issuer.",
   },
   'missing-token': {
     message: (count) => `${plural(count, 'call')} had no token`,
@@ -35,38 +35,38 @@ const texts: Record<Flaw, Text> = {
   },
   'token-in-url': {
     message: (count) => `${plural(count, 'request')} had a token in the URL, which logs and proxies keep`,
-    fix: 'Send the token in the Authorization header only (RFC 6750 §2.3, RFC 9700 §4.3.2).',
+    fix: 'Send the token only in the Authorization header (RFC 6750 §2.3, RFC 9700 §4.3.2).',
   },
   'secret-in-url': {
     message: (count) =>
       `${plural(count, 'request')} had a client secret in the URL, which logs and proxies keep`,
-    fix: 'Send the secret in the form of the token request only (RFC 6749 §2.3.1), and rotate it now.',
+    fix: "Send the secret only in the token request's form (RFC 6749 §2.3.1), and rotate it now.",
   },
   'over-limit': {
     message: (count) => `${plural(count, 'call')} went over the rate limit`,
-    fix: 'Wait in the client until a call fits into every window of the API’s rate policy.',
+    fix: 'Wait in the client until the call fits into every window of the API’s rate policy.',
   },
   'expired-assertion': {
     message: (count) => `${plural(count, 'token request')} sent an assertion that had expired`,
-    fix: 'Read or request the assertion at each token request, and do not keep it (RFC 7523 §3).',
+    fix: 'Read or request the assertion for each token request, and do not keep it (RFC 7523 §3).',
   },
   'foreign-assertion': {
     message: (count) => `${plural(count, 'token request')} sent an assertion for another audience`,
-    fix: 'Request the assertion for this issuer: the audience of a projected token, or `aud` of one that you sign (RFC 7523 §3).',
+    fix: 'Request the assertion for this issuer: set the audience of a projected token, or `aud` in one that you sign (RFC 7523 §3).',
   },
   'replayed-assertion': {
-    message: (count) => `${plural(count, 'token request')} sent an assertion that had been sent before`,
-    fix: 'Make a new assertion with a new jti for each token request, also when it is sent again after a failure (RFC 7523 §3).',
+    message: (count) => `${plural(count, 'token request')} sent an assertion that was sent before`,
+    fix: 'Make a new assertion with a new jti for each token request, including retries after a failure (RFC 7523 §3).',
   },
   'stale-assertion': {
     severity: 'warning',
     message: (count) =>
       `${plural(count, 'token request')} sent an assertion whose file had been replaced long before`,
-    fix: 'Read the file at each token request: what is kept from the start expires.',
+    fix: 'Read the file for each token request: an assertion kept from start-up expires.',
   },
   'old-tls': {
     message: (count) => `${plural(count, 'connection')} offered a TLS version below 1.2`,
-    fix: 'Set the lowest TLS version to 1.2, or leave the default of the runtime as it is (RFC 8996).',
+    fix: "Set the minimum TLS version to 1.2, or keep the runtime's default (RFC 8996).",
   },
 }
 

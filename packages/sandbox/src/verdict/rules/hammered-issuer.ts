@@ -10,7 +10,7 @@ export const hammeredIssuer: Rule = {
   severity: 'error',
   message: (count) =>
     `${plural(count, 'token request')} came after ${most} others had failed within a second`,
-  fix: 'Space token requests that fail, longer each time and with jitter, and remember a refusal for a while.',
+  fix: 'Space out failing token requests, longer each time and with jitter, and remember a refusal for a while.',
   watch(report) {
     const failures = perRealm((): { id: number; at: number }[] => [])
     return {

@@ -8,9 +8,8 @@ const tolerance = 50
 export const ignoredRetryAfter: Rule = {
   name: 'ignored-retry-after',
   severity: 'error',
-  message: (count) =>
-    `${plural(count, 'request was', 'requests were')} sent before the time that Retry-After had named`,
-  fix: 'After a 429 or 503 send nothing to that server until Retry-After is over, whichever call got it (RFC 9110 §10.2.3).',
+  message: (count) => `${plural(count, 'request was', 'requests were')} sent before Retry-After was over`,
+  fix: 'After a 429 or 503, send nothing to that server until Retry-After is over, whichever call received it (RFC 9110 §10.2.3).',
   watch(report) {
     const asked = new Map<string, { id: number; at: number; until: number }>()
     return {

@@ -18,8 +18,8 @@ export const needlessRenewal: Rule = {
   name: 'needless-renewal',
   severity: 'error',
   message: (count) =>
-    `${plural(count, 'token was', 'tokens were')} requested while another one had more than half of its life left`,
-  fix: 'Keep the token for all callers until shortly before it expires, and drop it after a 401 only if it is still the current one. Programs that run one after the other need a place to share it.',
+    `${plural(count, 'token was', 'tokens were')} requested while another one had more than half its lifetime left`,
+  fix: 'Share the token between all callers until shortly before it expires, and drop it after a 401 only if it is still the current one. Programs that run one after another need a place to share it.',
   watch(report, keep) {
     const current = perRealm((): Current[] => [])
     const pairs = new TokenPairs()

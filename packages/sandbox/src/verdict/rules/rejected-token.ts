@@ -10,7 +10,7 @@ export const rejectedToken: Rule = {
   name: 'rejected-token',
   severity: 'error',
   message: (count) => `${plural(count, 'call')} sent a token that the API had already refused`,
-  fix: 'Drop a token that an API refuses with 401, get a new one and send the call once more (RFC 6750 §3.1).',
+  fix: 'Drop a token that an API refuses with 401, get a new one, and send the call once more (RFC 6750 §3.1).',
   watch(report) {
     const refusals = new BoundedMap<{ id: number; at: number; connections: Set<number> }>(rememberedTokens)
     return {

@@ -8,7 +8,7 @@ export const workLost: Rule = {
   name: 'work-lost',
   severity: 'error',
   message: (count) => `${plural(count, 'call was', 'calls were')} refused, and never succeeded afterwards`,
-  fix: 'Send a call again after a 401 with a new token, and after a 429 when the wait is over.',
+  fix: 'Send a call again with a new token after a 401, and after a 429 once the wait is over.',
   watch() {
     const lost = new BoundedMap<number>(remembered)
     return {
