@@ -16,7 +16,7 @@ export interface ConformanceCell {
   readonly client: string
   readonly subject: string
   readonly scenario: string
-  /** Why the client was held to something else, and to what. */
+  /** Why the client was held to something else, and what that was. */
   readonly limit?: string
 }
 

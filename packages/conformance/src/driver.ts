@@ -2,26 +2,29 @@ import type { Readable } from 'node:stream'
 
 import type { TokenManager } from '@tokenlane/core'
 
-/** All that the scenarios need to know of a client and its adapter. */
+/** Everything the scenarios need to know about a client and its adapter. */
 export interface Driver<Client> {
-  /** The client, as the conformance table calls it. */
+  /** The client's name in the conformance table. */
   readonly name: string
-  /** A new client without tokens, as its own users make it. Sends a call once unless the call says otherwise. */
+  /**
+   * Returns a new client without tokens, created the way its users would. It sends a call once unless the call says
+   * otherwise.
+   */
   create(): Client
-  /** Gives a client the manager's tokens. Called again with the client that came out of it: attached twice. */
+  /** Attaches the manager's tokens to a client. Called again with the returned client, it attaches twice. */
   attach(client: Client, tokens: TokenManager): Attached<Client>
-  /** Sends one call and rejects with what the client rejects with, untouched. */
+  /** Sends one call, and rejects with exactly what the client rejects with. */
   send(client: Client, request: ScenarioRequest): Promise<ScenarioResponse>
   readonly errors: ClientErrors
-  /** What the client cannot do. A scenario that needs it proves what happens instead. */
+  /** What the client cannot do. A scenario that needs it checks what happens instead. */
   readonly limits?: Partial<Record<Feature, Limit>> | undefined
 }
 
-/** A client that has its tokens. */
+/** A client with its tokens attached. */
 export interface Attached<Client> {
-  /** The same client, or a new one where the client is extended. */
+  /** The same client, or a new one if attaching creates an extended client. */
   readonly client: Client
-  /** Takes the tokens off again; missing with the limit `detach`. */
+  /** Detaches the tokens; missing with the limit `detach`. */
   readonly detach?: (() => void) | undefined
 }
 
@@ -36,20 +39,20 @@ export interface ScenarioRequest {
   readonly signal?: AbortSignal | undefined
   /** The client's own timeout of one attempt, in milliseconds. Default: none. */
   readonly timeout?: number | undefined
-  /** How often the client itself sends again after a 503, without waiting for it. Default 0. */
+  /** How often the client itself retries after a 503, without waiting. Default: 0. */
   readonly retries?: number | undefined
-  /** Whether the response's body is to be read from `ScenarioResponse.stream`. Default `false`. */
+  /** Whether the response body will be read from `ScenarioResponse.stream`. Default: `false`. */
   readonly stream?: boolean | undefined
-  /** Tokenlane's options of this call, passed on as they are. */
+  /** Tokenlane's options for this call, passed on unchanged. */
   readonly tokenlane?: { readonly priority?: number } | undefined
   /**
-   * Takes, before each send, everything that the caller hands to the client (options, headers, a request object), and
-   * everything that the client hands to its own request hooks or interceptors: searched for tokens.
+   * Called before each send with everything that the caller passes to the client (options, headers, a request object),
+   * and everything that the client passes to its own request hooks or interceptors. It is searched for tokens.
    */
   readonly show?: ((given: unknown) => void) | undefined
 }
 
-/** A body, and what to call it. JSON is the client's to serialize; all else is given as it is. */
+/** A body, and its name. JSON is serialized by the client; everything else is passed as it is. */
 export type RequestBody =
   | { readonly kind: 'JSON'; readonly value: object }
   | { readonly kind: 'string'; readonly value: string }
@@ -70,11 +73,11 @@ export interface ScenarioResponse {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Headers
-  /** The whole body; empty where `stream` was asked for. */
+  /** The whole body; empty if `stream` was requested. */
   readonly text: string
-  /** The body, where `stream` was asked for. Leaving its loop early lets go of the connection. */
+  /** The body, if `stream` was requested. Leaving its loop early releases the connection. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined
-  /** What the client gave its caller: searched for tokens. */
+  /** What the client returned to its caller. It is searched for tokens. */
   readonly native: unknown
 }
 
@@ -86,29 +89,29 @@ export interface ClientErrors {
   isTimeout(error: unknown): boolean
   /** No connection, or one that broke. */
   isNetwork(error: unknown): boolean
-  /** The status, if the client made an error of it. */
+  /** The status, if the client turned it into an error. */
   statusOf(error: unknown): number | undefined
 }
 
-/** What some client cannot do. */
+/** What some clients cannot do. */
 export type Feature =
-  /** A timeout of its own for one attempt. */
+  /** Its own timeout for one attempt. */
   | 'timeout'
-  /** Retries of its own. */
+  /** Its own retries. */
   | 'retries'
-  /** Errors for responses of status 400 and up. */
+  /** Errors for responses with status 400 and above. */
   | 'httpErrors'
-  /** To take the tokens off again. */
+  /** Detaching the tokens. */
   | 'detach'
-  /** To send a call again, after a 401, whose response is a stream. */
+  /** Resending a call with a streamed response after a 401. */
   | 'streamRetry'
-  /** To follow redirects. */
+  /** Following redirects. */
   | 'redirects'
-  /** To let us wait before each redirect. */
+  /** Letting Tokenlane wait before each redirect. */
   | 'redirectUnits'
-  /** To carry options of Tokenlane for one call. */
+  /** Carrying Tokenlane's options for one call. */
   | 'callOptions'
-  /** Responses that do not hold the request that was sent. */
+  /** Responses that do not reference the request that was sent. */
   | 'cleanResponses'
   | `body: ${BodyKind}`
 

@@ -1,11 +1,11 @@
 import type { LimitedApi, Permit, RateLimiter, RateLimiterFactory } from '@tokenlane/core/fleet'
 import { afterAll, describe, expect, test } from 'vitest'
 
-/** All that the contract needs to know of a rate limiter. */
+/** Everything the contract needs to know about a rate limiter. */
 export interface LimiterDriver {
-  /** The limiter, as the tests call it. */
+  /** The limiter's name in the tests. */
   readonly name: string
-  /** What `limiter` of `createTokenManager` takes. */
+  /** The value for the `limiter` option of `createTokenManager`. */
   readonly create: RateLimiterFactory
   /** Closes what all limiters share. */
   close?(): unknown
@@ -14,7 +14,7 @@ export interface LimiterDriver {
 /** In milliseconds. */
 const window = 200
 
-/** Registers the tests that every rate limiter passes. They run at the same time, each with an API of its own. */
+/** Registers the tests that every rate limiter must pass. They run concurrently, each with its own API. */
 export function limiterContract(driver: LimiterDriver): void {
   describe.concurrent(`${driver.name}: the contract of a rate limiter`, () => {
     const opened: RateLimiter[] = []

@@ -1,11 +1,11 @@
 import type { StoreClaim, TokenStore } from '@tokenlane/core/fleet'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
-/** All that the contract needs to know of a token store. */
+/** Everything the contract needs to know about a token store. */
 export interface StoreDriver {
-  /** The store, as the tests call it. */
+  /** The store's name in the tests. */
   readonly name: string
-  /** Opens the store as one more process does: all that are opened share their entries. */
+  /** Opens the store as another process would: all opened stores share their entries. */
   open(): TokenStore | Promise<TokenStore>
   /** Closes what was opened. */
   close?(): unknown
@@ -17,7 +17,7 @@ const long = 60_000
 /** In milliseconds. A test waits until it is over. */
 const short = 150
 
-/** Registers the tests that every token store passes. Each uses names of its own: the store need not be empty. */
+/** Registers the tests that every token store must pass. Each uses its own names: the store need not be empty. */
 export function storeContract(driver: StoreDriver): void {
   describe(`${driver.name}: the contract of a token store`, () => {
     let one: TokenStore

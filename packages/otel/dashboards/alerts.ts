@@ -20,7 +20,7 @@ export const alerts: readonly Alert[] = [
     severity: 'page',
     expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '5m')}) > 0`,
     for: '1m',
-    summary: 'Issuer {{ $labels.tokenlane_issuer }} gives no token: calls fail',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no tokens: calls fail',
     action:
       'Look at the error_type of tokenlane.token.request.duration, then at its section of the troubleshooting page.',
   },
@@ -29,7 +29,7 @@ export const alerts: readonly Alert[] = [
     severity: 'ticket',
     expr: `sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '10m')}) > 0 unless on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type=""'), '10m')}) > 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
     for: '5m',
-    summary: 'Issuer {{ $labels.tokenlane_issuer }} gives no new token; calls still use the old one',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no new tokens; calls still use the old one',
     action: 'Calls work until the token expires. Is the issuer down, or the client refused?',
   },
   {
@@ -54,14 +54,14 @@ export const alerts: readonly Alert[] = [
     expr: `min by (tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 5`,
     for: '0m',
     summary: 'The secret of issuer {{ $labels.tokenlane_issuer }} must be rotated in {{ $value }} days',
-    action: 'Rotate it now: with the end of the secret every call fails.',
+    action: 'Rotate it now: once the secret expires, every call fails.',
   },
   {
     name: 'TokenlaneApiPaused',
     severity: 'ticket',
     expr: `sum by (tokenlane_api) (${growth(metric('tokenlane.api.pause.duration', '', 'sum'), '15m')}) > 90`,
     for: '15m',
-    summary: 'API {{ $labels.tokenlane_api }} says too often that its limit was passed',
+    summary: 'API {{ $labels.tokenlane_api }} is paused too often because of its rate limit',
     action: 'Compare the configured policy with what the API allows; does anything else use the same quota?',
   },
   {
@@ -69,16 +69,17 @@ export const alerts: readonly Alert[] = [
     severity: 'ticket',
     expr: `min_over_time(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0 and deriv(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0`,
     for: '15m',
-    summary: 'More calls to {{ $labels.tokenlane_api }} come than its rate policy allows',
-    action: 'Fewer calls, a higher quota, or `maxQueued` and `maxWait` so that callers get an error early.',
+    summary: 'More calls to {{ $labels.tokenlane_api }} arrive than its rate policy allows',
+    action:
+      'Make fewer calls, get a higher quota, or set `maxQueued` and `maxWait` so that callers get an error early.',
   },
   {
     name: 'TokenlaneTokensRejected',
     severity: 'ticket',
     expr: `sum by (tokenlane_issuer) (${growth(requests('tokenlane_reason="rejected"'), '15m')}) > 5`,
     for: '0m',
-    summary: 'APIs refuse tokens of issuer {{ $labels.tokenlane_issuer }} again and again',
-    action: 'Something revokes tokens, a node of the API refuses them, or the clock of the API is wrong.',
+    summary: 'APIs keep refusing tokens from issuer {{ $labels.tokenlane_issuer }}',
+    action: "Something revokes tokens, one of the API's nodes refuses them, or the API's clock is wrong.",
   },
   {
     name: 'TokenlaneFallback',
@@ -86,6 +87,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (tokenlane_api) (${metric('tokenlane.limiter.fallback')}) > 0`,
     for: '5m',
     summary: '{{ $value }} processes cannot reach the shared rate budget of {{ $labels.tokenlane_api }}',
-    action: 'Is Redis up, and reachable from these processes? Calls go on, each process at its own share.',
+    action:
+      'Is Redis up, and reachable from these processes? Calls continue, each process using only its own share.',
   },
 ]

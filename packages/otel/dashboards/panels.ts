@@ -24,7 +24,7 @@ export const rows: readonly Row[] = [
     panels: [
       {
         title: 'Issuers with a live token',
-        description: '0: calls to the APIs of this issuer fail, unless a renewal succeeds.',
+        description: "0: calls to this issuer's APIs fail, unless a renewal succeeds.",
         unit: 'short',
         queries: [[issuer, `min by (tokenlane_issuer) (${metric('tokenlane.token.live')})`]],
       },
@@ -42,7 +42,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Token request, 95th percentile',
-        description: 'Slow: the issuer is slow. It delays only calls without a live token.',
+        description: 'High: the issuer is slow. This only delays calls without a live token.',
         unit: 's',
         queries: [[issuer, quantile(0.95, 'tokenlane.token.request.duration', 'tokenlane_issuer')]],
       },
@@ -54,7 +54,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Token requests saved by sharing',
-        description: 'Calls that waited for a token request of another call instead of making their own.',
+        description: "Calls that waited for another call's token request instead of making their own.",
         unit: 'reqps',
         queries: [
           [issuer, `sum by (tokenlane_issuer) (${growth(metric('tokenlane.token.joiners'), '5m')}) / 300`],
@@ -100,19 +100,19 @@ export const rows: readonly Row[] = [
     panels: [
       {
         title: 'Calls that wait',
-        description: 'Grows without end: more calls come than the rate policy allows.',
+        description: 'Growing steadily: more calls arrive than the rate policy allows.',
         unit: 'short',
         queries: [[api, `sum by (tokenlane_api) (${metric('tokenlane.queue.length')})`]],
       },
       {
         title: 'Calls under way',
-        description: 'At `concurrency` for long: the API is slow.',
+        description: 'At `concurrency` for a long time: the API is slow.',
         unit: 'short',
         queries: [[api, `sum by (tokenlane_api) (${metric('tokenlane.queue.running')})`]],
       },
       {
         title: 'Wait in the queue, 95th percentile',
-        description: 'What the rate policy costs a call.',
+        description: 'How much the rate policy delays a call.',
         unit: 's',
         queries: [[api, quantile(0.95, 'tokenlane.queue.wait.duration', 'tokenlane_api')]],
       },
@@ -124,7 +124,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Paused, share of the time',
-        description: 'Any: the API responded that its limit was passed.',
+        description: 'Any: the API refused calls for its rate limit, or reported zero remaining.',
         unit: 'percentunit',
         queries: [
           [
@@ -140,7 +140,7 @@ export const rows: readonly Row[] = [
     panels: [
       {
         title: 'Store and rate budget began to fail',
-        description: 'Redis is down or slow for these processes; calls go on, more slowly.',
+        description: 'Redis is down or slow for these processes; calls continue, but more slowly.',
         unit: 'short',
         queries: [
           [

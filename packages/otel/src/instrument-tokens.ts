@@ -12,8 +12,8 @@ export interface InstrumentOptions {
   /** @defaultValue the tracer of the registered tracer provider, named `@tokenlane/otel` */
   readonly tracer?: Tracer
   /**
-   * Attributes that every metric and span gets, to distinguish several managers of one process. The values must come
-   * from a short closed list, since each value creates a time series.
+   * Attributes that every metric and span gets, to distinguish several managers in one process. The values must come
+   * from a short closed list, because each value creates a time series.
    *
    * @defaultValue none
    */
@@ -28,11 +28,11 @@ interface Instrumentation {
 const running = new WeakMap<TokenManager, Instrumentation>()
 
 /**
- * Records metrics and traces of a manager, and returns a function that ends the recording.
+ * Records a manager's metrics and traces, and returns a function that stops recording.
  *
- * A manager is instrumented once. Further calls with the same manager share the recording and ignore their options. The
- * recording ends when every returned function has been called. A meter or tracer that throws while it records does not
- * affect the manager's calls.
+ * A manager is instrumented only once. Further calls with the same manager share the recording, and their options are
+ * ignored. Recording stops when every returned function has been called. A meter or tracer that throws while it records
+ * does not affect the manager's calls.
  *
  * @param tokens The manager.
  * @throws the error of a meter that cannot create the metrics.

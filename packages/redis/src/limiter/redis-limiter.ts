@@ -66,8 +66,8 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
     ...others
   } = options
   for (const name of Object.keys(others)) refuse(name, optionNames, 'not an option')
-  if (!isRedisClient(client)) refuse('client', 'a client of redis or ioredis')
-  if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { and }')
+  if (!isRedisClient(client)) refuse('client', 'a client from redis or ioredis')
+  if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { or }')
   if (typeof fallbackShare !== 'number' || !(fallbackShare >= 0 && fallbackShare <= 1))
     refuse('fallbackShare', 'a number from 0 to 1')
   mustBeTime('timeout', timeout)

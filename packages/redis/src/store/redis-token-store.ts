@@ -130,13 +130,17 @@ function checkOptions(options: unknown): {
   key: StoreKey | undefined
 } {
   if (typeof options !== 'object' || options === null)
-    throw invalid('options', 'no object', 'an object with client, prefix, key')
+    throw invalid('options', 'not an object', 'an object with client, prefix, key')
   const { client, prefix = 'tokenlane', key, ...others } = options as Record<string, unknown>
   for (const name of Object.keys(others)) throw invalid(name, 'not an option', 'client, prefix, key')
   if (!isRedisClient(client))
-    throw invalid('client', 'no Redis client', 'a client of `redis` 5 or later, or of `ioredis` 5 or later')
+    throw invalid(
+      'client',
+      'not a Redis client',
+      'a client from `redis` 5 or later, or from `ioredis` 5 or later',
+    )
   if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
-    throw invalid('prefix', 'unusable', 'text that is not empty, without braces')
+    throw invalid('prefix', 'unusable', 'non-empty text without braces')
   // core checks the key
   return { client, prefix, key: key as StoreKey | undefined }
 }
