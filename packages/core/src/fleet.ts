@@ -11,5 +11,13 @@ export type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './queue
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
 export { unitSpan } from './queue/sliding-window.ts'
-export { Arrivals, type LimiterClock, type SentRequest } from './queue/arrivals.ts'
+export {
+  noRoundTrips,
+  type RoundTripMemory,
+  RoundTrips,
+  type RoundTripSum,
+  shortestOf,
+  together,
+} from './queue/round-trips.ts'
+export { Arrivals, defaultGrace, type LimiterClock, type SentRequest } from './queue/arrivals.ts'
 export { longestTimer } from './time/timers.ts'

@@ -147,6 +147,7 @@ test(
       promise: 5_000,
       lag: 0,
       times: [],
+      roundTrips: [0, 0, 0] as const,
       reported: [] as const,
       pause: 0,
       resume: false,

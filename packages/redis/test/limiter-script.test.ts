@@ -74,6 +74,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
       promise: 5_000,
       lag: 0,
       times: [],
+      roundTrips: [0, 0, 0],
       reported: [],
       pause: 0,
       resume: false,

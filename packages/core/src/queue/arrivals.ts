@@ -1,4 +1,5 @@
 import type { Accounting } from './rate-policy.ts'
+import { type RoundTripMemory, RoundTrips } from './round-trips.ts'
 
 /** Time, as a limiter sees it: the process's own, or that of a simulation. */
 export interface LimiterClock {
@@ -28,12 +29,6 @@ const setUpFactor = 4
 /** A connection is taken to be open for this many slots of time after its use, in milliseconds: undici keeps one for 3 s. */
 const slot = 500
 const keptOpen = 6
-/** How many round trips must be known before their shortest one counts, and for how long they do, in milliseconds. */
-const enough = 20
-const remembered = 30_000
-/** What the shortest round trip is reduced by: this part of what the mean one takes longer, at least 2 ms. */
-const margin = 0.5
-const leastMargin = 2
 /** By how much a learned bound shrinks after a quiet window, and how far above its failure it stays. */
 const shrink = 0.9
 const above = 1.25
@@ -79,13 +74,6 @@ class Bound {
 /** A turn of the event loop that takes less than this has no effect on bounds, in milliseconds. */
 const shortTurn = 10
 
-/** Round trips of a period. */
-interface RoundTrips {
-  least: number
-  sum: number
-  count: number
-}
-
 /**
  * Decides when each request to an API has arrived there at the latest. Its unit comes free one window after that.
  *
@@ -106,8 +94,8 @@ interface RoundTrips {
  *    `least <= d(i) + u(j)`: a response that came quickly and a request that arrived quickly, hence a round trip that is
  *    possible. Assumed: none is shorter than the shortest one on an open connection in the last half minute, less half
  *    of what the mean takes longer. The shortest of few random round trips is above the possible minimum by less
- *    than that. Never before the send: nothing arrives earlier. In a fleet `j` may be a request of another process, whose
- *    round trips are shorter: there `least` is 0.
+ *    than that. Never before the send: nothing arrives earlier. In a fleet `j` may be a request of another process, so the
+ *    shortest round trip of all processes counts. One that is nearer than they know sends later by the difference.
  *
  * With `accounting: 'learned'` the first bound shrinks by a tenth in each full window without a refusal. After a refusal
  * it is, and stays, a quarter above where it failed. The first requests of connections get four times that each: the second
@@ -133,10 +121,7 @@ export class Arrivals {
   /** The most busy connections in each slot of time, the last one first: so many are open. */
   #mostBusy: number[] = []
   #slot = 0
-  /** Of this period, and of the one before. */
-  #recent: RoundTrips = none()
-  #before: RoundTrips = none()
-  #periodEnd = Number.NEGATIVE_INFINITY
+  readonly #roundTrips: RoundTripMemory
   #lag = 0
   /** Requests whose responses may still show that they arrived earlier: first ones of a connection, and others. */
   #openFirst = 0
@@ -146,16 +131,18 @@ export class Arrivals {
   /** Since when their bounds count. */
   #leavingAt = Number.NEGATIVE_INFINITY
 
-  readonly #isAlone: boolean
-
   /**
    * @param moved is called when a request turns out to arrive at another time at the latest than `from`.
-   * @param isAlone whether all requests that the API counts are known here.
+   * @param roundTrips of this process, or of all that share its limits.
    */
-  constructor(clock: LimiterClock, moved: (request: SentRequest, from: number) => void, isAlone: boolean) {
+  constructor(
+    clock: LimiterClock,
+    moved: (request: SentRequest, from: number) => void,
+    roundTrips: RoundTripMemory = new RoundTrips(),
+  ) {
     this.#clock = clock
     this.#moved = moved
-    this.#isAlone = isAlone
+    this.#roundTrips = roundTrips
   }
 
   /** @param window of the limit that lets the fewest requests pass, in milliseconds. */
@@ -181,15 +168,6 @@ export class Arrivals {
     return this.#lag
   }
 
-  /** By how much earlier than its response a request has arrived at least, in milliseconds. */
-  get head(): number {
-    const count = this.#recent.count + this.#before.count
-    if (!this.#isAlone || count < enough) return 0
-    const least = Math.min(this.#recent.least, this.#before.least)
-    const mean = (this.#recent.sum + this.#before.sum) / count
-    return Math.max(0, least - Math.max(leastMargin, margin * (mean - least)))
-  }
-
   /** By how much earlier than `latest` a request without a response may turn out to have arrived, in milliseconds. */
   get slack(): number {
     if (this.#openFirst > 0) return setUpFactor * this.#grace
@@ -213,18 +191,25 @@ export class Arrivals {
     return request
   }
 
-  /** Notes that the response to a request arrived. A refusal comes sooner than what the API does not refuse. */
-  answered(request: SentRequest, isRefused: boolean): void {
+  /**
+   * Notes that the response to a request arrived. A refusal comes sooner than what the API does not refuse. Returns when the
+   * request had arrived at the latest, as it was known before or `notice` milliseconds ago.
+   */
+  answered(request: SentRequest, isRefused: boolean, notice: number = this.#window): number {
     const now = this.#clock.now()
     this.#passTime(now)
     this.#busy -= 1
-    if (!request.isFirst && !isRefused) this.#sawRoundTrip(now - request.sentAt, now)
+    if (!request.isFirst && !isRefused) this.#roundTrips.add(now - request.sentAt, now)
     const before = request.latest
-    this.#move(request, Math.min(before, Math.max(request.sentAt, now - (isRefused ? 0 : this.head))))
+    this.#move(
+      request,
+      Math.min(before, Math.max(request.sentAt, now - (isRefused ? 0 : this.#roundTrips.shortest))),
+    )
     this.#close(request)
     // a unit that has come free already does not come free earlier
     const counted = Math.min(before, Math.max(request.latest, now - this.#window))
     this.#lag += (counted - request.sentAt - this.#lag) / 16
+    return Math.min(before, Math.max(request.latest, now - notice))
   }
 
   /** Notes that the exchange of a request with a response has ended: its connection is free. */
@@ -328,17 +313,6 @@ export class Arrivals {
     this.#moved(request, from)
   }
 
-  #sawRoundTrip(ms: number, now: number): void {
-    if (now >= this.#periodEnd) {
-      this.#before = now < this.#periodEnd + remembered ? this.#recent : none()
-      this.#recent = none()
-      this.#periodEnd = now + remembered
-    }
-    this.#recent.least = Math.min(this.#recent.least, ms)
-    this.#recent.sum += ms
-    this.#recent.count += 1
-  }
-
   /** Shrinks the learned bound after a window in which requests waited and none was refused. */
   #learn(now: number): void {
     if (!this.#isLearning || now < this.#windowEnd) return
@@ -349,8 +323,4 @@ export class Arrivals {
     this.#firsts = 0
     this.#windowEnd = now + this.#window
   }
-}
-
-function none(): RoundTrips {
-  return { least: Infinity, sum: 0, count: 0 }
 }

@@ -1,4 +1,5 @@
 import { Arrivals, type LimiterClock } from './arrivals.ts'
+import type { RoundTripMemory } from './round-trips.ts'
 import type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './rate-limiter.ts'
 import { SlidingWindow, UnitHistory, unitSpan } from './sliding-window.ts'
 
@@ -9,14 +10,14 @@ import { SlidingWindow, UnitHistory, unitSpan } from './sliding-window.ts'
  * A unit comes free one window after its request has arrived at the latest; `Arrivals` says when that is, and why no
  * window of the server's then holds more than the quota.
  *
- * @param isAlone whether all requests that the API counts pass this limiter.
+ * @param roundTrips of all requests that the API counts; those of this limiter where there are no others.
  */
 export function createRateLimiter(
   options: RateLimiterOptions,
   clock: LimiterClock = processClock,
-  isAlone = true,
+  roundTrips?: RoundTripMemory,
 ): RateLimiter {
-  return new MemoryLimiter(options, clock, isAlone)
+  return new MemoryLimiter(options, clock, roundTrips)
 }
 
 const processClock: LimiterClock = {
@@ -51,9 +52,9 @@ class MemoryLimiter implements RateLimiter {
   /** Since when a unit is free. */
   #readyAt = Infinity
 
-  constructor(options: RateLimiterOptions, clock: LimiterClock, isAlone: boolean) {
+  constructor(options: RateLimiterOptions, clock: LimiterClock, roundTrips?: RoundTripMemory) {
     this.#clock = clock
-    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest), isAlone)
+    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest), roundTrips)
     this.setPolicy(options)
   }
 

@@ -27,25 +27,25 @@ test.each<[string, Partial<BudgetResponse> | undefined, number, number, boolean]
 ])('that %s remains is worth a request: %s, %d, %d: %s', (_what, response, remaining, resetIn, isNews) => {
   const level = new BudgetLevel()
   if (response !== undefined) level.update(said(response), 0)
-  expect(level.note({ remaining, resetIn }, 0, span)).toBe(isNews)
+  expect(level.note({ remaining, resetIn }, 0, span, 5)).toBe(isNews)
 })
 
 test('a report goes with each request until Redis has responded, and then not again', () => {
   const level = new BudgetLevel()
-  level.note({ remaining: 7.9, resetIn: 4_000 }, 100, span)
-  expect(level.report(150)).toEqual([7, 3_950, 50])
+  level.note({ remaining: 7.9, resetIn: 4_000 }, 100, span, 5)
+  expect(level.report(150)).toEqual([7, 3_950, 50, 5])
   // no response to that request
-  expect(level.report(400)).toEqual([7, 3_700, 300])
+  expect(level.report(400)).toEqual([7, 3_700, 300, 5])
   level.update(said({}), 410)
   expect(level.report(500)).toEqual([])
 })
 
 test('a report that comes while a request is under way goes with the next one; one whose reset is over does not', () => {
   const level = new BudgetLevel()
-  level.note({ remaining: 7, resetIn: 4_000 }, 0, span)
+  level.note({ remaining: 7, resetIn: 4_000 }, 0, span, 5)
   level.report(10)
-  level.note({ remaining: 6, resetIn: 1_000 }, 20, span)
+  level.note({ remaining: 6, resetIn: 1_000 }, 20, span, 8)
   level.update(said({}), 30)
-  expect(level.report(1_019)).toEqual([6, 1, 999])
+  expect(level.report(1_019)).toEqual([6, 1, 999, 8])
   expect(level.report(1_020)).toEqual([])
 })

@@ -5,6 +5,7 @@ interface Report {
   readonly remaining: number
   readonly resetAt: number
   readonly at: number
+  readonly took: number
 }
 
 /** The budget of all processes, by the last response of Redis. */
@@ -32,9 +33,9 @@ export class BudgetLevel {
   #report: Report | undefined
   #sent: Report | undefined
 
-  /** Takes what a response of the API says; returns whether it is worth a request to Redis. */
-  note({ remaining, resetIn }: RemainingQuota, now: number, span: number): boolean {
-    this.#report = { remaining: Math.floor(remaining), resetAt: now + resetIn, at: now }
+  /** Takes what a response of the API says that took `took` milliseconds; returns whether it is worth a request to Redis. */
+  note({ remaining, resetIn }: RemainingQuota, now: number, span: number, took: number): boolean {
+    this.#report = { remaining: Math.floor(remaining), resetAt: now + resetIn, at: now, took }
     const level = this.#at(now, span)
     if (level === undefined) return remaining < 1
     const isLater = remaining < 1 && now + resetIn > Math.max(now, level.soonestAt) + rounding
@@ -45,7 +46,7 @@ export class BudgetLevel {
   report(now: number): BudgetRequest['reported'] {
     const report = (this.#sent = this.#report)
     if (report === undefined || report.resetAt <= now) return []
-    return [report.remaining, report.resetAt - now, now - report.at]
+    return [report.remaining, report.resetAt - now, now - report.at, report.took]
   }
 
   update({ used, left, soonest, asks }: BudgetResponse, now: number): void {

@@ -13,7 +13,8 @@ import type { UnitsAhead } from './units-ahead.ts'
 import type { UnitsInUse } from './units-in-use.ts'
 import { Unreported } from './unreported.ts'
 
-/** How much earlier than promised a response may come without a request of its own, in milliseconds. */
+/** How much earlier than promised a response may come without a request of its own: this part of a window, in milliseconds at most. */
+const useless = 0.05
 const longestUseless = 1_000
 
 /** What a process learns from Redis. */
@@ -117,7 +118,7 @@ export class BudgetSync {
   reportResponse(late: number): void {
     const span = shortestSpan(this.#subjects.ledger.policy)
     if (late > 0) this.#unreported.add()
-    else if (-late >= Math.min(span / 8, longestUseless))
+    else if (-late >= Math.min(useless * span, longestUseless))
       this.#unreported.addEarlyResponse(this.#runtime.now())
     this.plan()
   }
@@ -138,12 +139,8 @@ export class BudgetSync {
   #sendAt(): number {
     const { demand, ahead, ledger, reachability } = this.#subjects
     if (reachability.isAway) return Number.NEGATIVE_INFINITY
-    const unreportedAt = this.#unreported.sendAt(this.#longestUnreported)
+    const unreportedAt = this.#unreported.sendAt(longestUnreported(ledger.policy))
     return Math.min(unreportedAt, demand.sendAt(ahead.count), ledger.reportAt)
-  }
-
-  get #longestUnreported(): number {
-    return Math.min(longestUnreported, shortestSpan(this.#subjects.ledger.policy) / 4)
   }
 
   /** Returns 0 for the promise of other processes, which holds for a process that is as near to Redis. */
@@ -167,6 +164,7 @@ export class BudgetSync {
       promise,
       lag: promise > 0 && promise < lease ? promise : inUse.responseTimes.mean,
       times: inUse.responseTimes.report(),
+      roundTrips: inUse.roundTrips.report(),
       reported: level.report(now),
     }
     this.#unreported.sent()
@@ -177,19 +175,20 @@ export class BudgetSync {
     const request = this.#last
     if (response === 'stale' || request === undefined) return this.#unreported.add()
     const now = this.#runtime.now()
-    const { demand, ahead, level, reachability } = this.#subjects
+    const { demand, ahead, inUse, ledger, level, reachability } = this.#subjects
     const { epoch, turn, member } = response
     this.#unreported.responded()
     this.#heard = { epoch, turn, member }
     this.#offset = response.now - now
     level.update(response, now)
+    inUse.roundTrips.update(response.roundTrips, now, shortestSpan(ledger.policy))
     demand.update(response, now, this.#requests.roundTrip)
     this.#updatePause(response, request)
     const outcome = reachability.responded(request)
     if (outcome === 'returning') this.#return()
     if (outcome !== 'outdated') this.#share(response, now)
     if (outcome === 'back') this.#listener.found()
-    const granted = ahead.add(response, sentAt, this.#longestUnreported)
+    const granted = ahead.add(response, sentAt, longestUnreported(ledger.policy), inUse.lead)
     demand.queue(request.wanted > granted)
     if (outcome === 'outdated') ahead.drop(Infinity)
     else if (granted > 0) ahead.offer()
@@ -221,6 +220,6 @@ export class BudgetSync {
   /** Shares end a little before Redis grants again, so that it knows of all that was sent. */
   #share({ sharesFrom, sharesUntil }: BudgetResponse, now: number): void {
     if (sharesUntil > 0) this.#listener.shares(sharesFrom)
-    this.#sharesUntil = now + sharesUntil - this.#longestUnreported
+    this.#sharesUntil = now + sharesUntil - longestUnreported(this.#subjects.ledger.policy)
   }
 }

@@ -42,7 +42,8 @@ export class FallbackLimiter {
     this.#runtime = runtime
     this.#share = share
     const policy = { limits: parts, spread, accounting, unansweredGrace }
-    this.#limiter = createRateLimiter(policy, runtime, false)
+    // without Redis nothing is known of the round trips of others
+    this.#limiter = createRateLimiter(policy, runtime, { shortest: 0, add() {} })
     this.#period = apart * Math.max(0, ...turns)
     this.#lateness = lateness * Math.min(...limits.map(({ window }) => window))
   }

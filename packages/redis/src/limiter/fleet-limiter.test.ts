@@ -22,6 +22,7 @@ const response: BudgetResponse = {
   used: 0,
   left: 25,
   asks: false,
+  roundTrips: [0, 0, 0],
   now: 0,
 }
 

@@ -156,7 +156,8 @@ export class FleetLimiter implements RateLimiter {
 
   /** Passes on what a response says that the API still takes. */
   reported(quota: RemainingQuota): void {
-    const isUrgent = this.#level.note(quota, this.#runtime.now(), shortestSpan(this.#ledger.policy))
+    const span = shortestSpan(this.#ledger.policy)
+    const isUrgent = this.#level.note(quota, this.#runtime.now(), span, this.#inUse.took)
     if (isUrgent) this.#sync.report()
   }
 

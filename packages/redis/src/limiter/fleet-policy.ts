@@ -11,8 +11,8 @@ const beforeFallback = 0.25
 export const defaultReconnectTime = 6_000
 /** For how long Redis must refuse a process before that process takes it to be gone for all, in milliseconds. */
 export const shortestOutage = 1_000
-/** How long a response may wait for other changes, so that one request reports both, in milliseconds. */
-export const longestUnreported = 250
+/** How long a response may wait for other changes at most, so that one request reports both, in milliseconds. */
+const mostUnreported = 250
 /** The longest time ahead for which Redis grants units, in milliseconds. */
 const longestHorizon = 1_000
 
@@ -57,7 +57,7 @@ export function fleetPolicy(
     interval: spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0,
     horizon,
     // what was granted ahead is still used, and may be reported late
-    grantLifetime: Math.min(longestSpan, Math.max(0, ...spans)) + horizon + longestUnreported,
+    grantLifetime: Math.min(longestSpan, Math.max(0, ...spans)) + horizon + mostUnreported,
     reconnectTime,
     longestPromise,
   }
@@ -75,6 +75,11 @@ function limitsBySpan(limits: readonly RateLimit[]): FleetLimit[] {
 
 export function shortestSpan({ limits }: FleetPolicy): number {
   return Math.min(longestSpan, ...limits.map(({ span }) => span))
+}
+
+/** How long a response may wait for other changes, in milliseconds. */
+export function longestUnreported(policy: FleetPolicy): number {
+  return Math.min(mostUnreported, shortestSpan(policy) / 4)
 }
 
 /**

@@ -46,6 +46,9 @@ local longestHold = 62000
 -- How many of the last response times are kept, and how many are needed.
 local timesKept, timesNeeded = 30, 15
 
+-- For how long round trips to the API count.
+local tripsKept = 30000
+
 -- The state of the API; what this process stated last; what it states now, by limit; its number in the fleet.
 local state, stated, units, member
 -- How long after its due time a new unit is presumed to be answered.
@@ -124,7 +127,7 @@ local function beginEpoch(run)
   state = {
     epoch = me .. ':' .. request.number, born = now, run = run, turn = 0, hold = now + policy.grantLifetime, pause = pause,
     silenceEnd = now, grantedAt = now, sharesUntil = 0, requestedAt = 0, next = 0, round = 0, members = 0, lag = request.lag, take = 1, times = {},
-    promise = lease, served = 0, left = 0, reset = 0, paced = 0, asked = 0, reported = 0, used = {},
+    promise = lease, roundTripsUntil = 0, served = 0, left = 0, reset = 0, paced = 0, asked = 0, reported = 0, used = {},
   }
   stated = nil
   isNew = true
@@ -152,6 +155,7 @@ local function forgetByHand()
   if state.hold > latest then state.hold = now + policy.grantLifetime end
   if state.next > latest then state.next = 0 end
   if state.reset > latest then state.reset = 0 end
+  if state.roundTripsUntil > latest then state.roundTripsUntil = 0 end
   if state.sharesUntil > latest then state.sharesUntil = 0 end
   state.silenceEnd = math.min(state.silenceEnd, now)
 end
@@ -222,12 +226,12 @@ local function remove(limit, at, count)
   if left > 0 then used[slot][1] = left else used[slot] = nil end
 end
 
---- Forgets units that are out of the window or by hand, and limits that no process has any more.
+--- Forgets units that came free a window ago or are there by hand, and limits that no process has any more.
 local function forgetOldUnits()
   local latest = latestTime()
   for key, used in pairs(state.used) do
     for slot, known in pairs(used.slots) do
-      if known[2] + used.span <= now or known[2] > latest then used.slots[slot] = nil end
+      if known[2] + 2 * used.span <= now or known[2] > latest then used.slots[slot] = nil end
     end
     if used.statedAt and now - used.statedAt > used.span + 3600000 then state.used[key] = nil end
   end
@@ -286,6 +290,22 @@ local function learnTimes()
   if lag > 0 then state.lag = state.lag * 0.9 + lag * 0.1 end
 end
 
+--- Returns round trips of two kinds together: the shortest, their sum, and how many they are.
+local function together(some, others)
+  if not some or some[3] == 0 then return others or { 0, 0, 0 } end
+  if not others or others[3] == 0 then return some end
+  return { math.min(some[1], others[1]), some[2] + others[2], some[3] + others[3] }
+end
+
+--- Takes the round trips that the process reports; those of the last half minute count.
+local function learnRoundTrips()
+  if now >= state.roundTripsUntil then
+    state.earlierTrips = now < state.roundTripsUntil + tripsKept and state.roundTrips or nil
+    state.roundTrips, state.roundTripsUntil = nil, now + tripsKept
+  end
+  state.roundTrips = together(state.roundTrips, request.roundTrips)
+end
+
 -- ## When the n-th unit from now is due: for sure, or as expected if units under way are answered as usual.
 
 --- Returns when a unit is answered: as stated, or as expected of one that is presumed to be under way.
@@ -298,8 +318,10 @@ end
 local function freeingsOf(limit, isExpected)
   local list, free = {}, limit.quota
   for _, known in pairs(usedOf(limit)) do
-    list[#list + 1] = { at = responseOf(known[2], isExpected) + limit.span, units = known[1] }
-    free = free - known[1]
+    if known[2] + limit.span > now then
+      list[#list + 1] = { at = responseOf(known[2], isExpected) + limit.span, units = known[1] }
+      free = free - known[1]
+    end
   end
   table.sort(list, function(one, other) return one.at < other.at end)
   return { list = list, free = free }
@@ -387,11 +409,25 @@ local function sentSince(time)
   return most
 end
 
+--- Returns how many units came free since a time, in the limit in which they are most.
+local function freedSince(time)
+  local most = 0
+  for _, limit in ipairs(limits) do
+    local count = 0
+    for _, known in pairs(usedOf(limit)) do
+      local freeAt = known[2] + limit.span
+      if freeAt > time and freeAt <= now then count = count + known[1] end
+    end
+    most = math.max(most, count)
+  end
+  return most
+end
+
 --- Keeps what the API still takes by a response, where that is less than the limits allow, or where the API begins to count
 --- anew later. An API that keeps the policy and has no other client does neither: its reset in whole seconds would only
 --- slow the fleet down.
 local function applyReported()
-  local remaining, resetIn, age = unpack(request.reported)
+  local remaining, resetIn, age, took = unpack(request.reported)
   if request.resume then state.reset = 0 end
   -- another process may have reported a later response, and an old response does not show what came free since
   local isOld = remaining and (now - age < state.reported or age > (shortest() or 60000) / 40)
@@ -399,8 +435,8 @@ local function applyReported()
   state.reset, state.reported = 0, now - age
   local freeings = allFreeings(false)
   local left = remaining - sentSince(now - age)
-  -- what came free since, and what was sent in the same hundredth of a span, is not known
-  local isFewer = left + 1 + fewest() / 40 < roomBy(now, freeings)
+  -- the API may have counted as soon as the request was sent; what was sent in the same hundredth of a span is not known
+  local isFewer = left + freedSince(now - age - took) + 1 + fewest() / 40 < roomBy(now, freeings)
   local isLater = now + resetIn > dueOf(1, freeings) + 1000
   if isFewer or isLater then state.left, state.reset = math.max(0, left), now + resetIn end
   if isFewer and left < 1 then state.paced = state.reset + (shortest() or 0) end
@@ -596,7 +632,7 @@ local function respond(grants, wait)
   local used, left = levels(freeings)
   return cjson.encode({
     epoch = state.epoch, turn = state.turn, member = member, grants = grants, wait = wait, now = now,
-    promise = promise, used = used, left = left, asks = asks,
+    promise = promise, used = used, left = left, asks = asks, roundTrips = together(state.roundTrips, state.earlierTrips),
     soonest = math.max(0, dueOf(1, freeings) - now), pause = math.max(0, state.pause - now),
     sharesFrom = math.max(0, state.grantedAt + policy.grantLifetime - now), sharesUntil = math.max(0, state.sharesUntil - now),
   })
@@ -615,6 +651,7 @@ waitForOthers()
 replaceStated()
 applyPause()
 learnTimes()
+learnRoundTrips()
 applyReported()
 
 local grants, wait, place, waits = serve()

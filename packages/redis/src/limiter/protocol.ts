@@ -1,3 +1,4 @@
+import type { RoundTripSum } from '@tokenlane/core/fleet'
 import type { ReachabilityReport } from './reachability.ts'
 import type { FleetPolicy } from './fleet-policy.ts'
 import type { Units } from './ledger.ts'
@@ -26,11 +27,13 @@ export interface BudgetRequest extends ReachabilityReport {
   readonly lag: number
   /** How long after their due times the last units were answered, as far as Redis does not know. */
   readonly times: readonly number[]
+  /** Round trips to the API, as far as Redis does not know them. */
+  readonly roundTrips: RoundTripSum
   /**
-   * What the API still takes by its last response, and how long ago that arrived: units, milliseconds until the reset as
-   * of now, milliseconds. Empty where no response has said anything new.
+   * What the API still takes by its last response, how long ago that arrived, and how long it took: units, milliseconds
+   * until the reset as of now, milliseconds, milliseconds. Empty where no response has said anything new.
    */
-  readonly reported: readonly [] | readonly [remaining: number, resetIn: number, age: number]
+  readonly reported: readonly [] | readonly [remaining: number, resetIn: number, age: number, took: number]
   /** For how long no process may send; 0 without a pause. */
   readonly pause: number
   /** Whether the pause of all processes is lifted. */
@@ -60,6 +63,8 @@ export interface BudgetResponse {
   readonly left: number
   /** Whether the process shall report what the API still takes by its next response. */
   readonly asks: boolean
+  /** Round trips of all processes to the API, of the last half minute or a whole one. */
+  readonly roundTrips: RoundTripSum
   /** The time on Redis' clock. */
   readonly now: number
 }
@@ -86,8 +91,11 @@ export function readResponse(reply: unknown): BudgetResponse | 'stale' {
   if (response['stale'] === true) return 'stale'
   // an empty list is an object to Redis
   const grants = Array.isArray(response['grants']) ? (response['grants'] as unknown[]) : []
-  const { epoch, asks } = response
-  const isWhole = amounts.every((name) => isAmount(response[name])) && grants.every(isGrant)
+  const { epoch, asks, roundTrips } = response
+  const isWhole =
+    amounts.every((name) => isAmount(response[name])) &&
+    grants.every((grant) => areAmounts(grant, 2)) &&
+    areAmounts(roundTrips, 3)
   if (typeof epoch !== 'string' || typeof asks !== 'boolean' || !isWhole)
     throw new Error('not a response of the limiter')
   return { ...response, grants } as unknown as BudgetResponse
@@ -109,6 +117,6 @@ function isAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value < Infinity
 }
 
-function isGrant(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && value.every(isAmount)
+function areAmounts(value: unknown, count: number): boolean {
+  return Array.isArray(value) && value.length === count && value.every(isAmount)
 }

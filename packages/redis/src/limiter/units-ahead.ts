@@ -62,8 +62,9 @@ export class UnitsAhead {
    * Adds what Redis granted in its response to a request that left at `sentAt`; returns how many units that are.
    *
    * @param longestUnreported how long after the promise a process may find out that it does not hold, in milliseconds.
+   * @param lead how much later than they are due the units are used, in milliseconds.
    */
-  add({ grants, promise }: BudgetResponse, sentAt: number, longestUnreported: number): number {
+  add({ grants, promise }: BudgetResponse, sentAt: number, longestUnreported: number, lead: number): number {
     const now = this.#runtime.now()
     let granted = 0
     for (const [due, count] of grants) {
@@ -73,7 +74,7 @@ export class UnitsAhead {
       // a process that stood still or is cut off cannot report in time that its units are under way
       const useBy = promise === lease ? dueAt + 0.7 * lease : reportAt
       const batch = this.#ledger.open(count, dueAt, dueAt + promise, reportAt)
-      this.#grants.push({ dueAt: now + due, useBy, batch, left: count })
+      this.#grants.push({ dueAt: now + due + lead, useBy: useBy + lead, batch, left: count })
       granted += count
     }
     return granted

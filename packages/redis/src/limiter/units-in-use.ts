@@ -1,10 +1,13 @@
 import {
   Arrivals,
+  defaultGrace,
   type LimitedApi,
   type Permit,
   type RateLimiterOptions,
   type SentRequest,
 } from '@tokenlane/core/fleet'
+import { longestUnreported, shortestSpan } from './fleet-policy.ts'
+import { FleetRoundTrips } from './fleet-round-trips.ts'
 import { ResponseTimes } from './response-times.ts'
 import type { Batch, Ledger } from './ledger.ts'
 import type { Runtime } from './runtime.ts'
@@ -28,6 +31,10 @@ export class UnitsInUse {
   readonly #listener: UseListener
   readonly arrivals: Arrivals
   readonly responseTimes: ResponseTimes = new ResponseTimes()
+  readonly roundTrips: FleetRoundTrips = new FleetRoundTrips()
+  #grace = defaultGrace
+  /** How long the last response took, in milliseconds. */
+  took = 0
 
   constructor(api: LimitedApi, runtime: Runtime, ledger: Ledger, listener: UseListener) {
     this.#runtime = runtime
@@ -36,12 +43,18 @@ export class UnitsInUse {
     const moved = ({ latest }: SentRequest, from: number): void => {
       if (latest > from) listener.delayed()
     }
-    this.arrivals = new Arrivals(runtime, moved, false)
+    this.arrivals = new Arrivals(runtime, moved, this.roundTrips)
     this.setPolicy(api)
   }
 
-  setPolicy({ limits, accounting, unansweredGrace }: RateLimiterOptions): void {
+  setPolicy({ limits, accounting, unansweredGrace = defaultGrace }: RateLimiterOptions): void {
+    this.#grace = unansweredGrace
     this.arrivals.setPolicy(accounting, unansweredGrace, Math.max(0, ...limits.map(({ window }) => window)))
+  }
+
+  /** How much later than they are due units are used, in milliseconds: no request travels for longer than that beyond another. */
+  get lead(): number {
+    return Math.min(this.#grace, this.roundTrips.lead)
   }
 
   /** Returns a permit for a unit that Redis granted. */
@@ -62,12 +75,28 @@ export class UnitsInUse {
     return new FleetPermit(this, request, batch, share)
   }
 
-  /** Notes that a request has arrived at the latest. */
-  end(batch: Batch, { latest }: SentRequest, isShare: boolean): void {
+  /** Notes that the response to a request is here. */
+  answered(batch: Batch, request: SentRequest, isShare: boolean, isRefused: boolean): void {
+    this.took = this.#runtime.now() - request.sentAt
+    const notice = longestUnreported(this.#ledger.policy)
+    this.#end(batch, request, isShare, this.arrivals.answered(request, isRefused, notice))
+  }
+
+  /** Notes that no response to a request comes. */
+  unanswered(batch: Batch, request: SentRequest, isShare: boolean): void {
+    this.arrivals.unanswered(request)
+    this.#end(batch, request, isShare, request.latest)
+  }
+
+  /** @param promised when it could have been promised that the request arrives, so that only other changes need a request. */
+  #end(batch: Batch, { latest }: SentRequest, isShare: boolean, promised: number): void {
+    const now = this.#runtime.now()
     // when a unit of a share was due does not show how long units of Redis take
-    if (!isShare) this.responseTimes.add(latest - batch.dueAt, this.#runtime.now())
+    if (!isShare) this.responseTimes.add(promised - batch.dueAt, now)
     this.#ledger.settle(batch, latest)
-    this.#listener.ended(latest - batch.presumedAt)
+    // a unit that has come free already does not come free earlier
+    const counted = Math.min(batch.presumedAt, now - shortestSpan(this.#ledger.policy))
+    this.#listener.ended(Math.max(latest, counted) - batch.presumedAt)
   }
 
   /** Notes that no request was sent. */
@@ -95,8 +124,7 @@ class FleetPermit implements Permit {
     this.#share?.answered(isRefused)
     if (this.#state !== 'sent') return
     this.#state = 'answered'
-    this.#units.arrivals.answered(this.#request, isRefused)
-    this.#units.end(this.#batch, this.#request, this.#share !== undefined)
+    this.#units.answered(this.#batch, this.#request, this.#share !== undefined, isRefused)
   }
 
   ended(): void {
@@ -105,8 +133,7 @@ class FleetPermit implements Permit {
     this.#state = 'over'
     if (before === 'answered') this.#units.arrivals.freed()
     if (before !== 'sent') return
-    this.#units.arrivals.unanswered(this.#request)
-    this.#units.end(this.#batch, this.#request, this.#share !== undefined)
+    this.#units.unanswered(this.#batch, this.#request, this.#share !== undefined)
   }
 
   cancel(): void {

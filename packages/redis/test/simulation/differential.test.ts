@@ -83,8 +83,12 @@ test('the script and its reference in TypeScript agree on random histories', asy
       promise: pick([5_000, 30, 44.5, 0]),
       lag: pick([0, 20.25, 60]),
       times: Array.from({ length: Math.floor(random() * 6) }, () => Math.round(random() * 1_000) / 10),
+      roundTrips:
+        random() < 0.5 ? [0, 0, 0] : [random() * 100, 100 + random() * 100, 1 + Math.floor(random() * 9)],
       reported:
-        random() < 0.2 ? [Math.floor(random() * 30), Math.round(random() * 20_000) / 10, random() * 50] : [],
+        random() < 0.2
+          ? [Math.floor(random() * 30), Math.round(random() * 20_000) / 10, random() * 50, random() * 500]
+          : [],
       pause: random() < 0.02 ? 3_000 : 0,
       resume: random() < 0.02,
     }

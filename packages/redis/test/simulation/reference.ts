@@ -1,3 +1,4 @@
+import type { RoundTripSum } from '@tokenlane/core/fleet'
 import { promiseOf } from '../../src/limiter/response-times.ts'
 import { type FleetLimit, shortestSpan } from '../../src/limiter/fleet-policy.ts'
 import { lease } from '../../src/limiter/ledger.ts'
@@ -13,6 +14,7 @@ const pauseLook = 2_000
 const resetLook = 30_000
 const timesKept = 30
 const timesNeeded = 15
+const tripsKept = 30_000
 
 interface State {
   epoch: string
@@ -33,6 +35,9 @@ interface State {
   take: number
   times: number[]
   promise: number
+  roundTrips?: RoundTripSum | undefined
+  earlierTrips?: RoundTripSum | undefined
+  roundTripsUntil: number
   served: number
   left: number
   reset: number
@@ -128,6 +133,7 @@ class Turn {
       state.paced = Math.max(state.paced, state.pause + this.#shortest)
     }
     this.#learnTimes()
+    this.#learnRoundTrips()
     this.#applyReported()
     const { grants, wait, place, waits } = this.#serve()
     this.#write(wait, place, waits)
@@ -143,6 +149,7 @@ class Turn {
       promise: this.#promise,
       ...this.#levels(freeings),
       asks: this.#asks,
+      roundTrips: together(state.roundTrips, state.earlierTrips),
       soonest: Math.max(0, soonest),
       pause: Math.max(0, state.pause - this.#now),
       sharesFrom: Math.max(0, state.grantedAt + request.policy.grantLifetime - this.#now),
@@ -184,6 +191,7 @@ class Turn {
       take: 1,
       times: [],
       promise: lease,
+      roundTripsUntil: 0,
       served: 0,
       left: 0,
       reset: 0,
@@ -222,6 +230,16 @@ class Turn {
     this.#promise = promise > 0 ? promise : state.promise
     const known = lag > 0 ? lag : this.#promise < lease ? this.#promise : 0
     if (known > 0) state.lag = state.lag * 0.9 + known * 0.1
+  }
+
+  #learnRoundTrips(): void {
+    const state = this.#state
+    if (this.#now >= state.roundTripsUntil) {
+      state.earlierTrips = this.#now < state.roundTripsUntil + tripsKept ? state.roundTrips : undefined
+      state.roundTrips = undefined
+      state.roundTripsUntil = this.#now + tripsKept
+    }
+    state.roundTrips = together(state.roundTrips, this.#request.roundTrips)
   }
 
   // units
@@ -273,7 +291,7 @@ class Turn {
   #forgetOldUnits(): void {
     for (const [key, used] of this.#state.used) {
       for (const [slot, [, latest]] of used.slots)
-        if (latest + used.span <= this.#now) used.slots.delete(slot)
+        if (latest + 2 * used.span <= this.#now) used.slots.delete(slot)
       if (this.#now - used.statedAt > used.span + 3_600_000) this.#state.used.delete(key)
     }
   }
@@ -288,7 +306,10 @@ class Turn {
 
   #allFreeings(isExpected: boolean): Freeing[] {
     return this.#request.policy.limits.map((limit) => {
-      const list = Array.from(this.#usedOf(limit).values(), ([units, latest]) => ({
+      const counted = [...this.#usedOf(limit).values()].filter(
+        ([, latest]) => latest + limit.span > this.#now,
+      )
+      const list = counted.map(([units, latest]) => ({
         at: this.#responseOf(latest, isExpected) + limit.span,
         units,
       }))
@@ -384,18 +405,31 @@ class Turn {
     return Math.max(0, ...counts)
   }
 
+  #freedSince(time: number): number {
+    const counts = this.#request.policy.limits.map((limit) => {
+      let count = 0
+      for (const [units, latest] of this.#usedOf(limit).values()) {
+        const freeAt = latest + limit.span
+        if (freeAt > time && freeAt <= this.#now) count += units
+      }
+      return count
+    })
+    return Math.max(0, ...counts)
+  }
+
   #applyReported(): void {
     const state = this.#state
     const { reported, resume } = this.#request
     if (resume) state.reset = 0
     if (reported.length === 0) return
-    const [remaining, resetIn, age] = reported
+    const [remaining, resetIn, age, took] = reported
     if (this.#now - age < state.reported || age > (this.#shortest || 60_000) / 40) return
     state.reset = 0
     state.reported = this.#now - age
     const freeings = this.#allFreeings(false)
     const left = remaining - this.#sentSince(this.#now - age)
-    const isFewer = left + 1 + this.#fewest / 40 < this.#roomBy(this.#now, freeings)
+    const mayBeFree = left + this.#freedSince(this.#now - age - took)
+    const isFewer = mayBeFree + 1 + this.#fewest / 40 < this.#roomBy(this.#now, freeings)
     const isLater = this.#now + resetIn > this.#dueOf(1, freeings) + 1_000
     if (isFewer || isLater) Object.assign(state, { left: Math.max(0, left), reset: this.#now + resetIn })
     if (isFewer && left < 1) state.paced = state.reset + this.#shortest
@@ -563,4 +597,10 @@ class Turn {
     queue.clear()
     deadlines.clear()
   }
+}
+
+function together(some: RoundTripSum = [0, 0, 0], others: RoundTripSum = [0, 0, 0]): RoundTripSum {
+  if (some[2] === 0) return others
+  if (others[2] === 0) return some
+  return [Math.min(some[0], others[0]), some[1] + others[1], some[2] + others[2]]
 }

@@ -20,8 +20,8 @@ export interface SimulationOptions {
   readonly apiTime?: readonly [number, number]
   readonly accounting?: LimitedApi['accounting']
   /**
-   * How long a request and how long a response travels, at least and at most; may differ by process. Without it the server
-   * counts at any time.
+   * How long a request and how long a response travels, at least and at most; may differ by process. Without it each takes
+   * half of `apiTime`.
    */
   readonly network?: (process: number) => readonly [number, number]
   /** How long an API call takes beside that. */
@@ -155,20 +155,17 @@ export class SimulatedProcess {
   #send(permit: Permit): void {
     const { world, random, options } = this.#fleet
     const { answerTime = () => 0, apiTime: [least, most] = [20, 20] } = options
-    const network = options.network?.(this.index)
-    const travel = ([shortest, longest]: readonly [number, number]): number =>
-      shortest + random() * (longest - shortest)
-    // the server counts a call somewhere between its send and its response
-    const there = network === undefined ? random() * most : travel(network)
-    const rest = network === undefined ? 0 : answerTime(random) + travel(network)
-    const time = network === undefined ? Math.max(there, least + random() * (most - least)) : there + rest
+    const [shortest, longest] = options.network?.(this.index) ?? [least / 2, most / 2]
+    const travel = (): number => shortest + random() * (longest - shortest)
+    const there = travel()
+    const time = there + answerTime(random) + travel()
     let header: Header | undefined
     world.after(there, () => (header = this.#fleet.arrive(this)))
     world.after(time, () =>
       this.#later(0, () => {
         permit.answered(header?.isRefused)
         if (header?.isRefused) this.limiter.pause(header.resetIn)
-        if (header) this.limiter.reported(header)
+        if (header && !options.server?.isSilent) this.limiter.reported(header)
         permit.ended()
         this.#waiting += 1
         this.serve()

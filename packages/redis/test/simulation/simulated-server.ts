@@ -4,6 +4,8 @@ export interface SimulatedServerOptions {
   readonly window: number
   /** Whether it counts in a sliding window, or in one that begins anew. */
   readonly isSliding: boolean
+  /** Whether its responses say nothing of the limit. */
+  readonly isSilent?: boolean
 }
 
 /** What the API still takes, and for how many milliseconds that holds. */

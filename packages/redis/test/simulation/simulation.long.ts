@@ -160,6 +160,40 @@ describe('processes that are far from Redis', () => {
   )
 })
 
+test.each([
+  [80, 90, 300],
+  [40, 60, 100],
+  [100, 120, 1],
+])(
+  'processes that are far, %d to %d ms each way, of an API that takes %d ms: none is over when near ones join them',
+  { timeout },
+  async (least, most, answer) => {
+    for (let run = 0; run < 20; run += 1) {
+      const fleet = new SimulatedFleet({
+        seed: seed + run,
+        size: 8,
+        depth: 20,
+        limits: [second],
+        network: (index) => (index < 3 ? [1, 3] : [least, most]),
+        answerTime: () => answer,
+      })
+      await fleet.run(5_000)
+      for (const near of fleet.processes.slice(0, 3)) near.isDead = true
+      // longer than their round trips are remembered
+      await fleet.run(90_000)
+      fleet.reset()
+      for (const index of [0, 1, 2]) {
+        fleet.start(index)
+        await fleet.run(3_000)
+      }
+      await fleet.run(10_000)
+      const { over, calls } = fleet.result(19_000)
+      expect(over, `seed ${seed + run}`).toBe(0)
+      expect(calls / (25 * 19), `seed ${seed + run}`).toBeGreaterThan(0.75)
+    }
+  },
+)
+
 /** What may happen to a fleet without a unit too many: all but processes that are cut off alone. */
 const faults: Record<
   string,

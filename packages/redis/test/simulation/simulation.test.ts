@@ -22,9 +22,11 @@ const uneven = (random: () => number): number => 100 + 2_900 * random()
 
 test.each([
   [8, '1 ms', () => 1, 0.95],
+  [8, '300 ms', () => 300, 0.95],
   [8, '2 s', () => 2_000, 0.73],
   [8, '100 to 3,000 ms', uneven, 0.71],
   [50, '1 ms', () => 1, 0.93],
+  [50, '300 ms', () => 300, 0.95],
   [50, '2 s', () => 2_000, 0.73],
   [50, '100 to 3,000 ms', uneven, 0.7],
 ])(
@@ -55,7 +57,6 @@ test.each([
 ])(
   '%d of 8 processes are near the API, the requests of the others travel for %d to %d ms: none is over',
   async (near, least, most) => {
-    // a response that took 100 ms back says nothing of the next request, which another process sends from nearby
     const network = (index: number): readonly [number, number] => (index < near ? [0.5, 1] : [least, most])
     const fleet = new SimulatedFleet({ seed: 1, size: 8, depth: 10, limits: [second], network })
     await fleet.run(60_000)

@@ -1,0 +1,55 @@
+/** Round trips to an API in milliseconds: the shortest, their sum, and how many they are; three zeros for none. */
+export type RoundTripSum = readonly [least: number, sum: number, count: number]
+
+/** How many must be known before the shortest one counts, and for how long they do, in milliseconds. */
+const enough = 20
+const remembered = 30_000
+/** What the shortest one is reduced by: this part of what the mean one takes longer, at least 2 ms. */
+const margin = 0.5
+const leastMargin = 2
+
+export const noRoundTrips: RoundTripSum = [0, 0, 0]
+
+/** What is known of round trips. */
+export interface RoundTripMemory {
+  /** The shortest one that is possible, in milliseconds; 0 while too few are known. */
+  readonly shortest: number
+  /** Adds one, in milliseconds, that ended at `now`. */
+  add(ms: number, now: number): void
+}
+
+/** The round trips of the last half minute, or of the whole one. */
+export class RoundTrips implements RoundTripMemory {
+  #recent = noRoundTrips
+  #before = noRoundTrips
+  #periodEnd = Number.NEGATIVE_INFINITY
+
+  add(ms: number, now: number): void {
+    if (now >= this.#periodEnd) {
+      this.#before = now < this.#periodEnd + remembered ? this.#recent : noRoundTrips
+      this.#recent = noRoundTrips
+      this.#periodEnd = now + remembered
+    }
+    this.#recent = together(this.#recent, [ms, ms, 1])
+  }
+
+  get sum(): RoundTripSum {
+    return together(this.#before, this.#recent)
+  }
+
+  get shortest(): number {
+    return shortestOf(this.sum)
+  }
+}
+
+export function together(some: RoundTripSum, others: RoundTripSum): RoundTripSum {
+  if (some[2] === 0) return others
+  if (others[2] === 0) return some
+  return [Math.min(some[0], others[0]), some[1] + others[1], some[2] + others[2]]
+}
+
+/** Returns the shortest round trip that is possible, as far as these show it: 0 where they are too few. */
+export function shortestOf([least, sum, count]: RoundTripSum, needed: number = enough): number {
+  if (count < needed) return 0
+  return Math.max(0, least - Math.max(leastMargin, margin * (sum / count - least)))
+}
