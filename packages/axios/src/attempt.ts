@@ -7,7 +7,7 @@ import type { Via } from './via.ts'
 
 type Config = InternalAxiosRequestConfig
 
-/** What every attempt of a call is sent with, beside the caller's configuration. */
+/** What every attempt of a call is sent with, besides the caller's configuration. */
 export interface AttemptContext extends RedirectContext {
   readonly adapter: AxiosAdapter
   readonly target: Target

@@ -23,7 +23,7 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
 
 /**
  * Makes an axios instance send each call to one of the manager's APIs with a live token. Every other call, and one that
- * brings its own `Authorization` header or `auth`, is sent as it is. Attaching again changes nothing.
+ * has its own `Authorization` header or `auth`, is sent unchanged. Attaching again changes nothing.
  *
  * A call rejects as it would with axios alone, or with a TokenlaneError if there is no token for it; in that case
  * nothing was sent.

@@ -95,8 +95,8 @@ export class TokenlaneError extends Error {
 }
 
 /**
- * Returns the error that one caller gets of a failure that several calls share: it has the stack of its own call, and the
- * shared error is its `cause`. Anything but an error of Tokenlane is returned as it is.
+ * Returns one caller's own error for a failure that several calls share: it has the stack of that call, and the shared
+ * error as its `cause`. Anything but a Tokenlane error is returned unchanged.
  */
 export function errorForCaller(shared: unknown): unknown {
   if (!isTokenlaneError(shared)) return shared

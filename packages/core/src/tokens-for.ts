@@ -43,7 +43,7 @@ const owners: Record<keyof OneApiOptions, 'issuer' | 'api' | 'manager'> = {
  * Creates the token manager for one authorization server and one API: `createTokenManager` with a single `oauthIssuer`,
  * whose name is `default`, and a single API. Nothing is requested before the first call.
  *
- * Takes the options of `oauthIssuer` (one of `tokenEndpoint` and `issuer`, and `credentials`), those of an API
+ * Accepts the options of `oauthIssuer` (either `tokenEndpoint` or `issuer`, and `credentials`), those of an API
  * (`baseUrl`, `ratePolicy`, `resend`), and the manager's own (`store`, `limiter`, `observe`, `fetch`, `environment`).
  *
  * @throws TokenlaneError as `createTokenManager` does.

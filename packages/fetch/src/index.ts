@@ -42,7 +42,7 @@ const purpose = 'create fetch'
 
 /**
  * Returns a `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one that
- * brings its own `Authorization` header, goes to the underlying `fetch` as it is.
+ * has its own `Authorization` header, goes to the underlying `fetch` unchanged.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. A call rejects as it would with the underlying
  * `fetch`, or with a TokenlaneError if no token can be obtained; in that case nothing was sent.

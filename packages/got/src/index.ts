@@ -13,7 +13,7 @@ export interface GotTokens {
 
 /**
  * Makes a got instance send each call to one of the manager's APIs with a live token. Every other call, and one that
- * brings its own `Authorization` header or `username`, is sent as it is. Extending again changes nothing.
+ * has its own `Authorization` header or `username`, is sent unchanged. Extending again changes nothing.
  *
  * A call rejects as it would with got alone, or with a TokenlaneError if there is no token for it; in that case nothing
  * was sent.

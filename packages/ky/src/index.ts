@@ -28,7 +28,7 @@ declare module 'ky' {
 
 /**
  * Returns options for ky 2 that send each call to one of the manager's APIs with a live token. Every other call, and
- * one that brings its own `Authorization` header, is sent as it is. Extending again changes nothing.
+ * one that has its own `Authorization` header, is sent unchanged. Extending again changes nothing.
  *
  * A call rejects as it would with ky alone, or with a TokenlaneError if no token can be obtained; in that case nothing
  * was sent.

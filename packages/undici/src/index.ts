@@ -10,8 +10,8 @@ export type TokensInterceptor = <Options, Handler>(
 ) => (options: Options, handler: Handler) => boolean
 
 /**
- * Makes an undici dispatcher send each request to one of the manager's APIs with a live token. Every other request, one
- * that brings its own `Authorization` header, and one that changes the protocol is sent as it is.
+ * Makes an undici dispatcher send each request to one of the manager's APIs with a live token. Every other request, any
+ * with its own `Authorization` header, and any that changes the protocol is sent unchanged.
  *
  * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it; in that case
  * nothing was sent.
@@ -31,7 +31,7 @@ export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
 /**
  * Makes the global dispatcher send each request to one of the manager's APIs with a live token: those made by Node's
  * own `fetch`, and by every library that uses it or uses undici without its own dispatcher. Every other request is sent
- * as it is. Installing the same manager again changes nothing.
+ * unchanged. Installing the same manager again changes nothing.
  *
  * @returns `uninstall`, which removes the tokens again.
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and in a runtime without such a dispatcher.
