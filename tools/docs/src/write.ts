@@ -19,9 +19,11 @@ const writers: Readonly<Record<string, readonly string[]>> = {
     'bench/support/charts.ts',
     'packages/otel/dashboards/draw.ts',
     'packages/otel/dashboards/draw-trace.ts',
+    'packages/redis/test/simulation/draw-outages.ts',
     'packages/sandbox/console/build.ts',
     'packages/sandbox/test/console-picture.ts',
     'examples/quickstart/record.ts',
+    'tools/docs/src/draw-core-size.ts',
   ],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],

@@ -44,6 +44,8 @@ function findServer(names: readonly string[], own: string): ServerProgram | unde
 /** A Redis server of its own: nothing is kept on disk but in a folder that goes with it. */
 export interface RedisServer extends AsyncDisposable {
   readonly port: number
+  /** Where servers of a Cluster talk to each other. */
+  readonly busPort: number
   readonly url: string
   /** Kills it as a crash does. */
   kill(): Promise<void>
@@ -71,8 +73,22 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
     )
   const folder = mkdtempSync(join(tmpdir(), 'redis-'))
   const port = await freePort()
+  // by default it is 10,000 above the other one, where there may be none or somebody else's
+  const busPort = await freePort()
+  const bus = settings.includes('--cluster-enabled') ? ['--cluster-port', String(busPort)] : []
   const launch = async (): Promise<ChildProcess> => {
-    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...settings]
+    const args = [
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--dir',
+      folder,
+      ...bus,
+      ...settings,
+    ]
     const child = spawn(server.command, args, { env: { ...process.env, ...server.env }, stdio: 'ignore' })
     await untilItListens(child, port)
     return child
@@ -93,6 +109,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   }
   return {
     port,
+    busPort,
     url: `redis://127.0.0.1:${port}`,
     kill,
     async restart() {

@@ -25,7 +25,8 @@ export async function startClusterOfThree(): Promise<ClusterOfThree> {
   for (const [index, admin] of admins.entries()) {
     await command(admin, 'SET-CONFIG-EPOCH', index + 1)
     await command(admin, 'ADDSLOTSRANGE', bounds[index] as number, (bounds[index + 1] as number) - 1)
-    await command(admins[0] as Admin, 'MEET', '127.0.0.1', servers[index]?.port as number)
+    const { port, busPort } = servers[index] as RedisServer
+    await command(admins[0] as Admin, 'MEET', '127.0.0.1', port, busPort)
   }
   const isReady = async (admin: Admin): Promise<boolean> => {
     const info = String(await command(admin, 'INFO'))
