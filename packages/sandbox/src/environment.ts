@@ -38,7 +38,8 @@ function credentialsOf(prefix: string, { cluster, registration, settings }: Issu
           [`${prefix}_PRIVATE_KEY`]: privateKey.trim().replaceAll('\n', String.raw`\n`),
           [`${prefix}_KEY_ID`]: keyId,
         }
-      : { [`${prefix}_CLIENT_SECRET`]: clientSecret }),
+      : // none where every secret is refused
+        registration.accepted() > 0 && { [`${prefix}_CLIENT_SECRET`]: clientSecret }),
     // the same assertion is read from a file until it is replaced
     ...(cluster !== undefined &&
       settings.workloadIdentity === true && { [`${prefix}_ASSERTION_FILE`]: cluster.file() }),

@@ -117,7 +117,7 @@ export const definitions: Definitions = {
   },
   rotateClusterKeys: {
     summary:
-      'Gives the cluster a new key. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.',
+      'Gives the cluster a new key, and replaces the files with assertions. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.',
     parameters: [
       issuer,
       {

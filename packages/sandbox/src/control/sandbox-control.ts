@@ -68,8 +68,8 @@ export interface SandboxControl {
    */
   projectAssertion(issuer: Realm, options?: AssertionOptions): string
   /**
-   * Gives the cluster a new key. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The
-   * issuer needs `workloadIdentity`.
+   * Gives the cluster a new key, and replaces the files with assertions. Assertions signed with the old one are refused from now on,
+   * unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.
    */
   rotateClusterKeys(issuer: Realm, options?: { overlap?: boolean }): void
 

@@ -132,10 +132,34 @@ test('keys of the cluster rotate with and without an overlap', async () => {
   expect(await ask('weblink', sandbox.control.makeAssertion('weblink'))).toMatch(/^200/)
 })
 
+test('a projected file has an assertion of the new key as soon as the keys rotate', async () => {
+  const file = sandbox.control.projectAssertion('weblink')
+  const old = readFileSync(file, 'utf8')
+  sandbox.control.rotateClusterKeys('weblink')
+  expect(await ask('weblink', old)).toMatch(/^401 .*rotated out/)
+  expect(await ask('weblink', readFileSync(file, 'utf8'))).toMatch(/^200/)
+})
+
 test('a client whose secrets are dropped proves itself with an assertion alone', async () => {
   sandbox.control.dropSecrets('general')
   expect(sandbox.control.state().issuers.general.acceptedSecrets).toBe(0)
+  expect(sandbox.control.environment()).not.toHaveProperty('GENERAL_CLIENT_SECRET')
   expect(await ask('general', sandbox.control.makeAssertion('general'))).toMatch(/^200/)
+})
+
+test('an assertion that was sent is remembered until it expires, however many come after it', () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const cluster = createCluster(
+    { origin: 'https://auth.example.com', subject: 'a', singleUse: true },
+    Date.now,
+  )
+  const long = cluster.assertion({ lifetime: 3_600_000 })
+  expect(cluster.judge(long)).toEqual({ flaws: [] })
+  for (let sent = 0; sent < 1_100; sent += 1) {
+    expect(cluster.judge(cluster.assertion({ lifetime: 2_000 }))).toEqual({ flaws: [] })
+    vi.advanceTimersByTime(1_000)
+  }
+  expect(cluster.judge(long).flaws).toEqual(['replayed-assertion'])
 })
 
 test('a projected file is replaced at four fifths of its life by a swapped link, and removed at the end', () => {

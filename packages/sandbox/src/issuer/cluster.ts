@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { Flaw } from '../journal/entry.ts'
+import { ExpiringMap } from './expiring-map.ts'
 
 /** What an assertion of the cluster says. */
 export interface AssertionOptions {
@@ -29,7 +30,7 @@ export interface AssertionJudgement {
 export interface Cluster {
   /** Returns a new assertion for the workload. */
   assertion(options?: AssertionOptions): string
-  /** Makes a new key. With `overlap` assertions of the earlier ones are still accepted. */
+  /** Makes a new key, and replaces each file. With `overlap` assertions of the earlier keys are still accepted. */
   rotateKeys(options: { overlap: boolean }): void
   /** Returns the keys that are published now (RFC 7517 §5). */
   jwks(): { keys: Readonly<Record<string, unknown>>[] }
@@ -46,6 +47,13 @@ export interface Cluster {
   file(): string
   /** Removes the files. */
   close(): void
+}
+
+/** A file with an assertion. */
+interface ProjectedFile {
+  /** Puts a new assertion in its place. */
+  replace(): void
+  remove(): void
 }
 
 interface Key {
@@ -71,10 +79,11 @@ export function createCluster(
     ...generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   })
   let keys = [make()]
-  const seen = new Set<string>()
+  /** The assertions that were sent and have not expired, where each is accepted once. */
+  const used = new ExpiringMap<true>()
   /** When an assertion in a file that was replaced counts as kept for too long. */
-  const staleFrom = new Map<string, number>()
-  const folders = new Map<string, NodeJS.Timeout>()
+  const staleFrom = new ExpiringMap<number>()
+  const files = new Set<ProjectedFile>()
   let named: string | undefined
 
   const assertion = ({ audience = origin, lifetime = 600_000 }: AssertionOptions = {}): string => {
@@ -90,6 +99,7 @@ export function createCluster(
     assertion,
     rotateKeys({ overlap }) {
       keys = [make(), ...(overlap ? keys : [])]
+      for (const file of files) file.replace()
     },
     jwks: () => ({
       keys: keys.map(({ kid, publicKey }) => ({
@@ -119,39 +129,53 @@ export function createCluster(
       if (!(expiresAt > epoch()))
         return { fault: 'it has expired', flaws: expiresAt > Date.now() ? [] : ['expired-assertion'] }
       const id = String(jti)
-      if (singleUse && seen.has(id)) return refused('it was sent before', 'replayed-assertion')
-      seen.add(id)
+      if (singleUse) {
+        if (used.get(id)) return refused('it was sent before', 'replayed-assertion')
+        // a clock that is behind accepts for longer
+        used.set(id, true, { expiresAt, now: Math.min(Date.now(), epoch()) })
+      }
       return { flaws: (staleFrom.get(id) ?? Infinity) <= Date.now() ? ['stale-assertion'] : [] }
     },
     project({ audience, lifetime = 600_000 } = {}) {
       const folder = mkdtempSync(join(tmpdir(), 'tokenlane-projected-'))
       let version = 0
-      let current: string | undefined
-      const write = (): void => {
+      let current: { readonly id: string; readonly expiresAt: number } | undefined
+      let timer: NodeJS.Timeout | undefined
+      const replace = (): void => {
+        clearTimeout(timer)
         version += 1
-        // half of the life that it had left when it was replaced
-        if (current !== undefined) staleFrom.set(idOf(current), Date.now() + lifetime * 0.1)
+        const now = Date.now()
+        if (current !== undefined) {
+          const { id, expiresAt } = current
+          // half of the life that it has left
+          staleFrom.set(id, (now + expiresAt) / 2, { expiresAt, now })
+        }
         const old = `..version-${version - 1}`
         const next = `..version-${version}`
         mkdirSync(join(folder, next), { mode: 0o700 })
-        current = assertion({ ...(audience !== undefined && { audience }), lifetime })
-        writeFileSync(join(folder, next, 'token'), current, { mode: 0o600 })
+        const text = assertion({ ...(audience !== undefined && { audience }), lifetime })
+        current = { id: idOf(text), expiresAt: now + lifetime }
+        writeFileSync(join(folder, next, 'token'), text, { mode: 0o600 })
         symlinkSync(next, join(folder, '..data_tmp'))
         renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
         rmSync(join(folder, old), { recursive: true, force: true })
-        folders.set(folder, setTimeout(write, Math.max(1, lifetime * 0.8)).unref())
+        timer = setTimeout(replace, Math.max(1, lifetime * 0.8)).unref()
       }
-      write()
+      replace()
+      files.add({
+        replace,
+        remove() {
+          clearTimeout(timer)
+          rmSync(folder, { recursive: true, force: true })
+        },
+      })
       symlinkSync(join('..data', 'token'), join(folder, 'token'))
       return join(folder, 'token')
     },
     file: () => (named ??= cluster.project()),
     close() {
-      for (const [folder, timer] of folders) {
-        clearTimeout(timer)
-        rmSync(folder, { recursive: true, force: true })
-      }
-      folders.clear()
+      for (const file of files) file.remove()
+      files.clear()
     },
   }
   return cluster
