@@ -41,7 +41,10 @@ const helpOfThis = 'print this help'
 
 const judgeHelp = `
 Scenes:
-${scenes.map(({ name, title }) => `  ${name.padEnd(17)} ${title}`).join('\n')}
+${scenes.map(({ name, title }) => `  ${name.padEnd(22)} ${title}`).join('\n')}
+
+The last three are played only by name: the program authenticates with the
+assertion in a file.
 
 Each scene starts the program again. It gets URLs, credentials and the certificate
 authority as environment variables, and is stopped with SIGTERM.

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { rules } from '../../sandbox/src/verdict/verdict.ts'
 import type { Exam } from '../src/judge/exam.ts'
-import { scenes } from '../src/judge/scenes.ts'
+import { scenes, usualScenes } from '../src/judge/scenes.ts'
 import { tokenlane, type Ended } from './support/run.ts'
 
 // a busy machine plays slowly
@@ -41,11 +41,17 @@ const found = ({ scenes: reports }: Exam): string[] =>
     ...findings.map(({ rule }) => rule),
   ])
 
-test.concurrent('Tokenlane breaks no rule in any scene', async () => {
-  const exam = await examOf([], ['node', 'client.ts'])
+const namesOf = (those: readonly { readonly name: string }[]): string[] => those.map(({ name }) => name)
+const assertionScenes = namesOf(scenes.filter((scene) => !usualScenes.includes(scene)))
+
+test.concurrent.for([
+  ['in any scene', 'client.ts', [], namesOf(usualScenes)],
+  ['with the assertion of a file', 'without-secret.ts', assertionScenes, assertionScenes],
+] as const)('Tokenlane breaks no rule %s', async ([, program, asked, played]) => {
+  const exam = await examOf(asked, ['node', program])
   expect(found(exam)).toEqual([])
   expect(exam).toMatchObject({ ok: true, grade: 'A', seed: 1 })
-  expect(exam.scenes.map(({ name }) => name)).toEqual(scenes.map(({ name }) => name))
+  expect(namesOf(exam.scenes)).toEqual(played)
 })
 
 /** For each rule a scene in which it can be broken. */
@@ -66,6 +72,7 @@ const sceneOf: Readonly<Record<string, string>> = {
   'token-in-url': 'cold-start',
   'secret-in-url': 'cold-start',
   'over-limit': 'rate-limit',
+  'expired-assertion': 'assertion-swap',
   'old-tls': 'cold-start',
   'work-lost': 'revocation',
   'no-keep-alive': 'cold-start',
@@ -75,13 +82,25 @@ const sceneOf: Readonly<Record<string, string>> = {
 }
 
 describe('a client with one mistake', () => {
-  test('is there for each rule but those of assertions, which no scene takes', () => {
-    const names = rules.map(({ name }) => name).filter((name) => !name.endsWith('-assertion'))
+  test('is there for each rule but those of assertions that no file holds, and one of an assertion about to expire', () => {
+    const unseen = new Set(['foreign-assertion', 'replayed-assertion', 'stale-assertion'])
+    const names = rules.map(({ name }) => name).filter((name) => !unseen.has(name))
     expect(Object.keys(sceneOf)).toEqual(expect.arrayContaining(names))
   })
 
   test.concurrent('is clean without it', async () => {
-    expect(found(await examOf([...new Set(Object.values(sceneOf))], ['node', planted]))).toEqual([])
+    const names = new Set([...Object.values(sceneOf), ...assertionScenes])
+    expect(found(await examOf([...names], ['node', planted]))).toEqual([])
+  })
+
+  test.concurrent.for([
+    ['expired-assertion', 'assertion-key-rotation', 'its key is unknown to the cluster, or was rotated out'],
+    ['kept-secret', 'secret-to-assertion', 'a secret that was rotated out'],
+  ] as const)('that is for %s does not recover in %s', async ([mistake, scene, reason]) => {
+    const exam = await examOf([scene], ['node', planted, mistake])
+    expect(found(exam)).toContain('no-recovery')
+    const finding = exam.scenes[0]?.findings.find(({ rule }) => rule === 'no-recovery')
+    expect(finding?.evidence.map((entry) => entry.reason).join('\n')).toContain(reason)
   })
 
   test.concurrent.for(Object.entries(sceneOf))('%s is found', async ([rule, scene]) => {
@@ -110,6 +129,16 @@ test.concurrent('one caller cannot show a cold start, and a client of one API no
   expect(stdout).toContain('not graded: at most 1 of 10 calls were under way at once')
   expect(stdout).toContain('not graded: only one of the two APIs was called')
   expect(stdout).toContain('No grade: no scene could be graded.')
+  expect(status).toBe(1)
+})
+
+test.concurrent('a program without an assertion is not graded where nothing else is accepted', async () => {
+  const script = `while :; do curl -s --cacert $SSL_CERT_FILE -d grant_type=client_credentials \\
+    -d client_id=$GENERAL_CLIENT_ID -d client_secret=$GENERAL_CLIENT_SECRET $GENERAL_TOKEN_URL; done`
+  const { status, stdout } = await judge(['assertion-key-rotation'], ['sh', '-c', script])
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'not graded: no token was issued for the assertion of the file; the issuer refused a wrong client_secret',
+  )
   expect(status).toBe(1)
 })
 
@@ -174,7 +203,7 @@ describe('wrong usage has status 2', () => {
 
 test('each scene is in the help', async () => {
   const { stdout } = await tokenlane(['judge', '--help'], {})
-  for (const { name, title } of scenes) expect(stdout).toContain(`${name.padEnd(17)} ${title}`)
+  for (const { name, title } of scenes) expect(stdout).toContain(`${name.padEnd(22)} ${title}`)
 })
 
 test.concurrent('no secret is in the page, and no file is left behind', async () => {

@@ -9,11 +9,11 @@ import type { PlayOptions } from '../judge/play-scene.ts'
 import { examText } from '../judge/report.ts'
 import { sarifLog } from '../judge/sarif.ts'
 import type { Scene } from '../judge/scene.ts'
-import { scenes } from '../judge/scenes.ts'
+import { scenes, usualScenes } from '../judge/scenes.ts'
 import { print } from '../print.ts'
 
 export interface JudgeOptions {
-  /** Names of scenes; all unless given. */
+  /** Names of scenes; all but those with assertions unless given. */
   readonly scene?: readonly string[]
   readonly json?: true
   /** File for a JUnit report. */
@@ -55,7 +55,7 @@ function chooseScenes(names: readonly string[] | undefined): readonly Scene[] {
     throw new WrongUsage(
       `${wrong.map((name) => `No scene is called ${name}${didYouMean(name, known)}`).join('\n')}\nScenes: ${known.join(', ')}`,
     )
-  return names === undefined ? scenes : scenes.filter(({ name }) => names.includes(name))
+  return names === undefined ? usualScenes : scenes.filter(({ name }) => names.includes(name))
 }
 
 function write(file: string, text: string): void {

@@ -1,4 +1,4 @@
-import type { Sandbox } from '@tokenlane/sandbox'
+import type { Realm, Sandbox } from '@tokenlane/sandbox'
 
 /** How many callers the program is asked to have for each API. */
 export const callers = 10
@@ -13,12 +13,14 @@ export interface ProgramFiles {
   /** The newest credentials, JSON. */
   readonly general: string
   readonly weblink: string
+  /** The assertions for the issuers, in a scene with them. */
+  readonly assertions: Readonly<Record<Realm, string>> | undefined
 }
 
 /** Returns the variables with which a program takes part in a scene. */
 export function environmentOf(
   { control }: Sandbox,
-  { ca, general, weblink }: ProgramFiles,
+  { ca, general, weblink, assertions }: ProgramFiles,
   scene: string,
 ): Record<string, string> {
   const { issuers } = control.state()
@@ -29,6 +31,10 @@ export function environmentOf(
     WEBLINK_SCOPE: issuers.weblink.scope,
     GENERAL_CREDENTIALS_FILE: general,
     WEBLINK_CREDENTIALS_FILE: weblink,
+    ...(assertions && {
+      GENERAL_ASSERTION_FILE: assertions.general,
+      WEBLINK_ASSERTION_FILE: assertions.weblink,
+    }),
     CALLERS: `${callers}`,
     CALLS_PER_SECOND: `${callsPerSecond}`,
     SCENE: scene,

@@ -55,14 +55,15 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-judge-'))
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeFolder)
-  const files: ProgramFiles = {
-    ca: join(folder, 'ca.pem'),
-    general: join(folder, 'general.json'),
-    weblink: join(folder, 'weblink.json'),
+  const ca = join(folder, 'ca.pem')
+  const { assertionLifetime: lifetime } = scene
+  const issuer = {
+    metadata: true,
+    clientAuthentication: options.authentication,
+    workloadIdentity: lifetime !== undefined,
   }
-  const issuer = { metadata: true, clientAuthentication: options.authentication }
   const sandbox = await startSandbox({
-    caFile: files.ca,
+    caFile: ca,
     seed: options.seed,
     // some calls are always on their way when something happens
     delays: { min: 1, max: 50 },
@@ -72,7 +73,20 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
     ...scene.sandbox,
   })
   try {
-    for (const realm of ['general', 'weblink'] as const) sandbox.control.slowIssuer(realm, 100)
+    const { control } = sandbox
+    for (const realm of ['general', 'weblink'] as const) control.slowIssuer(realm, 100)
+    const files: ProgramFiles = {
+      ca,
+      general: join(folder, 'general.json'),
+      weblink: join(folder, 'weblink.json'),
+      assertions:
+        lifetime === undefined
+          ? undefined
+          : {
+              general: control.projectAssertion('general', { lifetime }),
+              weblink: control.projectAssertion('weblink', { lifetime }),
+            },
+    }
     scene.prepare?.(sandbox)
     writeCredentials(sandbox, files)
     const variables = { ...environmentOf(sandbox, files, scene.name), ...scene.variables }
@@ -149,7 +163,7 @@ async function watch(
 }
 
 /** Ends all faults, and gives the program time to succeed again. */
-async function recover(stage: Stage & Waits, own: Finding[]): Promise<void> {
+async function recover(stage: Stage, own: Finding[]): Promise<void> {
   const { control } = stage.sandbox
   const lastId = control.journal({ limit: 1 })[0]?.id ?? 0
   control.restoreIssuer()
@@ -161,7 +175,7 @@ async function recover(stage: Stage & Waits, own: Finding[]): Promise<void> {
       rule: 'no-recovery',
       severity: 'error',
       message: `No call succeeded in the ${recovery / 1_000} s after the fault ended`,
-      fix: 'Renew a token that an API refuses, read the credentials again when the issuer refuses them, and wait seconds, not minutes, between failed token requests.',
+      fix: 'Renew a token that an API refuses. If the issuer refuses the credentials, read them again, or try the next ones. Wait seconds, not minutes, between failed token requests.',
       evidence,
       count: 1,
     })
@@ -185,19 +199,7 @@ function whyNotGraded({ hopeless }: Scene, all: number, ended: string | undefine
   return undefined
 }
 
-interface Waits {
-  /** What arrived before the scene began. */
-  readonly before: readonly JournalEntry[]
-  /** Waits until something holds, for `patience` milliseconds at most. Returns whether it holds. */
-  until(holds: () => boolean, patience: number): Promise<boolean>
-}
-
-function createStage(
-  sandbox: Sandbox,
-  files: ProgramFiles,
-  { ended }: Program,
-  own: Finding[],
-): Stage & Waits {
+function createStage(sandbox: Sandbox, files: ProgramFiles, { ended }: Program, own: Finding[]): Stage {
   const answered = (api: Realm): number => sandbox.control.counts().apis[api].answered
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: ended })
   const until = async (holds: () => boolean, patience: number): Promise<boolean> => {
@@ -223,6 +225,7 @@ function createStage(
       sandbox.control.clearJournal()
     },
     writeCredentials: () => writeCredentials(sandbox, files),
+    assertionFile: (issuer) => files.assertions?.[issuer] ?? '',
     async answers(more, patience) {
       const from = { general: answered('general'), weblink: answered('weblink') }
       const used = inUse()
@@ -235,9 +238,16 @@ function createStage(
 }
 
 /** Replaces the files by a rename, so that no program reads half a file. */
-function writeCredentials({ credentials }: Sandbox, files: ProgramFiles): void {
+function writeCredentials({ credentials, control }: Sandbox, files: ProgramFiles): void {
+  const { issuers } = control.state()
   for (const realm of ['general', 'weblink'] as const) {
-    writeFileSync(`${files[realm]}.new`, JSON.stringify(credentials[realm]), { mode: 0o600 })
+    const { clientId, clientSecret } = credentials[realm]
+    const client = {
+      clientId,
+      ...(issuers[realm].acceptedSecrets > 0 && { clientSecret }),
+      assertionFile: files.assertions?.[realm],
+    }
+    writeFileSync(`${files[realm]}.new`, JSON.stringify(client), { mode: 0o600 })
     renameSync(`${files[realm]}.new`, files[realm])
   }
 }

@@ -1,17 +1,23 @@
-import type { Finding, Realm, Sandbox, SandboxOptions } from '@tokenlane/sandbox'
+import type { Finding, JournalEntry, Realm, Sandbox, SandboxOptions } from '@tokenlane/sandbox'
 
 /** What a scene plays with while the program makes its calls. */
 export interface Stage {
   readonly sandbox: Sandbox
+  /** What arrived before the scene began. */
+  readonly before: readonly JournalEntry[]
   /** Waits until the program is in full swing, and forgets what it did until then: that is another scene's matter. */
   begin(): Promise<void>
   /** Writes the newest credentials into the files that the program may read. */
   writeCredentials(): void
+  /** Returns the file with the assertion for an issuer, in a scene with one. */
+  assertionFile(issuer: Realm): string
   /** Returns the APIs that have answered a call of the program. */
   inUse(): readonly Realm[]
   /** Returns how many calls an API has answered since the scene began. */
   answered(api: Realm): number
   pause(ms: number): Promise<void>
+  /** Waits until something holds, for `patience` milliseconds at most. Returns whether it holds. */
+  until(holds: () => boolean, patience: number): Promise<boolean>
   /** Waits until each API in use has answered `more` calls, for `patience` milliseconds at most. Returns whether they have. */
   answers(more: number, patience: number): Promise<boolean>
   report(finding: Finding): void
@@ -24,6 +30,11 @@ export interface Scene {
   readonly title: string
   /** How the sandbox is started. */
   readonly sandbox?: SandboxOptions
+  /**
+   * How long an assertion lives that the program gets in a file, in milliseconds. The file is replaced at four fifths of that.
+   * A scene with one is played only by its name.
+   */
+  readonly assertionLifetime?: number
   /** Variables whose values are others than in every scene. */
   readonly variables?: Readonly<Record<string, string>>
   /** Rules that do not count here, because the scene itself breaks them. */

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 import type { Realm, Sandbox } from '@tokenlane/sandbox'
 
 import { callers } from './environment.ts'
@@ -22,6 +24,25 @@ const has = ({ sandbox }: Stage, decision: 'failed' | 'limited'): boolean =>
 
 const faultMet = (stage: Stage): string | undefined =>
   has(stage, 'failed') ? undefined : 'no token request was made while the issuers failed'
+
+function dropSecrets({ control }: Sandbox): void {
+  for (const realm of realms) control.dropSecrets(realm)
+}
+
+/** Waits until the file with the assertion for an issuer has been replaced. */
+async function fileReplaced(stage: Stage, issuer: Realm): Promise<void> {
+  const text = (): string => readFileSync(stage.assertionFile(issuer), 'utf8')
+  const before = text()
+  await stage.until(() => text() !== before, 60_000)
+}
+
+const neverProved = ({ sandbox: { control }, before }: Stage): string | undefined => {
+  if (realms.some((realm) => control.counts().issuers[realm].issued > 0)) return undefined
+  const refusal = [...before, ...control.journal()].findLast(
+    ({ target, decision }) => target.endsWith('-issuer') && decision === 'refused',
+  )
+  return `no token was issued for the assertion of the file${refusal ? `; the issuer refused ${refusal.reason}` : ''}`
+}
 
 /** Every scene, in the order in which they are played. */
 export const scenes: readonly Scene[] = [
@@ -210,4 +231,56 @@ export const scenes: readonly Scene[] = [
     },
     play: (stage) => stage.pause(3_000),
   },
+  {
+    name: 'assertion-swap',
+    title: 'no secret, and the file with the assertion is replaced twice',
+    assertionLifetime: 10_000,
+    prepare: dropSecrets,
+    async play(stage) {
+      await stage.begin()
+      const replaceTwice = async (issuer: Realm): Promise<void> => {
+        await fileReplaced(stage, issuer)
+        await fileReplaced(stage, issuer)
+        // what was in the file at the beginning has expired, and what is in it now is new
+        stage.sandbox.control.revokeTokens(issuer)
+      }
+      await Promise.all(realms.map(replaceTwice))
+      await stage.pause(1_500)
+    },
+    impossible: neverProved,
+  },
+  {
+    name: 'assertion-key-rotation',
+    title: 'no secret, and the cluster that signs assertions has a new key',
+    assertionLifetime: 600_000,
+    prepare: dropSecrets,
+    async play(stage) {
+      const { control } = stage.sandbox
+      await stage.begin()
+      for (const realm of realms) control.rotateClusterKeys(realm)
+      control.revokeTokens()
+    },
+    impossible: neverProved,
+  },
+  {
+    name: 'secret-to-assertion',
+    title: 'a secret and an assertion, and the secret is refused at once',
+    assertionLifetime: 600_000,
+    async play(stage) {
+      const { control } = stage.sandbox
+      await stage.begin()
+      dropSecrets(stage.sandbox)
+      control.revokeTokens()
+      await stage.answers(callers, 5_000)
+    },
+    unseen: ({ sandbox: { control } }) =>
+      realms.some((realm) => control.counts().issuers[realm].refused > 0)
+        ? undefined
+        : 'the program did not send its secret',
+  },
 ]
+
+/** The scenes that are played unless others are named: those whose programs prove themselves by a secret. */
+export const usualScenes: readonly Scene[] = scenes.filter(
+  ({ assertionLifetime }) => assertionLifetime === undefined,
+)
