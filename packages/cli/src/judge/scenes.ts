@@ -41,7 +41,7 @@ const neverProved = ({ sandbox: { control }, before }: Stage): string | undefine
   const refusal = [...before, ...control.journal()].findLast(
     ({ target, decision }) => target.endsWith('-issuer') && decision === 'refused',
   )
-  return `no token was issued for the assertion of the file${refusal ? `; the issuer refused ${refusal.reason}` : ''}`
+  return `no token was issued for the assertion in the file${refusal ? `; the issuer refused ${refusal.reason}` : ''}`
 }
 
 /** Every scene, in the order in which they are played. */
@@ -233,7 +233,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'assertion-swap',
-    title: 'no secret, and the file with the assertion is replaced twice',
+    title: 'no secret; the assertion file is replaced twice',
     assertionLifetime: 10_000,
     prepare: dropSecrets,
     async play(stage) {
@@ -251,7 +251,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'assertion-key-rotation',
-    title: 'no secret, and the cluster that signs assertions has a new key',
+    title: 'no secret; the cluster signs assertions with a new key',
     assertionLifetime: 600_000,
     prepare: dropSecrets,
     async play(stage) {
@@ -264,7 +264,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'secret-to-assertion',
-    title: 'a secret and an assertion, and the secret is refused at once',
+    title: 'a secret and an assertion; the secret is refused at once',
     assertionLifetime: 600_000,
     async play(stage) {
       const { control } = stage.sandbox
