@@ -26,7 +26,7 @@ const service = await tellOf<ServicePlace>(server)
 for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
   if (only !== undefined && only !== client) continue
   printTable(
-    `${client}: ${(turns * turn) / 1_000} s of as many calls as it carries, ${concurrency} at a time; the bare client is 1`,
+    `${client}: ${(turns * turn) / 1_000} s of as many calls as it can make, ${concurrency} at a time; the bare client is 1`,
     rowsOf(await measure(client)),
   )
 }

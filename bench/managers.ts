@@ -13,7 +13,7 @@ const places = ['origins of their own', 'one origin'] as const
 const managersRows = []
 for (const managers of counts) managersRows.push(managersRow(managers, await figuresOf({ managers })))
 printTable(
-  `Managers in one process, with an issuer and an API with a rate policy each; medians of ${rounds} rounds`,
+  `Managers in one process, each with one issuer and one API with a rate policy; medians of ${rounds} rounds`,
   managersRows,
 )
 const rows = []
@@ -33,7 +33,7 @@ for (const on of places) {
     })
   }
 }
-printTable(`The API of a URL among many, with another URL each time; one API is 1`, rows)
+printTable(`Finding a URL's API among many, with a different URL each time; one API is 1`, rows)
 
 async function figuresOf(order: ManagersOrder): Promise<readonly (ManagersFigures | RoutesFigures)[]> {
   const figures: (ManagersFigures | RoutesFigures)[] = []

@@ -46,7 +46,7 @@ printTable(
 )
 const aborts = await medians(abort, rounds)
 printTable(
-  `1,000 of 100,000 queued calls aborted, each with a signal of its own; bare p-queue is 1`,
+  `1,000 of 100,000 queued calls aborted, each with its own signal; bare p-queue is 1`,
   aborts.map((figures, index) => ({
     queue: abort[index]?.name ?? '',
     abort: (figures.abort / (aborts[0]?.abort ?? 0)).toFixed(3),

@@ -46,7 +46,7 @@ async function measure(network: ApiOrder['network']): Promise<void> {
   const { counts, pause } = await tellOf<ApiFigures>(api)
   api.kill()
   printTable(
-    `${network.join(' to ')} ms each way; longest pause of the API ${pause.toFixed(0)} ms`,
+    `${network.join(' to ')} ms each way; the API's longest pause: ${pause.toFixed(0)} ms`,
     figures.map((each, index) => rowOf(index, each, counts)),
   )
 }

@@ -56,7 +56,7 @@ const folder = installBuilt()
 const figures = await interleaved(Object.keys(cases), rounds, (name) => start(cases[name] as Case))
 const baseline = figures.get(base) ?? []
 printTable(
-  `Import and first manager in a new process, CPU time: medians of ${rounds} rounds, half of them within; p-queue and oauth4webapi are 1`,
+  `Import and first manager in a new process, CPU time: medians of ${rounds} rounds (range of the middle half); p-queue and oauth4webapi are 1`,
   [...figures].map(([name, each]) => {
     const made = each.flatMap(({ made: ms }) => ms ?? [])
     return {
@@ -78,7 +78,7 @@ const cold = await interleaved(Object.keys(coldCalls), rounds, (name) => {
 server.kill()
 const byHand = cold.get('by hand: single flight') ?? []
 printTable(
-  `The first call of a process over TLS: import, manager or client, token, call. Medians of ${rounds} rounds, half of them within; by hand is 1`,
+  `The first call of a process over TLS: import, manager or client, token, call. Medians of ${rounds} rounds (range of the middle half); by hand is 1`,
   [...cold].map(([name, each]) => {
     return {
       'first call with': name,

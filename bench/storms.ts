@@ -23,7 +23,7 @@ for (const storm of Object.keys(headings) as Storm[]) {
   const figures = await run(storm)
   for (const [index, each] of figures.entries()) (rows[index] ?? {})[headings[storm]] = cellOf(storm, each)
 }
-printTable('Token requests and calls that were lost; a token request takes 200 ms', rows)
+printTable('Token requests and lost calls; a token request takes 200 ms', rows)
 
 /** Each alone, except in the outages, in which all have little to do. */
 async function run(storm: Storm): Promise<StormFigures[]> {

@@ -117,38 +117,38 @@ function text(): string {
     })
   return `# The exam: clients compared
 
-Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. [\`tokenlane judge\`](guide/judge.md) graded each client by a program of a few lines
-that uses it as its own documentation shows: [npm's](../bench/peers), [the others](../bench/judge/clients),
-[Tokenlane](../examples/judge/client.ts). ✓ nothing found, ! warnings only, ✗ errors, - not graded. The scenes are
-${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
+Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. [\`tokenlane judge\`](guide/judge.md)
+graded each client through a short program that uses it as its own documentation shows: [npm's](../bench/peers), [the
+others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts). ✓ nothing found, ! warnings only, ✗ errors, - not
+graded. The scenes are ${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
 
 ${line(['client', 'grade', 'passed', ...names.map((_, index) => `${index + 1}`)])}${line(['---', ...['', '', ...names].map(() => ':-:')])}${rows.join('')}
-With ${atOnce} exams at the same time, that of a client took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; that of Tokenlane ${Math.round(first === undefined ? 0 : timeOf(first))}.
+With ${atOnce} exams running at the same time, each took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; Tokenlane's took ${Math.round(first === undefined ? 0 : timeOf(first))}.
 
 Read it with these in mind:
 
-- A client that only gets a token is not made for a rate limit or a call that is sent again. Its row says what is left to the
-  program around it, not that it does something wrong by its own documentation.
-- The programs read the secret once, because no client but Tokenlane has a way to read it again: both rotations end with calls that
-  fail until a restart.
+- A client that only gets tokens is not designed to handle rate limits or resend calls. Its row shows what is left to the
+  program around it, not that it fails to do what its documentation promises.
+- The programs read the secret once, because no client except Tokenlane can read it again: after both rotations, calls fail
+  until a restart.
 - Tokens of 3 seconds are short for a client that renews minutes before expiry, so \`needless-renewal\` is a warning in \`expiry\`.
-- \`old-tls\` and \`no-keep-alive\` are those of the HTTP client and of the TLS library below, and of their defaults.
-- @azure/msal-node always sends a scope, so its program calls the weblink API alone.
-- @azure/core-rest-pipeline, axios-auth-refresh and google-auth-library leave the token request to the program. What that request
-  does not check, such as a response without a token, is the program's.
-- The MCP SDK sends its first calls without a token, as MCP servers expect: \`missing-token\` is not a mistake there. It needs metadata
-  that the sandbox does not publish; its program makes it up.
-- F is a wide grade: the number of scenes that a client passed tells more.
+- \`old-tls\` and \`no-keep-alive\` come from the underlying HTTP client and TLS library, and their defaults.
+- @azure/msal-node always sends a scope, so its program calls only the weblink API.
+- @azure/core-rest-pipeline, axios-auth-refresh and google-auth-library leave the token request to the program. Anything
+  that request does not check, such as a response without a token, is the program's fault.
+- The MCP SDK sends its first calls without a token, as MCP servers expect: \`missing-token\` is not a mistake there. It
+  needs metadata that the sandbox does not publish, so its program supplies it.
+- F is a broad grade: the number of scenes that a client passed says more.
 
 ## What was found
 
-The rules are those of [the sandbox](guide/sandbox.md#verdict) and of [the guide](guide/judge.md#the-scenes).
+The rules are explained on [the sandbox page](guide/sandbox.md#verdict) and [the judge page](guide/judge.md#the-scenes).
 
 ${found.join('\n')}
 ## Confirmed in the source
 
-No table should accuse by mistake. These findings were read in the client's own source, at the line that causes them. What
-writes this page fails if a line is no longer there, or if the exam no longer has the finding.
+No table should make a false accusation. These findings were confirmed in the client's own source, at the line that causes
+them. The script that writes this page fails if a line is no longer there, or if the exam no longer has the finding.
 
 ${proofs.join('')}`
 }

@@ -10,12 +10,13 @@ export function runtimesPage(rows: readonly KeptRow[]): string {
   )
   return `# Runtimes
 
-What the packed packages do on each runtime, installed by npm outside of the workspace. _Entries_: every entry of every
-package is imported (ESM) and required (CommonJS). _Calls_: each client calls both APIs of a sandbox over TLS, with a
-body, across revoked tokens, through a rate policy, into an abort, and to a URL that gets no token; the sandbox runs on
-Node. The _conformance suite_ counts the [scenarios](conformance.md) that hold, of all clients together, and of each where
-some do not. The sandbox then runs on that runtime too, except for the last two: a Worker and an edge route cannot start
-servers, so they play the scenarios against servers in Node, and cannot see which listeners a signal keeps.
+What the packed packages do on each runtime, installed with npm outside the workspace. _Entries_: every entry point of every
+package is imported (ESM) and required (CommonJS). _Calls_: each client calls both of a sandbox's APIs over TLS, with a
+body, with revoked tokens, through a rate policy, with an abort, and calls a URL that gets no token; the sandbox runs on
+Node. The _conformance suite_ column counts the [scenarios](conformance.md) that pass, for all clients together, and names
+the clients if some do not. The sandbox runs on the same runtime for these, except for the last two: a Worker and an edge
+route cannot start servers, so they play the scenarios against servers in Node, and cannot see which listeners are left on a
+signal.
 
 | runtime | ${columns.join(' | ')} | ran on |
 | --- | ${columns.map(() => '---').join(' | ')} | --- |
@@ -24,29 +25,29 @@ ${lines.join('\n')}
 ${rows.map(differencesOf).join('')}
 ## Cloudflare Workers
 
-workerd is the runtime of Cloudflare Workers. It ends timers, requests and waits together with the incoming request that
-began them. What that means here was tested with the newest compatibility date and with 2022-10-31, the oldest that the
-package can be loaded with:
+workerd is the Cloudflare Workers runtime. It ends timers, requests and waits together with the incoming request that
+started them. The consequences were tested with the newest compatibility date and with 2022-10-31, the oldest that can load
+the package:
 
 | what                                          | in workerd                                                                                            |
 | --------------------------------------------- | ----------------------------------------------------------------------------------------------------- |
-| the token                                     | one for each isolate, shared by all of its requests                                                   |
-| first calls of many requests at once          | one token request; the other calls look for its token every 10 ms                                     |
-| the request that asked the issuer has ended   | another call asks, a second later at most                                                             |
+| the token                                     | one per isolate, shared by all its requests                                                   |
+| first calls from many requests at once          | one token request; the other calls check for its token every 10 ms                                     |
+| the request that requested the token has ended   | another call requests it, at most a second later                                                             |
 | background renewal                            | goes on beyond the response by \`waitUntil\` of \`cloudflare:workers\` (\`nodejs_compat\`); without it, calls wait for the renewal at the end of the token's life |
 | a rate policy                                 | \`RUNTIME_UNSUPPORTED\` at start: isolates share no limit, and queued calls end with their request |
 | a call or \`warmUp\` while modules are loaded | \`RUNTIME_UNSUPPORTED\`                                                                               |
-| \`close()\`                                   | waits for the calls of its own request; across requests it was not tested, and a Worker has no end to call it at |
+| \`close()\`                                   | waits for the calls of its own request; not tested across requests, and a Worker has no shutdown at which to call it |
 | a compatibility date before 2022-10-31        | refused when the package is loaded                                                                    |
 
-workerd itself opened all connections, over TLS, and trusted the sandbox's certificate authority only.
+workerd itself opened all connections, over TLS, and trusted only the sandbox's certificate authority.
 
 ## Next.js
 
-The suite runs in an edge route of an application that \`next build\` built and \`next start\` serves. \`pnpm --dir tools/edge next\` builds
-[the example](../examples/nextjs) likewise and makes its calls: routes in Node and in the edge runtime, and a development
-server that loads its modules again, which keeps its manager. No token is taken from the cache of Next.js, not even where
-a route says \`fetchCache = 'force-cache'\`.
+The suite runs in an edge route of an application built by \`next build\` and served by \`next start\`.
+\`pnpm --dir tools/edge next\` builds [the example](../examples/nextjs) the same way and makes its calls: in Node routes, in
+the edge runtime, and in a development server, which keeps its manager when it reloads modules. No token comes from the
+Next.js cache, not even if a route sets \`fetchCache = 'force-cache'\`.
 
 Written by \`pnpm --dir tools/docs write runtimes\`.
 `

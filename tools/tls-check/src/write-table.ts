@@ -59,25 +59,25 @@ function text(): string {
   return `# TLS versions
 
 What happens to calls with tokens at servers that support one TLS version each, on Node ${nodes.join(', ')}. A code means
-that the call was refused. It is that of the innermost cause; the client's own error wraps it.
+that the call was refused. It is the innermost cause's code; the client's own error wraps it.
 
 | client | ${tlsVersions.map((version) => version.replace(/^TLSv(\d)$/, 'TLSv$1.0').replace('TLSv', 'TLS ')).join(' | ')} | a process that allows TLS 1.0 |
 | --- | --- | --- | --- | --- | --- |
 ${names.map((client) => `| ${client} | ${cells(client).join(' | ')} |`).join('\n')}
 
 The last column is a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
-manager was created. Nothing is sent with a token there, whatever version the server supports. Without tokens,
-every call of this table works in such a process at all four versions.
+manager was created. It sends nothing with a token, whatever version the server supports. Without tokens, every call in this
+table works in such a process with all four versions.
 
-## What is refused, and what to do
+## What is refused and what to do
 
 | seen | when | what to do |
 | --- | --- | --- |
 | \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it; give that server its own agent. |
-| \`minVersion\`, \`maxVersion\` or \`secureProtocol\` of an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
+| \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` | the call that would use it | The same |
 
-The error is \`INSECURE_TRANSPORT\`, and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
+The error is \`INSECURE_TRANSPORT\` and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
 Written by \`pnpm --dir tools/docs write tls\`.
 `

@@ -75,25 +75,24 @@ writeFileSync(
   page,
   `# What a 401 means
 
-What happens to a call after a 401 is one rule. It stands in words above its code, in
-[\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s speak of the token at all is in
+One rule decides what happens to a call after a 401. It is written out above its code, in
+[\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s are about the token at all is decided in
 [\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts).
 
-Three bounds hold whatever mix of responses an API gives:
+Three limits hold whatever mix of responses an API sends:
 
-- 401s force at most one token request a second for each issuer, and fewer while new tokens do not help.
+- 401s force at most one token request a second per issuer, and fewer while new tokens do not help.
 - A call is sent at most twice after its first 401.
-- A call waits for at most a second at a time, twice at most, and never for longer than \`maxWait\` in all.
+- A call waits at most twice, for at most a second each time, and never longer than \`maxWait\` in total.
 
 ## The table
 
-Each row is a simulation in its own time, with the library as it is: one process (or more, where the row says so) makes 20
-calls a second, and an exchange takes 10 to 50 ms. Each is played with ${seeds.length} seeds. *Lost* is the share of the calls whose
-caller gets a 401, on average; in brackets is the seed that loses most, where that is a point more. *Requests* are the
-token requests of one process at one issuer in the minute that has most of them. *Extra* is how often a call is sent
-again, on average. *Takes* is how long a call takes in ms, on average and at most. *Before* is what the same scenes came to with
-the rule before this one, lost calls and requests: measured once, with the code of commit 7ba4711. An empty aim means that
-none was set.
+Each row is a simulation on a virtual clock, with the real library: one process (or more, if the row says so) makes 20 calls
+a second, and an exchange takes 10 to 50 ms. Each is run with ${seeds.length} seeds. *Lost* is the average share of calls
+whose caller gets a 401; the worst seed is in brackets if it is at least a point higher. *Requests* are one process's token
+requests to one issuer in its busiest minute. *Extra* is how often a call is resent, on average. *Takes* is how long a call
+takes in ms, on average and at most. *Before* is the result of the same scenes under the previous rule, lost calls and
+requests, measured once with the code of commit 7ba4711. An empty aim means that none was set.
 
 <!-- written by \`pnpm --dir tools/docs write rejections\` -->
 
@@ -101,13 +100,13 @@ none was set.
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-A test holds the aims, with one seed:
-[\`scenes.test.ts\`](../packages/core/test/simulation/rejections/scenes.test.ts).
+A test checks the aims, with one seed: [\`scenes.test.ts\`](../packages/core/test/simulation/rejections/scenes.test.ts).
 
 ## Other rules
 
-Each column is the rule with a change in its code, played by the same command: lost calls, and token requests. The changes are in
-[\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). Scenes that all of them leave as they are have no row.
+Each column is the rule with one change to its code, run by the same command: lost calls, and token requests. The changes
+are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). Scenes that none of them changes have
+no row.
 
 ${candidates.map(({ name }, index) => `- **${letter(index)}**: ${name}`).join('\n')}
 
@@ -115,27 +114,27 @@ ${candidates.map(({ name }, index) => `- **${letter(index)}**: ${name}`).join('\
 | --- | --- | ${candidates.map(() => '---').join(' | ')} |
 ${candidateRows.join('\n')}
 
-## Where two aims exclude each other
+## Where two aims conflict
 
-- **How soon a renewal that was in vain is followed by the next.** Soon is right where another process has taken the token
-  away. Late is right where all servers learn of a new token only after seconds, since each renewal restarts that time.
-  With 2 to 3 s, then twice as long, an API that knows tokens after 5 s loses 53 %, and eight processes with one live token
-  lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was taken: it costs an API that refuses everything
-  six token requests in its first minute, which is the most that was allowed.
-- **Whether the distance between renewals is random.** It brings processes that take each other's token away out of step: 8
-  of them lose 51 % without it, 2 % with it. But if every distance is random, a token that is revoked every second is then
-  renewed just before it is revoked, and 8 % are lost instead of none. So only the distance after a renewal in vain is
-  drawn. A revocation every 0.97 s, nearly in step with the renewals, still loses 7 %.
-- **Whether a refused call waits or goes again at once.** To wait is right for a token that is dead. To go at once is right
-  at an API that refuses good tokens: if no call did, 10, 30 and 50 % at random would come to 9, 23 and 32 % instead of
-  1, 8 and 21 %. The first refused call of a token finds out for all others. If each went at once, as many would be lost,
-  and an API that refuses everything would get more calls.
-- **Whether calls wait for an API that refuses good tokens.** If they did, 10, 30 and 50 % at random would come to 0.1, 3 and
-  13 %. But each call to an endpoint that refuses everything would take a second, and one caller after the other would cost
-  46 token requests a minute instead of 19. So a call waits only after another one was refused twice in a row, and none was
-  accepted since.
-- **An issuer that is slower than the time between two calls**, and gives each client one live token, is not helped by
-  any distance: the token is taken away before it arrives. The event \`token.contested\` says so, and a
+- **How soon the next renewal follows one that did not help.** Sooner is better if another process has replaced the token.
+  Later is better if servers take seconds to learn of a new token, since each renewal restarts that time. With a delay of 2
+  to 3 s, then twice as long, an API that accepts tokens only after 5 s loses 53 %, and eight processes with one live token
+  lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was chosen: an API that refuses everything causes
+  six token requests in the first minute, which is the most that was allowed.
+- **Whether the delay between renewals is random.** Randomness gets processes that replace each other's tokens out of step:
+  8 of them lose 51 % without it, 2 % with it. But if every delay is random, a token that is revoked every second is
+  sometimes renewed just before it is revoked, and 8 % are lost instead of none. So only the delay after a renewal that did
+  not help is random. A revocation every 0.97 s, nearly in step with the renewals, still loses 7 %.
+- **Whether a refused call waits or is resent immediately.** Waiting is right if the token is dead. Resending immediately is
+  right if the API refuses good tokens: if no call did, APIs that refuse 10, 30 and 50 % at random would lose 9, 23 and 32 %
+  instead of 1, 8 and 21 %. The first call refused with a token finds out for all the others. If every call were resent
+  immediately, as many would be lost, and an API that refuses everything would get more calls.
+- **Whether calls wait for an API that refuses good tokens.** If they did, APIs that refuse 10, 30 and 50 % at random would
+  lose 0.1, 3 and 13 %. But each call to an endpoint that refuses everything would take a second, and a sequential caller
+  would cause 46 token requests a minute instead of 19. So a call waits only after another one was refused twice in a row
+  and none has been accepted since.
+- **No delay helps with an issuer that is slower than the time between two calls** and allows each client only one live
+  token: the token is replaced before it arrives. The event \`token.contested\` reports this, and a
   [shared store](guide/fleet.md) fixes it.
 `,
 )
