@@ -89,7 +89,7 @@ export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown
 
 /** Returns the path of an issuer's credentials; they stand next to the option that names its URL. */
 export function credentialsOption({ option }: Pick<AskedIssuer, 'option'>): string {
-  return option.replace(/\w+$/, 'credentials')
+  return `${option.slice(0, option.lastIndexOf('.') + 1)}credentials`
 }
 
 /** How a client proves itself in a token request. */
