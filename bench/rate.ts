@@ -28,7 +28,7 @@ const networks: readonly ApiOrder['network'][] = [
 ]
 
 console.log(
-  `\nShare of a quota of ${quota} calls a second in ${duration / 1_000} s, and responses of 429 in 1,000 calls since the start, by how long the API takes for a response. Each way in a process of its own and all at once, over loopback without TLS.`,
+  `\nShare of a quota of ${quota} calls a second in ${duration / 1_000} s, and 429 responses per 1,000 calls since the start, by how long the API takes to respond. Each way runs in its own process, all at once, over loopback without TLS.`,
 )
 for (const network of networks) await measure(network)
 process.exit()

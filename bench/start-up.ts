@@ -23,16 +23,19 @@ const cases: Readonly<Record<string, Case>> = {
   [base]: { imports: ['p-queue', 'oauth4webapi'] },
   '@tokenlane/core': { imports: ['@tokenlane/core'] },
   'core and @tokenlane/fetch': { imports: ['@tokenlane/core', '@tokenlane/fetch'] },
-  'core and @tokenlane/axios, beside axios': {
+  'core and @tokenlane/axios, on top of axios': {
     before: ['axios'],
     imports: ['@tokenlane/core', '@tokenlane/axios'],
   },
-  'core and @tokenlane/got, beside got': { before: ['got'], imports: ['@tokenlane/core', '@tokenlane/got'] },
-  'core and @tokenlane/ky, beside ky': { before: ['ky'], imports: ['@tokenlane/core', '@tokenlane/ky'] },
+  'core and @tokenlane/got, on top of got': {
+    before: ['got'],
+    imports: ['@tokenlane/core', '@tokenlane/got'],
+  },
+  'core and @tokenlane/ky, on top of ky': { before: ['ky'], imports: ['@tokenlane/core', '@tokenlane/ky'] },
   axios: { imports: ['axios'] },
   got: { imports: ['got'] },
   ky: { imports: ['ky'] },
-  'axios-auth-refresh, beside axios': { before: ['axios'], imports: ['axios-auth-refresh'] },
+  'axios-auth-refresh, on top of axios': { before: ['axios'], imports: ['axios-auth-refresh'] },
   '@badgateway/oauth2-client': { imports: ['@badgateway/oauth2-client'] },
   'google-auth-library': { imports: ['google-auth-library'] },
   '@azure/core-rest-pipeline': { imports: ['@azure/core-rest-pipeline'] },

@@ -25,18 +25,18 @@ const headings: Readonly<Record<string, string>> = {
 const charts: Readonly<Record<string, readonly [image: string, alternative: string]>> = {
   fleet: [
     'bench-fleet',
-    'Bar chart: the rate of eight processes on one budget, of what the guarantee allows',
+    'Bar chart: the rate of eight processes on one budget, relative to what the guarantee allows',
   ],
-  'hot-path': ['bench-hot-path', 'Bar chart: nanoseconds to authorize a call, of Tokenlane and its peers'],
-  queue: ['bench-queue', 'Bar charts: time and heap of a waiting call, relative to p-queue'],
+  'hot-path': ['bench-hot-path', 'Bar chart: nanoseconds to authorize a call, for Tokenlane and its peers'],
+  queue: ['bench-queue', 'Bar charts: time and heap per waiting call, relative to p-queue'],
   rate: [
     'bench-rate',
-    'Bar charts: the share of the quota at an API that takes 2 s, and responses of 429 in 1,000 calls',
+    'Bar charts: the share of the quota with an API that takes 2 s, and 429 responses in 1,000 calls',
   ],
-  storms: ['peers', 'Bar charts: token requests, lost calls and 429s of Tokenlane and of other ways'],
+  storms: ['peers', 'Bar charts: token requests, lost calls and 429s for Tokenlane and alternatives'],
   'whole-call': [
     'bench-whole-call',
-    'Bar charts: CPU time of a call of each client, relative to the bare client',
+    'Bar charts: CPU time per call for each client, relative to the bare client',
   ],
 }
 
@@ -46,25 +46,25 @@ const front: readonly (readonly [title: string, section: string, caption: string
     'When something goes wrong',
     'Storms',
     'Token requests',
-    'Each cell has the token requests and the lost calls. All ways to get a token are used by the same callers.',
+    'Each cell shows token requests and lost calls. The same callers use every way of getting a token.',
   ],
   [
     'What is left of a quota',
     'Rate policies',
     '5 to 15 ms each way',
-    'The share of a quota of 25 calls a second, and in brackets the 429s in 1,000 calls, by how long the API takes for a response.',
+    'The share of a quota of 25 calls a second, and in brackets the 429s in 1,000 calls, by how long the API takes to respond.',
   ],
   [
     'One budget for eight processes',
     'Fleet',
     '8 processes',
-    'The rate, over what the guarantee of the policy allows. The server counts the calls of every window.',
+    "The rate relative to what the policy's guarantee allows. The server counts the calls in every window.",
   ],
   [
     'The first call of a process',
     'Start-up',
     'The first call',
-    'Import, set-up, token and call over TLS, as a command or a function in the cloud has it at each start.',
+    'Import, set-up, token and call over TLS, as a command or a cloud function pays at every start.',
   ],
 ]
 
@@ -90,13 +90,13 @@ export function frontText(sections: ReadonlyMap<string, string> = knownSections(
     const [table] = /^(?:\|.*\n)+/m.exec(after ?? '') ?? []
     if (table === undefined) throw new Error(`No table follows "${caption}" in the section ${section}`)
     const anchor = section.toLowerCase().replaceAll(' ', '-')
-    return `## ${title}\n\n${says} [How, and more](measurements.md#${anchor}).\n\n${table}`
+    return `## ${title}\n\n${says} [Details](measurements.md#${anchor}).\n\n${table}`
   })
   const [image, alternative] = charts['storms'] ?? []
   return `# Benchmarks
 
-Everything is measured side by side in one run, on one machine. Ratios are what counts. [All measurements](measurements.md) has
-every table with its day, its machine and the versions; [its page](../bench/README.md) says how to repeat them.
+Everything is measured side by side in one run, on one machine. The ratios are what counts. [All measurements](measurements.md)
+has every table with its date, machine and versions; [the benchmarks' README](../bench/README.md) says how to repeat them.
 
 ![${alternative}](images/${image}.svg)
 
@@ -123,7 +123,7 @@ function occasion(args: readonly string[]): string {
   const load = os.loadavg().map((each) => each.toFixed(1))
   const options = args.filter((arg) => arg === '--quick')
   const command = ['pnpm bench', ...options].join(' ')
-  return `Measured on ${new Date().toISOString().slice(0, 10)} by \`${command}\`, load average ${load.join(', ')} at its end.`
+  return `Measured on ${new Date().toISOString().slice(0, 10)} by \`${command}\`, load average ${load.join(', ')} at the end.`
 }
 
 function head(): string {
@@ -132,8 +132,8 @@ function head(): string {
   return `# All measurements
 
 Written by \`pnpm bench\`: ${os.type()} ${os.release().replace(/-.*/, '')}, ${machine}, Node ${process.versions.node}.
-[What each table measures](../bench/README.md). Absolute figures are of that machine; ratios are what counts. A load
-average above the number of cores means that the machine had other things to do.
+[What each table measures](../bench/README.md). Absolute figures depend on that machine; the ratios are what counts. A load
+average above the number of cores means that the machine was busy with other work.
 
 ${versions()}
 `

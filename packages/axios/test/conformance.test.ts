@@ -49,15 +49,15 @@ const driver: Driver<AxiosInstance> = {
   limits: {
     redirectUnits: {
       reason: 'axios follows redirects by itself, and `beforeRedirect` cannot wait.',
-      instead: 'The hops take no unit: leave room in the quota, or set `maxRedirects: 0`.',
+      instead: 'The hops are not counted: leave room in the quota, or set `maxRedirects: 0`.',
     },
     'body: web stream': {
-      reason: 'axios takes no web stream in Node.',
-      instead: 'It rejects as it does alone.',
+      reason: 'axios does not accept web streams in Node.',
+      instead: 'It rejects, as without Tokenlane.',
     },
     'body: async generator': {
-      reason: 'axios takes a generator for an object.',
-      instead: 'It sends `{}`, as it does alone.',
+      reason: 'axios treats a generator as a plain object.',
+      instead: 'It sends `{}`, as without Tokenlane.',
     },
   },
 }

@@ -13,7 +13,7 @@ export const driver: Driver<TokenlaneFetch> = {
     ...fetchLimits,
     detach: {
       reason: '`createFetch` makes a new function.',
-      instead: 'The `fetch` that it was given sends no token.',
+      instead: 'The `fetch` passed to it sends no token.',
     },
   },
 }

@@ -49,21 +49,21 @@ const driver: Driver<Got> = {
   limits: {
     detach: {
       reason: '`got.extend` makes a new instance.',
-      instead: 'The instance that was extended sends no token.',
+      instead: 'The original instance sends no token.',
     },
     streamRetry: {
-      reason: '`got.stream` cannot send again.',
-      instead: "The 401 is the caller's, and the next call has a new token.",
+      reason: '`got.stream` cannot resend.',
+      instead: 'The caller gets the 401, and the next call has a new token.',
     },
     'body: URLSearchParams': {
-      reason: 'got takes it as `form`, not as a body.',
-      instead: 'It rejects as it does alone.',
+      reason: 'got accepts it as `form`, not as a body.',
+      instead: 'It rejects, as without Tokenlane.',
     },
     'body: ArrayBuffer': {
-      reason: 'got takes typed arrays, but no ArrayBuffer.',
-      instead: 'It rejects as it does alone.',
+      reason: 'got accepts typed arrays, but not ArrayBuffer.',
+      instead: 'It rejects, as without Tokenlane.',
     },
-    'body: Blob': { reason: 'got takes no Blob.', instead: 'It rejects as it does alone.' },
+    'body: Blob': { reason: 'got does not accept a Blob.', instead: 'It rejects, as without Tokenlane.' },
   },
 }
 

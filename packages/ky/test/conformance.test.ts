@@ -35,7 +35,7 @@ const driver: Driver<KyInstance> = {
   limits: {
     detach: {
       reason: '`ky.extend` makes a new instance.',
-      instead: 'The instance that was extended sends no token.',
+      instead: 'The original instance sends no token.',
     },
   },
 }

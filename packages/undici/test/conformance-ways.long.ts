@@ -9,7 +9,7 @@ import { undiciDriver } from './drivers.ts'
 /** From 8.4 on, undici follows no redirect of `pipeline`; the tests with the oldest clients run 8.0. */
 const followsNoRedirect = manifest.version.localeCompare('8.4.0', 'en', { numeric: true }) >= 0
 const noRedirects = {
-  reason: 'undici 8.4 and later follow no redirect of `pipeline`.',
+  reason: 'undici 8.4 and later do not follow redirects for `pipeline`.',
   instead: 'The caller gets the redirect itself.',
 }
 

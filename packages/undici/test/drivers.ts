@@ -53,12 +53,12 @@ export function undiciDriver(
     },
     limits: {
       httpErrors: {
-        reason: 'undici makes no error of a status.',
+        reason: 'undici does not turn a status into an error.',
         instead: 'The caller gets the response with its status.',
       },
       detach: {
         reason: '`compose` makes a new dispatcher.',
-        instead: 'The dispatcher that was composed sends no token.',
+        instead: 'The original dispatcher sends no token.',
       },
       ...limitsOf[way],
       ...limits,
@@ -182,24 +182,27 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code
 }
 
-const asAlone = 'It rejects as it does alone.'
+const asAlone = 'It rejects, as without Tokenlane.'
 const notReplayed: Limit = {
-  reason: '`pipeline` sends what is written into it, and keeps nothing of it.',
-  instead: "The 401 is the caller's, and the next call has a new token.",
+  reason: '`pipeline` sends what is written into it and keeps no copy.',
+  instead: 'The caller gets the 401, and the next call has a new token.',
 }
-const notWritten: Limit = { reason: '`pipeline` is a stream, which takes bytes and text.', instead: asAlone }
+const notWritten: Limit = {
+  reason: '`pipeline` is a stream and accepts only bytes and text.',
+  instead: asAlone,
+}
 
 const limitsOf: Record<Way, Driver<unknown>['limits'] & object> = {
   request: {
-    'body: URLSearchParams': { reason: 'undici takes text, but no URLSearchParams.', instead: asAlone },
+    'body: URLSearchParams': { reason: 'undici accepts text, but not URLSearchParams.', instead: asAlone },
   },
   get stream() {
     return this.request
   },
   pipeline: {
     retries: {
-      reason: 'undici sends no `pipeline` again.',
-      instead: "A 503 is the caller's after 1 send.",
+      reason: 'undici never retries `pipeline`.',
+      instead: 'The caller gets a 503 after 1 send.',
     },
     'body: string': notReplayed,
     'body: JSON': notReplayed,

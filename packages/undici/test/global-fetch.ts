@@ -40,8 +40,8 @@ function put(dispatchers: readonly unknown[]): void {
 }
 
 const notReplayed: Limit = {
-  reason: '`fetch` hands its body down as a stream, whatever it was made of.',
-  instead: "The 401 is the caller's, and the next call has a new token.",
+  reason: '`fetch` passes its body on as a stream, whatever it was made from.',
+  instead: 'The caller gets the 401, and the next call has a new token.',
 }
 
 /** Node's own `fetch`, whose global dispatcher has the tokens. */
@@ -54,8 +54,8 @@ export const globalFetch: Driver<GlobalFetch> = {
   limits: {
     ...fetchLimits,
     callOptions: {
-      reason: '`fetch` hands no option of a call down to its dispatcher.',
-      instead: 'They are without effect.',
+      reason: '`fetch` does not pass per-call options on to its dispatcher.',
+      instead: 'They have no effect.',
     },
     'body: string': notReplayed,
     'body: JSON': notReplayed,

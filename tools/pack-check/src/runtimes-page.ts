@@ -60,5 +60,5 @@ function differencesOf({ runtime, differences }: KeptRow): string {
     const scenarios = differences.filter(({ because }) => because === reason)
     return `${reason}\n\n${scenarios.map(({ scenario }) => `- ${scenario}\n`).join('')}`
   })
-  return `## What does not hold on ${runtime}\n\n${parts.join('\n')}\n`
+  return `## What does not pass on ${runtime}\n\n${parts.join('\n')}\n`
 }

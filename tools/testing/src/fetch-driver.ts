@@ -45,11 +45,12 @@ export const fetchErrors: Driver<unknown>['errors'] = {
 export const fetchLimits = {
   timeout: {
     reason: 'fetch has no timeout of its own.',
-    instead: 'The signal of `AbortSignal.timeout()` ends the call wherever it is, and counts all waiting.',
+    instead:
+      'A signal from `AbortSignal.timeout()` ends the call at any stage, and its time includes all waiting.',
   },
-  retries: { reason: 'fetch never sends again.', instead: "A 503 is the caller's after 1 send." },
+  retries: { reason: 'fetch never retries.', instead: 'The caller gets a 503 after 1 send.' },
   httpErrors: {
-    reason: 'fetch makes no error of a status.',
+    reason: 'fetch does not turn a status into an error.',
     instead: 'The caller gets the response with its status.',
   },
 } as const satisfies Driver<unknown>['limits']

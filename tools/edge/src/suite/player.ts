@@ -65,7 +65,9 @@ export async function playAll({ play }: Player, unplayed: readonly Unplayed[]): 
   for (const [index, scenario] of scenarioNames.entries()) {
     const unplayable = unplayed.find(({ scenarios }) => scenarios.test(scenario))?.because
     const failure = unplayable === undefined ? await play(index) : undefined
-    const because = isRefused(failure) ? 'The API has a rate policy, which is refused there.' : unplayable
+    const because = isRefused(failure)
+      ? 'The API has a rate policy, which this runtime does not allow.'
+      : unplayable
     if (because !== undefined) differences.push({ scenario, because })
     else if (failure !== undefined) failures.push(`${scenario}\n${failure.error}`)
   }

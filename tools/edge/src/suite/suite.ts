@@ -16,7 +16,7 @@ const installed = { '../src/index.ts': '@tokenlane/fetch' }
 
 const withoutServers: Unplayed = {
   scenarios: /calls that are provoked/,
-  because: 'The scenario opens servers that speak no HTTP, which no worker can.',
+  because: 'The scenario starts servers that do not speak HTTP, which a worker cannot do.',
 }
 
 /** What cannot be played in workerd. */
@@ -27,7 +27,7 @@ export const unplayedInNext: readonly Unplayed[] = [
   withoutServers,
   {
     scenarios: /of type Node stream/,
-    because: 'The scenario sends a stream of `node:stream`, which the edge runtime does not have.',
+    because: 'The scenario sends a `node:stream` stream, which the edge runtime does not have.',
   },
 ]
 

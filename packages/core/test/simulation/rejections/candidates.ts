@@ -12,26 +12,26 @@ export interface Candidate {
 
 export const candidates: readonly Candidate[] = [
   {
-    name: 'after renewals in vain 8 and 60 s',
+    name: '8 and 60 s after renewals that did not help',
     changes: { '2 * longer *': '8 * longer *', '>= 4 * second': '> 12 * second' },
   },
   {
-    name: 'no random distance',
+    name: 'no random delay',
     changes: { 'Math.random() / 2': '0' },
   },
   {
-    name: 'each distance random',
+    name: 'every delay random',
     changes: {
       'this.#api.token.rejectedAt + this.#renewalDistance': `this.#api.token.rejectedAt + this.#renewalDistance +
         (this.#renewalDistance === second ? this.#api.token.rejectedAt % 500 || 0 : 0)`,
     },
   },
   {
-    name: 'no call goes at once',
+    name: 'no call is resent immediately',
     changes: { 'mayResend && resends === 0': 'false' },
   },
   {
-    name: 'each refused call goes at once',
+    name: 'every refused call is resent immediately',
     changes: { 'mayGoAtOnce && (isDoubted || (isFirst && !judgement.isNew))': 'mayGoAtOnce' },
   },
   {

@@ -55,7 +55,7 @@ export const scenes: readonly Scene[] = [
     aim: lost === undefined ? {} : { lost },
   })),
   {
-    name: 'The API refuses 30 % of its calls at random, one after the other',
+    name: 'The API refuses 30 % of its calls at random, sequential calls',
     refusesAtRandom: 0.3,
     rate: 0,
     seconds: 300,
@@ -73,12 +73,12 @@ export const scenes: readonly Scene[] = [
     aim: { lost: 25.1 },
   },
   {
-    name: 'Two APIs with each other’s issuer',
+    name: 'Two APIs configured with each other’s issuer',
     wrongIssuers: 'both',
     aim: { requests: 6 },
   },
   {
-    name: 'Two APIs with the issuer of the first',
+    name: 'Two APIs configured with the first one’s issuer',
     wrongIssuers: 'one',
     aim: { lost: 50.1, requests: 6 },
   },
@@ -125,26 +125,26 @@ export const scenes: readonly Scene[] = [
     seconds: 300,
   },
   {
-    name: 'The clock of the API lets a token of an hour end after 3 s',
+    name: 'The API’s clock makes an hour-long token expire after 3 s',
     refusesOldAfter: 3_000,
     aim: { lost: 0 },
   },
   {
-    name: 'Tokens live 1 min; the clock of the API is 50 s ahead: they end after 10 s',
+    name: 'Tokens live 1 min; the API’s clock is 50 s fast: they expire after 10 s',
     lifetime: minute,
     refusesOldAfter: 10_000,
     seconds: 180,
     aim: { lost: 0, requests: 7 },
   },
   {
-    name: 'Tokens live 1 min; the clock of the API is 2 min ahead: it refuses all',
+    name: 'Tokens live 1 min; the API’s clock is 2 min fast: it refuses all',
     lifetime: minute,
     refusesOldAfter: 0,
     seconds: 180,
     aim: { requests: 6 },
   },
   {
-    name: 'Tokens live 1 min; the clock of the API is 1 s behind: it refuses new ones',
+    name: 'Tokens live 1 min; the API’s clock is 1 s slow: it refuses new ones',
     lifetime: minute,
     refusesNewFor: 1_000,
     refusesOldAfter: minute + 1_000,
@@ -152,7 +152,7 @@ export const scenes: readonly Scene[] = [
     aim: { lost: 0, requests: 4 },
   },
   {
-    name: 'Tokens live 1 min; the clock of the API is 5 min behind: it takes ended ones',
+    name: 'Tokens live 1 min; the API’s clock is 5 min slow: it accepts expired ones',
     lifetime: minute,
     refusesOldAfter: 6 * minute,
     seconds: 180,
