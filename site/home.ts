@@ -26,7 +26,7 @@ const head = {
     text: 'The right OAuth 2.0 token on every call',
     tagline: `In the HTTP client you already use: axios, got, ky, undici or fetch. Within each API's rate limit. (${release})`,
     actions: [
-      { theme: 'brand', text: 'Start', link: '/guide/bootstrap' },
+      { theme: 'brand', text: 'Get started', link: '/guide/bootstrap' },
       { theme: 'alt', text: 'Keycloak, Okta, Auth0, Entra ID …', link: '/guide/providers/' },
       { theme: 'alt', text: 'Compare', link: '/exam' },
     ],

@@ -9,7 +9,7 @@ export function llmsText(pages: ReadonlyMap<string, string>): string {
       const link = `/${page.replace(/\.md$/, '.html')}`
       return `- [${plain(title)}](${link}): ${firstSentence(text)}`
     })
-  return `# Tokenlane\n\n> The right OAuth 2.0 token on every call of axios, got, ky and fetch, at the rate that each API allows.\n\n## Pages\n\n${lines.join('\n')}\n`
+  return `# Tokenlane\n\n> The right OAuth 2.0 token on every axios, got, ky and fetch call, at the rate each API allows.\n\n## Pages\n\n${lines.join('\n')}\n`
 }
 
 function firstSentence(text: string): string {

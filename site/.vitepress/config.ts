@@ -20,7 +20,7 @@ function searchable(text: string, { relativePath }: { relativePath?: string }): 
 export default defineConfig({
   title: 'Tokenlane',
   description:
-    'The right OAuth 2.0 token on every call of axios, got, ky and fetch, at the rate that each API allows',
+    'The right OAuth 2.0 token on every axios, got, ky and fetch call, at the rate each API allows',
   lang: 'en',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
   srcDir: 'generated',
