@@ -18,6 +18,8 @@ interface Case {
   readonly limit: RateLimit
   readonly callers: number
   readonly rest?: number
+  /** How long a request and how long a response travels, in milliseconds. */
+  readonly delays?: { readonly min: number; readonly max: number }
   /** Redis is killed in mid-run, and started again, empty, after a while. */
   readonly killed?: true
 }
@@ -25,6 +27,8 @@ interface Case {
 const persecond = (quota: number): RateLimit => ({ quota, window: 1_000 })
 const cases: readonly Case[] = [
   { name: '25/1 s', limit: persecond(25), callers: 10 },
+  { name: '25/1 s, 5 to 15 ms', limit: persecond(25), callers: 10, delays: { min: 5, max: 15 } },
+  { name: '25/1 s, 140 to 160 ms', limit: persecond(25), callers: 10, delays: { min: 140, max: 160 } },
   { name: '100/1 s', limit: persecond(100), callers: 40 },
   { name: '100/1 s, 2 calls/s a process', limit: persecond(100), callers: 1, rest: 500 },
   { name: '25/1 s, Redis killed for 10 s', limit: persecond(25), callers: 10, killed: true },
@@ -33,16 +37,23 @@ const cases: readonly Case[] = [
 const rows: Record<string, string>[] = []
 for (const each of cases) rows.push(await measure(each))
 printTable(
-  `${processes} processes, one policy on Redis, strict server, delays of 0 to 200 ms each way, ${duration / 1_000} s each`,
+  `${processes} processes, one policy on Redis, strict server, delays of 0 to 200 ms each way unless the row says otherwise, ${duration / 1_000} s each`,
   rows,
 )
 process.exit()
 
-async function measure({ name, limit, callers, rest = 0, killed }: Case): Promise<Record<string, string>> {
+async function measure({
+  name,
+  limit,
+  callers,
+  rest = 0,
+  delays = { min: 0, max: 200 },
+  killed,
+}: Case): Promise<Record<string, string>> {
   const redis = await startRedis()
   const server = startChild('strict-service.ts', {
     ratePolicies: { general: { limits: [limit] } },
-    delays: { min: 0, max: 200 },
+    delays,
   })
   const service = await tellOf<Service>(server)
   const order: FleetOrder = {
@@ -76,7 +87,6 @@ async function measure({ name, limit, callers, rest = 0, killed }: Case): Promis
     calls.filter(({ at }) => at > start && at < start + duration - 1_000)
   const calls = steady(all)
   const perProcess = figures.map((each) => steady(each.calls).length)
-  const roundTrip = calls.reduce((sum, call) => sum + call.roundTrip, 0) / calls.length
   const rounds = Math.floor((calls.length - 1) / limit.quota) * limit.quota
   const rate = rounds / ((calls[rounds]?.at ?? 0) - (calls[0]?.at ?? 0))
   const waits = calls.map(({ waited }) => waited).toSorted((a, b) => a - b)
@@ -84,8 +94,7 @@ async function measure({ name, limit, callers, rest = 0, killed }: Case): Promis
   const failed = figures.flatMap(({ events }) => events).filter((type) => type === 'limiter.failed')
   return {
     'limit, load': name,
-    'of what the guarantee allows':
-      rest > 0 ? '' : (rate / (limit.quota / (limit.window + roundTrip))).toFixed(3),
+    'of the quota': rest > 0 ? '' : (rate / (limit.quota / limit.window)).toFixed(3),
     'most in any window': `${general.maxInWindow[0]} of ${limit.quota}`,
     '429s': String(general.limited),
     lost: String(figures.flatMap(({ failures }) => failures).length),

@@ -21,7 +21,6 @@ export interface FleetOrder {
 export interface FleetCall {
   readonly at: number
   readonly waited: number
-  readonly roundTrip: number
 }
 
 export interface FleetFigures {
@@ -63,7 +62,7 @@ async function work({
       const at = Date.now()
       const response = await fetch(`${service.apiUrl}records?limit=1`, { headers: { authorization } })
       await response.arrayBuffer()
-      calls.push({ at, waited: sent - asked, roundTrip: performance.now() - sent })
+      calls.push({ at, waited: sent - asked })
       if (response.status !== 200) failures.push(String(response.status))
       return { status: response.status, result: undefined, discard() {} }
     })

@@ -125,14 +125,14 @@ await draw(
 )
 
 const [fleet] = tablesOf(page, 'Fleet')
-const fleets = (fleet?.rows ?? []).filter((row) => row['of what the guarantee allows'] !== '')
+const fleets = (fleet?.rows ?? []).filter((row) => row['of the quota'] !== '')
 await draw('bench-fleet', 'The rate that eight processes reach together on one budget in Redis', [
   barChart(
-    'Rate of eight processes together,\nof what the guarantee allows',
+    'Rate of eight processes together,\nof the quota',
     fleets.map((row) => ({
       // short enough for a phone
       who: `Tokenlane, ${Object.values(row)[0]?.replace('25/1 s, Redis killed for 10 s', 'Redis down')}`,
-      value: numberIn(row['of what the guarantee allows']),
+      value: numberIn(row['of the quota']),
     })),
     { format: '.3f' },
   ),

@@ -23,10 +23,7 @@ const headings: Readonly<Record<string, string>> = {
 
 /** Charts that `charts.ts` draws, each with what it shows for readers who cannot see it. */
 const charts: Readonly<Record<string, readonly [image: string, alternative: string]>> = {
-  fleet: [
-    'bench-fleet',
-    'Bar chart: the rate of eight processes on one budget, relative to what the guarantee allows',
-  ],
+  fleet: ['bench-fleet', 'Bar chart: the share of the quota that eight processes on one budget get'],
   'hot-path': ['bench-hot-path', 'Bar chart: nanoseconds to authorize a call, for Tokenlane and its peers'],
   queue: ['bench-queue', 'Bar charts: time and heap per waiting call, relative to p-queue'],
   rate: [
@@ -58,7 +55,7 @@ const front: readonly (readonly [title: string, section: string, caption: string
     'One budget for eight processes',
     'Fleet',
     '8 processes',
-    "The rate relative to what the policy's guarantee allows. The server counts the calls in every window.",
+    'The share of the quota that the processes use together. A strict server counts the calls in every window.',
   ],
   [
     'The first call of a process',
