@@ -17,7 +17,7 @@ function limiterOf(limits: RateLimit[], options: Partial<RateLimiterOptions> = {
 
 /** Lets calls go one after the other on one open connection, until round trips of `ms` are known. */
 function seeRoundTrips(limiter: RateLimiter, ms: number): void {
-  for (let calls = 0; calls < 25; calls += 1) {
+  for (let calls = 0; calls < 42; calls += 1) {
     const { permit } = taken(limiter)
     pass(ms)
     permit.answered()

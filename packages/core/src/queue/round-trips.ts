@@ -2,7 +2,7 @@
 export type RoundTripSum = readonly [least: number, sum: number, count: number]
 
 /** How many must be known before the shortest one counts, and for how long they do, in milliseconds. */
-const enough = 20
+const enough = 40
 const remembered = 30_000
 /** What the shortest one is reduced by: this part of what the mean one takes longer, at least 2 ms. */
 const margin = 0.5
