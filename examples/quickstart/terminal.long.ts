@@ -19,7 +19,7 @@ function onTerminal(env: NodeJS.ProcessEnv) {
 
 test('on a terminal the page stays until a key is pressed', { timeout: 60_000 }, async () => {
   const { child, seen } = onTerminal({ CI: '' })
-  await vi.waitFor(() => expect(seen.text).toContain('stays until you press a key'), 50_000)
+  await vi.waitFor(() => expect(seen.text).toContain('stays open until you press a key'), 50_000)
   const [url = ''] = /http:\/\/\S+(?=\s*$)/.exec(seen.text) ?? []
   expect((await fetch(url)).status).toBe(200)
   child.stdin.write('q')

@@ -24,8 +24,8 @@ afterEach(() => {
 })
 afterAll(() => sandbox.close())
 
-// long enough for a busy machine
-const patience = { timeout: 20_000, interval: 1 }
+// long enough for a busy machine, which forgives less once this process has time between two looks
+const patience = { timeout: 20_000, interval: 250 }
 vi.setConfig({ testTimeout: 30_000 })
 
 const last = (): JournalEntry | undefined => sandbox.control.journal({ limit: 1 })[0]
