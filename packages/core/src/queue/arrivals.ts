@@ -243,10 +243,15 @@ export class Arrivals {
     this.#windowEnd = now + this.#window
   }
 
-  /** Returns whether one more request may need another connection than those that were busy lately, though some are busy. */
-  outgrows(now: number): boolean {
+  /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */
+  freeConnections(now: number): number {
     this.#passTime(now)
-    return this.#busy > 0 && this.#taken >= Math.max(...this.#mostBusy)
+    return this.#busy > 0 ? Math.max(...this.#mostBusy) - this.#taken : Infinity
+  }
+
+  /** By how much longer a unit may count whose request opens a connection, in milliseconds. */
+  get setUp(): number {
+    return (setUpFactor - 1) * this.#bound.ms
   }
 
   /** Returns whether one more request may need another connection than those that were busy lately. */

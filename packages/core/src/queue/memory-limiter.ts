@@ -87,7 +87,7 @@ class MemoryLimiter implements RateLimiter {
 
   /** Returns for how long a call waits for a response that leaves it an open connection. */
   #waitForConnection(now: number): number {
-    if (!this.#arrivals.outgrows(now)) return 0
+    if (this.#arrivals.freeConnections(now) > 0) return 0
     this.#readyAt = Math.min(this.#readyAt, now)
     return Math.max(0, this.#readyAt + this.#longestSpan * breakInBatch - now)
   }

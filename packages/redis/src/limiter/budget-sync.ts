@@ -137,10 +137,10 @@ export class BudgetSync {
   }
 
   #sendAt(): number {
-    const { demand, ahead, ledger, reachability } = this.#subjects
+    const { demand, ahead, inUse, ledger, reachability } = this.#subjects
     if (reachability.isAway) return Number.NEGATIVE_INFINITY
     const unreportedAt = this.#unreported.sendAt(longestUnreported(ledger.policy))
-    return Math.min(unreportedAt, demand.sendAt(ahead.count), ledger.reportAt)
+    return Math.min(unreportedAt, demand.sendAt(ahead.count, inUse.patience(ahead.count)), ledger.reportAt)
   }
 
   /** Returns 0 for the promise of other processes, which holds for a process that is as near to Redis. */
@@ -152,6 +152,7 @@ export class BudgetSync {
     const now = this.#runtime.now()
     const { demand, ledger, ahead, inUse, pause, level, reachability } = this.#subjects
     const promise = inUse.responseTimes.promise(now, shortestSpan(ledger.policy)) ?? this.#othersPromise
+    const wanted = reachability.isAway ? 0 : demand.beyond(ahead.count)
     this.#last = {
       policy: ledger.policy,
       process: this.#name,
@@ -160,7 +161,8 @@ export class BudgetSync {
       ...pause.report(now),
       ...reachability.report(now),
       units: ledger.state(now),
-      wanted: reachability.isAway ? 0 : demand.beyond(ahead.count),
+      wanted,
+      connected: Math.max(0, Math.min(wanted, inUse.connected(ahead.count))),
       promise,
       lag: promise > 0 && promise < lease ? promise : inUse.responseTimes.mean,
       times: inUse.responseTimes.report(),

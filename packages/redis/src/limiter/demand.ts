@@ -3,8 +3,9 @@ import type { BudgetResponse } from './protocol.ts'
 /** How many units the calls of this process could use, and when to ask Redis for them. */
 export class Demand {
   #wanted = 0
-  /** When this process should ask for units, by the last response of Redis. */
+  /** When this process should ask for units, by the last response of Redis, and when that arrived. */
   #askAt = Number.NEGATIVE_INFINITY
+  #toldAt = Number.NEGATIVE_INFINITY
   /** No process gets a unit before this time. */
   #soonestAt = Number.NEGATIVE_INFINITY
   /** Whether Redis has this process in its queue. */
@@ -27,9 +28,14 @@ export class Demand {
     return Math.max(0, this.#wanted - granted)
   }
 
-  /** Returns when to ask for more units, or to leave the queue; `Infinity` for never. */
-  sendAt(granted: number): number {
-    if (this.beyond(granted) > 0) return this.#askAt
+  /**
+   * Returns when to ask for more units, or to leave the queue; `Infinity` for never.
+   *
+   * @param patience for how long this process lets others of the queue go first, in milliseconds.
+   */
+  sendAt(granted: number, patience: number): number {
+    if (this.beyond(granted) > 0)
+      return this.#isQueued && patience > 0 ? Math.max(this.#askAt, this.#toldAt) + patience : this.#askAt
     return this.#isQueued ? Number.NEGATIVE_INFINITY : Infinity
   }
 
@@ -48,6 +54,7 @@ export class Demand {
   update({ wait, soonest }: BudgetResponse, now: number, roundTrip: number): void {
     this.#askAt = now + wait - Math.min(roundTrip, wait / 2)
     this.#soonestAt = now + soonest
+    this.#toldAt = now
   }
 
   /** Notes whether Redis has this process in its queue. */

@@ -77,7 +77,7 @@ export class FleetLimiter implements RateLimiter {
     this.#ahead = new UnitsAhead(runtime, this.#ledger, { due: () => api.unitsAvailable(), unused })
     this.#inUse = new UnitsInUse(api, runtime, this.#ledger, {
       ended: (late) => this.#sync.reportResponse(late),
-      delayed: () => this.#sync.plan(),
+      changed: () => this.#sync.plan(),
       unused: (batch, count) => this.#giveBack(batch, count, true),
     })
     const subjects = {

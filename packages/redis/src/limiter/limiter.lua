@@ -555,7 +555,9 @@ local function serve()
   local freeings = allFreeings(false)
   local grants, granted = {}, 0
   if state.hold <= now and dueOf(unitsAhead + 1, freeings) <= now + horizon then
-    grants, granted = grant(math.min(request.wanted, share), freeings)
+    -- where several processes wait, those with open connections go first: a set-up makes a unit count for longer
+    local least = all > 1 and math.ceil(share / 4) or share
+    grants, granted = grant(math.min(request.wanted, share, math.max(request.connected, least)), freeings)
   end
   if granted > 0 then
     learnDelay(grants, granted, all)

@@ -16,8 +16,8 @@ import type { Runtime } from './runtime.ts'
 export interface UseListener {
   /** A request has arrived at the latest `late` milliseconds after the time at which Redis presumes it. */
   ended(late: number): void
-  /** A request may arrive later than was known when it was sent. */
-  delayed(): void
+  /** A request may arrive later than was known when it was sent, or a connection is free. */
+  changed(): void
   unused(batch: Batch, count: number): void
 }
 
@@ -41,7 +41,7 @@ export class UnitsInUse {
     this.#ledger = ledger
     this.#listener = listener
     const moved = ({ latest }: SentRequest, from: number): void => {
-      if (latest > from) listener.delayed()
+      if (latest > from) listener.changed()
     }
     this.arrivals = new Arrivals(runtime, moved, this.roundTrips)
     this.setPolicy(api)
@@ -55,6 +55,17 @@ export class UnitsInUse {
   /** How much later than they are due units are used, in milliseconds: no request travels for longer than that beyond another. */
   get lead(): number {
     return Math.min(this.#grace, this.roundTrips.lead)
+  }
+
+  /** Returns how many units beyond `granted` need no new connection; `Infinity` where a set-up costs nothing. */
+  connected(granted: number): number {
+    if (!this.#isSetUpCostly) return Infinity
+    return this.arrivals.freeConnections(this.#runtime.now()) - granted
+  }
+
+  /** Returns for how long a process that would need a new connection lets others go first, in milliseconds. */
+  patience(granted: number): number {
+    return this.connected(granted) > 0 ? 0 : this.arrivals.setUp
   }
 
   /** Returns a permit for a unit that Redis granted. */
@@ -82,10 +93,21 @@ export class UnitsInUse {
     this.#end(batch, request, isShare, this.arrivals.answered(request, isRefused, notice))
   }
 
+  /** Notes that the connection of a request is free. */
+  freed(): void {
+    this.arrivals.freed()
+    if (this.#isSetUpCostly) this.#listener.changed()
+  }
+
   /** Notes that no response to a request comes. */
   unanswered(batch: Batch, request: SentRequest, isShare: boolean): void {
     this.arrivals.unanswered(request)
     this.#end(batch, request, isShare, request.latest)
+  }
+
+  /** A quick response shows when a request has arrived, on a new connection too. */
+  get #isSetUpCostly(): boolean {
+    return this.arrivals.lag > this.arrivals.bound / 2
   }
 
   /** @param promised when it could have been promised that the request arrives, so that only other changes need a request. */
@@ -131,7 +153,7 @@ class FleetPermit implements Permit {
     this.#share?.ended()
     const before = this.#state
     this.#state = 'over'
-    if (before === 'answered') this.#units.arrivals.freed()
+    if (before === 'answered') this.#units.freed()
     if (before !== 'sent') return
     this.#units.unanswered(this.#batch, this.#request, this.#share !== undefined)
   }
