@@ -1,5 +1,5 @@
 import { mustBeObject, refuse, shape } from '../options/check.ts'
-import type { Environment } from '../options/environment.ts'
+import type { ReadUrl } from '../options/environment.ts'
 import { withAllFaults } from '../options/faults.ts'
 import {
   type Description,
@@ -61,7 +61,7 @@ export interface CheckedIssuer extends Omit<AskedIssuer, keyof IssuerSettings>, 
 export function checkIssuer(
   given: unknown,
   path: string,
-  environment: Environment,
+  readUrl: ReadUrl,
   ownFetch: boolean,
 ): CheckedIssuer {
   mustBeObject(given, path)
@@ -70,7 +70,7 @@ export function checkIssuer(
   const protocol = protocolOf(given)
   const proofs = proofsBy(own['clientAuthentication'], protocol, ownFetch)
   const description = {
-    ...describeUrl(own, environment, protocol.asking !== undefined),
+    ...describeUrl(own, readUrl, protocol.asking !== undefined),
     ...describeSettings(own, protocol, proofs),
   }
   const read = {

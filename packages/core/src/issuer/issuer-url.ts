@@ -1,7 +1,7 @@
 import { refuse } from '../options/check.ts'
-import type { Environment } from '../options/environment.ts'
+import type { ReadUrl } from '../options/environment.ts'
 import { type Description, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
-import { withoutLastSlash } from '../options/secure-url.ts'
+import { mustBeSecureUrl, withoutLastSlash } from '../options/secure-url.ts'
 import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
 
 /** The options that say where a server is, as they are read: all but one of the URLs are `undefined`. */
@@ -18,11 +18,13 @@ export type UrlOptions = ReadAs<
 /** Returns how the options are read that say where a server is: those that go together, and no others. */
 export function describeUrl(
   given: Readonly<Record<string, unknown>>,
-  environment: Environment,
+  readUrl: ReadUrl,
   mayDiscover: boolean,
 ): Partial<Description<UrlOptions>> {
   const { tokenPath, tokenEndpoint, issuer, allowInsecureLoopback } = given
-  const url: Reader<URL> = (value, option) => environment.url(value, option, allowInsecureLoopback === true)
+  const secure: Reader<URL> = (value, option) =>
+    mustBeSecureUrl(value, option, allowInsecureLoopback === true)
+  const url: Reader<URL> = (value, option) => readUrl(value, option, secure)
   if (Object.hasOwn(given, 'tokenPath'))
     return {
       authUrl: (value, option) => below(url(value, option), option, tokenPath),

@@ -1,9 +1,9 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { own, refuse, shape } from '../options/check.ts'
-import type { Environment } from '../options/environment.ts'
+import type { ReadUrl } from '../options/environment.ts'
 import { didYouMean } from '../options/nearest.ts'
-import { withoutLastSlash } from '../options/secure-url.ts'
+import { mustBeSecureUrl, withoutLastSlash } from '../options/secure-url.ts'
 import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
 import { refusedByDefault } from '../send/bearer-challenge.ts'
@@ -21,7 +21,7 @@ export type CheckedApi = ReadAs<ApiOptions, { baseUrl: string; ratePolicy: Check
  */
 export function readApis(
   issuers: Readonly<Record<string, unknown>>,
-  environment: Environment,
+  readUrl: ReadUrl,
   givenAt: string | undefined,
 ): Reader<readonly CheckedApi[]> {
   const names = Object.keys(issuers)
@@ -30,9 +30,10 @@ export function readApis(
   const read = (value: unknown, path: string): CheckedApi => {
     const name = own(value, 'issuer')
     const isInsecure = typeof name === 'string' && own(own(issuers, name), 'allowInsecureLoopback') === true
+    const readSecure: Reader<URL> = (url, urlPath) => mustBeSecureUrl(url, urlPath, isInsecure)
     return object<CheckedApi>({
       baseUrl(url, urlPath) {
-        const { href } = environment.url(url, urlPath, isInsecure)
+        const { href } = readUrl(url, urlPath, readSecure)
         const withoutSlash = withoutLastSlash(href)
         const other = pathsByUrl.get(withoutSlash)
         if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API per base URL')

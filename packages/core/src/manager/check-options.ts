@@ -1,14 +1,6 @@
 import { isRecord, own, refuse, shape } from '../options/check.ts'
-import { Environment } from '../options/environment.ts'
-import {
-  aFunction,
-  type Description,
-  object,
-  optional,
-  type ReadAs,
-  type Reader,
-  record,
-} from '../options/reader.ts'
+import { readEnvironment, type ReadUrl, urlsOf } from '../options/environment.ts'
+import { aFunction, object, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
@@ -20,7 +12,7 @@ import type { TokenManagerOptions } from './manager-options.ts'
 export type CheckedOptions = ReadAs<
   TokenManagerOptions,
   {
-    environment: Environment
+    environment: string | undefined
     issuers: ReadonlyMap<string, CheckedIssuer>
     apis: readonly CheckedApi[]
     store: SharedStore | undefined
@@ -37,23 +29,26 @@ export type CheckedOptions = ReadAs<
  * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong.
  */
 export function checkOptions(options: TokenManagerOptions, path?: string): CheckedOptions {
-  const environment = new Environment(own(options, 'environment'))
+  const readUrl = urlsOf(own(options, 'environment'))
   const issuers = own(options, 'issuers')
   return object<CheckedOptions>({
-    environment: () => environment,
-    issuers: readIssuers(environment, own(options, 'fetch') !== undefined, path),
-    apis: readApis(isRecord(issuers) ? issuers : {}, environment, path),
-    ...settings,
+    environment: readEnvironment,
+    issuers: readIssuers(readUrl, own(options, 'fetch') !== undefined, path),
+    apis: readApis(isRecord(issuers) ? issuers : {}, readUrl, path),
+    store: optional(readStore),
+    limiter: optional(aFunction<RateLimiterFactory>('a function that creates a limiter for an API')),
+    observe: optional(readObservers, []),
+    fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
   })(options, 'options')
 }
 
 function readIssuers(
-  environment: Environment,
+  readUrl: ReadUrl,
   ownFetch: boolean,
   givenAt: string | undefined,
 ): Reader<ReadonlyMap<string, CheckedIssuer>> {
   const allowed = 'one or more issuers, by name'
-  const read = record((value, path) => checkIssuer(value, givenAt ?? path, environment, ownFetch), allowed)
+  const read = record((value, path) => checkIssuer(value, givenAt ?? path, readUrl, ownFetch), allowed)
   return (value, path) => {
     const issuers = read(value, path)
     mustHaveOwnOrigins(issuers.values())
@@ -92,11 +87,3 @@ const readObservers: Reader<readonly Observer[]> = (value, path) => {
   const observers: readonly unknown[] = Array.isArray(value) ? value : [value]
   return observers.map((observer) => read(observer, path))
 }
-
-/** How the options are read that depend on no other. */
-const settings = {
-  store: optional(readStore),
-  limiter: optional(aFunction<RateLimiterFactory>('a function that creates a limiter for an API')),
-  observe: optional(readObservers, []),
-  fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
-} satisfies Partial<Description<CheckedOptions>>

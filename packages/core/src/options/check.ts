@@ -34,7 +34,7 @@ export function mustBeObject(
   path: string,
   allowed = 'an object',
 ): asserts value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(path, shape(value), allowed)
+  if (!isRecord(value) || Array.isArray(value)) refuse(path, shape(value), allowed)
 }
 
 /** Refuses an option that does not exist. What does not look like the name of one may be a secret, and is not shown. */

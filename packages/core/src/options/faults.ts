@@ -23,17 +23,13 @@ export function withAllFaults<T>(work: (collect: Collect) => T): T {
     }
   })
   const [first] = errors
-  if (first !== undefined) throw errors.length === 1 ? first : listed(first, errors)
-  return result
-}
-
-/** Returns one error that lists them all. */
-function listed(first: TokenlaneError, errors: readonly TokenlaneError[]): TokenlaneError {
+  if (first === undefined) return result
+  if (errors.length === 1) throw first
   const [start = ''] = preface.exec(first.message) ?? []
   const lines = errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
   const message = `${start}${lines.length} options are invalid:${lines.join('')}\n`
-  return new TokenlaneError(code, message, { failures: errors })
+  throw new TokenlaneError(code, message, { failures: errors })
 }
 
 /** Checks options as at start, with an error that says what else could not be done. */

@@ -1,19 +1,14 @@
 /** Returns a hint at the name that was probably meant by `text`, an empty text if none is near. */
 export function didYouMean(text: string, names: readonly string[]): string {
-  const meant = nearest(text, names)
-  return meant === undefined ? '' : ` (did you mean \`${meant}\`?)`
-}
-
-function nearest(text: string, names: readonly string[]): string | undefined {
   // a third of the letters may be wrong; comparing long text would take too much time
-  if (text.length > 40) return undefined
-  let best: string | undefined
+  if (text.length > 40) return ''
+  let hint = ''
   let least = Math.ceil(text.length / 3) + 1
   for (const name of names) {
     const edits = distance(text.toLowerCase(), name.toLowerCase())
-    if (edits < least) [best, least] = [name, edits]
+    if (edits < least) [hint, least] = [` (did you mean \`${name}\`?)`, edits]
   }
-  return best
+  return hint
 }
 
 /** Returns how many letters have to be put in, left out or changed (Levenshtein). */

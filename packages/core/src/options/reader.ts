@@ -8,14 +8,8 @@ import { type Collect, withAllFaults } from './faults.ts'
  */
 export type Reader<T> = (value: unknown, path: string) => T
 
-/** An option that may be left out: what it is read as then, without a call. Most options are left out. */
-export interface Optional<T> {
-  readonly read: Reader<T>
-  readonly missing: T
-}
-
 /** How the options of an object are read: a reader for each. */
-export type Description<T> = { readonly [Name in keyof T]-?: Reader<T[Name]> | Optional<T[Name]> }
+export type Description<T> = { readonly [Name in keyof T]-?: Reader<T[Name]> }
 
 /**
  * What `Options` are read as: every option with its default in place, those of `As` as another type. So the compiler
@@ -27,18 +21,15 @@ export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unkn
 
 /** Reads an object with these options and no others. One error names everything that is wrong with them. */
 export function object<T extends object>(description: Description<T>): Reader<T> {
-  const readers = Object.entries<Reader<unknown> | Optional<unknown>>(description)
-  const names = Object.keys(description)
+  const readers = Object.entries<Reader<unknown>>(description)
   return (value, path) => {
     mustBeObject(value, path)
     return withAllFaults((collect) => {
-      mustBeKnown(value, path, names, collect)
-      const read = readers.map(([name, reader]) => {
-        const given = own(value, name)
-        if (typeof reader !== 'function' && given === undefined) return [name, reader.missing]
-        const by = typeof reader === 'function' ? reader : reader.read
-        return [name, collect(by, given, pathOf(path, name))]
-      })
+      mustBeKnown(value, path, Object.keys(description), collect)
+      const read = readers.map(([name, reader]) => [
+        name,
+        collect(reader, own(value, name), pathOf(path, name)),
+      ])
       return Object.fromEntries(read) as T
     })
   }
@@ -49,11 +40,9 @@ export function mustBeKnown(value: object, path: string, names: readonly string[
   for (const key of Object.keys(value)) if (!names.includes(key)) collect(refuseUnknown, key, path, names)
 }
 
-/** Reads an option that may be left out. */
-export function optional<T>(read: Reader<T>): Optional<T | undefined>
-export function optional<T, Default>(read: Reader<T>, missing: Default): Optional<T | Default>
-export function optional<T>(read: Reader<T>, missing?: T): Optional<T | undefined> {
-  return { read, missing }
+/** Reads an option that may be left out: what it is read as then. */
+export function optional<T, Missing = undefined>(read: Reader<T>, missing?: Missing): Reader<T | Missing> {
+  return (value, path) => (value === undefined ? (missing as Missing) : read(value, path))
 }
 
 /** Reads an array, each item by the same reader. */

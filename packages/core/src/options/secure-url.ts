@@ -23,10 +23,7 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
 
 /** Returns a URL or a path without the slashes at its end. */
 export function withoutLastSlash(text: string): string {
-  // an expression would take 40 µs of the first manager's 1.5 ms
-  let end = text.length
-  while (text[end - 1] === '/') end -= 1
-  return text.slice(0, end)
+  return text.replace(/\/+$/, '')
 }
 
 function mustBeLoopback(url: URL, path: string, allowed: boolean): void {
