@@ -1,7 +1,7 @@
 import type { IssuerOptions } from './issuer/issuer-options.ts'
 import { oauthIssuer } from './issuer/oauth-issuer.ts'
 import type { ApiOptions, TokenManagerOptions } from './manager/manager-options.ts'
-import { putTogether } from './manager/put-together.ts'
+import { createManager } from './manager/put-together.ts'
 import { mustBeObject, refuseUnknown } from './options/check.ts'
 import { withAllFaults } from './options/faults.ts'
 import type { TokenManager } from './token-manager.ts'
@@ -68,13 +68,11 @@ export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
       if (Object.hasOwn(owners, name)) given[owners[name as keyof OneApiOptions]][name] = value
       else collect(refuseUnknown, name, 'options', Object.keys(owners))
     }
-    // what messages and events name as their manager, before it has its functions
-    const tokens = {} as TokenManager<'default'>
     const inFull = {
       ...given.manager,
       issuers: { default: oauthIssuer(given.issuer as unknown as IssuerOptions) },
       apis: [{ ...given.api, issuer: 'default' } as ApiOptions<'default'>],
     }
-    return Object.assign(tokens, collect(putTogether, inFull, tokens, { path: 'options' })?.functions)
+    return collect(createManager<'default'>, inFull, 'options') as TokenManager<'default'>
   })
 }

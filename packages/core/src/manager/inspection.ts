@@ -18,16 +18,8 @@ interface KnownManager {
   readonly issuers: ReadonlyMap<string, ManagedIssuer>
 }
 
-const managers = new WeakMap<object, KnownManager>()
-
-/** Lets tools look at a manager. */
-export function rememberManager(tokens: object, manager: KnownManager): void {
-  managers.set(tokens, manager)
-}
-
-function behind(tokens: unknown): KnownManager | undefined {
-  return typeof tokens === 'object' && tokens !== null ? managers.get(tokens) : undefined
-}
+/** The managers that tools can look at. */
+export const managers = new WeakMap<object, KnownManager>()
 
 /** A manager's configuration, for tools that inspect it. Holds no secrets and no credentials. */
 export interface ManagerConfiguration {
@@ -68,7 +60,7 @@ interface ApiConfiguration {
  * of the package did not create.
  */
 export function configurationOf(tokens: unknown): ManagerConfiguration | undefined {
-  const manager = behind(tokens)
+  const manager = managers.get(tokens as object)
   if (manager === undefined) return undefined
   const { issuers, apis, fetch, store, limiter } = manager.options
   return {
@@ -125,7 +117,7 @@ export interface Inspection {
  * Returns what can be tried out on a manager, or `undefined` for anything that this copy of the package did not create.
  */
 export function inspectionOf(tokens: unknown): Inspection | undefined {
-  const manager = behind(tokens)
+  const manager = managers.get(tokens as object)
   if (manager === undefined) return undefined
   const { fetch, store, limiter } = manager.options
   return {

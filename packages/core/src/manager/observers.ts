@@ -16,17 +16,14 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
   let observers = given
   /** Events that observers have caused, until those before them have been given to all. */
   const pending: TokenlaneEvent[] = []
-  let isEmitting = false
   const emit = Object.assign(
     (event: TokenlaneEvent) => {
       if (observers.length === 0) return
       pending.push(tenant === undefined ? event : { ...event, tenant })
       // an observer that makes a call causes events: they come after this one, for every observer
-      if (isEmitting) return
-      isEmitting = true
-      for (let next = pending.shift(); next !== undefined; next = pending.shift())
-        for (const observe of observers) deliver(observe, next)
-      isEmitting = false
+      if (pending.length > 1) return
+      for (; pending[0] !== undefined; pending.shift())
+        for (const observe of observers) deliver(observe, pending[0])
     },
     { isObserved: given.length > 0, manager },
   )

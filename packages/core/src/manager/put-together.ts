@@ -2,7 +2,7 @@ import { refusesToken } from '../send/bearer-challenge.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkOptions } from './check-options.ts'
 import { TokenlaneError } from '../errors.ts'
-import { rememberManager } from './inspection.ts'
+import { managers } from './inspection.ts'
 import { nodeDebugObserver } from '../log-observer.ts'
 import { ManagedIssuer } from './managed-issuer.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
@@ -14,6 +14,7 @@ import { Rejections } from '../send/rejections.ts'
 import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
 import { sharingBy } from '../store/token-store.ts'
 import { processMustKeepFloor } from '../tls/tls-floor.ts'
+import type { TokenManager } from '../token-manager.ts'
 
 /**
  * Puts a manager together of the issuers and the APIs that its options name.
@@ -26,7 +27,7 @@ import { processMustKeepFloor } from '../tls/tls-floor.ts'
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
-  { tenant, path }: { readonly tenant?: string; readonly path?: string } = {},
+  { tenant, path }: { readonly tenant?: string | undefined; readonly path?: string | undefined },
 ): Registration {
   mustBeSupportedRuntime()
   processMustKeepFloor((reason) => {
@@ -58,6 +59,20 @@ export function putTogether(
   const registration = register({ issuers, apis, callsUnderWay, observers })
   // those that metadata names are excluded when they are asked
   for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
-  rememberManager(tokens, { options, issuers })
+  managers.set(tokens, { options, issuers })
   return registration
+}
+
+/**
+ * Creates a manager.
+ *
+ * @param path as of `putTogether`.
+ */
+export function createManager<Issuer extends string>(
+  options: TokenManagerOptions,
+  path?: string,
+): TokenManager<Issuer> {
+  // what messages and events name as their manager, before it has its functions
+  const tokens = {} as TokenManager<Issuer>
+  return Object.assign(tokens, putTogether(options, tokens, { path }).functions)
 }

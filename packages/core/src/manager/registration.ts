@@ -1,10 +1,9 @@
 import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
-import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
+import { checkRatePolicy } from '../queue/rate-policy.ts'
 import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import type { Observer } from '../events.ts'
 import { issuerNames } from './check-apis.ts'
 import type { IssuerStatus } from './managed-issuer.ts'
 import type { Observers } from './observers.ts'
@@ -15,6 +14,7 @@ import { refusingTo } from '../options/faults.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
+import type { TokenManager } from '../token-manager.ts'
 
 /** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */
 export interface ManagerStatus<Issuer extends string = string> {
@@ -41,17 +41,7 @@ interface RegistrationParts {
 /** One manager put together: what can be asked of it. */
 export interface Registration {
   /** The functions of the manager, which may be taken off it. */
-  readonly functions: {
-    getToken(name: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
-    route(url: string | URL): Api | undefined
-    status(): ManagerStatus
-    observe(observer: Observer): () => void
-    warmUp(): Promise<void>
-    resume(baseUrl: string | URL): void
-    setRatePolicy(baseUrl: string | URL, policy: RatePolicy): void
-    close(): Promise<void>
-    [Symbol.asyncDispose](): Promise<void>
-  }
+  readonly functions: TokenManager
   /** Takes a URL at which tokens are requested out of every API. */
   exclude(tokenEndpoint: URL): void
   /** Whether no call is under way, and no token is being renewed. */

@@ -1,6 +1,7 @@
 import { closedError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import type { Registration } from '../manager/registration.ts'
+import { standInFor } from '../manager/stand-in.ts'
 import type { TokenManager } from '../token-manager.ts'
 
 /** How long after a tenant was looked up its call may still be about to begin, in milliseconds. */
@@ -66,20 +67,9 @@ export class RecentTenants<Issuer extends string> {
 
   /** Returns a manager whose functions, which may be taken off it, look up what is behind them at each call. */
   #tokensOf(id: string): TokenManager<Issuer> {
-    const tokens = {} as TokenManager<Issuer>
-    const current = (): Registration['functions'] => this.#use(id, tokens).registration.functions
+    const tokens: TokenManager<Issuer> = standInFor(() => this.#use(id, tokens).registration.functions)
     const close = (): Promise<void> => this.#close(id)
-    return Object.assign<TokenManager<Issuer>, TokenManager<Issuer>>(tokens, {
-      getToken: async (issuer, options) => current().getToken(issuer, options),
-      route: (url) => current().route(url),
-      status: () => current().status(),
-      observe: (observer) => current().observe(observer),
-      warmUp: async () => current().warmUp(),
-      resume: (baseUrl) => current().resume(baseUrl),
-      setRatePolicy: (baseUrl, policy) => current().setRatePolicy(baseUrl, policy),
-      close,
-      [Symbol.asyncDispose]: close,
-    })
+    return Object.assign(tokens, { close, [Symbol.asyncDispose]: close })
   }
 
   async #close(id: string): Promise<void> {

@@ -1,9 +1,10 @@
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/api.ts'
 import type { CheckedFakeApi } from './fake-options.ts'
-import type { FakeToken } from './fake-token.ts'
+import type { FakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
 import type { LimitedApi } from '../queue/limiter-factory.ts'
 import type { RateLimiter } from '../queue/rate-limiter.ts'
+import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
 
@@ -18,7 +19,7 @@ export interface CallCounts {
 }
 
 type FakeApiSettings = CheckedFakeApi &
-  Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & { readonly token: FakeToken }
+  Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & { readonly token: FakeIssuer['token'] }
 
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
@@ -47,19 +48,21 @@ function rejectionsOf({
 /** One API of a fake manager. Its calls wait for as long as it is held, and for nothing else. */
 export class FakeApi extends ProtectedApi {
   readonly #steered: Steered
+  readonly #isLimited: boolean
   #calls = 0
 
-  constructor({ ratePolicy = none, ...settings }: FakeApiSettings) {
-    const steered: Steered = { holds: 0, sends: 0, refusals: 0, unitsAvailable() {} }
+  constructor({ ratePolicy, ...settings }: FakeApiSettings) {
+    const steered = new Steered()
     const refuses = (report: Report): boolean => {
       if (steered.refusals === 0) return refusesToken(report)
       steered.refusals -= 1
       return true
     }
-    const limiter = (limited: LimitedApi): RateLimiter => steeredLimiter(steered, limited)
+    const limiter = (limited: LimitedApi): RateLimiter => steered.limiterOf(limited)
     const rejections = rejectionsOf(settings)
-    super({ ...settings, ratePolicy: withoutPauses(ratePolicy), limiter, rejections, refuses })
+    super({ ...settings, ratePolicy: withoutPauses(ratePolicy ?? none), limiter, rejections, refuses })
     this.#steered = steered
+    this.#isLimited = ratePolicy !== undefined
   }
 
   override send<T>(
@@ -76,6 +79,7 @@ export class FakeApi extends ProtectedApi {
   }
 
   override setRatePolicy(policy: CheckedPolicy): void {
+    if (!this.#isLimited) refuse('ratePolicy', 'not set', 'another policy for an API that has one')
     super.setRatePolicy(withoutPauses(policy))
   }
 
@@ -88,43 +92,41 @@ export class FakeApi extends ProtectedApi {
     this.#steered.refusals += 1
   }
 
-  /** Lets no call go, until what comes back was called. */
-  hold(): () => void {
-    const steered = this.#steered
-    steered.holds += 1
-    let isOver = false
-    return () => {
-      if (isOver) return
-      isOver = true
-      steered.holds -= 1
-      steered.unitsAvailable()
-    }
+  /** Lets no call go until `release` with the same object. */
+  hold(by: object): void {
+    this.#steered.holds.add(by)
+  }
+
+  /** Ends one hold, or all of them. */
+  release(by?: object): void {
+    if (by === undefined) this.#steered.holds.clear()
+    else this.#steered.holds.delete(by)
+    this.#steered.unitsAvailable()
   }
 }
 
-/** What a test steers of an API, and what it counts. */
-interface Steered {
-  /** How often it is held at this moment. */
-  holds: number
+/** What a test steers of an API, and what it counts: its limiter has no limits. */
+class Steered {
+  /** Who holds the API at this moment. */
+  readonly holds = new Set<object>()
   /** Attempts that went, but for those that were given back unsent. */
-  sends: number
+  sends = 0
   /** How many attempts to come are refused. */
-  refusals: number
-  unitsAvailable: () => void
-}
+  refusals = 0
+  unitsAvailable = (): void => {}
 
-/** Returns a limiter without limits. */
-function steeredLimiter(steered: Steered, limited: LimitedApi): RateLimiter {
-  steered.unitsAvailable = () => limited.unitsAvailable()
-  return {
-    take() {
-      if (steered.holds > 0) return Infinity
-      steered.sends += 1
-      return { answered() {}, ended() {}, cancel: () => (steered.sends -= 1) }
-    },
-    // above 0, so that a held call counts as one that must wait
-    forecast: () => (steered.holds > 0 ? Number.MIN_VALUE : 0),
-    setPolicy() {},
+  limiterOf(limited: LimitedApi): RateLimiter {
+    this.unitsAvailable = () => limited.unitsAvailable()
+    return {
+      take: () => {
+        if (this.holds.size > 0) return Infinity
+        this.sends += 1
+        return { answered() {}, ended() {}, cancel: () => (this.sends -= 1) }
+      },
+      // above 0, so that a held call counts as one that must wait
+      forecast: () => (this.holds.size > 0 ? Number.MIN_VALUE : 0),
+      setPolicy() {},
+    }
   }
 }
 

@@ -1,14 +1,14 @@
-import { apiAt, issuerNamed, register, type Registration } from '../manager/registration.ts'
+/// <reference lib="esnext.disposable" preserve="true" />
+import { apiAt, issuerNamed, register } from '../manager/registration.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import { type CallCounts, FakeApi } from './fake-api.ts'
-import { type FakeToken, fakeToken, type TokenFailure } from './fake-token.ts'
-import { type Hold, holdOf } from './hold.ts'
+import { fakeIssuer, type TokenFailure } from './fake-issuer.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
 import type { PerEnvironment } from '../options/environment.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
-import { refuse } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
+import { standInFor } from '../manager/stand-in.ts'
 import type { TokenManager } from '../token-manager.ts'
 
 /** An API of a fake manager. */
@@ -35,6 +35,14 @@ export interface FakeApiOptions<Issuer extends string = string> {
    * @defaultValue true
    */
   readonly resend?: boolean | readonly string[] | undefined
+}
+
+/** Calls that are held back in their queue, until they are released. */
+export interface Hold extends Disposable {
+  /** Resolves when that many calls are queued. */
+  queued(calls: number): Promise<void>
+  /** Lets the queued calls go, and those that come later. Safe to call again. */
+  release(): void
 }
 
 /** Configures `fakeTokens`. */
@@ -109,60 +117,15 @@ export interface FakeTokens<Issuer extends string = string> extends TokenManager
 export function fakeTokens<const Issuer extends string = string>(
   options: FakeTokensOptions<Issuer>,
 ): FakeTokens<Issuer> {
-  return fakeOf(refusingTo('create fake tokens', () => readFake(options, 'options')))
-}
-
-/** What is behind a fake manager until it is reset. */
-interface Behind {
-  readonly registration: Registration
-  readonly tokens: ReadonlyMap<string, FakeToken>
-  readonly apis: readonly FakeApi[]
-}
-
-/** Puts the real parts of a manager together, with tokens that are text, and limits that are kept by none. */
-function behind({ apis, issuers, token }: CheckedFake, observers: Observers): Behind {
-  const { emit } = observers
-  const names = new Set([...apis.map(({ issuer }) => issuer), ...issuers])
-  const tokens = new Map<string, FakeToken>()
-  for (const name of names) tokens.set(name, fakeToken(name, token ?? `${name}-token`, emit))
-  const callsUnderWay = new CallsUnderWay()
-  const fakes = apis.map((api, index) => {
-    const option = `apis[${index}].issuer`
-    return new FakeApi({ ...api, option, token: issuerNamed(tokens, api.issuer), callsUnderWay, emit })
-  })
-  const parts = Array.from(
-    tokens,
-    ([name, one]) => [name, { token: one, status: () => one.status() }] as const,
-  )
-  const registration = register({ issuers: new Map(parts), apis: fakes, callsUnderWay, observers })
-  return { registration, tokens, apis: fakes }
-}
-
-function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer> {
-  const tokens = {} as FakeTokens<Issuer>
+  const checked = refusingTo('create fake tokens', () => readFake(options, 'options'))
+  const tokens = standInFor<Issuer>(() => now.functions)
   const observers = observersOf([], tokens)
-  const holds = new Set<Hold>()
-  let now = behind(options, observers)
+  let now = behind(checked, observers)
   /** The API of that base URL, or all APIs without one. */
   const apisAt = (action: string, baseUrl: string | URL | undefined): readonly FakeApi[] =>
     baseUrl === undefined ? now.apis : [refusingTo(action, () => apiAt(now.apis, baseUrl))]
 
-  const own: Omit<FakeTokens, typeof Symbol.asyncDispose> = {
-    getToken: (issuer, asked) => now.registration.functions.getToken(issuer, asked),
-    route: (url) => now.registration.functions.route(url),
-    status: () => now.registration.functions.status(),
-    observe: (observer) => now.registration.functions.observe(observer),
-    warmUp: () => now.registration.functions.warmUp(),
-    resume: (baseUrl) => now.registration.functions.resume(baseUrl),
-    setRatePolicy(baseUrl, policy) {
-      refusingTo('set rate policy', () => {
-        const { ratePolicy } = apiAt(options.apis, baseUrl)
-        if (ratePolicy === undefined)
-          refuse('ratePolicy', 'not set', 'another policy for an API that has one')
-      })
-      now.registration.functions.setRatePolicy(baseUrl, policy)
-    },
-    close: () => now.registration.functions.close(),
+  const controls: Omit<FakeTokens, keyof TokenManager> = {
     counts: (baseUrl) => sumOf(apisAt('count calls', baseUrl)),
     refuseOnce(baseUrl) {
       for (const api of apisAt('refuse token', baseUrl)) api.refuseOnce()
@@ -170,41 +133,57 @@ function fakeOf<Issuer extends string>(options: CheckedFake): FakeTokens<Issuer>
     failOnce(code = 'TOKEN_REQUEST_REFUSED', issuer) {
       const failing =
         issuer === undefined
-          ? now.tokens.values()
-          : [refusingTo('fail', () => issuerNamed(now.tokens, issuer))]
-      for (const token of failing) token.failOnce(code)
+          ? now.issuers.values()
+          : [refusingTo('fail', () => issuerNamed(now.issuers, issuer))]
+      for (const one of failing) one.failOnce(code)
     },
     hold(baseUrl) {
       const apis = apisAt('hold calls', baseUrl)
-      const ends = apis.map((api) => api.hold())
-      const forget = observers.add(({ type }) => {
-        if (type === 'call.queued') hold.look()
-      })
-      const hold = holdOf(
-        () => sumOf(apis).queued,
-        () => {
-          holds.delete(hold)
-          forget()
-          for (const end of ends) end()
-        },
-      )
-      holds.add(hold)
+      const release = (): void => {
+        for (const api of apis) api.release(hold)
+      }
+      const hold: Hold = {
+        queued: (calls) =>
+          new Promise((resolve) => {
+            const look = (): void => {
+              if (sumOf(apis).queued < calls) return
+              forget()
+              resolve()
+            }
+            const forget = observers.add(look)
+            look()
+          }),
+        release,
+        [Symbol.dispose]: release,
+      }
+      for (const api of apis) api.hold(hold)
       return hold
     },
     reset() {
-      for (const hold of holds) hold.release()
-      now = behind(options, observers)
+      for (const api of now.apis) api.release()
+      now = behind(checked, observers)
     },
   }
-  return Object.assign(tokens, own, { [Symbol.asyncDispose]: own.close })
+  return Object.assign(tokens, controls)
+}
+
+/** Puts the real parts of a manager together, with tokens that are text, and limits that are kept by none. */
+function behind({ apis, issuers, token: text }: CheckedFake, observers: Observers) {
+  const { emit } = observers
+  const names = new Set([...apis.map(({ issuer }) => issuer), ...issuers])
+  const fakeIssuers = new Map(
+    Array.from(names, (name) => [name, fakeIssuer(name, text ?? `${name}-token`, emit)]),
+  )
+  const callsUnderWay = new CallsUnderWay()
+  const fakeApis = apis.map((api, index) => {
+    const { token } = issuerNamed(fakeIssuers, api.issuer)
+    return new FakeApi({ ...api, option: `apis[${index}].issuer`, token, callsUnderWay, emit })
+  })
+  const { functions } = register({ issuers: fakeIssuers, apis: fakeApis, callsUnderWay, observers })
+  return { functions, issuers: fakeIssuers, apis: fakeApis }
 }
 
 function sumOf(apis: readonly FakeApi[]): CallCounts {
-  const sum = { calls: 0, sends: 0, queued: 0 }
-  for (const { calls, sends, queued } of apis.map((api) => api.counts())) {
-    sum.calls += calls
-    sum.sends += sends
-    sum.queued += queued
-  }
-  return sum
+  const sum = (of: keyof CallCounts): number => apis.reduce((total, api) => total + api.counts()[of], 0)
+  return { calls: sum('calls'), sends: sum('sends'), queued: sum('queued') }
 }

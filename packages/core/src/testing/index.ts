@@ -1,5 +1,10 @@
 // What the unit tests of an application need: a manager's interface without an issuer.
-export { fakeTokens, type FakeApiOptions, type FakeTokens, type FakeTokensOptions } from './fake-tokens.ts'
+export {
+  fakeTokens,
+  type FakeApiOptions,
+  type FakeTokens,
+  type FakeTokensOptions,
+  type Hold,
+} from './fake-tokens.ts'
 export type { CallCounts } from './fake-api.ts'
-export type { Hold } from './hold.ts'
-export type { TokenFailure } from './fake-token.ts'
+export type { TokenFailure } from './fake-issuer.ts'

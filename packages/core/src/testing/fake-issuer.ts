@@ -17,14 +17,15 @@ export type TokenFailure = Extract<
 /** The same in every run, so that it can stand in a snapshot. */
 const end = Expiry.of(Date.UTC(2100, 0), { wall: 0, monotonic: 0 })
 
-/** The token of one issuer that does not exist: there at once, valid for ever, and another one after each 401. */
-export interface FakeToken extends CurrentToken, Pick<RenewingToken, 'isIdle' | 'close'> {
+/** An issuer that does not exist: its token is there at once, valid for ever, and another one after each 401. */
+export interface FakeIssuer {
+  readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'>
   /** Lets the next call that needs a token fail. */
   failOnce(code: TokenFailure): void
   status(): { token: 'none' | 'live'; expiresAt?: string }
 }
 
-export function fakeToken(issuer: string, firstValue: string, emit: Emit): FakeToken {
+export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): FakeIssuer {
   const failures: TokenFailure[] = []
   let number = 1
   let token: AccessToken | undefined
@@ -37,28 +38,30 @@ export function fakeToken(issuer: string, firstValue: string, emit: Emit): FakeT
     return token
   }
   return {
-    // nothing is renewed in the background, and nothing is waited for
-    isIdle: true,
-    rejectedAt: Number.NEGATIVE_INFINITY,
-    maxWait: 0,
-    async close() {},
+    token: {
+      // nothing is renewed in the background, and nothing is waited for
+      isIdle: true,
+      rejectedAt: Number.NEGATIVE_INFINITY,
+      maxWait: 0,
+      async close() {},
+      live: () => (failures.length > 0 ? undefined : current()),
+      async wait() {
+        const code = failures.shift()
+        if (code === undefined) return current()
+        token = undefined
+        const reason = '`failOnce` asked for this'
+        const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0, tokenStillValid: false }
+        emit?.({ type: 'renewal.failed', ...failed })
+        throw new TokenlaneError(code, `Cannot obtain token: ${reason}, for "${issuer}"`, { issuer })
+      },
+      isCurrent: (one) => token === one,
+      invalidate(one) {
+        if (token !== one) return
+        token = undefined
+        number += 1
+      },
+    },
     failOnce: (code) => void failures.push(code),
-    live: () => (failures.length > 0 ? undefined : current()),
-    async wait() {
-      const code = failures.shift()
-      if (code === undefined) return current()
-      token = undefined
-      const reason = '`failOnce` asked for this'
-      const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0, tokenStillValid: false }
-      emit?.({ type: 'renewal.failed', ...failed })
-      throw new TokenlaneError(code, `Cannot obtain token: ${reason}, for "${issuer}"`, { issuer })
-    },
-    isCurrent: (one) => token === one,
-    invalidate(one) {
-      if (token !== one) return
-      token = undefined
-      number += 1
-    },
     status: () =>
       token === undefined ? { token: 'none' } : { token: 'live', expiresAt: end.date.toISOString() },
   }
