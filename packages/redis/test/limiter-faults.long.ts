@@ -153,9 +153,9 @@ test(
       resume: false,
     }
     const known = { epoch: '', turn: 0, member: 0 }
-    await exchange({ ...message, ...known, number: 1, wanted: 0, connected: 0 })
+    await exchange({ ...message, ...known, number: 1, wanted: 0, warm: 0 })
     await redis.client.configResetStat()
-    await exchange({ ...message, ...known, number: 2, wanted: 1_000_000, connected: 1_000_000 })
+    await exchange({ ...message, ...known, number: 2, wanted: 1_000_000, warm: 1_000_000 })
     const stats = await redis.client.info('commandstats')
     const usec = Number(/cmdstat_evalsha:.*?usec_per_call=([\d.]+)/.exec(stats)?.[1])
     expect(usec).toBeLessThan(5_000)

@@ -71,7 +71,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
       refused: false,
       units: limits.map(() => []),
       wanted: 0,
-      connected: said.wanted ?? 0,
+      warm: said.wanted ?? 0,
       promise: 5_000,
       lag: 0,
       times: [],

@@ -84,7 +84,7 @@ export class BudgetSync {
     })
     this.#schedule = new RequestSchedule(runtime, {
       isFree: () => this.#requests.isFree,
-      isIdle: () => subjects.demand.isNone,
+      isIdle: () => subjects.demand.wanted === 0,
       sendAt: () => this.#sendAt(),
       send: () => this.#send(),
     })
@@ -162,7 +162,7 @@ export class BudgetSync {
       ...reachability.report(now),
       units: ledger.state(now),
       wanted,
-      connected: Math.max(0, Math.min(wanted, inUse.connected(ahead.count))),
+      warm: Math.min(wanted, inUse.warm(ahead.count)),
       promise,
       lag: promise > 0 && promise < lease ? promise : inUse.responseTimes.mean,
       times: inUse.responseTimes.report(),
@@ -191,7 +191,7 @@ export class BudgetSync {
     if (outcome !== 'outdated') this.#share(response, now)
     if (outcome === 'back') this.#listener.found()
     const granted = ahead.add(response, sentAt, longestUnreported(ledger.policy), inUse.lead)
-    demand.queue(request.wanted > granted)
+    demand.isQueued = request.wanted > granted
     if (outcome === 'outdated') ahead.drop(Infinity)
     else if (granted > 0) ahead.offer()
     this.#schedule.responded()
@@ -208,7 +208,7 @@ export class BudgetSync {
     const { demand, reachability } = this.#subjects
     const isNew = reachability.isTogether
     reachability.lose(this.#requests.unansweredSince)
-    demand.queue(false)
+    demand.isQueued = false
     this.#schedule.giveUp()
     this.#listener.lost(reasonOf(reason), isNew)
   }

@@ -109,7 +109,7 @@ export class FleetLimiter implements RateLimiter {
   take(couldUse: number): Permit | NotBefore {
     if (this.#sync.isSharing) return this.#takeShare(couldUse)
     const batch = this.#ahead.take()
-    this.#demand.want(batch === undefined ? couldUse : couldUse - 1)
+    this.#demand.wanted = batch === undefined ? couldUse : couldUse - 1
     if (batch !== undefined) return this.#inUse.permit(batch)
     this.#inUse.arrivals.full()
     this.#sync.plan()
@@ -139,7 +139,7 @@ export class FleetLimiter implements RateLimiter {
   }
 
   noWaiters(): void {
-    this.#demand.want(0)
+    this.#demand.wanted = 0
     this.#ahead.drop(Infinity)
     this.#sync.plan()
   }
@@ -187,7 +187,7 @@ export class FleetLimiter implements RateLimiter {
   /** Gives back the units that no call took, and ends. Stops waiting when Redis does not respond in time. */
   close(): Promise<void> {
     this.#options.link.errors.delete(this.#noteError)
-    this.#demand.want(0)
+    this.#demand.wanted = 0
     this.#ahead.drop(Infinity)
     this.#ahead.stop()
     return this.#sync.close()
@@ -202,7 +202,7 @@ export class FleetLimiter implements RateLimiter {
   #takeShare(couldUse: number): Permit | NotBefore {
     const share = this.#fallback.take()
     const isEmpty = typeof share === 'number'
-    this.#demand.want(isEmpty ? couldUse : couldUse - 1)
+    this.#demand.wanted = isEmpty ? couldUse : couldUse - 1
     this.#sync.plan()
     return isEmpty ? share : this.#inUse.sharePermit(share)
   }

@@ -292,16 +292,17 @@ end
 
 --- Returns round trips of two kinds together: the shortest, their sum, and how many they are.
 local function together(some, others)
-  if not some or some[3] == 0 then return others or { 0, 0, 0 } end
-  if not others or others[3] == 0 then return some end
+  if some[3] == 0 then return others end
+  if others[3] == 0 then return some end
   return { math.min(some[1], others[1]), some[2] + others[2], some[3] + others[3] }
 end
 
 --- Takes the round trips that the process reports; those of the last half minute count.
 local function learnRoundTrips()
   if now >= state.roundTripsUntil then
-    state.earlierTrips = now < state.roundTripsUntil + tripsKept and state.roundTrips or nil
-    state.roundTrips, state.roundTripsUntil = nil, now + tripsKept
+    local none = { 0, 0, 0 }
+    state.earlierTrips = now < state.roundTripsUntil + tripsKept and state.roundTrips or none
+    state.roundTrips, state.roundTripsUntil = none, now + tripsKept
   end
   state.roundTrips = together(state.roundTrips, request.roundTrips)
 end
@@ -555,9 +556,9 @@ local function serve()
   local freeings = allFreeings(false)
   local grants, granted = {}, 0
   if state.hold <= now and dueOf(unitsAhead + 1, freeings) <= now + horizon then
-    -- where several processes wait, those with open connections go first: a set-up makes a unit count for longer
-    local least = all > 1 and math.ceil(share / 4) or share
-    grants, granted = grant(math.min(request.wanted, share, math.max(request.connected, least)), freeings)
+    -- where several processes wait, those with warm connections go first: a set-up makes a unit count for longer
+    local most = all > 1 and math.max(request.warm, math.ceil(share / 4)) or share
+    grants, granted = grant(math.min(request.wanted, share, most), freeings)
   end
   if granted > 0 then
     learnDelay(grants, granted, all)

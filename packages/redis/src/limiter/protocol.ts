@@ -21,8 +21,8 @@ export interface BudgetRequest extends ReachabilityReport {
   readonly units: readonly (readonly Units[])[]
   /** How many more units it could use. */
   readonly wanted: number
-  /** How many of them need no new connection to the API. */
-  readonly connected: number
+  /** How many of them need no new connection to the API; below 1 for none. */
+  readonly warm: number
   /** How long after its due time a new unit is presumed to be answered; 0 for as long as in other processes. */
   readonly promise: number
   /** How long after its due time a unit is answered on average, 0 if not known. */

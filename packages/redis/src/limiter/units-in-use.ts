@@ -58,14 +58,14 @@ export class UnitsInUse {
   }
 
   /** Returns how many units beyond `granted` need no new connection; `Infinity` where a set-up costs nothing. */
-  connected(granted: number): number {
-    if (!this.#isSetUpCostly) return Infinity
+  warm(granted: number): number {
+    if (!this.#isSlow) return Infinity
     return this.arrivals.freeConnections(this.#runtime.now()) - granted
   }
 
   /** Returns for how long a process that would need a new connection lets others go first, in milliseconds. */
   patience(granted: number): number {
-    return this.connected(granted) > 0 ? 0 : this.arrivals.setUp
+    return this.warm(granted) > 0 ? 0 : this.arrivals.setUp
   }
 
   /** Returns a permit for a unit that Redis granted. */
@@ -96,7 +96,7 @@ export class UnitsInUse {
   /** Notes that the connection of a request is free. */
   freed(): void {
     this.arrivals.freed()
-    if (this.#isSetUpCostly) this.#listener.changed()
+    if (this.#isSlow) this.#listener.changed()
   }
 
   /** Notes that no response to a request comes. */
@@ -105,8 +105,8 @@ export class UnitsInUse {
     this.#end(batch, request, isShare, request.latest)
   }
 
-  /** A quick response shows when a request has arrived, on a new connection too. */
-  get #isSetUpCostly(): boolean {
+  /** Whether responses come too late to show when requests have arrived, on a new connection too. */
+  get #isSlow(): boolean {
     return this.arrivals.lag > this.arrivals.bound / 2
   }
 
@@ -154,8 +154,7 @@ class FleetPermit implements Permit {
     const before = this.#state
     this.#state = 'over'
     if (before === 'answered') this.#units.freed()
-    if (before !== 'sent') return
-    this.#units.unanswered(this.#batch, this.#request, this.#share !== undefined)
+    else if (before === 'sent') this.#units.unanswered(this.#batch, this.#request, this.#share !== undefined)
   }
 
   cancel(): void {

@@ -512,7 +512,7 @@ class Turn {
 
   #serve(): { grants: Entry[]; wait: number; place: number | undefined; waits: boolean } {
     const state = this.#state
-    const { policy, process, wanted, connected } = this.#request
+    const { policy, process, wanted, warm } = this.#request
     let place = this.#stated?.place
     if (wanted <= 0) return { grants: [], wait: 0, place, waits: false }
     const queued = !this.#isNew && this.#keys.queue.has(process) ? 1 : 0
@@ -526,7 +526,7 @@ class Turn {
     let result: { grants: Entry[]; granted: number } = { grants: [], granted: 0 }
     if (state.hold <= this.#now && due <= this.#now + policy.horizon)
       result = this.#grant(
-        Math.min(wanted, share, Math.max(connected, all === 1 ? share : Math.ceil(share / 4))),
+        Math.min(wanted, share, Math.max(warm, all === 1 ? share : Math.ceil(share / 4))),
         freeings,
       )
     const { grants, granted } = result
