@@ -5,8 +5,9 @@ import { mustBeObject } from './options/check.ts'
 import { refusingTo } from './options/faults.ts'
 import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './options/reader.ts'
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
-import { RecentTenants } from './tenants/recent-tenants.ts'
-import { limitsOf } from './tenants/limits-of-tenants.ts'
+import { recentTenants } from './tenants/recent-tenants.ts'
+import { sharedLimits } from './tenants/fair-limits.ts'
+import type { RateLimiterFactory } from './queue/limiter-factory.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './token-manager.ts'
 
@@ -85,21 +86,25 @@ const read = object<ReadAs<TenantsOptions>>({
 export function createTenants<const Issuer extends string>(options: TenantsOptions<Issuer>): Tenants<Issuer> {
   mustBeSupportedRuntime()
   const { options: optionsOf, most, limits } = refusingTo('create tenants', () => read(options, 'options'))
-  const limitsOfTenants = limitsOf(limits)
-  const recent = new RecentTenants<Issuer>(most, (id, tokens) =>
+  const shared = sharedLimits()
+  const limiterOf = limits === 'shared' ? shared.limiterOf : ownLimiter
+  const recent = recentTenants<Issuer>(most, (id, tokens) =>
     refusingTo(`use tenant "${id}"`, () => {
       const own = optionsOf(id)
       mustBeObject(own, 'options()')
-      const given = limitsOfTenants.optionsFor(id, own)
+      const given: unknown = own.limiter
+      const isFactory = given === undefined || typeof given === 'function'
+      // anything else is refused with the other options
+      const limiter = isFactory ? limiterOf(id, own.limiter) : own.limiter
       return {
-        registration: putTogether(given, tokens, { tenant: id }),
-        hasLimiter: given.limiter !== undefined,
+        ...putTogether({ ...own, limiter }, tokens, { tenant: id }),
+        hasLimiter: limiter !== undefined,
       }
     }),
   )
   const close = async (): Promise<void> => {
     await recent.closeAll()
-    await limitsOfTenants.close()
+    await shared.close()
   }
   return {
     get(id) {
@@ -109,4 +114,9 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** A limiter keeps one budget for each base URL, so a tenant's own one is kept under its name. */
+function ownLimiter(id: string, create: RateLimiterFactory | undefined): RateLimiterFactory | undefined {
+  return create && ((api) => create({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
 }

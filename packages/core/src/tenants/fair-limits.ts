@@ -11,7 +11,7 @@ import { queueTimer } from '../time/timers.ts'
  * A tenant whose turn has come asks for its unit. One that cannot use it, because it has no slot, token or call left, is
  * passed over, and goes to the end when it asks again. One timer runs for all of them, and only while calls are queued.
  */
-export class FairLimits {
+class FairLimits {
   readonly #limiter: RateLimiter
   readonly #tenants = new Set<LimitedApi>()
   /** The tenants with queued calls, the next one first, and how many units each of them could use. */
@@ -28,28 +28,21 @@ export class FairLimits {
   /** The tenant that may take a unit, while tenants are served. */
   #turn: LimitedApi | undefined
   #isServing = false
-  #willServe = false
   /** How long the limiter makes the current tenant's queue wait, in ms; 0 before it was asked. */
   #wait = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** @param create makes the limiter; without it the limits are kept in this process's memory. */
-  constructor(
-    { baseUrl, limits, spread, accounting, unansweredGrace }: LimitedApi,
-    create: RateLimiterFactory | undefined,
-  ) {
-    const limited = {
-      baseUrl,
-      limits,
-      spread,
-      accounting,
-      unansweredGrace,
+  constructor(api: LimitedApi, create: RateLimiterFactory | undefined) {
+    // once, and not for each tenant: the limiter is one for all of them
+    const first = (): LimitedApi | undefined => [...this.#tenants][0]
+    const limited: LimitedApi = {
+      ...api,
       unitsAvailable: () => this.#serve(),
-      paused: (ms: number) => this.#pause(ms),
+      paused: (ms) => this.#pause(ms),
       resumed: () => this.#resume(),
-      // once, and not for each tenant: the limiter is one for all of them
-      failed: (reason: string) => this.#first(this.#tenants)?.failed(reason),
-      recovered: () => this.#first(this.#tenants)?.recovered(),
+      failed: (reason) => first()?.failed(reason),
+      recovered: () => first()?.recovered(),
     }
     this.#limiter = limiterFor(limited, create)
   }
@@ -96,8 +89,8 @@ export class FairLimits {
 
   #take(tenant: LimitedApi, couldUse: number): Permit | NotBefore {
     this.#want(tenant, couldUse)
-    const next = this.#isServing ? this.#turn : this.#first(this.#waiting.keys())
-    if (next !== tenant) {
+    const [first] = this.#waiting.keys()
+    if (tenant !== (this.#isServing ? this.#turn : first)) {
       // finds out how long, and says to the limiter how much is wanted
       this.#serveSoon()
       return Infinity
@@ -113,16 +106,12 @@ export class FairLimits {
     }
     this.#turn = undefined
     this.#want(tenant, 0)
-    return this.#taken(permit, now)
-  }
-
-  #taken(permit: Permit, sentAt: number): Permit {
     this.#sent += 1
-    const call: SentCall = { order: this.#sent, sentAt }
+    const call: SentCall = { order: this.#sent, sentAt: now }
     this.#trial.sent(call)
     this.#remaining.sent()
     this.#pauseIfUsedUp()
-    const ended = (wasSent = true): void => {
+    const ended = (wasSent: boolean): void => {
       this.#trial.ended(call, wasSent)
       this.#serveSoon()
     }
@@ -130,11 +119,11 @@ export class FairLimits {
       answered: () => {
         permit.answered()
         this.#answered = call.order
-        ended()
+        ended(true)
       },
       ended: () => {
         permit.ended()
-        ended()
+        ended(true)
       },
       cancel: () => {
         permit.cancel()
@@ -167,12 +156,7 @@ export class FairLimits {
 
   /** Serves as soon as the code that runs now has ended: it may still have to judge a response. */
   #serveSoon(): void {
-    if (this.#willServe || this.#isServing || this.#waiting.size === 0) return
-    this.#willServe = true
-    queueMicrotask(() => {
-      this.#willServe = false
-      this.#serve()
-    })
+    if (!this.#isServing) queueMicrotask(() => this.#serve())
   }
 
   /** Gives units in turn for as long as there are any. */
@@ -180,12 +164,13 @@ export class FairLimits {
     if (this.#isServing) return
     this.#isServing = true
     this.#wait = 0
-    while (this.#wait === 0 && this.#waiting.size > 0) {
-      const tenant = this.#first(this.#waiting.keys()) as LimitedApi
+    // a tenant that asks again is at the end of them, and is served again
+    for (const tenant of this.#waiting.keys()) {
       this.#turn = tenant
       tenant.unitsAvailable()
+      if (this.#wait > 0) break
       // it cannot use a unit now, and asks again when it can
-      if (this.#turn === tenant && this.#wait === 0) this.#want(tenant, 0)
+      if (this.#turn === tenant) this.#want(tenant, 0)
     }
     this.#turn = undefined
     this.#isServing = false
@@ -235,9 +220,23 @@ export class FairLimits {
     this.#pause(ms)
     this.#isUsedUp = true
   }
+}
 
-  #first(tenants: Iterable<LimitedApi>): LimitedApi | undefined {
-    for (const tenant of tenants) return tenant
-    return undefined
+/** Returns what makes the limiters of tenants: those whose APIs have the same base URL and policy share their limits. */
+export function sharedLimits(): {
+  readonly limiterOf: (id: string, create: RateLimiterFactory | undefined) => RateLimiterFactory
+  /** Ends what tenants share, after the last of them was closed. */
+  readonly close: () => Promise<void>
+} {
+  const all = new Map<string, FairLimits>()
+  return {
+    limiterOf: (_, create) => (api) => {
+      // without its functions
+      const key = JSON.stringify(api)
+      const shared = all.get(key) ?? new FairLimits(api, create)
+      all.set(key, shared)
+      return shared.join(api)
+    },
+    close: async () => void (await Promise.all(Array.from(all.values(), (shared) => shared.close()))),
   }
 }

@@ -1,5 +1,6 @@
 import { closedError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
+import type { ApiStatus } from '../send/api.ts'
 import type { Registration } from '../manager/registration.ts'
 import { standInFor } from '../manager/stand-in.ts'
 import type { TokenManager } from '../token-manager.ts'
@@ -10,8 +11,7 @@ const grace = 10_000
 const mostLooks = 100
 
 /** What is behind the manager of a tenant. */
-interface Behind {
-  readonly registration: Registration
+interface Behind extends Registration {
   /** Whether a limiter that outlives the manager keeps its units. */
   readonly hasLimiter: boolean
 }
@@ -21,82 +21,75 @@ interface Tenant<Issuer extends string> extends Behind {
   usedAt: number
 }
 
+interface RecentTenants<Issuer extends string> {
+  /** Returns the manager of a tenant. What is behind it is looked up at each call. */
+  get(id: string): TokenManager<Issuer>
+  closeAll(): Promise<void>
+}
+
 /**
  * Keeps the managers of tenants: each is created on first use, and dropped when others were used more recently. A manager
  * that is not idle is never dropped. No timer runs for any of this.
+ *
+ * @param create puts the manager of a tenant together; `tokens` is what messages and events name as the manager.
  */
-export class RecentTenants<Issuer extends string> {
-  readonly #most: number
-  readonly #create: (id: string, tokens: object) => Behind
+export function recentTenants<Issuer extends string>(
+  most: number,
+  create: (id: string, tokens: object) => Behind,
+): RecentTenants<Issuer> {
   /** The least recently used first. */
-  readonly #tenants = new Map<string, Tenant<Issuer>>()
-  #isClosed = false
+  const tenants = new Map<string, Tenant<Issuer>>()
+  let isClosed = false
 
-  /** @param create puts the manager of a tenant together; `tokens` is what messages and events name as the manager. */
-  constructor(most: number, create: (id: string, tokens: object) => Behind) {
-    this.#most = most
-    this.#create = create
-  }
-
-  /** Returns the manager of a tenant. What is behind it is looked up at each call. */
-  get(id: string): TokenManager<Issuer> {
-    return this.#use(id).tokens
-  }
-
-  async closeAll(): Promise<void> {
-    this.#isClosed = true
-    await Promise.all(
-      Array.from(this.#tenants.values(), ({ registration }) => registration.functions.close()),
-    )
-  }
-
-  #use(id: string, known?: TokenManager<Issuer>): Tenant<Issuer> {
-    const tenant = this.#tenants.get(id) ?? this.#add(id, known ?? this.#tokensOf(id))
+  function use(id: string, known?: TokenManager<Issuer>): Tenant<Issuer> {
+    const tenant = tenants.get(id) ?? add(id, known ?? tokensOf(id))
     tenant.usedAt = performance.now()
     // to the end
-    this.#tenants.delete(id)
-    this.#tenants.set(id, tenant)
-    if (this.#tenants.size > this.#most) this.#dropOldest(tenant.usedAt - grace)
+    tenants.delete(id)
+    tenants.set(id, tenant)
+    if (tenants.size > most) dropOldest(tenant.usedAt - grace)
     return tenant
   }
 
-  #add(id: string, tokens: TokenManager<Issuer>): Tenant<Issuer> {
-    if (this.#isClosed) throw closedError(`tenant "${printable(id)}"`)
-    return { tokens, ...this.#create(id, tokens), usedAt: 0 }
+  function add(id: string, tokens: TokenManager<Issuer>): Tenant<Issuer> {
+    if (isClosed) throw closedError(`tenant "${printable(id)}"`)
+    return { tokens, ...create(id, tokens), usedAt: 0 }
   }
 
-  /** Returns a manager whose functions, which may be taken off it, look up what is behind them at each call. */
-  #tokensOf(id: string): TokenManager<Issuer> {
-    const tokens: TokenManager<Issuer> = standInFor(() => this.#use(id, tokens).registration.functions)
-    const close = (): Promise<void> => this.#close(id)
+  function tokensOf(id: string): TokenManager<Issuer> {
+    const tokens: TokenManager<Issuer> = standInFor(() => use(id, tokens).functions)
+    const close = async (): Promise<void> => drop(id)
     return Object.assign(tokens, { close, [Symbol.asyncDispose]: close })
   }
 
-  async #close(id: string): Promise<void> {
-    const tenant = this.#tenants.get(id)
-    this.#tenants.delete(id)
-    await tenant?.registration.functions.close()
+  /** Closes the manager of a tenant, too: what it still holds of a shared limiter is given back. */
+  async function drop(id: string): Promise<void> {
+    const tenant = tenants.get(id)
+    tenants.delete(id)
+    await tenant?.functions.close()
   }
 
-  #dropOldest(usedBefore: number): void {
+  function dropOldest(usedBefore: number): void {
     let looks = 0
-    for (const [id, tenant] of this.#tenants) {
+    for (const [id, tenant] of tenants) {
       looks += 1
-      if (this.#tenants.size <= this.#most || tenant.usedAt > usedBefore || looks > mostLooks) return
-      if (!isUnused(tenant)) continue
-      this.#tenants.delete(id)
-      // what it still holds of a shared limiter is given back
-      void tenant.registration.functions.close()
+      if (tenants.size <= most || tenant.usedAt > usedBefore || looks > mostLooks) return
+      if (isUnused(tenant)) void drop(id)
     }
+  }
+
+  return {
+    get: (id) => use(id).tokens,
+    async closeAll() {
+      isClosed = true
+      await Promise.all(Array.from(tenants.values(), ({ functions }) => functions.close()))
+    },
   }
 }
 
 /** Whether no call is under way, no token is being renewed, and another manager would send as many calls now. */
-function isUnused({ registration, hasLimiter }: Behind): boolean {
-  if (!registration.isIdle()) return false
-  return registration.functions
-    .status()
-    .apis.every(
-      ({ pausedUntil, quotaUsed = 0 }) => pausedUntil === undefined && (hasLimiter || quotaUsed === 0),
-    )
+function isUnused({ isIdle, functions, hasLimiter }: Behind): boolean {
+  const isUnlimited = ({ pausedUntil, quotaUsed = 0 }: ApiStatus): boolean =>
+    pausedUntil === undefined && (hasLimiter || quotaUsed === 0)
+  return isIdle() && functions.status().apis.every(isUnlimited)
 }
