@@ -1,6 +1,5 @@
 import { closedError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import type { ApiStatus } from '../send/api.ts'
 import type { Registration } from '../manager/registration.ts'
 import { standInFor } from '../manager/stand-in.ts'
 import type { TokenManager } from '../token-manager.ts'
@@ -88,8 +87,10 @@ export function recentTenants<Issuer extends string>(
 }
 
 /** Whether no call is under way, no token is being renewed, and another manager would send as many calls now. */
-function isUnused({ isIdle, functions, hasLimiter }: Behind): boolean {
-  const isUnlimited = ({ pausedUntil, quotaUsed = 0 }: ApiStatus): boolean =>
-    pausedUntil === undefined && (hasLimiter || quotaUsed === 0)
-  return isIdle() && functions.status().apis.every(isUnlimited)
+function isUnused(tenant: Behind): boolean {
+  const { apis } = tenant.functions.status()
+  return (
+    tenant.isIdle() &&
+    apis.every(({ pausedUntil, quotaUsed }) => pausedUntil === undefined && (tenant.hasLimiter || !quotaUsed))
+  )
 }
