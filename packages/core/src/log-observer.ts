@@ -60,78 +60,64 @@ type EventType = TokenlaneEvent['type']
 type EventOf<Type extends EventType> = Extract<TokenlaneEvent, { readonly type: Type }>
 type Line = readonly [level: LogLevel, line: string]
 
+const debug = (line: string): Line => ['debug', line]
+const info = (line: string): Line => ['info', line]
+const warn = (line: string): Line => ['warn', line]
+const error = (line: string): Line => ['error', line]
+
 const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = {
-  'token.renewed': ({ issuer, reason, duration, joiners }) => [
-    'info',
-    `${issuer}: new token (${reason}) in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
-  ],
-  'token.received': ({ issuer }) => ['info', `${issuer}: new token from the shared store`],
-  'renewal.failed': (event) => [
-    levelOf(event),
-    `${event.issuer}: no new token (${event.code}): ${event.reason}; ${untilNextTry(event)}`,
-  ],
-  'token.rejected': ({ issuer, api }) => [
-    'warn',
-    `${api}: the API refused a token from ${issuer}; renewing it`,
-  ],
-  'rejection.repeated': ({ issuer, api, option }) => [
-    'error',
-    `${api}: the API also refuses new tokens from ${issuer}: is ${option} the right issuer, ` +
-      'are `scope` and `parameters` right, and may this client call it?',
-  ],
-  'token.contested': ({ issuer, api }) => [
-    'warn',
-    `${api}: tokens from ${issuer} are accepted, then refused within a second: do other processes use this ` +
-      'client, and does the issuer keep only one token valid? Share it through a `store`',
-  ],
-  'call.queued': ({ api, queued, emptyIn }) => [
-    'debug',
-    `${api}: call queued, ${queued} in the queue, drained in about ${ms(emptyIn)}`,
-  ],
-  'call.sent': ({ api, waited, queued }) => [
-    'debug',
-    `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
-  ],
-  'call.finished': (event) => ['debug', finished(event)],
-  'route.missed': ({ origin, path, apis }) => [
-    'warn',
-    `${origin}${path}: matches no API, so its calls get no token; APIs on this origin: ${apis.join(', ')}`,
-  ],
-  'api.paused': ({ api, for: span, status, reason, allows, configured }) => [
-    'warn',
-    `${api}: paused for ${ms(span)} after status ${status}` +
-      (reason === 'used-up' ? '; its limit is used up' : '') +
-      (allows && configured
-        ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
-        : ''),
-  ],
-  'api.slowed': ({ api, share, option }) => [
-    'warn',
-    `${api}: calls wait: slow responses leave them ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
-  ],
-  'policy.differs': ({ api, configured, seen }) => [
-    'warn',
-    `${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`,
-  ],
-  'store.failed': ({ reason }) => [
-    'warn',
-    `token store: failed (${reason}); this process requests its own tokens`,
-  ],
-  'store.recovered': () => ['info', 'token store: works again'],
-  'limiter.failed': ({ api, reason }) => [
-    'warn',
-    `${api}: the shared rate budget failed (${reason}); this process uses only its own share`,
-  ],
-  'limiter.recovered': ({ api }) => ['info', `${api}: the rate budget is shared again`],
-  'secret.expiring': ({ issuer, clientId, daysLeft, threshold }) => [
-    threshold === 0 ? 'error' : 'warn',
-    `${issuer}: rotate the secret of client ${clientId}: ` +
-      (daysLeft === 0 ? 'its lifetime is over' : `${counted(daysLeft, 'day')} left`),
-  ],
-  'credentials.rotated': ({ issuer, clientId }) => [
-    'info',
-    `${issuer}: now uses other credentials (client ${clientId})`,
-  ],
+  'token.renewed': ({ issuer, reason, duration, joiners }) =>
+    info(`${issuer}: new token (${reason}) in ${ms(duration)}, ${counted(joiners, 'call')} waited`),
+  'token.received': ({ issuer }) => info(`${issuer}: new token from the shared store`),
+  'renewal.failed': (event) =>
+    failedBy(event)(`${event.issuer}: no new token (${event.code}): ${event.reason}; ${untilNextTry(event)}`),
+  'token.rejected': ({ issuer, api }) => warn(`${api}: the API refused a token from ${issuer}; renewing it`),
+  'rejection.repeated': ({ issuer, api, option }) =>
+    error(
+      `${api}: the API also refuses new tokens from ${issuer}: is ${option} the right issuer, ` +
+        'are `scope` and `parameters` right, and may this client call it?',
+    ),
+  'token.contested': ({ issuer, api }) =>
+    warn(
+      `${api}: tokens from ${issuer} are accepted, then refused within a second: do other processes use this ` +
+        'client, and does the issuer keep only one token valid? Share it through a `store`',
+    ),
+  'call.queued': ({ api, queued, emptyIn }) =>
+    debug(`${api}: call queued, ${queued} in the queue, drained in about ${ms(emptyIn)}`),
+  'call.sent': ({ api, waited, queued }) =>
+    debug(`${api}: call sent after ${ms(waited)}, ${queued} in the queue`),
+  'call.finished': (event) => debug(finished(event)),
+  'route.missed': ({ origin, path, apis }) =>
+    warn(
+      `${origin}${path}: matches no API, so its calls get no token; APIs on this origin: ${apis.join(', ')}`,
+    ),
+  'api.paused': ({ api, for: span, status, reason, allows, configured }) =>
+    warn(
+      `${api}: paused for ${ms(span)} after status ${status}` +
+        (reason === 'used-up' ? '; its limit is used up' : '') +
+        (allows && configured
+          ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
+          : ''),
+    ),
+  'api.slowed': ({ api, share, option }) =>
+    warn(
+      `${api}: calls wait: slow responses leave them ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
+    ),
+  'policy.differs': ({ api, configured, seen }) =>
+    warn(`${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`),
+  'store.failed': ({ reason }) =>
+    warn(`token store: failed (${reason}); this process requests its own tokens`),
+  'store.recovered': () => info('token store: works again'),
+  'limiter.failed': ({ api, reason }) =>
+    warn(`${api}: the shared rate budget failed (${reason}); this process uses only its own share`),
+  'limiter.recovered': ({ api }) => info(`${api}: the rate budget is shared again`),
+  'secret.expiring': ({ issuer, clientId, daysLeft, threshold }) =>
+    (threshold === 0 ? error : warn)(
+      `${issuer}: rotate the secret of client ${clientId}: ` +
+        (daysLeft === 0 ? 'its lifetime is over' : `${counted(daysLeft, 'day')} left`),
+    ),
+  'credentials.rotated': ({ issuer, clientId }) =>
+    info(`${issuer}: now uses other credentials (client ${clientId})`),
 }
 
 function lineOf<Type extends EventType>(event: EventOf<Type>): Line {
@@ -148,23 +134,20 @@ export function describeEvent(event: TokenlaneEvent): string {
 function describer(): (event: TokenlaneEvent) => Line {
   const failing = new Map<string, { readonly reason: string; readonly tries: number }>()
   return (event) => {
-    if (event.type !== 'renewal.failed' && event.type !== 'token.renewed' && event.type !== 'token.received')
-      return lineOf(event)
-    const { issuer, tenant } = event
-    const key = JSON.stringify([tenant, issuer])
-    const before = failing.get(key)
-    failing.delete(key)
+    const key = JSON.stringify([event.tenant, 'issuer' in event && event.issuer])
+    if (event.type === 'token.renewed' || event.type === 'token.received') failing.delete(key)
     if (event.type !== 'renewal.failed') return lineOf(event)
-    const { reason } = event
+    const { issuer, reason } = event
+    const before = failing.get(key)
     const tries = before?.reason === reason ? before.tries + 1 : 1
     failing.set(key, { reason, tries })
     if (tries === 1) return lineOf(event)
-    return [levelOf(event), printable(`${issuer}: still failing (try ${tries}); ${untilNextTry(event)}`)]
+    return failedBy(event)(printable(`${issuer}: still failing (try ${tries}); ${untilNextTry(event)}`))
   }
 }
 
-function levelOf({ tokenStillValid }: EventOf<'renewal.failed'>): LogLevel {
-  return tokenStillValid ? 'warn' : 'error'
+function failedBy({ tokenStillValid }: EventOf<'renewal.failed'>): (line: string) => Line {
+  return tokenStillValid ? warn : error
 }
 
 function untilNextTry({ retryIn, tokenStillValid }: EventOf<'renewal.failed'>): string {
@@ -174,14 +157,17 @@ function untilNextTry({ retryIn, tokenStillValid }: EventOf<'renewal.failed'>): 
 
 function finished(event: EventOf<'call.finished'>): string {
   const { api, issuer, client, status, code, sends, resends, duration } = event
-  const [ended, outcome] =
-    status === undefined ? ['failed', `(${code})`] : ['finished', `with status ${status}`]
+  const call = client === undefined ? 'call' : `${client} call`
+  const outcome =
+    status === undefined
+      ? `failed after ${ms(duration)} (${code})`
+      : `finished after ${ms(duration)} with status ${status}`
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
-  const isForeign = status === 401 && resends.includes('rejected')
-  const guess = isForeign
-    ? `: the API also refuses new tokens from ${issuer}; is ${issuer} the right issuer?`
-    : ''
-  return `${api}: ${client === undefined ? '' : `${client} `}call ${ended} after ${ms(duration)} ${outcome}${times}${guess}`
+  const guess =
+    status === 401 && resends.includes('rejected')
+      ? `: the API also refuses new tokens from ${issuer}; is ${issuer} the right issuer?`
+      : ''
+  return `${api}: ${call} ${outcome}${times}${guess}`
 }
 
 function limits(all: readonly NamedLimit[]): string {

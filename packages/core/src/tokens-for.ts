@@ -2,8 +2,9 @@ import type { IssuerOptions } from './issuer/issuer-options.ts'
 import { oauthIssuer } from './issuer/oauth-issuer.ts'
 import type { ApiOptions, TokenManagerOptions } from './manager/manager-options.ts'
 import { createManager } from './manager/put-together.ts'
-import { mustBeObject, refuseUnknown } from './options/check.ts'
+import { mustBeObject } from './options/check.ts'
 import { withAllFaults } from './options/faults.ts'
+import { mustBeKnown } from './options/reader.ts'
 import type { TokenManager } from './token-manager.ts'
 
 /** The options of one issuer, of the one API that accepts its tokens, and of their manager. */
@@ -59,19 +60,16 @@ const owners: Record<keyof OneApiOptions, 'issuer' | 'api' | 'manager'> = {
 export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
   return withAllFaults((collect) => {
     collect(mustBeObject, options as unknown, 'options')
-    const given: Record<'issuer' | 'api' | 'manager', Record<string, unknown>> = {
-      issuer: {},
-      api: {},
-      manager: {},
-    }
-    for (const [name, value] of Object.entries(options ?? {})) {
-      if (Object.hasOwn(owners, name)) given[owners[name as keyof OneApiOptions]][name] = value
-      else collect(refuseUnknown, name, 'options', Object.keys(owners))
-    }
+    const given: object = options ?? {}
+    mustBeKnown(given, 'options', Object.keys(owners), collect)
+    const optionsOf = (owner: string): object =>
+      Object.fromEntries(
+        Object.entries(given).filter(([name]) => owners[name as keyof OneApiOptions] === owner),
+      )
     const inFull = {
-      ...given.manager,
-      issuers: { default: oauthIssuer(given.issuer as unknown as IssuerOptions) },
-      apis: [{ ...given.api, issuer: 'default' } as ApiOptions<'default'>],
+      ...optionsOf('manager'),
+      issuers: { default: oauthIssuer(optionsOf('issuer') as IssuerOptions) },
+      apis: [{ ...optionsOf('api'), issuer: 'default' } as ApiOptions],
     }
     return collect(createManager<'default'>, inFull, 'options') as TokenManager<'default'>
   })

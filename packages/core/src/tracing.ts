@@ -7,7 +7,9 @@ interface Channel {
   runStores<T>(message: object, work: () => T): T
 }
 
-type Channels = Readonly<Record<'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error', Channel>>
+const stages = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
+
+type Channels = Readonly<Record<(typeof stages)[number], Channel>>
 
 interface DiagnosticsChannel {
   tracingChannel(name: string): Channels
@@ -32,15 +34,7 @@ export class Tracing<Message extends object> {
 
   /** Whether a message would be received. Make messages only then. */
   get isObserved(): boolean {
-    const channels = this.#channels
-    return (
-      channels !== undefined &&
-      (channels.start.hasSubscribers ||
-        channels.end.hasSubscribers ||
-        channels.asyncStart.hasSubscribers ||
-        channels.asyncEnd.hasSubscribers ||
-        channels.error.hasSubscribers)
-    )
+    return stages.some((stage) => this.#channels?.[stage].hasSubscribers)
   }
 
   /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */

@@ -1,5 +1,5 @@
 import { isRecord, own, refuse, shape } from '../options/check.ts'
-import { readEnvironment, type ReadUrl, urlsOf } from '../options/environment.ts'
+import { readEnvironment, urlsOf } from '../options/environment.ts'
 import { aFunction, object, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
@@ -33,27 +33,21 @@ export function checkOptions(options: TokenManagerOptions, path?: string): Check
   const issuers = own(options, 'issuers')
   return object<CheckedOptions>({
     environment: readEnvironment,
-    issuers: readIssuers(readUrl, own(options, 'fetch') !== undefined, path),
+    issuers(value, issuersPath) {
+      const read = record(
+        (one, onePath) => checkIssuer(one, path ?? onePath, readUrl, own(options, 'fetch') !== undefined),
+        'one or more issuers, by name',
+      )
+      const checked = read(value, issuersPath)
+      mustHaveOwnOrigins(checked.values())
+      return checked
+    },
     apis: readApis(isRecord(issuers) ? issuers : {}, readUrl, path),
     store: optional(readStore),
     limiter: optional(aFunction<RateLimiterFactory>('a function that creates a limiter for an API')),
     observe: optional(readObservers, []),
     fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
   })(options, 'options')
-}
-
-function readIssuers(
-  readUrl: ReadUrl,
-  ownFetch: boolean,
-  givenAt: string | undefined,
-): Reader<ReadonlyMap<string, CheckedIssuer>> {
-  const allowed = 'one or more issuers, by name'
-  const read = record((value, path) => checkIssuer(value, givenAt ?? path, readUrl, ownFetch), allowed)
-  return (value, path) => {
-    const issuers = read(value, path)
-    mustHaveOwnOrigins(issuers.values())
-    return issuers
-  }
 }
 
 /** Refuses the service's two issuers on one origin: they are different servers, so one URL was copied by mistake. */

@@ -119,8 +119,8 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
  * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
  */
 export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUrl: string | URL): T {
-  const wanted = comparable(baseUrl)
-  const api = apis.find((each) => comparable(each.baseUrl) === wanted)
+  const { href = '' } = URL.parse(String(baseUrl)) ?? {}
+  const api = apis.find((each) => withoutLastSlash(each.baseUrl) === withoutLastSlash(href))
   if (api === undefined)
     refuse('baseUrl', 'not an API of this manager', apis.map((each) => each.baseUrl).join(', '))
   return api
@@ -136,12 +136,6 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
     `Cannot obtain tokens from ${errors.length} issuers: ${reasons.join('; ')}`,
     { failures: errors },
   )
-}
-
-/** Returns a base URL as text that is the same with or without a slash at its end. */
-function comparable(baseUrl: string | URL): string | undefined {
-  const url = URL.parse(String(baseUrl))
-  return url === null ? undefined : withoutLastSlash(url.href)
 }
 
 /**

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { assertionFile } from '../credentials/assertion-file.ts'
 import type { AssertionProvider } from '../credentials/credentials.ts'
-import { TokenlaneError } from '../errors.ts'
-import { shape } from '../options/check.ts'
+import { refusingTo } from '../options/faults.ts'
+import { text } from '../options/reader.ts'
 
 /**
  * Returns an assertion that is read from a file at every token request, such as a token that Kubernetes projects into a
@@ -20,10 +20,6 @@ import { shape } from '../options/check.ts'
  * ```
  */
 export function fileAssertion(path: string): AssertionProvider {
-  if (typeof path !== 'string' || path === '')
-    throw new TokenlaneError(
-      'INVALID_OPTIONS',
-      `Cannot create assertion: \`path\` is ${shape(path)}; allowed: a file path`,
-    )
+  refusingTo('create assertion', () => text('a file path')(path, 'path'))
   return assertionFile(resolve(path))
 }

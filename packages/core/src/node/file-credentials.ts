@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { shape } from '../options/check.ts'
+import { refusingTo } from '../options/faults.ts'
+import { text } from '../options/reader.ts'
 import { type CredentialsProvider, unreadable } from '../credentials/credentials.ts'
 import { textProvider } from '../credentials/text-fields.ts'
-import { TokenlaneError } from '../errors.ts'
 import { codeOf } from './read-text.ts'
 import { readFolder } from './secret-folder.ts'
 import { readJson } from './secret-json.ts'
@@ -34,11 +34,7 @@ import { readJson } from './secret-json.ts'
  * ```
  */
 export function fileCredentials(path: string): CredentialsProvider {
-  if (typeof path !== 'string' || path === '')
-    throw new TokenlaneError(
-      'INVALID_OPTIONS',
-      `Cannot create credentials provider: \`path\` is ${shape(path)}; allowed: the path of a JSON file or folder`,
-    )
+  refusingTo('create credentials provider', () => text('the path of a JSON file or folder')(path, 'path'))
   const absolute = resolve(path)
   return textProvider(
     (form) => (isFolder(absolute) ? readFolder(absolute, form) : readJson(absolute, form)),

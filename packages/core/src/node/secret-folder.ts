@@ -7,24 +7,16 @@ import { codeOf, readText } from './read-text.ts'
 
 /** Returns the credentials in a folder with one file per field, all of one version of the folder. */
 export function readFolder(path: string, form: ClientForm): readonly ClientCredentials[] {
-  let version = versionOf(path)
-  let found = readFields(version, form)
-  // the folder was swapped meanwhile: a field may be missing that the new version has
-  for (let now = versionOf(path); now !== version; now = versionOf(path)) {
-    version = now
-    found = readFields(version, form)
-  }
+  let version: string
+  let found: ReturnType<typeof clientsFromTexts>
+  do {
+    version = versionOf(path)
+    found = clientsFromTexts((field) => readText(join(version, field)), form)
+    // a folder that was swapped meanwhile may have lacked a field
+  } while (versionOf(path) !== version)
   if ('clients' in found) return found.clients
   const faults = found.faults.map((fault) => `the file ${join(path, fault.field ?? '')} ${textFault(fault)}`)
   throw unreadable(faults.join('; '))
-}
-
-function readFields(folder: string, form: ClientForm): ReturnType<typeof clientsFromTexts> {
-  const texts = new Map<string, string | undefined>()
-  return clientsFromTexts((field) => {
-    if (!texts.has(field)) texts.set(field, readText(join(folder, field)))
-    return texts.get(field)
-  }, form)
 }
 
 /**
