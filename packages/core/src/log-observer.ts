@@ -44,16 +44,11 @@ export function logObserver(logger: Logger): Observer {
 export function nodeDebugObserver(): Observer | undefined {
   // Cloudflare Workers print for every section, whatever the environment says
   if (!globalThis.process?.env?.['NODE_DEBUG']) return undefined
-  const util = builtinModule('node:util') as { debuglog?: (section: string) => DebugLog } | undefined
+  const util = builtinModule('node:util') as Partial<typeof import('node:util')> | undefined
   const log = util?.debuglog?.('tokenlane')
   if (log?.enabled !== true) return undefined
   const describe = describer()
   return (event) => log('%s', describe(event)[1])
-}
-
-interface DebugLog {
-  (format: string, line: string): void
-  readonly enabled: boolean
 }
 
 type EventType = TokenlaneEvent['type']

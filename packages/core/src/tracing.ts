@@ -1,19 +1,8 @@
 import { builtinModule } from './runtime/builtin-module.ts'
 
-/** A channel of `node:diagnostics_channel`, as far as it is used here. */
-interface Channel {
-  readonly hasSubscribers: boolean
-  publish(message: object): void
-  runStores<T>(message: object, work: () => T): T
-}
+type DiagnosticsChannel = typeof import('node:diagnostics_channel')
 
 const stages = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
-
-type Channels = Readonly<Record<(typeof stages)[number], Channel>>
-
-interface DiagnosticsChannel {
-  tracingChannel(name: string): Channels
-}
 
 /**
  * Publishes the stages of one kind of operation on a tracing channel: `start` and `end` around its synchronous part,
@@ -25,7 +14,7 @@ interface DiagnosticsChannel {
  * @see https://nodejs.org/api/diagnostics_channel.html#class-tracingchannel
  */
 export class Tracing<Message extends object> {
-  readonly #channels: Channels | undefined
+  readonly #channels: ReturnType<DiagnosticsChannel['tracingChannel']> | undefined
 
   constructor(name: `tokenlane:${string}`) {
     const channel = builtinModule('node:diagnostics_channel') as DiagnosticsChannel | undefined

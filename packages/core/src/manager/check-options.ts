@@ -1,6 +1,7 @@
-import { isRecord, own, refuse, shape } from '../options/check.ts'
+import { isRecord, mustBeObject, own, refuse, shape } from '../options/check.ts'
 import { readEnvironment, urlsOf } from '../options/environment.ts'
-import { aFunction, object, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
+import { withAllFaults } from '../options/faults.ts'
+import { aFunction, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
@@ -33,14 +34,19 @@ export function checkOptions(options: TokenManagerOptions, path?: string): Check
   const issuers = own(options, 'issuers')
   return object<CheckedOptions>({
     environment: readEnvironment,
-    issuers(value, issuersPath) {
-      const read = record(
-        (one, onePath) => checkIssuer(one, path ?? onePath, readUrl, own(options, 'fetch') !== undefined),
-        'one or more issuers, by name',
+    issuers(given, issuersPath) {
+      mustBeObject(given, issuersPath)
+      const entries = Object.entries(given)
+      if (entries.length === 0) refuse(issuersPath, 'empty', 'one or more issuers, by name')
+      const ownFetch = own(options, 'fetch') !== undefined
+      const read = withAllFaults((collect) =>
+        entries.map(([name, one]) => {
+          const issuerPath = path ?? `${issuersPath}.${name}`
+          return [name, collect(checkIssuer, one, issuerPath, readUrl, ownFetch) as CheckedIssuer] as const
+        }),
       )
-      const checked = read(value, issuersPath)
-      mustHaveOwnOrigins(checked.values())
-      return checked
+      mustHaveOwnOrigins(read.map(([, issuer]) => issuer))
+      return new Map(read)
     },
     apis: readApis(isRecord(issuers) ? issuers : {}, readUrl, path),
     store: optional(readStore),

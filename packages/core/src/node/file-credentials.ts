@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { refusingTo } from '../options/faults.ts'
 import { text } from '../options/reader.ts'
-import { type CredentialsProvider, unreadable } from '../credentials/credentials.ts'
+import type { CredentialsProvider } from '../credentials/credentials.ts'
 import { textProvider } from '../credentials/text-fields.ts'
-import { codeOf } from './read-text.ts'
+import { ifThere } from './read-text.ts'
 import { readFolder } from './secret-folder.ts'
 import { readJson } from './secret-json.ts'
 
@@ -36,16 +36,9 @@ import { readJson } from './secret-json.ts'
 export function fileCredentials(path: string): CredentialsProvider {
   refusingTo('create credentials provider', () => text('the path of a JSON file or folder')(path, 'path'))
   const absolute = resolve(path)
+  const isFolder = (): boolean => ifThere(() => statSync(absolute).isDirectory(), absolute) === true
   return textProvider(
-    (form) => (isFolder(absolute) ? readFolder(absolute, form) : readJson(absolute, form)),
+    (form) => (isFolder() ? readFolder(absolute, form) : readJson(absolute, form)),
     () => absolute,
   )
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-  } catch (error) {
-    throw unreadable(`${path} cannot be read (${codeOf(error)})`)
-  }
 }

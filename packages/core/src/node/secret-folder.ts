@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
 import type { ClientForm } from '../credentials/client.ts'
 import { clientsFromTexts, textFault } from '../credentials/text-fields.ts'
-import { codeOf, readText } from './read-text.ts'
+import { ifThere, readText } from './read-text.ts'
 
 /** Returns the credentials in a folder with one file per field, all of one version of the folder. */
 export function readFolder(path: string, form: ClientForm): readonly ClientCredentials[] {
@@ -24,17 +24,7 @@ export function readFolder(path: string, form: ClientForm): readonly ClientCrede
  * read and not followed, since what it points at may be removed in the meantime.
  */
 function versionOf(path: string): string {
-  const version = ifThere(() => readlinkSync(join(path, '..data')), path)
-  return version === undefined ? (ifThere(() => realpathSync(path), path) ?? path) : resolve(path, version)
-}
-
-/** Returns `undefined` for what does not exist, or is not a link. */
-function ifThere(look: () => string, path: string): string | undefined {
-  try {
-    return look()
-  } catch (error) {
-    const code = codeOf(error)
-    if (code === 'ENOENT' || code === 'EINVAL') return undefined
-    throw unreadable(`the folder ${path} cannot be read (${code})`)
-  }
+  const folder = `the folder ${path}`
+  const version = ifThere(() => readlinkSync(join(path, '..data')), folder, 'EINVAL')
+  return version === undefined ? (ifThere(() => realpathSync(path), folder) ?? path) : resolve(path, version)
 }

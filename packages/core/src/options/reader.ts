@@ -55,19 +55,6 @@ export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> 
   }
 }
 
-/** Reads an object whose names are the caller's choice, each value by the same reader. */
-export function record<T>(item: Reader<T>, allowed: string): Reader<ReadonlyMap<string, T>> {
-  return (value, path) => {
-    mustBeObject(value, path)
-    const entries = Object.entries(value)
-    if (entries.length === 0) refuse(path, 'empty', allowed)
-    return withAllFaults(
-      (collect) =>
-        new Map(entries.map(([name, given]) => [name, collect(item, given, `${path}.${name}`) as T])),
-    )
-  }
-}
-
 /** Reads what fits, as it is. */
 function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader<T> {
   return (value, path) => (fits(value as T) ? (value as T) : refuse(path, shape(value), allowed))

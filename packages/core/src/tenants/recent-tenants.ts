@@ -20,12 +20,6 @@ interface Tenant<Issuer extends string> extends Behind {
   usedAt: number
 }
 
-interface RecentTenants<Issuer extends string> {
-  /** Returns the manager of a tenant. What is behind it is looked up at each call. */
-  get(id: string): TokenManager<Issuer>
-  closeAll(): Promise<void>
-}
-
 /**
  * Keeps the managers of tenants: each is created on first use, and dropped when others were used more recently. A manager
  * that is not idle is never dropped. No timer runs for any of this.
@@ -35,7 +29,7 @@ interface RecentTenants<Issuer extends string> {
 export function recentTenants<Issuer extends string>(
   most: number,
   create: (id: string, tokens: object) => Behind,
-): RecentTenants<Issuer> {
+): { get(id: string): TokenManager<Issuer>; closeAll(): Promise<void> } {
   /** The least recently used first. */
   const tenants = new Map<string, Tenant<Issuer>>()
   let isClosed = false
@@ -78,6 +72,7 @@ export function recentTenants<Issuer extends string>(
   }
 
   return {
+    // what is behind a manager is looked up at each call
     get: (id) => use(id).tokens,
     async closeAll() {
       isClosed = true

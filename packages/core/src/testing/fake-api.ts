@@ -24,24 +24,20 @@ type FakeApiSettings = CheckedFakeApi &
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
 /** Every 401 renews the token at once, but once for each call. */
-function rejectionsOf({
-  baseUrl: api,
-  issuer,
-  option,
-  token,
-  emit,
-}: Omit<FakeApiSettings, 'ratePolicy'>): ProtectedApiOptions['rejections'] {
+function rejectionsOf(api: Omit<FakeApiSettings, 'ratePolicy'>): ProtectedApiOptions['rejections'] {
+  const { token, emit, option } = api
+  const names = { issuer: api.issuer, api: api.baseUrl }
   return {
     refusedSince: undefined,
     refused({ token: refused, resends }) {
       if (resends > 0) return undefined
       token.invalidate(refused)
-      emit?.({ type: 'token.rejected', issuer, api })
+      emit?.({ type: 'token.rejected', ...names })
       return 0
     },
     async wait() {},
     accepted() {},
-    reportFinal: () => emit?.({ type: 'rejection.repeated', issuer, api, option }),
+    reportFinal: () => emit?.({ type: 'rejection.repeated', ...names, option }),
   }
 }
 
