@@ -13,9 +13,6 @@ export interface Logger {
 /** In characters: reasons of others are part of a line. */
 const longestLine = 2_000
 
-/** From least to most urgent. */
-type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-
 /**
  * Returns an observer that writes one line in plain words for each event, at a fitting level: `error` while calls
  * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for individual calls. A failure
@@ -53,7 +50,7 @@ export function nodeDebugObserver(): Observer | undefined {
 
 type EventType = TokenlaneEvent['type']
 type EventOf<Type extends EventType> = Extract<TokenlaneEvent, { readonly type: Type }>
-type Line = readonly [level: LogLevel, line: string]
+type Line = readonly [level: keyof Logger, line: string]
 
 const debug = (line: string): Line => ['debug', line]
 const info = (line: string): Line => ['info', line]

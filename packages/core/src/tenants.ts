@@ -6,7 +6,7 @@ import { refusingTo } from './options/faults.ts'
 import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './options/reader.ts'
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
-import { sharedLimits } from './tenants/fair-limits.ts'
+import { SharedLimits } from './tenants/fair-limits.ts'
 import type { RateLimiterFactory } from './queue/limiter-factory.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './token-manager.ts'
@@ -86,8 +86,12 @@ const read = object<ReadAs<TenantsOptions>>({
 export function createTenants<const Issuer extends string>(options: TenantsOptions<Issuer>): Tenants<Issuer> {
   mustBeSupportedRuntime()
   const { options: optionsOf, most, limits } = refusingTo('create tenants', () => read(options, 'options'))
-  const shared = sharedLimits()
-  const limiterOf = limits === 'shared' ? shared.limiterOf : ownLimiter
+  const shared = new SharedLimits()
+  const limiterOf = (id: string, create: RateLimiterFactory | undefined): RateLimiterFactory | undefined => {
+    if (limits === 'shared') return (api) => shared.join(api, create)
+    // a limiter keeps one budget for each base URL, so a tenant's own one is kept under its name
+    return create && ((api) => create({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
+  }
   const recent = recentTenants<Issuer>(most, (id, tokens) =>
     refusingTo(`use tenant "${id}"`, () => {
       const own = optionsOf(id)
@@ -114,9 +118,4 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-/** A limiter keeps one budget for each base URL, so a tenant's own one is kept under its name. */
-function ownLimiter(id: string, create: RateLimiterFactory | undefined): RateLimiterFactory | undefined {
-  return create && ((api) => create({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
 }

@@ -73,7 +73,7 @@ export interface TokenEndpoint extends Pick<AskedIssuer, 'url' | 'option'>, AskO
 export type FormField = readonly [name: string, value: string]
 
 /** What all issuers of a manager have in common. */
-export interface AskOptions {
+interface AskOptions {
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
   readonly fetch: typeof globalThis.fetch | undefined
   /** Called with every URL of the issuer just before it is asked. */

@@ -8,7 +8,7 @@ import { flightsOfRequests } from '../token/flights-of-requests.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
 import { flightsOfProcess } from '../token/single-flight.ts'
 import type { ShareTokens } from '../store/token-store.ts'
-import type { AskOptions, TokenEndpoint } from '../issuer/protocol.ts'
+import type { TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource } from '../issuer/token-source.ts'
 import type { TokenlaneErrorCode } from '../errors.ts'
 import { withCredentials } from '../issuer/with-credentials.ts'
@@ -25,16 +25,6 @@ export interface IssuerStatus {
   readonly contested?: true
 }
 
-/** What an issuer is put together of. */
-interface ManagedIssuerOptions {
-  readonly name: string
-  readonly checked: CheckedIssuer
-  readonly askOptions: AskOptions
-  readonly emit: Emit
-  /** Shares tokens with other processes. */
-  readonly share: ShareTokens | undefined
-}
-
 /** Wires one issuer: its credentials, the requests to it, and its token. Nothing is requested before the first call. */
 export class ManagedIssuer {
   readonly credentials: CredentialRotation
@@ -45,25 +35,25 @@ export class ManagedIssuer {
   readonly token: RenewingToken
   readonly contested: ContestedToken
 
-  constructor({ name, checked, askOptions, emit, share }: ManagedIssuerOptions) {
-    const { url, credentials, clientAuthentication: method, proofs, protocol, renewBefore, maxWait } = checked
-    this.contested = new ContestedToken(name, emit)
-    const form = { method, forms: proofs.map((proof) => proof.form) }
-    const lifetime = { lifetime: checked.secretLifetime, notices: checked.notices }
-    this.credentials = new CredentialRotation({ issuer: name, credentials, form, lifetime, emit })
-    this.requestTimeout = Math.min(checked.requestTimeout, maxWait)
-    const endpoint: TokenEndpoint = {
-      ...checked,
-      ...askOptions,
-      issuer: name,
-      asking: protocol.asking?.(checked),
-    }
+  /** @param share shares its tokens with other processes. */
+  constructor(
+    asked: CheckedIssuer & Omit<TokenEndpoint, 'asking'>,
+    emit: Emit,
+    share: ShareTokens | undefined,
+  ) {
+    const { issuer, url, credentials, clientAuthentication, proofs, protocol, renewBefore, maxWait } = asked
+    this.contested = new ContestedToken(issuer, emit)
+    const form = { method: clientAuthentication, forms: proofs.map((proof) => proof.form) }
+    const lifetime = { lifetime: asked.secretLifetime, notices: asked.notices }
+    this.credentials = new CredentialRotation({ issuer, credentials, form, lifetime, emit })
+    this.requestTimeout = Math.min(asked.requestTimeout, maxWait)
+    const endpoint = { ...asked, asking: protocol.asking?.(asked) }
     this.issuing = askIssuer(endpoint, this.requestTimeout)
     // half of the wait: if the process that asks ends, another one that waits has as much time to ask
     const lease = Math.min(this.requestTimeout, maxWait / 2)
     const shared = share?.(this.issuing, endpoint, lease, this.credentials.initial()) ?? this.issuing
     this.token = new RenewingToken(withCredentials(this.credentials, shared, this.requestTimeout), {
-      issuer: name,
+      issuer,
       endpoint: url.origin + url.pathname,
       renewBefore,
       maxWait,

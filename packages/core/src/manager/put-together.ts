@@ -40,11 +40,11 @@ export function putTogether(
   if (debug !== undefined) observers.add(debug)
   const { fetch, store, limiter } = options
   const share = store && sharingBy(store, emit)
-  const askOptions = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: tokens }
+  const asking = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: tokens }
   const issuers = new Map(
     Array.from(options.issuers, ([name, checked]) => [
       name,
-      new ManagedIssuer({ name, checked, askOptions, emit, share }),
+      new ManagedIssuer({ ...checked, ...asking, issuer: name }, emit, share),
     ]),
   )
   const callsUnderWay = new CallsUnderWay()

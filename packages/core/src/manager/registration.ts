@@ -23,16 +23,13 @@ export interface ManagerStatus<Issuer extends string = string> {
   readonly apis: readonly ApiStatus[]
 }
 
-/** One issuer of a manager. */
-interface IssuerPart {
-  readonly token: Pick<RenewingToken, 'live' | 'wait' | 'isIdle' | 'close'>
-  status(): IssuerStatus
-}
-
 /** What a manager is put together of. */
 interface RegistrationParts {
   /** By name. */
-  readonly issuers: ReadonlyMap<string, IssuerPart>
+  readonly issuers: ReadonlyMap<
+    string,
+    { readonly token: Pick<RenewingToken, 'live' | 'wait' | 'isIdle' | 'close'>; status(): IssuerStatus }
+  >
   readonly apis: readonly ProtectedApi[]
   readonly callsUnderWay: CallsUnderWay
   readonly observers: Observers

@@ -222,21 +222,21 @@ class FairLimits {
   }
 }
 
-/** Returns what makes the limiters of tenants: those whose APIs have the same base URL and policy share their limits. */
-export function sharedLimits(): {
-  readonly limiterOf: (id: string, create: RateLimiterFactory | undefined) => RateLimiterFactory
-  /** Ends what tenants share, after the last of them was closed. */
-  readonly close: () => Promise<void>
-} {
-  const all = new Map<string, FairLimits>()
-  return {
-    limiterOf: (_, create) => (api) => {
-      // without its functions
-      const key = JSON.stringify(api)
-      const shared = all.get(key) ?? new FairLimits(api, create)
-      all.set(key, shared)
-      return shared.join(api)
-    },
-    close: async () => void (await Promise.all(Array.from(all.values(), (shared) => shared.close()))),
+/** The limits that tenants share: all those whose APIs have the same base URL and policy. */
+export class SharedLimits {
+  readonly #all = new Map<string, FairLimits>()
+
+  /** Returns the limiter of one more tenant. */
+  join(api: LimitedApi, create: RateLimiterFactory | undefined): RateLimiter {
+    // without its functions
+    const key = JSON.stringify(api)
+    const limits = this.#all.get(key) ?? new FairLimits(api, create)
+    this.#all.set(key, limits)
+    return limits.join(api)
+  }
+
+  /** Ends the limiters, after the last of the tenants was closed. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#all.values(), (limits) => limits.close()))
   }
 }
