@@ -3,7 +3,7 @@ import type { AccessToken } from './token/access-token.ts'
 import type { Api } from './send/api.ts'
 import type { TokenManagerOptions } from './manager/manager-options.ts'
 import type { ManagerStatus } from './manager/registration.ts'
-import { createManager } from './manager/put-together.ts'
+import { putTogether } from './manager/put-together.ts'
 import type { Observer } from './events.ts'
 import type { RatePolicy } from './queue/rate-policy.ts'
 
@@ -92,5 +92,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
 export function createTokenManager<const Issuer extends string>(
   options: TokenManagerOptions<Issuer>,
 ): TokenManager<Issuer> {
-  return createManager(options)
+  // what messages and events name as their manager, before it has its functions
+  const tokens = {} as TokenManager<Issuer>
+  return Object.assign(tokens, putTogether(options, tokens).functions)
 }

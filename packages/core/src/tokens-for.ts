@@ -1,7 +1,7 @@
 import type { IssuerOptions } from './issuer/issuer-options.ts'
 import { oauthIssuer } from './issuer/oauth-issuer.ts'
 import type { ApiOptions, TokenManagerOptions } from './manager/manager-options.ts'
-import { createManager } from './manager/put-together.ts'
+import { putTogether } from './manager/put-together.ts'
 import { mustBeObject } from './options/check.ts'
 import { withAllFaults } from './options/faults.ts'
 import { mustBeKnown } from './options/reader.ts'
@@ -71,6 +71,7 @@ export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
       issuers: { default: oauthIssuer(optionsOf('issuer') as IssuerOptions) },
       apis: [{ ...optionsOf('api'), issuer: 'default' } as ApiOptions],
     }
-    return collect(createManager<'default'>, inFull, 'options') as TokenManager<'default'>
+    const tokens = {} as TokenManager<'default'>
+    return Object.assign(tokens, collect(putTogether, inFull, tokens, { path: 'options' })?.functions)
   })
 }

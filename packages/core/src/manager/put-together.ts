@@ -14,7 +14,6 @@ import { Rejections } from '../send/rejections.ts'
 import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
 import { sharingBy } from '../store/token-store.ts'
 import { processMustKeepFloor } from '../tls/tls-floor.ts'
-import type { TokenManager } from '../token-manager.ts'
 
 /**
  * Puts a manager together of the issuers and the APIs that its options name.
@@ -27,7 +26,7 @@ import type { TokenManager } from '../token-manager.ts'
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
-  { tenant, path }: { readonly tenant?: string | undefined; readonly path?: string | undefined },
+  { tenant, path }: { readonly tenant?: string; readonly path?: string } = {},
 ): Registration {
   mustBeSupportedRuntime()
   processMustKeepFloor((reason) => {
@@ -61,18 +60,4 @@ export function putTogether(
   for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
   managers.set(tokens, { options, issuers })
   return registration
-}
-
-/**
- * Creates a manager.
- *
- * @param path as of `putTogether`.
- */
-export function createManager<Issuer extends string>(
-  options: TokenManagerOptions,
-  path?: string,
-): TokenManager<Issuer> {
-  // what messages and events name as their manager, before it has its functions
-  const tokens = {} as TokenManager<Issuer>
-  return Object.assign(tokens, putTogether(options, tokens, { path }).functions)
 }

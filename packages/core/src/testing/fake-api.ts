@@ -3,7 +3,7 @@ import type { CheckedFakeApi } from './fake-options.ts'
 import type { FakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
 import type { LimitedApi } from '../queue/limiter-factory.ts'
-import type { RateLimiter } from '../queue/rate-limiter.ts'
+import type { NotBefore, Permit, RateLimiter } from '../queue/rate-limiter.ts'
 import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
@@ -43,22 +43,31 @@ function rejectionsOf(api: Omit<FakeApiSettings, 'ratePolicy'>): ProtectedApiOpt
 
 /** One API of a fake manager. Its calls wait for as long as it is held, and for nothing else. */
 export class FakeApi extends ProtectedApi {
-  readonly #steered: Steered
   readonly #isLimited: boolean
+  readonly #holds = new Set<object>()
+  readonly #serve: () => void
   #calls = 0
+  /** Attempts that went, but for those that were given back unsent. */
+  #sends = 0
+  /** How many attempts to come are refused. */
+  #refusals = 0
 
   constructor({ ratePolicy, ...settings }: FakeApiSettings) {
-    const steered = new Steered()
-    const refuses = (report: Report): boolean => {
-      if (steered.refusals === 0) return refusesToken(report)
-      steered.refusals -= 1
-      return true
+    let limited: LimitedApi | undefined
+    const limiter = (api: LimitedApi): RateLimiter => {
+      limited = api
+      return {
+        take: () => this.#take(),
+        // above 0, so that a held call counts as one that must wait
+        forecast: () => (this.#holds.size > 0 ? Number.MIN_VALUE : 0),
+        setPolicy() {},
+      }
     }
-    const limiter = (limited: LimitedApi): RateLimiter => steered.limiterOf(limited)
+    const refuses = (report: Report): boolean => this.#refuses(report)
     const rejections = rejectionsOf(settings)
     super({ ...settings, ratePolicy: withoutPauses(ratePolicy ?? none), limiter, rejections, refuses })
-    this.#steered = steered
     this.#isLimited = ratePolicy !== undefined
+    this.#serve = () => limited?.unitsAvailable()
   }
 
   override send<T>(
@@ -80,49 +89,36 @@ export class FakeApi extends ProtectedApi {
   }
 
   counts(): CallCounts {
-    return { calls: this.#calls, sends: this.#steered.sends, queued: this.status().queued ?? 0 }
+    return { calls: this.#calls, sends: this.#sends, queued: this.status().queued ?? 0 }
   }
 
   /** Takes the response to the next attempt for a 401. */
   refuseOnce(): void {
-    this.#steered.refusals += 1
+    this.#refusals += 1
   }
 
   /** Lets no call go until `release` with the same object. */
   hold(by: object): void {
-    this.#steered.holds.add(by)
+    this.#holds.add(by)
   }
 
   /** Ends one hold, or all of them. */
   release(by?: object): void {
-    if (by === undefined) this.#steered.holds.clear()
-    else this.#steered.holds.delete(by)
-    this.#steered.unitsAvailable()
+    if (by === undefined) this.#holds.clear()
+    else this.#holds.delete(by)
+    this.#serve()
   }
-}
 
-/** What a test steers of an API, and what it counts: its limiter has no limits. */
-class Steered {
-  /** Who holds the API at this moment. */
-  readonly holds = new Set<object>()
-  /** Attempts that went, but for those that were given back unsent. */
-  sends = 0
-  /** How many attempts to come are refused. */
-  refusals = 0
-  unitsAvailable = (): void => {}
+  #take(): Permit | NotBefore {
+    if (this.#holds.size > 0) return Infinity
+    this.#sends += 1
+    return { answered() {}, ended() {}, cancel: () => (this.#sends -= 1) }
+  }
 
-  limiterOf(limited: LimitedApi): RateLimiter {
-    this.unitsAvailable = () => limited.unitsAvailable()
-    return {
-      take: () => {
-        if (this.holds.size > 0) return Infinity
-        this.sends += 1
-        return { answered() {}, ended() {}, cancel: () => (this.sends -= 1) }
-      },
-      // above 0, so that a held call counts as one that must wait
-      forecast: () => (this.holds.size > 0 ? Number.MIN_VALUE : 0),
-      setPolicy() {},
-    }
+  #refuses(report: Report): boolean {
+    if (this.#refusals === 0) return refusesToken(report)
+    this.#refusals -= 1
+    return true
   }
 }
 
