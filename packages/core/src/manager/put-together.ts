@@ -33,10 +33,9 @@ export function putTogether(
     throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
   })
   const options = checkOptions(given, path)
-  const observers = observersOf(options.observe, tokens, tenant)
+  const debug = nodeDebugObserver() ?? []
+  const observers = observersOf([options.observe, debug].flat(), tokens, tenant)
   const { emit } = observers
-  const debug = nodeDebugObserver()
-  if (debug !== undefined) observers.add(debug)
   const { fetch, store, limiter } = options
   const share = store && sharingBy(store, emit)
   const asking = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: tokens }

@@ -8,20 +8,16 @@ import { readText } from './read-text.ts'
 export function readJson(path: string, form: ClientForm): readonly ClientCredentials[] {
   const text = readText(path)
   if (!text) throw unreadable(`the file ${path} is ${text === undefined ? 'missing' : 'empty'}`)
-  const content = parse(text)
-  if (content === undefined) throw unreadable(`the file ${path} is not JSON`)
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    // without the reason, which quotes the text
+    throw unreadable(`the file ${path} is not JSON`)
+  }
   if (!Array.isArray(content)) return [clientIn(content, path, '', form)]
   if (content.length === 0) throw unreadable(`the file ${path} is an empty array`)
   return content.map((client, index) => clientIn(client, path, `[${index}]`, form))
-}
-
-/** Without the reason, which quotes the text. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** @param position of the client in the file's array, as `[0]`; empty where the file is one client. */
