@@ -297,6 +297,16 @@ test('the limiter of an application is made once for an API, for all tenants, an
   expect([made, closed]).toEqual([[baseUrl], 1])
 })
 
+test('the limiter of an application learns which calls the API refused', async () => {
+  const answered: unknown[] = []
+  const permit = { answered: (isRefused?: boolean) => void answered.push(isRefused), ended() {}, cancel() {} }
+  const limiter = () => ({ take: () => permit, forecast: () => 0 })
+  const { call, answers } = tenantsSharing({ ...perSecond, accounting: 'learned' }, { limiter })
+  answers.push({ status: 429, retryAfter: '1' })
+  await Promise.all([call('a'), pass(2_000)])
+  expect(answered).toEqual([true, false])
+})
+
 test.each([
   [
     'in a pause longer than maxWait',

@@ -116,8 +116,8 @@ class FairLimits {
       this.#serveSoon()
     }
     return {
-      answered: () => {
-        permit.answered()
+      answered: (isRefused) => {
+        permit.answered(isRefused)
         this.#answered = call.order
         ended(true)
       },
