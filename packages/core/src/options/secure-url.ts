@@ -26,22 +26,14 @@ export function withoutLastSlash(text: string): string {
   return text.replace(/\/+$/, '')
 }
 
+const loopback = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
+
 function mustBeLoopback(url: URL, path: string, allowed: boolean): void {
-  if (allowed && isLoopback(url.hostname)) return
-  const fix = isLoopback(url.hostname)
-    ? 'use https:, or set `allowInsecureLoopback: true` on its issuer'
-    : 'use https:'
+  const isLoopback = loopback.test(url.hostname)
+  if (allowed && isLoopback) return
+  const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
   throw new TokenlaneError(
     'INSECURE_TRANSPORT',
     `Cannot create token manager: \`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
-  )
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(?:\.\d{1,3}){3}$/.test(hostname)
   )
 }

@@ -22,7 +22,7 @@ interface Tenant<Issuer extends string> extends Behind {
 
 /**
  * Keeps the managers of tenants: each is created on first use, and dropped when others were used more recently. A manager
- * that is not idle is never dropped. No timer runs for any of this.
+ * is never dropped unless it is idle and a new one would send as many calls. No timer runs for any of this.
  *
  * @param create puts the manager of a tenant together; `tokens` is what messages and events name as the manager.
  */
@@ -67,7 +67,12 @@ export function recentTenants<Issuer extends string>(
     for (const [id, tenant] of tenants) {
       looks += 1
       if (tenants.size <= most || tenant.usedAt > usedBefore || looks > mostLooks) return
-      if (isUnused(tenant)) void drop(id)
+      if (!tenant.isIdle()) continue
+      const { apis } = tenant.functions.status()
+      const newOneSendsAsMany = apis.every(
+        ({ pausedUntil, quotaUsed }) => pausedUntil === undefined && (tenant.hasLimiter || !quotaUsed),
+      )
+      if (newOneSendsAsMany) void drop(id)
     }
   }
 
@@ -79,13 +84,4 @@ export function recentTenants<Issuer extends string>(
       await Promise.all(Array.from(tenants.values(), ({ functions }) => functions.close()))
     },
   }
-}
-
-/** Whether no call is under way, no token is being renewed, and another manager would send as many calls now. */
-function isUnused(tenant: Behind): boolean {
-  const { apis } = tenant.functions.status()
-  return (
-    tenant.isIdle() &&
-    apis.every(({ pausedUntil, quotaUsed }) => pausedUntil === undefined && (tenant.hasLimiter || !quotaUsed))
-  )
 }
