@@ -43,9 +43,9 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
         const { token, lifetime } = await traced(endpoint, reason, () =>
           requestToken(endpoint, client, timeout.signal()),
         )
-        const expiry = Expiry.of(lifetime, start)
+        const expiry = new Expiry(lifetime, start)
         // a slow response with a short token, or one that was read after the machine slept
-        if (expiry.isOver()) throw tooLate(endpoint)
+        if (expiry.remaining() <= 0) throw tooLate(endpoint)
         return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
       } finally {
         timeout.clear()

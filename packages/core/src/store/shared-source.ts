@@ -135,5 +135,5 @@ export class SharedSource implements ClientTokenSource {
 function grantOf({ token, lifetime, expiresAt }: StoredToken, expiresIn: number = lifetime): Grant {
   // our clock and that of the process that wrote it may differ: no token has more left than it ever had
   const left = Math.min(expiresAt - Date.now(), expiresIn, lifetime)
-  return { token, lifetime, expiry: Expiry.of(left, moment()) }
+  return { token, lifetime, expiry: new Expiry(left, moment()) }
 }

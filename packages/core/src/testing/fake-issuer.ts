@@ -15,7 +15,7 @@ export type TokenFailure = Extract<
 >
 
 /** The same in every run, so that it can stand in a snapshot. */
-const end = Expiry.of(Date.UTC(2100, 0), { wall: 0, monotonic: 0 })
+const end = new Expiry(Date.UTC(2100, 0), { wall: 0, monotonic: 0 })
 
 /** An issuer that does not exist: its token is there at once, valid for ever, and another one after each 401. */
 export interface FakeIssuer {

@@ -16,7 +16,7 @@ const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 const setWall = (by: number): unknown => vi.setSystemTime(Date.now() + by)
 
 test('what is left is what the clock says that leaves less', () => {
-  const expiry = Expiry.of(hour, moment())
+  const expiry = new Expiry(hour, moment())
   expect(expiry.remaining()).toBe(hour)
   setWall(10 * minute)
   expect(expiry.remaining()).toBe(50 * minute)

@@ -8,26 +8,13 @@ export class Expiry {
   readonly #wall: number
   readonly #monotonic: number
 
-  private constructor(wall: number, monotonic: number) {
-    this.#wall = wall
-    this.#monotonic = monotonic
+  /** The end of `lifetime` milliseconds that begin at `start`. */
+  constructor(lifetime: number, start: Moment) {
+    this.#wall = start.wall + lifetime
+    this.#monotonic = start.monotonic + lifetime
   }
 
-  /** Returns the end of `lifetime` milliseconds that begin at `start`. */
-  static of(lifetime: number, start: Moment): Expiry {
-    return new Expiry(start.wall + lifetime, start.monotonic + lifetime)
-  }
-
-  /** Returns the moment `by` milliseconds before the end. */
-  sooner(by: number): Expiry {
-    return new Expiry(this.#wall - by, this.#monotonic - by)
-  }
-
-  isOver(): boolean {
-    return Date.now() >= this.#wall || performance.now() >= this.#monotonic
-  }
-
-  /** Returns how many milliseconds are left, by the clock that leaves less. */
+  /** Returns how many milliseconds are left, by the clock that leaves less; 0 or less after the end. */
   remaining(): number {
     return Math.min(this.#wall - Date.now(), this.#monotonic - performance.now())
   }

@@ -3,28 +3,25 @@ import type { Expiry } from '../time/expiry.ts'
 const redacted = '[redacted]'
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
+/** When a token's renewal begins, and when calls wait for it: in milliseconds before the token expires. */
+interface TokenMargins {
+  readonly renewBefore: number
+  readonly floor: number
+}
+
 /** A bearer token (RFC 6750). Only `value` reveals it: printed, logged or as JSON, the token is `[redacted]`. */
 export class AccessToken {
   readonly #value: string
   readonly #issuer: string
   readonly #expiry: Expiry
-  readonly #authorization: string
-  readonly #freshness: Expiry
-  readonly #floor: number
+  readonly #margins: TokenMargins
 
   /** @internal Tokens come from `getToken`. */
-  constructor(
-    value: string,
-    issuer: string,
-    expiry: Expiry,
-    margins: { renewBefore: number; floor: number },
-  ) {
+  constructor(value: string, issuer: string, expiry: Expiry, margins: TokenMargins) {
     this.#value = value
     this.#issuer = issuer
     this.#expiry = expiry
-    this.#authorization = `Bearer ${value}`
-    this.#freshness = expiry.sooner(Math.max(margins.renewBefore, margins.floor))
-    this.#floor = margins.floor
+    this.#margins = margins
   }
 
   /** The token itself, in plain text. Keep it out of logs. */
@@ -56,7 +53,7 @@ export class AccessToken {
 
   /** @internal Returns the value of the `Authorization` header for this token. */
   static authorization(token: AccessToken): string {
-    return token.#authorization
+    return `Bearer ${token.#value}`
   }
 
   /**
@@ -64,16 +61,18 @@ export class AccessToken {
    * only if a renewal fails, `expired` not at all.
    */
   static age(token: AccessToken): 'fresh' | 'aging' | 'old' | 'expired' {
-    if (!token.#freshness.isOver()) return 'fresh'
     const left = token.#expiry.remaining()
-    if (left > token.#floor) return 'aging'
+    const { renewBefore, floor } = token.#margins
+    if (left > Math.max(renewBefore, floor)) return 'fresh'
+    if (left > floor) return 'aging'
     return left > 0 ? 'old' : 'expired'
   }
 
   /** @internal Returns the milliseconds until calls wait for a renewal or, if they already do, until the token expires. */
   static timeUntilOld(token: AccessToken): number {
     const left = token.#expiry.remaining()
-    return left > token.#floor ? left - token.#floor : Math.max(0, left)
+    const { floor } = token.#margins
+    return left > floor ? left - floor : Math.max(0, left)
   }
 }
 

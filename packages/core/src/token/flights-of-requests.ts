@@ -16,31 +16,29 @@ const lookInterval = 10
 export const flightsOfRequests: Flights = {
   mayRunUnawaited: () => requestKeeper() !== undefined,
   share(result) {
-    const seen: { at: number; token?: AccessToken; error?: unknown } = { at: performance.now() }
-    const isOver = (): boolean => 'token' in seen || 'error' in seen
+    let seenAt = performance.now()
+    let outcome: PromiseSettledResult<AccessToken> | undefined
     // the timer ends with the request, and nothing else says so; it comes first, since it says where no request is
-    const timer = startTimer(() => (seen.at = performance.now()))
+    const timer = startTimer(() => (seenAt = performance.now()))
     const kept = outliveRequest(result)
-    result
-      .then(
-        (token) => (seen.token = token),
-        (error: unknown) => (seen.error = error),
-      )
-      .finally(() => clearInterval(timer))
+    void Promise.allSettled([result]).then(([settled]) => {
+      outcome = settled
+      clearInterval(timer)
+    })
     let hasBegun = false
     // what joins before is the call that began the renewal
     queueMicrotask(() => (hasBegun = true))
-    const isLost = (): boolean => !isOver() && performance.now() - seen.at > longestSilence
+    const isLost = (): boolean => outcome === undefined && performance.now() - seenAt > longestSilence
     return {
-      get isLost() {
-        return isLost()
-      },
+      isLost,
       async join() {
         if (!hasBegun) return kept
-        while (!isOver() && !isLost()) await new Promise((resolve) => setTimeout(resolve, lookInterval))
-        if (seen.token !== undefined) return seen.token
+        while (outcome === undefined && !isLost()) await new Promise((look) => setTimeout(look, lookInterval))
+        if (outcome?.status === 'fulfilled') return outcome.value
         // of a lost one, another is due
-        throw (seen.error as Error | undefined) ?? new Error('The request that renewed the token has ended')
+        throw (
+          (outcome?.reason as Error | undefined) ?? new Error('The request that renewed the token has ended')
+        )
       },
     }
   },

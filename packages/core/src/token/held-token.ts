@@ -18,8 +18,6 @@ const longestFloor = 10_000
 export class HeldToken {
   readonly #options: TokenOptions
   #grant: Grant | undefined
-  #hadToken = false
-  #isRejected = false
   /** `undefined` before the first one, and after a 401 dropped it. */
   token: AccessToken | undefined
   /** When a 401 last dropped a token, on the monotonic clock. */
@@ -39,8 +37,6 @@ export class HeldToken {
   use(grant: Grant): AccessToken {
     this.token = this.#tokenOf(grant)
     this.#grant = grant
-    this.#hadToken = true
-    this.#isRejected = false
     return this.token
   }
 
@@ -56,16 +52,14 @@ export class HeldToken {
     this.#grant?.drop?.()
     this.token = undefined
     this.#grant = undefined
-    this.#isRejected = true
     this.rejectedAt = performance.now()
   }
 
   /** Returns why the token is to be renewed. */
   reason(): RenewalReason {
-    if (this.#isRejected) return 'rejected'
-    if (!this.#hadToken) return 'startup'
     const { token } = this
-    return token !== undefined && AccessToken.age(token) === 'aging' ? 'ahead' : 'expired'
+    if (token !== undefined) return AccessToken.age(token) === 'aging' ? 'ahead' : 'expired'
+    return this.rejectedAt === Number.NEGATIVE_INFINITY ? 'startup' : 'rejected'
   }
 
   #tokenOf({ token, lifetime, expiry }: Grant): AccessToken {

@@ -3,7 +3,7 @@ import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { AccessToken } from './access-token.ts'
 import { HeldToken, type TokenOptions } from './held-token.ts'
-import { Renewal, type Renewed, type Retry } from './renewal.ts'
+import { renew, type Renewed, type Retry } from './renewal.ts'
 import { type Failure, RenewalBackoff, untilNextTry } from './renewal-backoff.ts'
 import { type Flights, SingleFlight } from './single-flight.ts'
 
@@ -59,7 +59,7 @@ export class RenewingToken {
    * @throws TokenlaneError why there is no token, after `maxWait` at the latest; the signal's reason if it aborts.
    */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
-    if (this.#flight?.isLost === true) this.#flight = undefined
+    if (this.#flight?.isLost()) this.#flight = undefined
     const failure = this.#flight === undefined ? this.#tooEarly() : undefined
     if (failure !== undefined) {
       const old = this.#held.unexpired()
@@ -77,9 +77,10 @@ export class RenewingToken {
       return await flight.join(signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
-      if (flight.isLost) return this.wait(signal)
-      // the old token is used until it expires
-      return this.#held.unexpired() ?? raise(error)
+      if (flight.isLost()) return this.wait(signal)
+      const old = this.#held.unexpired()
+      if (old === undefined) throw error
+      return old
     }
   }
 
@@ -134,7 +135,7 @@ export class RenewingToken {
   }
 
   #renewInBackground(): void {
-    if (this.#flight?.isLost === true) this.#flight = undefined
+    if (this.#flight?.isLost()) this.#flight = undefined
     if (this.#flight !== undefined || this.#closed || this.#backoff.current !== undefined) return
     if (this.#options.flights.mayRunUnawaited()) this.#flight = this.#start()
   }
@@ -142,15 +143,11 @@ export class RenewingToken {
   #start(retry?: Retry): SingleFlight {
     const run = async (flight: SingleFlight): Promise<AccessToken> => {
       try {
-        return await new Renewal(this.#renewed, flight).run(retry)
+        return await renew(this.#renewed, flight, retry)
       } finally {
         if (this.#flight === flight) this.#flight = undefined
       }
     }
     return new SingleFlight(run, this.#options.maxWait, this.#options.flights)
   }
-}
-
-function raise(error: unknown): never {
-  throw error
 }

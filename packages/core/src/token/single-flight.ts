@@ -14,13 +14,13 @@ interface SharedResult {
   /** Waits for the token. */
   join(): Promise<AccessToken>
   /** Whether the renewal will never end. */
-  readonly isLost: boolean
+  isLost(): boolean
 }
 
 /** In a process, whose calls can wait for one promise. */
 export const flightsOfProcess: Flights = {
   mayRunUnawaited: () => true,
-  share: (result) => ({ join: () => result, isLost: false }),
+  share: (result) => ({ join: () => result, isLost: () => false }),
 }
 
 /** One renewal under way, which every call that needs it shares. */
@@ -52,8 +52,8 @@ export class SingleFlight {
   }
 
   /** Whether the renewal will never end. */
-  get isLost(): boolean {
-    return this.#shared.isLost
+  isLost(): boolean {
+    return this.#shared.isLost()
   }
 
   /** Milliseconds until the first waiting call gives up; `Infinity` if no call has waited. */
