@@ -1,10 +1,13 @@
 import { abortable } from '../time/abortable.ts'
 import type { Emit, StoreFailure } from '../events.ts'
+import { outliveRequest } from '../runtime/request-bound.ts'
 import { StepTimeout } from '../time/timers.ts'
 import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
 
 /** How long one step of the store may take at most, in milliseconds. */
 export const storeTimeout = 1_000
+
+class Unreadable extends Error {}
 
 /**
  * A store that never throws, never hangs and never returns what the contract does not allow: it returns `undefined`
@@ -22,21 +25,17 @@ export class GuardedStore {
 
   async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
     // in a function: a store may throw before it returns a promise
-    const claiming = (async () => this.#store.claim(name, stale, lease))()
+    const claiming = (async () => claimOf(await this.#store.claim(name, stale, lease), stale))()
     // a lease that has ended when it arrives cannot be used
-    const claimed = await this.#inTime(async () => [await claiming], Math.min(storeTimeout, lease))
-    if (claimed === undefined) {
+    const claim = await this.#inTime(() => claiming, Math.min(storeTimeout, lease))
+    if (claim === undefined)
       // a lease that comes too late must not keep other processes waiting
       void claiming.then(
-        (late) => (isClaim(late) && isFence(late) ? this.release(name, late.fence, 0) : undefined),
+        (late) =>
+          typeof late === 'object' && 'fence' in late ? this.release(name, late.fence, 0) : undefined,
         () => {},
       )
-      return undefined
-    }
-    const [claim] = claimed
-    if (isClaim(claim) && (claim === 'locked' || isFence(claim) || claim.entry !== stale)) return claim
-    this.failed('unreadable')
-    return undefined
+    return claim
   }
 
   /** Whether the store reports when an entry is written. */
@@ -52,8 +51,7 @@ export class GuardedStore {
     signal: AbortSignal,
   ): Promise<StoreEntry | undefined> {
     try {
-      const written: unknown = await this.#store.wait?.(name, ms, signal)
-      return isEntry(written) && written.entry !== stale ? written : undefined
+      return entryOf(await this.#store.wait?.(name, ms, signal), stale)
     } catch {
       // the claim that follows shows whether the store works
       return undefined
@@ -61,16 +59,16 @@ export class GuardedStore {
   }
 
   async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
-    const written = await this.#inTime(async () => [await this.#store.write(name, fence, entry, lifetime)])
-    if (written !== undefined) this.works()
+    const isWritten = await this.#beyondRequest(() => this.#store.write(name, fence, entry, lifetime))
+    if (isWritten) this.works()
   }
 
   async release(name: string, fence: string, pause: number): Promise<void> {
-    await this.#inTime(() => this.#store.release(name, fence, pause))
+    await this.#beyondRequest(() => this.#store.release(name, fence, pause))
   }
 
   async drop(name: string, entry: string): Promise<void> {
-    await this.#inTime(() => this.#store.drop(name, entry))
+    await this.#beyondRequest(() => this.#store.drop(name, entry))
   }
 
   /** Reports that the store works, if it failed before. */
@@ -86,18 +84,24 @@ export class GuardedStore {
     this.#emit?.({ type: 'store.failed', reason })
   }
 
+  /** Tells the store something, also after the incoming request has ended. Returns whether it has got it. */
+  async #beyondRequest(tell: () => Promise<unknown>): Promise<boolean> {
+    const told = this.#inTime(async () => {
+      await tell()
+      return true
+    })
+    return (await outliveRequest(told)) ?? false
+  }
+
   async #inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
     const timer = new StepTimeout(() => span)
     const signal = timer.signal()
     try {
-      return await abortable(
-        // a store may throw before it returns a promise
-        (async () => work())(),
-        signal,
-      )
-    } catch {
+      return await abortable(work(), signal)
+    } catch (error) {
       // what the client of a store throws may quote its commands, so nothing of it is passed on
-      this.failed(signal.aborted ? 'timeout' : 'error')
+      const reason = error instanceof Unreadable ? 'unreadable' : 'error'
+      this.failed(signal.aborted ? 'timeout' : reason)
       return undefined
     } finally {
       timer.clear()
@@ -105,21 +109,19 @@ export class GuardedStore {
   }
 }
 
-function isClaim(value: unknown): value is StoreClaim {
-  if (value === 'locked') return true
-  if (typeof value !== 'object' || value === null) return false
-  const { entry, fence } = value as Record<string, unknown>
-  if ('fence' in value) return typeof fence === 'string' && entry === undefined
-  return isEntry(value)
+/** @throws Unreadable for what the contract does not allow. */
+function claimOf(value: unknown, stale: string | undefined): StoreClaim {
+  if (value === 'locked') return value
+  const { fence } = (value ?? {}) as { readonly fence?: unknown }
+  if (typeof fence === 'string') return { fence }
+  const entry = entryOf(value, stale)
+  if (entry === undefined) throw new Unreadable()
+  return entry
 }
 
-function isEntry(value: unknown): value is StoreEntry {
+function entryOf(value: unknown, stale: string | undefined): StoreEntry | undefined {
   const { entry, expiresIn } = (value ?? {}) as Record<string, unknown>
   // an entry that lives for NaN milliseconds would never expire
-  const isSpan = typeof expiresIn === 'number' && !Number.isNaN(expiresIn)
-  return typeof entry === 'string' && (expiresIn === undefined || isSpan)
-}
-
-function isFence(claim: StoreClaim): claim is Extract<StoreClaim, { fence: string }> {
-  return claim !== 'locked' && 'fence' in claim
+  const isSpan = expiresIn === undefined || (typeof expiresIn === 'number' && !Number.isNaN(expiresIn))
+  return typeof entry === 'string' && entry !== stale && isSpan ? { entry, expiresIn } : undefined
 }

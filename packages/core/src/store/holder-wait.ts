@@ -23,29 +23,24 @@ export function holderWait(
   // calls that have another token to send need not wait as long as those without
   const timeLeft = (): number => (wait.needed ? wait.timeLeft : giveUpAt - performance.now())
   let looks = 0
-
-  async function wokenWithin(ms: number, stale: string | undefined): Promise<StoreEntry | undefined> {
-    if (ms <= 0) return undefined
-    const over = new AbortController()
-    let written: StoreEntry | undefined
-    const wake = async (): Promise<void> => {
-      written = await store.wait(name, stale, ms, over.signal)
-    }
-    try {
-      await wait.pause(ms, wake())
-    } finally {
-      over.abort()
-    }
-    return written
-  }
-
   return async (stale) => {
     looks += 1
     // without a wake-up, and after one without an entry: processes must not claim all at once
     const pause = pauseAfterLooks(looks)
-    if (store.wakes) {
-      // after the lease the holder has died
-      const written = await wokenWithin(Math.min(lease, timeLeft() - pause), stale)
+    // after the lease the holder has died
+    const ms = Math.min(lease, timeLeft() - pause)
+    if (store.wakes && ms > 0) {
+      const over = new AbortController()
+      const waking = store.wait(name, stale, ms, over.signal)
+      let written: StoreEntry | undefined
+      try {
+        await wait.pause(
+          ms,
+          waking.then((entry) => (written = entry)),
+        )
+      } finally {
+        over.abort()
+      }
       if (written !== undefined) return written
     }
     if (pause >= timeLeft()) return 'late'

@@ -1,72 +1,60 @@
-import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
+import { unavailable } from '../credentials/credentials.ts'
+import { refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf } from '../errors.ts'
-import type { RenewalReason } from '../events.ts'
+import { failure } from '../issuer/issuer-failure.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { Expiry, moment } from '../time/expiry.ts'
-import { outliveRequest } from '../runtime/request-bound.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import { holderWait } from './holder-wait.ts'
-import { fleetLease, keptGrant, type KeptEntry, type Lease, ownLease } from './lease.ts'
-import { isPutBack, othersTooSlow, refusedBefore } from './shared-failure.ts'
-import { sealsOf, type Stored, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
+import { isPutBack, refusedBefore, sharedPause } from './shared-failure.ts'
+import { sealsOf, type StoredToken, type TokenSeal } from './token-seal.ts'
 import type { StoreEntry } from './token-store.ts'
 
 /** More stale entries in a row than a race can explain: the process then asks for itself. */
 const mostStale = 3
 
+/** Which entry of the store holds the token that this process uses, so that all processes can drop a refused token. */
+interface KeptEntry {
+  readonly name: string
+  readonly entry: string
+  /** `undefined` after an API refused the token. */
+  token: StoredToken | undefined
+}
+
+/** The right to ask the issuer: for all processes or, without a `fence` since the store fails, for this one alone. */
+interface Right {
+  readonly fence: string | undefined
+}
+
 /**
- * The source that several processes share: it takes the token from the store if it is there; else one process asks
- * `source`, and the others wait for what it gets. A refusal is shared like a token.
+ * Returns the source that several processes share: it takes the token from the store if it is there; else one process
+ * asks `source`, and the others wait for what it gets. A refusal is shared like a token.
+ *
+ * @param leaseTime how long a process may ask the issuer before another one may, in milliseconds.
+ * @param keysOfStore returns the store's own keys, where it has any.
  */
-export class SharedSource implements ClientTokenSource {
-  readonly #store: GuardedStore
-  readonly #source: ClientTokenSource
-  readonly #endpoint: TokenEndpoint
-  readonly #leaseTime: number
-  readonly #sealOf: (client: ClientCredentials) => Promise<TokenSeal>
-  #kept: KeptEntry | undefined
-  #lease: Lease | undefined
+export function sharedSource(
+  store: GuardedStore,
+  source: ClientTokenSource,
+  endpoint: TokenEndpoint,
+  leaseTime: number,
+  keysOfStore: (() => Promise<readonly string[]>) | undefined,
+): ClientTokenSource {
+  const sealFor = sealsOf(identityOf(endpoint), keysOfStore)
+  let kept: KeptEntry | undefined
+  let writing: Promise<void> | undefined
+  const keptUnder = (name: string): KeptEntry | undefined => (kept?.name === name ? kept : undefined)
 
-  /**
-   * @param leaseTime how long a process may ask the issuer before another one may, in milliseconds.
-   * @param keysOfStore returns the store's own keys, where it has any.
-   */
-  constructor(
-    store: GuardedStore,
-    source: ClientTokenSource,
-    endpoint: TokenEndpoint,
-    leaseTime: number,
-    keysOfStore: (() => Promise<readonly string[]>) | undefined,
-  ) {
-    this.#store = store
-    this.#source = source
-    this.#endpoint = endpoint
-    this.#leaseTime = leaseTime
-    this.#sealOf = sealsOf(identityOf(endpoint), keysOfStore)
-  }
-
-  async obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant> {
-    const seal = await this.#sealOf(client).catch((error: Error) => {
-      throw unavailable(this.#endpoint.issuer, isTokenlaneError(error) ? reasonOf(error) : error.message, {
-        definite: true,
-      })
-    })
-    const found = await this.#take(seal, wait)
-    if ('token' in found) return found
-    this.#lease = found
-    try {
-      const { grant, kept } = await found.complete(await this.#source.obtain(client, reason, wait))
-      this.#kept = kept
-      return grant
-    } catch (error) {
-      await found.fail(error)
-      throw error
+  /** Returns a grant whose `drop` drops its entry, too. */
+  function keep(grant: Grant, name: string, entry: string, token: StoredToken): Grant {
+    const own: KeptEntry = { name, entry, token }
+    kept = own
+    const drop = (): void => {
+      own.token = undefined
+      void store.drop(name, entry)
     }
-  }
-
-  async idle(): Promise<void> {
-    await this.#lease?.written()
+    return { ...grant, drop }
   }
 
   /**
@@ -75,60 +63,90 @@ export class SharedSource implements ClientTokenSource {
    * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if another process was refused, `TOKEN_REQUEST_TIMEOUT` if none of
    * them gets a token in time.
    */
-  async #take(seal: TokenSeal, wait: Wait): Promise<Grant | Lease> {
+  async function find(seal: TokenSeal, wait: Wait): Promise<Grant | Right> {
     const { name } = seal
-    const keptHere = (): KeptEntry | undefined => (this.#kept?.name === name ? this.#kept : undefined)
-    const next = holderWait(this.#store, name, this.#leaseTime, wait)
-    let stale = keptHere()?.entry
+    const waitForHolder = holderWait(store, name, leaseTime, wait)
+    let stale = keptUnder(name)?.entry
     let written: StoreEntry | undefined
     for (let seen = 0; seen < mostStale;) {
-      const claim = written ?? (await this.#store.claim(name, stale, this.#leaseTime))
+      const claim = written ?? (await store.claim(name, stale, leaseTime))
       written = undefined
       if (claim === undefined) {
-        await this.#spread(wait)
+        // without the store every process asks for itself, but not all of them at the same moment
+        await wait.pause(Math.random() * Math.min(storeTimeout, wait.timeLeft / 4))
         break
       }
       if (claim === 'locked') {
-        const found = await next(stale)
-        if (found === 'late') throw othersTooSlow(this.#endpoint)
-        written = found === 'look' ? undefined : found
+        const found = await waitForHolder(stale)
+        if (found === 'late') {
+          const reason = 'has not responded to the process requesting the token for all'
+          throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
+        }
+        if (found !== 'look') written = found
         continue
       }
-      if ('fence' in claim) return fleetLease(this.#store, seal, claim.fence, () => keptHere()?.token)
+      if ('fence' in claim) return claim
       const { entry, expiresIn } = claim
-      const stored = await this.#open(seal, entry)
-      if (stored !== undefined && 'refusedAt' in stored) {
-        if (!isPutBack(stored)) return this.#afterRefusal(stored, name, claim, wait)
-      } else if (stored !== undefined) {
+      const stored = await seal.open(entry)
+      if (stored === undefined) store.failed('unreadable')
+      else store.works()
+      if (stored !== undefined && 'token' in stored) {
         const grant = grantOf(stored, expiresIn)
-        if (wait.accepts(grant)) {
-          this.#kept = { name, entry, token: stored }
-          return keptGrant(this.#store, grant, this.#kept)
-        }
+        if (wait.accepts(grant)) return keep(grant, name, entry, stored)
+      } else if (stored !== undefined && !isPutBack(stored)) {
+        // processes without a better token use the one before the refusal until it expires
+        const last = stored.last && grantOf(stored.last)
+        if (last === undefined || !wait.accepts(last)) throw refusedBefore(endpoint, stored, expiresIn)
+        return { ...last, drop: () => void store.drop(name, entry) }
       }
       stale = entry
       seen += 1
     }
-    return ownLease
+    return { fence: undefined }
   }
 
-  /** Without the store every process asks for itself, but not all of them at the same moment. */
-  async #spread(wait: Wait): Promise<void> {
-    await wait.pause(Math.random() * Math.min(storeTimeout, wait.timeLeft / 4))
+  /** Lets another process try, or writes down for all of them that the client is refused. */
+  async function giveUp(error: unknown, seal: TokenSeal, fence: string): Promise<void> {
+    const { name } = seal
+    if (!isTokenlaneError(error) || error.code !== 'TOKEN_REQUEST_REFUSED') {
+      writing = store.release(name, fence, sharedPause(error))
+      return
+    }
+    const { status, oauthError } = error
+    const entry = await seal.seal({ status, oauthError, refusedAt: Date.now(), last: keptUnder(name)?.token })
+    writing = store.write(name, fence, entry, refusalMemory)
   }
 
-  async #open(seal: TokenSeal, entry: string): Promise<Stored | undefined> {
-    const stored = await seal.open(entry)
-    if (stored === undefined) this.#store.failed('unreadable')
-    else this.#store.works()
-    return stored
-  }
-
-  /** Returns the token before the refusal, if this process has no better one and that one has not expired. */
-  #afterRefusal(refusal: StoredRefusal, name: string, { entry, expiresIn }: StoreEntry, wait: Wait): Grant {
-    const grant = refusal.last && grantOf(refusal.last, undefined)
-    if (grant === undefined || !wait.accepts(grant)) throw refusedBefore(this.#endpoint, refusal, expiresIn)
-    return { ...grant, drop: () => void outliveRequest(this.#store.drop(name, entry)) }
+  return {
+    async obtain(client, reason, wait) {
+      const seal = await sealFor(client).catch((error: Error) => {
+        const fault = isTokenlaneError(error) ? reasonOf(error) : error.message
+        throw unavailable(endpoint.issuer, fault, { definite: true })
+      })
+      const found = await find(seal, wait)
+      if ('token' in found) return found
+      const { fence } = found
+      try {
+        const grant = await source.obtain(client, reason, wait)
+        if (fence === undefined) {
+          kept = undefined
+          return grant
+        }
+        const { token, lifetime, expiry } = grant
+        const stored = { token, lifetime, expiresAt: expiry.date.getTime() }
+        // before any call uses the token: its refusal must be able to name the entry
+        const entry = await seal.seal(stored)
+        const left = Math.max(1, Math.floor(stored.expiresAt - Date.now()))
+        writing = store.write(seal.name, fence, entry, left)
+        return keep(grant, seal.name, entry, stored)
+      } catch (error) {
+        if (fence !== undefined) await giveUp(error, seal, fence)
+        throw error
+      }
+    },
+    async idle() {
+      await writing
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { Emit } from '../events.ts'
 import { credentialsOption } from '../issuer/protocol.ts'
 import { refuse, shape } from '../options/check.ts'
 import { GuardedStore } from './guarded-store.ts'
-import { SharedSource } from './shared-source.ts'
+import { sharedSource } from './shared-source.ts'
 import { type StoreKey, storeKeys } from './store-key.ts'
 import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'
 
@@ -39,7 +39,7 @@ export function sharedStore(
             `without its own key, and \`${credentialsOption(endpoint)}\` holds an assertion, which cannot seal tokens`,
             'redisTokenStore({ client, key }), or sharedStore(store, { key })',
           )
-        return new SharedSource(guarded, source, endpoint, leaseTime, keys)
+        return sharedSource(guarded, source, endpoint, leaseTime, keys)
       }
     },
   }

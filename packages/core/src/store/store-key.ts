@@ -35,14 +35,14 @@ export function storeKeys(key: StoreKey): () => Promise<readonly string[]> {
 
 function checked(key: unknown): readonly string[] {
   const keys: readonly unknown[] = Array.isArray(key) ? key : [key]
-  const wrong = keys.find((one) => typeof one !== 'string' || one.trim().length < shortest)
-  if (keys.length > 0 && wrong === undefined) return keys.map((one) => (one as string).trim())
-  const given =
-    keys.length === 0
-      ? 'an empty array'
-      : typeof wrong === 'string' && wrong !== ''
-        ? 'too short'
-        : shape(wrong)
+  if (keys.length === 0) refuseKey('an empty array')
+  return keys.map((text) => {
+    if (typeof text !== 'string' || text === '') return refuseKey(shape(text))
+    return text.trim().length < shortest ? refuseKey('too short') : text.trim()
+  })
+}
+
+function refuseKey(given: string): never {
   throw new TokenlaneError(
     'INVALID_OPTIONS',
     `Cannot share token store: \`key\` is ${given}; allowed: text of ${shortest} characters or more, such as the output of \`openssl rand -base64 32\`, an array of them, or a function that returns either`,

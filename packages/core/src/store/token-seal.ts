@@ -1,5 +1,5 @@
 import { keyOf } from '../credentials/client.ts'
-import type { AssertionCredentials, ClientCredentials } from '../credentials/credentials.ts'
+import type { ClientCredentials } from '../credentials/credentials.ts'
 import { privateKeyBytes } from '../credentials/private-key.ts'
 
 /** A token as it is kept outside of this process: `expiresAt` on the wall clock, `lifetime` in milliseconds. */
@@ -19,8 +19,12 @@ export interface StoredRefusal {
   readonly last: StoredToken | undefined
 }
 
-export type Stored = StoredToken | StoredRefusal
+type Stored = StoredToken | StoredRefusal
 
+type Bytes = Uint8Array<ArrayBuffer>
+type CryptoKey = Awaited<ReturnType<typeof subtle.importKey>>
+
+const { subtle } = globalThis.crypto
 const algorithm = 'AES-GCM'
 const ivLength = 12
 const mostSeals = 8
@@ -39,12 +43,11 @@ export interface TokenSeal {
 /**
  * Returns the seal of one client: AES-256-GCM, with a key derived by HKDF-SHA-256 (RFC 5869), bound to its name and issuer.
  *
- * The name is derived from the secret too, so that after a rotation the old entries are not found any more.
+ * The name is derived from the secret too, so that after a rotation the old entries are not found any more. A client with
+ * assertions has nothing that stays the same: its tokens are sealed with the store's own key. Their name is derived
+ * without that key, so that all processes find the entry while the key is rotated.
  *
  * @param identity what a token depends on beside its client: the issuer, the scope and other parameters.
- * A client with assertions has nothing that stays the same: its tokens are sealed with the store's own key. Their name is
- * derived without that key, so that all processes find the entry while the key is rotated.
- *
  * @param storeKeys of the store: the first seals, all open.
  * @throws Error for a private key that cannot be read from this process, and for a store without the key that it needs.
  */
@@ -54,47 +57,50 @@ export async function sealOf(
   storeKeys: readonly string[] = [],
 ): Promise<TokenSeal> {
   const issuer = [credentials.clientId, ...identity]
-  if (!('assertion' in credentials)) {
-    const secret = await derivedFrom(await secretBytes(credentials), issuer)
-    return sealUnder(await secret.name(), [await secret.key()], issuer)
-  }
-  if (storeKeys.length === 0)
+  const isAsserted = 'assertion' in credentials
+  if (isAsserted && storeKeys.length === 0)
     throw new Error('a shared store needs its own `key` for a client with an assertion')
-  const [nameless, ...secrets] = await Promise.all([
-    derivedFrom(bytes('assertion'), issuer),
-    ...storeKeys.map((text) => derivedFrom(bytes(text), issuer)),
+  const lasting = await lastingSecret(credentials)
+  const secrets = isAsserted ? storeKeys.map(bytes) : [lasting]
+  const [name, ...keys] = await Promise.all([
+    nameFrom(lasting, issuer),
+    ...secrets.map((secret) => keyFrom(secret, issuer)),
   ])
-  return sealUnder(await nameless.name(), await Promise.all(secrets.map((secret) => secret.key())), issuer)
+  return sealUnder(name, keys, issuer)
 }
 
-/** Returns what is derived from a secret: the name of entries, and the key that seals them. */
-async function derivedFrom(
-  secret: Uint8Array<ArrayBuffer>,
-  issuer: readonly unknown[],
-): Promise<{ name(): Promise<string>; key(): Promise<SealingKey> }> {
-  const { subtle } = globalThis.crypto
-  const material = await subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
-  const derivation = (purpose: string) => ({
+/** Returns what stays the same of a client for as long as its entries are found. */
+function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> {
+  if ('clientSecret' in credentials) return bytes(credentials.clientSecret)
+  return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : bytes('assertion')
+}
+
+async function nameFrom(secret: Bytes, issuer: readonly unknown[]): Promise<string> {
+  const bits = await subtle.deriveBits(derivation('name', issuer), await materialOf(secret), 128)
+  return base64url(new Uint8Array(bits))
+}
+
+async function keyFrom(secret: Bytes, issuer: readonly unknown[]): Promise<CryptoKey> {
+  const kind = { name: algorithm, length: 256 }
+  const material = await materialOf(secret)
+  return subtle.deriveKey(derivation('key', issuer), material, kind, false, ['encrypt', 'decrypt'])
+}
+
+function materialOf(secret: Bytes): Promise<CryptoKey> {
+  return subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
+}
+
+function derivation(purpose: string, issuer: readonly unknown[]) {
+  return {
     name: 'HKDF',
     hash: 'SHA-256',
     salt: bytes('tokenlane token store'),
     info: bytes(JSON.stringify([purpose, ...issuer])),
-  })
-  return {
-    name: async () => base64url(new Uint8Array(await subtle.deriveBits(derivation('name'), material, 128))),
-    key: () =>
-      subtle.deriveKey(derivation('key'), material, { name: algorithm, length: 256 }, false, [
-        'encrypt',
-        'decrypt',
-      ]),
   }
 }
 
-type SealingKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
-
 /** @param keys the first seals, all open. */
-function sealUnder(name: string, keys: readonly SealingKey[], issuer: readonly unknown[]): TokenSeal {
-  const { subtle } = globalThis.crypto
+function sealUnder(name: string, keys: readonly CryptoKey[], issuer: readonly unknown[]): TokenSeal {
   const additionalData = bytes(JSON.stringify([name, ...issuer]))
   return {
     name,
@@ -102,7 +108,7 @@ function sealUnder(name: string, keys: readonly SealingKey[], issuer: readonly u
       const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
       const sealed = await subtle.encrypt(
         { name: algorithm, iv, additionalData },
-        keys[0] as SealingKey,
+        keys[0] as CryptoKey,
         bytes(JSON.stringify(stored)),
       )
       const entry = new Uint8Array(ivLength + sealed.byteLength)
@@ -151,15 +157,7 @@ export function sealsOf(
   }
 }
 
-function secretBytes(
-  credentials: Exclude<ClientCredentials, AssertionCredentials>,
-): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer> {
-  return 'clientSecret' in credentials
-    ? bytes(credentials.clientSecret)
-    : privateKeyBytes(credentials.privateKey)
-}
-
-function bytes(text: string): Uint8Array<ArrayBuffer> {
+function bytes(text: string): Bytes {
   return new TextEncoder().encode(text)
 }
 
@@ -169,7 +167,7 @@ function base64url(binary: Uint8Array): string {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-function fromBase64url(text: string): Uint8Array<ArrayBuffer> {
+function fromBase64url(text: string): Bytes {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (character) => character.charCodeAt(0))
 }

@@ -21,19 +21,18 @@ export const flightsOfRequests: Flights = {
     // the timer ends with the request, and nothing else says so; it comes first, since it says where no request is
     const timer = startTimer(() => (seenAt = performance.now()))
     const kept = outliveRequest(result)
-    void Promise.allSettled([result]).then(([settled]) => {
-      outcome = settled
-      clearInterval(timer)
-    })
+    void Promise.allSettled([result])
+      .then(([settled]) => (outcome = settled))
+      .finally(() => clearInterval(timer))
     let hasBegun = false
     // what joins before is the call that began the renewal
     queueMicrotask(() => (hasBegun = true))
-    const isLost = (): boolean => outcome === undefined && performance.now() - seenAt > longestSilence
+    const isUnderWay = (): boolean => outcome === undefined && performance.now() - seenAt <= longestSilence
     return {
-      isLost,
+      isLost: () => outcome === undefined && !isUnderWay(),
       async join() {
         if (!hasBegun) return kept
-        while (outcome === undefined && !isLost()) await new Promise((look) => setTimeout(look, lookInterval))
+        while (isUnderWay()) await new Promise((look) => setTimeout(look, lookInterval))
         if (outcome?.status === 'fulfilled') return outcome.value
         // of a lost one, another is due
         throw (
