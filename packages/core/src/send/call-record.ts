@@ -34,7 +34,12 @@ export class CallRecord {
   /** Milliseconds that the token still had when the last attempt was sent. */
   declare remainingLifetime?: number
   readonly resends: ResendReason[] = []
-  waited: CallWaits = { token: 0, slot: 0, limit: 0, pause: 0 }
+  readonly waited: { -readonly [Cause in keyof CallWaits]: number } = {
+    token: 0,
+    slot: 0,
+    limit: 0,
+    pause: 0,
+  }
   /** Milliseconds. */
   duration = 0
   readonly #emit: Emit
@@ -71,18 +76,15 @@ export class CallRecord {
     try {
       return await waiting
     } finally {
-      this.addWaits({ token: performance.now() - start, slot: 0, limit: 0, pause: 0 })
+      this.addWaits({ token: performance.now() - start })
     }
   }
 
-  addWaits({ token, slot, limit, pause }: CallWaits): void {
-    const { waited } = this
-    this.waited = {
-      token: waited.token + token,
-      slot: waited.slot + slot,
-      limit: waited.limit + limit,
-      pause: waited.pause + pause,
-    }
+  addWaits({ token = 0, slot = 0, limit = 0, pause = 0 }: Partial<CallWaits>): void {
+    this.waited.token += token
+    this.waited.slot += slot
+    this.waited.limit += limit
+    this.waited.pause += pause
   }
 
   /** Notes that the call is over; with an `error`, that it failed. */

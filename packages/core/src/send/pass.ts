@@ -7,7 +7,10 @@ import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
 import { CallRecord } from './call-record.ts'
 import type { CallsUnderWay } from './calls-under-way.ts'
 import type { Refusing, Rejections } from './rejections.ts'
-import { mayResend, Resends } from './resends.ts'
+
+/** How often a call is sent again. */
+const mostAfter401 = 2
+const mostAfterLimit = 3
 
 /** What the calls of one API share. */
 export interface CallContext extends Refusing {
@@ -26,7 +29,9 @@ export interface CallContext extends Refusing {
 export interface Call {
   readonly options: AdmitOptions
   readonly record: CallRecord | undefined
-  readonly resends: Resends
+  /** How often it was to be sent again after a 401, and after a refusal for the rate limit. */
+  after401: number
+  afterLimit: number
   /** How long it may still wait for a renewal that a 401 asks for, in milliseconds. */
   patience: number
 }
@@ -34,7 +39,7 @@ export interface Call {
 /** Begins a call, and runs the synchronous part of its work. */
 export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
   const record = CallRecord.of(api, options.client, api.emit)
-  const call = { options, record, resends: new Resends(), patience: api.token.maxWait }
+  const call = { options, record, after401: 0, afterLimit: 0, patience: api.token.maxWait }
   return record === undefined ? work(call) : record.begin(() => work(call))
 }
 
@@ -163,17 +168,15 @@ class AttemptPass implements Pass {
   #afterRejection(): Verdict {
     const { token, rejections } = this.#api
     if (!token.isCurrent(this.#token)) return this.#resend('replaced')
-    const { options, resends, patience } = this.#call
-    const wait = rejections.refused({
-      token: this.#token,
-      mayResend: mayResend(options, this.#api.resend),
-      resends: resends.after401,
-      patience,
-    })
-    const verdict = wait === undefined ? 'final' : this.#resend(this.#reason)
-    if (verdict === 'final') rejections.reportFinal(this.#token)
-    else this.#wait = wait as number
-    return verdict
+    const { after401: resends, patience } = this.#call
+    const attempt = { token: this.#token, mayResend: this.#mayResend, resends, patience }
+    const wait = rejections.refused(attempt)
+    if (wait !== undefined && this.#resend(this.#reason) === 'again') {
+      this.#wait = wait
+      return 'again'
+    }
+    rejections.reportFinal(this.#token)
+    return 'final'
   }
 
   /** Why a call whose token was refused is sent again. */
@@ -181,13 +184,20 @@ class AttemptPass implements Pass {
     return this.#api.token.isCurrent(this.#token) ? 'retried' : 'rejected'
   }
 
+  /** Whether the body can be sent again, and neither the call nor its API forbids it. */
+  get #mayResend(): boolean {
+    const { method = '', replayable = true, resend = this.#api.resend } = this.#call.options
+    return replayable && (typeof resend === 'boolean' ? resend : resend.includes(method))
+  }
+
   #resend(reason: ResendReason): Verdict {
-    const { options, record, resends } = this.#call
-    if (!mayResend(options, this.#api.resend)) return 'final'
     // a late response would not help the caller
-    if (this.#api.queue?.isPausedTooLong === true) return 'final'
-    if (!resends.add(reason)) return 'final'
-    record?.resends.push(reason)
+    if (!this.#mayResend || this.#api.queue?.isPausedTooLong === true) return 'final'
+    const call = this.#call
+    if (reason === 'limited') call.afterLimit += 1
+    else call.after401 += 1
+    if (call.afterLimit > mostAfterLimit || call.after401 > mostAfter401) return 'final'
+    call.record?.resends.push(reason)
     return 'again'
   }
 

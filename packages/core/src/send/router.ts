@@ -39,25 +39,28 @@ export class Router<T extends Routed> {
   match(target: string | URL): T | undefined {
     const url = typeof target === 'string' ? URL.parse(target) : target
     if (url === null) return undefined
-    const { href, pathname: path } = url
-    // what stands before the path: the origin, or one with a user name, which no API has
-    const origin = this.#origins.get(href.slice(0, href.indexOf('/', afterSlashes)))
-    if (origin === undefined || origin.tokenPaths.has(path)) return undefined
+    const origin = this.#originOf(url)
+    if (origin === undefined) return undefined
     const { apis, longestPath } = origin
-    if (path.length <= longestPath && apis.has(path)) return apis.get(path)
+    const { pathname: path } = url
+    if (apis.has(path)) return apis.get(path)
     // what stands before each slash, with and without the slash
     for (let end = path.lastIndexOf('/', longestPath); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const api = apis.get(path.slice(0, end + 1)) ?? apis.get(path.slice(0, end))
       if (api !== undefined) return api
     }
-    return path.startsWith('/') ? apis.get('/') : undefined
+    return apis.get('/')
   }
 
   /** Returns all APIs on the origin of a URL, none for a URL at which tokens are requested. */
-  apisBeside({ origin, pathname, username, password }: URL): readonly T[] {
-    const { apis, tokenPaths } = this.#origins.get(origin) ?? {}
-    const hasApis = username + password === '' && tokenPaths?.has(pathname) === false
-    return hasApis ? [...(apis?.values() ?? [])] : []
+  apisBeside(url: URL): readonly T[] {
+    return [...(this.#originOf(url)?.apis.values() ?? [])]
+  }
+
+  #originOf({ href, pathname }: URL): Origin<T> | undefined {
+    // what stands before the path: the origin, or one with a user name, which no API has
+    const origin = this.#origins.get(href.slice(0, href.indexOf('/', afterSlashes)))
+    return origin?.tokenPaths.has(pathname) ? undefined : origin
   }
 }
 

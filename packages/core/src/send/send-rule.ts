@@ -24,19 +24,15 @@ export async function sendWith<T>(
         pass.release()
         return result
       }
-      await discard(exchange)
+      try {
+        await exchange.discard()
+      } catch {
+        // the response is unwanted, and so is its failure
+      }
       pass = await pass.next()
     }
   } catch (error) {
     pass.release(error)
     throw error
-  }
-}
-
-async function discard(exchange: Exchange<unknown>): Promise<void> {
-  try {
-    await exchange.discard()
-  } catch {
-    // the response is unwanted, and so is its failure
   }
 }
