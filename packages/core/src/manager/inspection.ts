@@ -19,7 +19,7 @@ interface KnownManager {
 }
 
 /** The managers that tools can look at. */
-export const managers = new WeakMap<object, KnownManager>()
+export const managers: WeakMap<object, KnownManager> = new WeakMap()
 
 /** A manager's configuration, for tools that inspect it. Holds no secrets and no credentials. */
 export interface ManagerConfiguration {

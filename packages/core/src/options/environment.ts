@@ -8,7 +8,9 @@ export type PerEnvironment = string | Readonly<Record<string, string>>
 export type ReadUrl = (value: unknown, path: string, read: Reader<URL>) => URL
 
 /** Reads the name of the environment that this process is in. */
-export const readEnvironment = optional(text('a name, such as testing or production'))
+export const readEnvironment: Reader<string | undefined> = optional(
+  text('a name, such as testing or production'),
+)
 
 /**
  * Returns what picks the URLs of the environment that this process is in.
