@@ -57,19 +57,16 @@ export function checkOptions(options: TokenManagerOptions, path?: string): Check
 }
 
 /** Refuses the service's two issuers on one origin: they are different servers, so one URL was copied by mistake. */
-function mustHaveOwnOrigins(issuers: Iterable<CheckedIssuer>): void {
-  const firstOn = new Map<string, CheckedIssuer>()
-  for (const issuer of issuers) {
-    const { tokenPath, url, option } = issuer
-    if (tokenPath === undefined) continue
-    const first = firstOn.get(url.origin) ?? issuer
+function mustHaveOwnOrigins(issuers: readonly CheckedIssuer[]): void {
+  const ofService = issuers.filter(({ tokenPath }) => tokenPath !== undefined)
+  for (const { tokenPath, url, option } of ofService) {
+    const [first] = ofService.filter((other) => other.url.origin === url.origin) as [CheckedIssuer]
     if (tokenPath !== first.tokenPath)
       refuse(
         option,
         `on the same origin as \`${first.option}\` (${url.origin})`,
         'different origins for the two issuers',
       )
-    firstOn.set(url.origin, first)
   }
 }
 

@@ -2,6 +2,8 @@ import { refuse, shape } from './check.ts'
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 
+const loopback = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
+
 /**
  * Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed.
  *
@@ -13,8 +15,15 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
   if (url === null) refuse(path, 'not an absolute URL', 'an absolute https: URL, such as https://host/path/')
   if (url.username !== '' || url.password !== '')
     refuse(path, 'a URL with credentials', 'a URL without user name or password')
-  if (url.protocol === 'http:') mustBeLoopback(url, path, allowInsecureLoopback)
-  else if (url.protocol !== 'https:') refuse(path, 'a URL with another scheme', 'an https: URL')
+  if (!/^https?:$/.test(url.protocol)) refuse(path, 'a URL with another scheme', 'an https: URL')
+  const isLoopback = loopback.test(url.hostname)
+  if (url.protocol === 'http:' && !(isLoopback && allowInsecureLoopback)) {
+    const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
+    throw new TokenlaneError(
+      'INSECURE_TRANSPORT',
+      `Cannot create token manager: \`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
+    )
+  }
   // also empty ones, which `search` and `hash` do not show
   if (url.href.includes('?') || url.href.includes('#'))
     refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
@@ -24,16 +33,4 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
 /** Returns a URL or a path without the slashes at its end. */
 export function withoutLastSlash(text: string): string {
   return text.replace(/\/+$/, '')
-}
-
-const loopback = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
-
-function mustBeLoopback(url: URL, path: string, allowed: boolean): void {
-  const isLoopback = loopback.test(url.hostname)
-  if (allowed && isLoopback) return
-  const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
-  throw new TokenlaneError(
-    'INSECURE_TRANSPORT',
-    `Cannot create token manager: \`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
-  )
 }

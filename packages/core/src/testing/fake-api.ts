@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/api.ts'
 import type { CheckedFakeApi } from './fake-options.ts'
 import type { FakeIssuer } from './fake-issuer.ts'
@@ -16,6 +17,14 @@ export interface CallCounts {
   readonly sends: number
   /** Calls that are queued now. */
   readonly queued: number
+}
+
+/** Calls that are held back in their queue, until they are released. */
+export interface Hold extends Disposable {
+  /** Resolves when that many calls are queued. */
+  queued(calls: number): Promise<void>
+  /** Lets the queued calls go, and those that come later. Safe to call again. */
+  release(): void
 }
 
 type FakeApiSettings = CheckedFakeApi &

@@ -1,7 +1,6 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 import { apiAt, issuerNamed, register } from '../manager/registration.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
-import { type CallCounts, FakeApi } from './fake-api.ts'
+import { type CallCounts, FakeApi, type Hold } from './fake-api.ts'
 import { fakeIssuer, type TokenFailure } from './fake-issuer.ts'
 import { type CheckedFake, readFake } from './fake-options.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
@@ -35,14 +34,6 @@ export interface FakeApiOptions<Issuer extends string = string> {
    * @defaultValue true
    */
   readonly resend?: boolean | readonly string[] | undefined
-}
-
-/** Calls that are held back in their queue, until they are released. */
-export interface Hold extends Disposable {
-  /** Resolves when that many calls are queued. */
-  queued(calls: number): Promise<void>
-  /** Lets the queued calls go, and those that come later. Safe to call again. */
-  release(): void
 }
 
 /** Configures `fakeTokens`. */
