@@ -2,7 +2,7 @@ import { allowInsecureRequests, customFetch } from 'oauth4webapi'
 import { abortable } from '../time/abortable.ts'
 import { parseHttpDate } from '../time/retry-after.ts'
 import { parseRetryAfter } from '../time/retry-after.ts'
-import { processMustKeepFloor } from '../tls/tls-floor.ts'
+import { faultOfProcess } from '../tls/tls-floor.ts'
 import { failure, type IssuerRequest, transportFailure, unusedProxy } from './issuer-failure.ts'
 
 /** A field that a request sends, in its form or its header. */
@@ -51,10 +51,9 @@ export async function askServer(
   send: (options: RequestOptions) => Promise<Response>,
 ): Promise<IssuerResponse> {
   const { url, fetch, signal, beforeRequest } = request
-  if (url.protocol === 'https:')
-    processMustKeepFloor((reason) => {
-      throw failure(request, 'INSECURE_TRANSPORT', `was not contacted: ${reason}`, { definite: true })
-    })
+  const fault = url.protocol === 'https:' ? faultOfProcess() : undefined
+  if (fault !== undefined)
+    throw failure(request, 'INSECURE_TRANSPORT', `was not contacted: ${fault}`, { definite: true })
   const sent: SentField[] = []
   try {
     const response = send({

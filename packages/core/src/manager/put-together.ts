@@ -13,7 +13,7 @@ import { register, type Registration } from './registration.ts'
 import { Rejections } from '../send/rejections.ts'
 import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
 import { sharingBy } from '../store/token-store.ts'
-import { processMustKeepFloor } from '../tls/tls-floor.ts'
+import { faultOfProcess } from '../tls/tls-floor.ts'
 
 /**
  * Puts a manager together of the issuers and the APIs that its options name.
@@ -29,9 +29,9 @@ export function putTogether(
   { tenant, path }: { readonly tenant?: string; readonly path?: string } = {},
 ): Registration {
   mustBeSupportedRuntime()
-  processMustKeepFloor((reason) => {
-    throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${reason}`)
-  })
+  const fault = faultOfProcess()
+  if (fault !== undefined)
+    throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${fault}`)
   const options = checkOptions(given, path)
   const debug = nodeDebugObserver() ?? []
   const observers = observersOf([options.observe, debug].flat(), tokens, tenant)

@@ -7,13 +7,6 @@ const lowest = 'TLSv1.2'
 /** Node's module; `undefined` where the runtime has none. */
 const tls = builtinModule('node:tls') as { readonly DEFAULT_MIN_VERSION?: unknown } | undefined
 
-/** Throws the error of a connection that must not be made. */
-type RefuseTls = (reason: string) => never
-
-const refuseCall: RefuseTls = (reason) => {
-  throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot send call: ${reason}`)
-}
-
 /**
  * Throws for a call to an `https:` URL that would go below TLS 1.2: because settings that its client was given allow that, or
  * because the process does.
@@ -23,29 +16,28 @@ const refuseCall: RefuseTls = (reason) => {
  */
 export function mustKeepFloor(url: string, given: Readonly<Record<string, unknown>> = {}): void {
   if (!url.startsWith('https:')) return
-  for (const [option, settings] of Object.entries(given)) {
+  const faults = Object.entries(given).flatMap(([option, settings]) => {
     const weak = weakness(settings ?? {})
-    if (weak !== undefined) refuseCall(`\`${option}\` has ${weak}; allowed: ${lowest} or later`)
-  }
-  processMustKeepFloor(refuseCall)
+    return weak === undefined ? [] : [`\`${option}\` has ${weak}; allowed: ${lowest} or later`]
+  })
+  const fault = faults[0] ?? faultOfProcess()
+  if (fault !== undefined) throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot send call: ${fault}`)
 }
 
 /**
- * Throws where connections that name no TLS version would go below TLS 1.2.
+ * Returns what is wrong, and its fix, where connections that name no TLS version would go below TLS 1.2.
  *
  * `node --tls-min-v1.0` sets that for the whole process, and any code can at any time. Connections that name a version
  * themselves do not make up for it: redirects, retries and other agents may not.
- *
- * @throws what `refuse` throws of the reason and its fix.
  */
-export function processMustKeepFloor(refuse: RefuseTls): void {
+export function faultOfProcess(): string | undefined {
   const version = tls?.DEFAULT_MIN_VERSION
-  if (version === 'TLSv1' || version === 'TLSv1.1')
-    refuse(
-      `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'); allowed: '${lowest}' or ` +
-        'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1` (see also NODE_OPTIONS), and set ' +
-        '`minVersion` on the agent for the one server that needs an older version',
-    )
+  if (!isOld(version)) return undefined
+  return (
+    `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'); allowed: '${lowest}' or ` +
+    'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1` (see also NODE_OPTIONS), and set ' +
+    '`minVersion` on the agent for the one server that needs an older version'
+  )
 }
 
 interface AgentLike {
