@@ -1,4 +1,5 @@
-import { unavailable } from '../credentials/credentials.ts'
+import { keyOf } from '../credentials/client.ts'
+import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
 import { refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import { failure } from '../issuer/issuer-failure.ts'
@@ -8,7 +9,7 @@ import { Expiry, moment } from '../time/expiry.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import { holderWait } from './holder-wait.ts'
 import { isPutBack, refusedBefore, sharedPause } from './shared-failure.ts'
-import { sealsOf, type StoredToken, type TokenSeal } from './token-seal.ts'
+import { sealOf, type StoredToken, type TokenSeal } from './token-seal.ts'
 import type { StoreEntry } from './token-store.ts'
 
 /** More stale entries in a row than a race can explain: the process then asks for itself. */
@@ -41,10 +42,24 @@ export function sharedSource(
   leaseTime: number,
   keysOfStore: (() => Promise<readonly string[]>) | undefined,
 ): ClientTokenSource {
-  const sealFor = sealsOf(identityOf(endpoint), keysOfStore)
+  const identity = identityOf(endpoint)
+  let sealed: { readonly owner: string; readonly seal: TokenSeal } | undefined
   let kept: KeptEntry | undefined
   let writing: Promise<void> | undefined
   const keptUnder = (name: string): KeptEntry | undefined => (kept?.name === name ? kept : undefined)
+
+  async function sealFor(client: ClientCredentials): Promise<TokenSeal> {
+    try {
+      const storeKeys = 'assertion' in client ? await keysOfStore?.() : undefined
+      const owner = JSON.stringify([keyOf(client), storeKeys])
+      // deriving its keys takes half a millisecond
+      if (sealed?.owner !== owner) sealed = { owner, seal: await sealOf(identity, client, storeKeys) }
+      return sealed.seal
+    } catch (error) {
+      const reason = isTokenlaneError(error) ? reasonOf(error) : (error as Error).message
+      throw unavailable(endpoint.issuer, reason, { definite: true })
+    }
+  }
 
   /** Returns a grant whose `drop` drops its entry, too. */
   function keep(grant: Grant, name: string, entry: string, token: StoredToken): Grant {
@@ -119,10 +134,7 @@ export function sharedSource(
 
   return {
     async obtain(client, reason, wait) {
-      const seal = await sealFor(client).catch((error: Error) => {
-        const fault = isTokenlaneError(error) ? reasonOf(error) : error.message
-        throw unavailable(endpoint.issuer, fault, { definite: true })
-      })
+      const seal = await sealFor(client)
       const found = await find(seal, wait)
       if ('token' in found) return found
       const { fence } = found

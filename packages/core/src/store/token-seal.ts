@@ -1,4 +1,3 @@
-import { keyOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { privateKeyBytes } from '../credentials/private-key.ts'
 
@@ -27,7 +26,6 @@ type CryptoKey = Awaited<ReturnType<typeof subtle.importKey>>
 const { subtle } = globalThis.crypto
 const algorithm = 'AES-GCM'
 const ivLength = 12
-const mostSeals = 8
 /** Stands before every entry, to tell this format from later ones. */
 const version = '1.'
 
@@ -134,26 +132,6 @@ function sealUnder(name: string, keys: readonly CryptoKey[], issuer: readonly un
         }
       return undefined
     },
-  }
-}
-
-/** Returns the seals of one issuer's clients. Deriving the keys takes half a millisecond, so the latest ones are kept. */
-export function sealsOf(
-  identity: readonly unknown[],
-  keysOfStore?: () => Promise<readonly string[]>,
-): (client: ClientCredentials) => Promise<TokenSeal> {
-  const seals = new Map<string, Promise<TokenSeal>>()
-  return async (client) => {
-    const storeKeys = 'assertion' in client ? await keysOfStore?.() : undefined
-    const key = JSON.stringify([keyOf(client), storeKeys])
-    const known = seals.get(key)
-    if (known !== undefined) return known
-    // a provider may make up a new secret each time
-    for (const oldest of seals.keys()) if (seals.size >= mostSeals) seals.delete(oldest)
-    const seal = sealOf(identity, client, storeKeys)
-    seals.set(key, seal)
-    seal.catch(() => seals.delete(key))
-    return seal
   }
 }
 

@@ -12,7 +12,7 @@ const minute = 60_000
 export class ContestedToken {
   readonly #issuer: string
   readonly #emit: Emit
-  /** When the last tokens ended, on the monotonic clock. */
+  /** When the last tokens ended, on the monotonic clock: at most as many as are suspicious. */
   #endedAt: readonly number[] = []
 
   constructor(issuer: string, emit: Emit) {
@@ -22,13 +22,14 @@ export class ContestedToken {
 
   /** Whether it happened often in the last minute. */
   get isContested(): boolean {
-    return this.#recent().length >= suspicious
+    const since = performance.now() - minute
+    return this.#endedAt.filter((at) => at > since).length === suspicious
   }
 
   /** Notes that an API refused a token that it had accepted, before another renewal was due. */
   ended(api: string): void {
     const wasContested = this.isContested
-    this.#endedAt = [...this.#recent(), performance.now()].slice(-suspicious)
+    this.#endedAt = [...this.#endedAt, performance.now()].slice(-suspicious)
     if (!wasContested && this.isContested)
       this.#emit?.({ type: 'token.contested', issuer: this.#issuer, api })
   }
@@ -36,10 +37,5 @@ export class ContestedToken {
   /** Notes that an API refuses good tokens, which explains it as well. */
   disproved(): void {
     this.#endedAt = []
-  }
-
-  #recent(): readonly number[] {
-    const since = performance.now() - minute
-    return this.#endedAt.filter((at) => at > since)
   }
 }
