@@ -27,15 +27,15 @@ export class GuardedStore {
     // in a function: a store may throw before it returns a promise
     const claiming = (async () => claimOf(await this.#store.claim(name, stale, lease), stale))()
     // a lease that has ended when it arrives cannot be used
-    const claim = await this.#inTime(() => claiming, Math.min(storeTimeout, lease))
-    if (claim === undefined)
+    const claimed = await this.#inTime(() => claiming, Math.min(storeTimeout, lease))
+    if (claimed === undefined)
       // a lease that comes too late must not keep other processes waiting
       void claiming.then(
         (late) =>
           typeof late === 'object' && 'fence' in late ? this.release(name, late.fence, 0) : undefined,
         () => {},
       )
-    return claim
+    return claimed?.result
   }
 
   /** Whether the store reports when an entry is written. */
@@ -59,16 +59,16 @@ export class GuardedStore {
   }
 
   async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
-    const isWritten = await this.#beyondRequest(() => this.#store.write(name, fence, entry, lifetime))
-    if (isWritten) this.works()
+    const written = await outliveRequest(this.#inTime(() => this.#store.write(name, fence, entry, lifetime)))
+    if (written !== undefined) this.works()
   }
 
   async release(name: string, fence: string, pause: number): Promise<void> {
-    await this.#beyondRequest(() => this.#store.release(name, fence, pause))
+    await outliveRequest(this.#inTime(() => this.#store.release(name, fence, pause)))
   }
 
   async drop(name: string, entry: string): Promise<void> {
-    await this.#beyondRequest(() => this.#store.drop(name, entry))
+    await outliveRequest(this.#inTime(() => this.#store.drop(name, entry)))
   }
 
   /** Reports that the store works, if it failed before. */
@@ -84,20 +84,15 @@ export class GuardedStore {
     this.#emit?.({ type: 'store.failed', reason })
   }
 
-  /** Tells the store something, also after the incoming request has ended. Returns whether it has got it. */
-  async #beyondRequest(tell: () => Promise<unknown>): Promise<boolean> {
-    const told = this.#inTime(async () => {
-      await tell()
-      return true
-    })
-    return (await outliveRequest(told)) ?? false
-  }
-
-  async #inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
+  /** Returns the result in an object, since it may be `undefined` as well. */
+  async #inTime<T>(
+    work: () => Promise<T>,
+    span: number = storeTimeout,
+  ): Promise<{ readonly result: T } | undefined> {
     const timer = new StepTimeout(() => span)
     const signal = timer.signal()
     try {
-      return await abortable(work(), signal)
+      return { result: await abortable(work(), signal) }
     } catch (error) {
       // what the client of a store throws may quote its commands, so nothing of it is passed on
       const reason = error instanceof Unreadable ? 'unreadable' : 'error'

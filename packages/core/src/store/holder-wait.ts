@@ -9,15 +9,15 @@ const pauseAfterLooks = backoff({ first: 40, most: 500, jitter: 'half' })
 /**
  * Lets one process wait while another one, the holder of the lease, asks the issuer.
  *
- * @returns a function that waits, and returns the entry that the holder wrote if the store passes it on, `'look'` when it
- * is time to claim again, and `'late'` when the calls may not wait any longer.
+ * @returns a function that waits, and returns the entry that the holder wrote if the store passes it on, `undefined` when
+ * it is time to claim again, and `'late'` when the calls may not wait any longer.
  */
 export function holderWait(
   store: GuardedStore,
   name: string,
   lease: number,
   wait: Wait,
-): (stale: string | undefined) => Promise<StoreEntry | 'look' | 'late'> {
+): (stale: string | undefined) => Promise<StoreEntry | 'late' | undefined> {
   // time for a holder that died, and for its successor
   const giveUpAt = performance.now() + 2 * lease
   // calls that have another token to send need not wait as long as those without
@@ -31,13 +31,10 @@ export function holderWait(
     const ms = Math.min(lease, timeLeft() - pause)
     if (store.wakes && ms > 0) {
       const over = new AbortController()
-      const waking = store.wait(name, stale, ms, over.signal)
       let written: StoreEntry | undefined
+      const waking = store.wait(name, stale, ms, over.signal).then((entry) => (written = entry))
       try {
-        await wait.pause(
-          ms,
-          waking.then((entry) => (written = entry)),
-        )
+        await wait.pause(ms, waking)
       } finally {
         over.abort()
       }
@@ -45,6 +42,6 @@ export function holderWait(
     }
     if (pause >= timeLeft()) return 'late'
     await wait.pause(pause)
-    return 'look'
+    return undefined
   }
 }

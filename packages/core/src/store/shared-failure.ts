@@ -43,3 +43,9 @@ export function refusedBefore(
   const details = { status, oauthError, definite: true, retryAfter: finiteDuration(expiresIn, refusalMemory) }
   return failure(endpoint, 'TOKEN_REQUEST_REFUSED', reason, details)
 }
+
+/** Returns the error of a process that waited for the token of another one in vain. */
+export function othersTooSlow(endpoint: TokenEndpoint): TokenlaneError {
+  const reason = 'has not responded to the process requesting the token for all'
+  return failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
+}

@@ -2,15 +2,13 @@ import { keyOf } from '../credentials/client.ts'
 import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
 import { refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf } from '../errors.ts'
-import { failure } from '../issuer/issuer-failure.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import { holderWait } from './holder-wait.ts'
-import { isPutBack, refusedBefore, sharedPause } from './shared-failure.ts'
+import { isPutBack, othersTooSlow, refusedBefore, sharedPause } from './shared-failure.ts'
 import { sealOf, type StoredToken, type TokenSeal } from './token-seal.ts'
-import type { StoreEntry } from './token-store.ts'
 
 /** More stale entries in a row than a race can explain: the process then asks for itself. */
 const mostStale = 3
@@ -82,26 +80,18 @@ export function sharedSource(
     const { name } = seal
     const waitForHolder = holderWait(store, name, leaseTime, wait)
     let stale = keptUnder(name)?.entry
-    let written: StoreEntry | undefined
     for (let seen = 0; seen < mostStale;) {
-      const claim = written ?? (await store.claim(name, stale, leaseTime))
-      written = undefined
+      const claim = await store.claim(name, stale, leaseTime)
       if (claim === undefined) {
         // without the store every process asks for itself, but not all of them at the same moment
         await wait.pause(Math.random() * Math.min(storeTimeout, wait.timeLeft / 4))
         break
       }
-      if (claim === 'locked') {
-        const found = await waitForHolder(stale)
-        if (found === 'late') {
-          const reason = 'has not responded to the process requesting the token for all'
-          throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
-        }
-        if (found !== 'look') written = found
-        continue
-      }
-      if ('fence' in claim) return claim
-      const { entry, expiresIn } = claim
+      const found = claim === 'locked' ? await waitForHolder(stale) : claim
+      if (found === undefined) continue
+      if (found === 'late') throw othersTooSlow(endpoint)
+      if ('fence' in found) return found
+      const { entry, expiresIn } = found
       const stored = await seal.open(entry)
       if (stored === undefined) store.failed('unreadable')
       else store.works()
