@@ -30,6 +30,7 @@ export function readApis(
   const read = (value: unknown, path: string): CheckedApi => {
     const name = own(value, 'issuer')
     const isInsecure = typeof name === 'string' && own(own(issuers, name), 'allowInsecureLoopback') === true
+    const limited = own(own(value, 'ratePolicy'), 'limitedStatuses')
     const readSecure: Reader<URL> = (url, urlPath) => mustBeSecureUrl(url, urlPath, isInsecure)
     return object<CheckedApi>({
       baseUrl(url, urlPath) {
@@ -48,10 +49,7 @@ export function readApis(
       },
       ratePolicy: optional(readRatePolicy),
       resend: optional(readResend, true),
-      refusedStatuses: optional(
-        list(statusBeside(own(own(value, 'ratePolicy'), 'limitedStatuses')), refusedAllowed),
-        refusedByDefault,
-      ),
+      refusedStatuses: optional(readRefused(limited), refusedByDefault),
     })(value, givenAt ?? path)
   }
   return list(read, 'an array, which may be empty')
@@ -70,17 +68,17 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   )
 }
 
-const refusedAllowed = 'an array of status codes, 400 to 499 except 429'
-
-/** @param limited as they are given: one status cannot mean both. */
-function statusBeside(limited: unknown): Reader<number> {
-  return (value, path) => {
-    if (!Number.isInteger(value) || (value as number) < 400 || (value as number) > 499 || value === 429)
-      refuse(path, shape(value), refusedAllowed)
-    if (Array.isArray(limited) && limited.includes(value))
-      refuse(path, `${shape(value)}, also in \`ratePolicy.limitedStatuses\``, refusedAllowed)
-    return value as number
-  }
+/** @param limited the statuses that are given for the rate limit: one cannot mean both. */
+function readRefused(limited: unknown): Reader<readonly number[]> {
+  const allowed = 'an array of status codes, 400 to 499 except 429'
+  return list((value, path) => {
+    const status = value as number
+    if (!Number.isInteger(status) || status < 400 || status > 499 || status === 429)
+      refuse(path, shape(value), allowed)
+    if (Array.isArray(limited) && limited.includes(status))
+      refuse(path, `${status}, also in \`ratePolicy.limitedStatuses\``, allowed)
+    return status
+  }, allowed)
 }
 
 /** Reads which calls may be sent again. */

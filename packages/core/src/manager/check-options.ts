@@ -81,6 +81,5 @@ const readStore: Reader<SharedStore> = (value, path) => {
 
 const readObservers: Reader<readonly Observer[]> = (value, path) => {
   const read = aFunction<Observer>('a function or an array of functions')
-  const observers: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return observers.map((observer) => read(observer, path))
+  return [value].flat().map((observer) => read(observer, path))
 }
