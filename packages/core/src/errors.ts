@@ -1,4 +1,3 @@
-import { defined } from './events.ts'
 import { printable } from './foreign-text.ts'
 
 /**
@@ -88,7 +87,8 @@ export class TokenlaneError extends Error {
     // several reasons have a line each, and each was an error's before
     super((failures ? reason : printable(reason, longestReason)) + helpFor(code), cause && { cause })
     this.code = code
-    Object.assign(this, defined(members))
+    for (const [name, value] of Object.entries(members))
+      if (value !== undefined) Object.assign(this, { [name]: value })
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })
   }

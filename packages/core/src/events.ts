@@ -1,5 +1,4 @@
 import type { TokenlaneErrorCode } from './errors.ts'
-import type { RateLimit } from './queue/rate-policy.ts'
 
 /** Why a token was requested; `ahead`: in the background, before the token in use expired. */
 export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
@@ -21,6 +20,12 @@ export interface CallWaits {
   readonly limit: number
   /** For the end of a pause that the API asked for. */
   readonly pause: number
+}
+
+/** At most `quota` calls in any `window` milliseconds. */
+export interface NamedLimit {
+  readonly quota: number
+  readonly window: number
 }
 
 /**
@@ -155,8 +160,8 @@ type EventOfOne =
       readonly status: number
       readonly reason: 'refused' | 'used-up'
       /** Roughly what the API allows, if it refuses calls that the rate policy (repeated in `configured`) allows. */
-      readonly allows?: readonly RateLimit[]
-      readonly configured?: readonly RateLimit[]
+      readonly allows?: readonly NamedLimit[]
+      readonly configured?: readonly NamedLimit[]
     }
   /**
    * Calls wait and get only this `share` of the API's quota (below 0.7), because its responses are slow and a strict
@@ -172,8 +177,8 @@ type EventOfOne =
   | {
       readonly type: 'policy.differs'
       readonly api: string
-      readonly configured: readonly RateLimit[]
-      readonly seen: readonly RateLimit[]
+      readonly configured: readonly NamedLimit[]
+      readonly seen: readonly NamedLimit[]
     }
   /**
    * The rate budget that a fleet shares cannot be reached: this process uses only its own share. Once, when it begins.

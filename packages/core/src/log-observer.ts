@@ -1,6 +1,5 @@
-import type { Observer, TokenlaneEvent } from './events.ts'
+import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
 import { printable } from './foreign-text.ts'
-import type { RateLimit } from './queue/rate-policy.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
 /** The methods that pino, winston, `console` and most loggers have. */
@@ -163,7 +162,7 @@ function finished(event: EventOf<'call.finished'>): string {
   return `${api}: ${call} ${outcome}${times}${guess}`
 }
 
-function limits(all: readonly RateLimit[]): string {
+function limits(all: readonly NamedLimit[]): string {
   return all.map(({ quota, window }) => `${quota} in ${ms(window)}`).join(', ') || 'none'
 }
 

@@ -14,7 +14,7 @@ import { refusingTo } from '../options/faults.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
-import type { TokenManager } from '../token-manager.ts'
+import type { TokenManager } from './token-manager.ts'
 
 /** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */
 export interface ManagerStatus<Issuer extends string = string> {

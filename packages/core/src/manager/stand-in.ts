@@ -1,4 +1,4 @@
-import type { TokenManager } from '../token-manager.ts'
+import type { TokenManager } from './token-manager.ts'
 
 /** Returns a manager whose functions, which may be taken off it, are looked up in `current` at each call. */
 export function standInFor<Issuer extends string>(current: () => TokenManager<Issuer>): TokenManager<Issuer> {

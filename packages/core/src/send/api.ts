@@ -1,4 +1,4 @@
-import type { RateLimit } from '../queue/rate-policy.ts'
+import type { NamedLimit } from '../events.ts'
 /** Status and headers of one response, as an adapter reports them. */
 export interface Report {
   /** HTTP status code. */
@@ -149,7 +149,7 @@ export interface ApiStatus {
   /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
   /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
-  readonly allows?: readonly RateLimit[]
+  readonly allows?: readonly NamedLimit[]
   /**
    * If slow responses and a strict policy leave waiting calls less than 0.7 of the quota: the `share` that they got
    * when calls last waited, and the `option` of the rate policy that gives more.
