@@ -1,7 +1,7 @@
-import { TokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { credentialsOption } from '../issuer/protocol.ts'
 import { refuse, shape } from '../options/check.ts'
+import { refusingTo } from '../options/faults.ts'
 import { GuardedStore } from './guarded-store.ts'
 import { sharedSource } from './shared-source.ts'
 import { type StoreKey, storeKeys } from './store-key.ts'
@@ -21,7 +21,7 @@ export function sharedStore(
   store: TokenStore,
   { key }: { readonly key?: StoreKey | undefined } = {},
 ): SharedStore {
-  mustBeStore(store)
+  refusingTo('share token store', () => mustBeStore(store))
   const keys = key === undefined ? undefined : storeKeys(key)
   return {
     claim: store.claim.bind(store),
@@ -49,8 +49,5 @@ function mustBeStore(store: unknown): void {
   const methods = (store ?? {}) as Readonly<Record<string, unknown>>
   for (const method of ['claim', 'write', 'release', 'drop'])
     if (typeof methods[method] !== 'function')
-      throw new TokenlaneError(
-        'INVALID_OPTIONS',
-        `Cannot share token store: \`store\` is ${shape(store)}; allowed: a token store, with claim, write, release and drop`,
-      )
+      refuse('store', shape(store), 'a token store, with claim, write, release and drop')
 }

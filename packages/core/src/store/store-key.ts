@@ -1,5 +1,6 @@
-import { isTokenlaneError, TokenlaneError } from '../errors.ts'
-import { shape } from '../options/check.ts'
+import { isTokenlaneError } from '../errors.ts'
+import { refuse, shape } from '../options/check.ts'
+import { refusingTo } from '../options/faults.ts'
 
 /**
  * What a store seals tokens with if their clients have no lasting secret, as with an assertion from outside: text of 32
@@ -12,6 +13,9 @@ export type StoreKey = KeyTexts | (() => KeyTexts | Promise<KeyTexts>)
 type KeyTexts = string | readonly string[]
 
 const shortest = 32
+const allowed =
+  `text of ${shortest} characters or more, such as the output of \`openssl rand -base64 32\`, an array of them, ` +
+  'or a function that returns either'
 
 /**
  * Returns a function that returns the keys, the one that seals first.
@@ -35,16 +39,11 @@ export function storeKeys(key: StoreKey): () => Promise<readonly string[]> {
 
 function checked(key: unknown): readonly string[] {
   const keys: readonly unknown[] = Array.isArray(key) ? key : [key]
-  if (keys.length === 0) refuseKey('an empty array')
-  return keys.map((text) => {
-    if (typeof text !== 'string' || text === '') return refuseKey(shape(text))
-    return text.trim().length < shortest ? refuseKey('too short') : text.trim()
+  return refusingTo('share token store', () => {
+    if (keys.length === 0) refuse('key', 'an empty array', allowed)
+    return keys.map((text) => {
+      if (typeof text !== 'string' || text === '') return refuse('key', shape(text), allowed)
+      return text.trim().length < shortest ? refuse('key', 'too short', allowed) : text.trim()
+    })
   })
-}
-
-function refuseKey(given: string): never {
-  throw new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot share token store: \`key\` is ${given}; allowed: text of ${shortest} characters or more, such as the output of \`openssl rand -base64 32\`, an array of them, or a function that returns either`,
-  )
 }

@@ -36,10 +36,9 @@ export class RenewingToken {
   #closed = false
 
   constructor(source: TokenSource, options: RenewalOptions) {
-    const { issuer, endpoint, emit } = options
     this.#options = options
     this.#held = new HeldToken(options)
-    this.#renewed = { source, held: this.#held, backoff: this.#backoff, issuer, endpoint, emit }
+    this.#renewed = { ...options, source, held: this.#held, backoff: this.#backoff }
   }
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
