@@ -17,7 +17,7 @@ export function outgoingRequest(
   request: Request,
   { source, replayable = true, ...options }: OutgoingOptions,
 ): OutgoingCall {
-  const { method, headers, signal, referrer, referrerPolicy, redirect } = request
+  const { method, headers, signal, mode, referrer, referrerPolicy, redirect } = request
   const followsRedirects = redirect === 'follow'
   /** The source, if it is text: it can be sent again without a copy. */
   const text = typeof source === 'string' ? source : undefined
@@ -33,7 +33,7 @@ export function outgoingRequest(
   }
   /** What every request of the call has, but for what is sent. */
   const kept = (): RequestInit => {
-    const { cache, credentials, integrity, keepalive, mode } = request
+    const { cache, credentials, integrity, keepalive } = request
     const init = { cache, credentials, integrity, keepalive, mode, signal }
     return init
   }
@@ -48,9 +48,7 @@ export function outgoingRequest(
     get url() {
       return new URL(request.url)
     },
-    get mode() {
-      return request.mode
-    },
+    mode,
     referrer: { referrer, referrerPolicy },
     next(authorization) {
       const init: RequestInit = { headers: withToken(headers, authorization) }

@@ -2,16 +2,14 @@ import { isTokenlaneError } from '../errors.ts'
 import { type CallWaits, defined, type Emit, type ResendReason } from '../events.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import { Tracing } from '../tracing.ts'
+import type { Api } from './api.ts'
+
+type CalledApi = Pick<Api, 'baseUrl' | 'issuer'>
 
 const tracing = new Tracing<CallRecord>('tokenlane:call')
 
 /** Of foreign errors only identifier-like names and codes are reported, never messages. */
 const word = /^[A-Za-z][\w-]{0,63}$/
-
-interface ApiOfCall {
-  readonly baseUrl: string
-  readonly issuer: string
-}
 
 /**
  * What observers learn of one call: the message on the tracing channel `tokenlane:call` while it goes on, and the event
@@ -46,7 +44,7 @@ export class CallRecord {
   readonly #startedAt = performance.now()
   #isFinished = false
 
-  private constructor(api: ApiOfCall, client: string | undefined, emit: Emit) {
+  private constructor(api: CalledApi, client: string | undefined, emit: Emit) {
     this.manager = emit?.manager
     this.api = api.baseUrl
     this.issuer = api.issuer
@@ -55,7 +53,7 @@ export class CallRecord {
   }
 
   /** Returns a record for a call that begins, `undefined` without an observer or a subscriber. */
-  static of(api: ApiOfCall, client: string | undefined, emit: Emit): CallRecord | undefined {
+  static of(api: CalledApi, client: string | undefined, emit: Emit): CallRecord | undefined {
     return emit?.isObserved === true || tracing.isObserved ? new CallRecord(api, client, emit) : undefined
   }
 
@@ -107,9 +105,8 @@ export class CallRecord {
 
 function printable(error: unknown): Error {
   if (isTokenlaneError(error)) return error
-  const copy = new Error(`The client failed with ${codeOf(error)}`)
-  copy.name = nameOf(error) ?? 'Error'
-  return Object.assign(copy, { code: codeOf(error) })
+  const code = codeOf(error)
+  return Object.assign(new Error(`The client failed with ${code}`), { name: nameOf(error) ?? 'Error', code })
 }
 
 /** The first of an error's code, its cause's code and its name. */

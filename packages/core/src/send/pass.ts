@@ -129,8 +129,8 @@ class AttemptPass implements Pass {
     if (record !== undefined) record.status = report.status
     const judge = (isLimited: boolean): Verdict => {
       const verdict = this.#judge(report, isLimited)
-      // the next hop takes a slot of its own, and the client may run hooks before
-      if (isRedirect(report)) this.#leaveQueue()
+      // the next hop of a redirect takes a slot of its own, and the client may run hooks before
+      if (report.status >= 300 && report.status < 400) this.#leaveQueue()
       return verdict
     }
     return this.#running && queue ? queue.answered(this.#running, report, judge) : judge(false)
@@ -227,10 +227,6 @@ class AttemptPass implements Pass {
     this.#running = undefined
     if (running !== undefined) this.#api.queue?.leave(running, this.#isSent)
   }
-}
-
-function isRedirect({ status }: Report): boolean {
-  return status >= 300 && status < 400
 }
 
 // its `authorization` is for the wire, and for no log
