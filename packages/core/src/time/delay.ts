@@ -19,11 +19,11 @@ export class Delay {
   // outside of Node a timer is a number, which keeps no process alive
 
   ref(): void {
-    if (typeof this.#timer === 'object') this.#timer.ref()
+    this.#timer.ref?.()
   }
 
   unref(): void {
-    if (typeof this.#timer === 'object') this.#timer.unref()
+    this.#timer.unref?.()
   }
 }
 

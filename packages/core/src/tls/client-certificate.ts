@@ -9,7 +9,7 @@ interface Https {
 
 interface IncomingMessage extends AsyncIterable<Uint8Array> {
   readonly statusCode?: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: Readonly<Record<string, string | string[]>>
 }
 
 interface ClientRequest {
@@ -38,22 +38,18 @@ export function certificateFetch({
     const https = nodeHttps() as Https
     const proxyEnv = environmentProxy(url)?.used === true ? globalThis.process.env : undefined
     const agent = new https.Agent({ cert, key, minVersion: 'TLSv1.2', proxyEnv })
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const message = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = https.request(url, { method, headers, signal, agent }, resolve)
       request.on('error', reject)
       request.end((body as URLSearchParams | undefined)?.toString())
     })
-    return toResponse(response)
+    const fields = Object.entries(message.headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ])
+    // the body is still to be read, up to the bound that every token response has
+    return new Response(ReadableStream.from(message), { status: message.statusCode ?? 502, headers: fields })
   }
-}
-
-/** The body is still to be read, up to the bound that every token response has. */
-async function toResponse(message: IncomingMessage): Promise<Response> {
-  const fields = Object.entries(message.headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as [string, string]],
-  )
-  const stream = ReadableStream.from(message)
-  return new Response(stream, { status: message.statusCode ?? 502, headers: fields })
 }
 
 function nodeHttps(): Https | undefined {
