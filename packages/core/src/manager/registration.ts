@@ -1,5 +1,5 @@
 import type { AccessToken } from '../token/access-token.ts'
-import type { Api, ApiStatus } from '../send/api.ts'
+import type { Api } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy } from '../queue/rate-policy.ts'
 import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
@@ -15,13 +15,6 @@ import type { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
 import type { TokenManager } from './token-manager.ts'
-
-/** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */
-export interface ManagerStatus<Issuer extends string = string> {
-  readonly issuers: Readonly<Record<Issuer, IssuerStatus>>
-  /** In the order of the options. */
-  readonly apis: readonly ApiStatus[]
-}
 
 /** What a manager is put together of. */
 interface RegistrationParts {

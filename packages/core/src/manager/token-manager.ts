@@ -1,9 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AccessToken } from '../token/access-token.ts'
-import type { Api } from '../send/api.ts'
-import type { ManagerStatus } from './registration.ts'
+import type { Api, ApiStatus } from '../send/api.ts'
+import type { IssuerStatus } from './managed-issuer.ts'
 import type { Observer } from '../events.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
+
+/** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */
+export interface ManagerStatus<Issuer extends string = string> {
+  readonly issuers: Readonly<Record<Issuer, IssuerStatus>>
+  /** In the order of the options. */
+  readonly apis: readonly ApiStatus[]
+}
 
 /**
  * Obtains and renews an application's access tokens and attaches them to its calls. `Issuer` is the union of its

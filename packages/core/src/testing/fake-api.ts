@@ -30,6 +30,9 @@ export interface Hold extends Disposable {
 type FakeApiSettings = CheckedFakeApi &
   Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & { readonly token: FakeIssuer['token'] }
 
+/** What was refused for a limit goes again at once. */
+const withoutPauses = { longestPause: 0 }
+
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
 /** Every 401 renews the token at once, but once for each call. */
@@ -74,7 +77,8 @@ export class FakeApi extends ProtectedApi {
     }
     const refuses = (report: Report): boolean => this.#refuses(report)
     const rejections = rejectionsOf(settings)
-    super({ ...settings, ratePolicy: withoutPauses(ratePolicy ?? none), limiter, rejections, refuses })
+    const policy = { ...(ratePolicy ?? none), ...withoutPauses }
+    super({ ...settings, ratePolicy: policy, limiter, rejections, refuses })
     this.#isLimited = ratePolicy !== undefined
     this.#serve = () => limited?.unitsAvailable()
   }
@@ -94,7 +98,7 @@ export class FakeApi extends ProtectedApi {
 
   override setRatePolicy(policy: CheckedPolicy): void {
     if (!this.#isLimited) refuse('ratePolicy', 'not set', 'another policy for an API that has one')
-    super.setRatePolicy(withoutPauses(policy))
+    super.setRatePolicy({ ...policy, ...withoutPauses })
   }
 
   counts(): CallCounts {
@@ -129,9 +133,4 @@ export class FakeApi extends ProtectedApi {
     this.#refusals -= 1
     return true
   }
-}
-
-/** What was refused for a limit goes again at once. */
-function withoutPauses(policy: CheckedPolicy): CheckedPolicy {
-  return { ...policy, longestPause: 0 }
 }

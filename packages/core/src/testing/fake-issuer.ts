@@ -31,8 +31,8 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
   let token: AccessToken | undefined
   const current = (): AccessToken => {
     if (token !== undefined) return token
-    const [value, reason] =
-      number === 1 ? ([firstValue, 'startup'] as const) : ([`${firstValue}-${number}`, 'rejected'] as const)
+    const value = number === 1 ? firstValue : `${firstValue}-${number}`
+    const reason = number === 1 ? 'startup' : 'rejected'
     emit?.({ type: 'token.renewed', issuer, expiresAt: end.date, duration: 0, reason, joiners: 0 })
     token = new AccessToken(value, issuer, end, { renewBefore: 0, floor: 0 })
     return token
