@@ -13,7 +13,7 @@ export async function discardBody(body: Body | null | undefined): Promise<void> 
   if (body === null || body === undefined) return
   let timer: ReturnType<typeof setTimeout> | undefined
   try {
-    const source = 'getReader' in body ? ofWeb(body) : ofNode(body)
+    const source = sourceOf(body)
     timer = setTimeout(() => source.giveUp(), longestRead)
     let read = 0
     while (read <= mostRead) {
@@ -35,15 +35,11 @@ interface Source {
   giveUp(): void
 }
 
-function ofWeb(body: ReadableStream<Uint8Array>): Source {
-  const reader = body.getReader()
-  return {
-    next: () => reader.read(),
-    giveUp: () => void reader.cancel().catch(() => {}),
+function sourceOf(body: Body): Source {
+  if ('getReader' in body) {
+    const reader = body.getReader()
+    return { next: () => reader.read(), giveUp: () => void reader.cancel().catch(() => {}) }
   }
-}
-
-function ofNode(body: AsyncIterable<Uint8Array> & { destroy?(): void }): Source {
   const chunks = body[Symbol.asyncIterator]()
-  return { next: () => chunks.next(), giveUp: () => body.destroy?.() }
+  return { next: () => chunks.next(), giveUp: () => (body as { destroy?(): void }).destroy?.() }
 }
