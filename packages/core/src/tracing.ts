@@ -2,8 +2,6 @@ import { builtinModule } from './runtime/builtin-module.ts'
 
 type DiagnosticsChannel = typeof import('node:diagnostics_channel')
 
-const stages = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
-
 /**
  * Publishes the stages of one kind of operation on a tracing channel: `start` and `end` around its synchronous part,
  * `asyncStart` and `asyncEnd` when its outcome is there, `error` before them if it failed. All of them get the same
@@ -23,7 +21,9 @@ export class Tracing<Message extends object> {
 
   /** Whether a message would be received. Make messages only then. */
   get isObserved(): boolean {
-    return stages.some((stage) => this.#channels?.[stage].hasSubscribers)
+    if (this.#channels === undefined) return false
+    const { start, end, asyncStart, asyncEnd, error } = this.#channels
+    return [start, end, asyncStart, asyncEnd, error].some((channel) => channel.hasSubscribers)
   }
 
   /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */

@@ -43,6 +43,10 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
 }
 
 function deliver(observe: Observer, event: TokenlaneEvent): void {
-  // its failure is its own, also that of an asynchronous one
-  new Promise((resolve) => resolve(observe(event))).catch(() => {})
+  try {
+    const outcome: unknown = observe(event)
+    if (outcome instanceof Promise) outcome.catch(() => {})
+  } catch {
+    // an observer's failure is its own
+  }
 }
