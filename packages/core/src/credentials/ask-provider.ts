@@ -8,12 +8,6 @@ import {
   unavailable,
 } from './credentials.ts'
 
-/** For which issuer credentials are asked for, and what they must be. */
-interface AskedFor {
-  readonly issuer: string
-  readonly form: ClientForm
-}
-
 /**
  * Returns the clients that a provider gives, in its order.
  *
@@ -22,7 +16,7 @@ interface AskedFor {
  */
 export async function askProvider(
   provider: CredentialsProvider<ClientCredentials>,
-  { issuer, form }: AskedFor,
+  { issuer, form }: { readonly issuer: string; readonly form: ClientForm },
   reason: CredentialsContext['reason'],
   signal: AbortSignal,
 ): Promise<readonly ClientCredentials[]> {

@@ -1,7 +1,7 @@
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { mustBeObject, refuse } from '../options/check.ts'
 import { withAllFaults } from '../options/faults.ts'
-import { list, mustBeKnown, type Reader } from '../options/reader.ts'
+import { list, mustBeKnown } from '../options/reader.ts'
 import { type ClientForm, clientWith, fieldsOf, kindOf, readClient } from './client.ts'
 import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
 
@@ -20,7 +20,8 @@ export function checkCredentials(
     checkProvider(provider, path, form)
     return provider
   }
-  const read = clientReader(form)
+  const read = (client: unknown, clientPath: string): ClientCredentials =>
+    checkClient(client, clientPath, form)
   if (!Array.isArray(value)) return read(value, path)
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
   return list(read, 'an array')(value, path)
@@ -43,16 +44,14 @@ function checkProvider(
   }
 }
 
-function clientReader(form: ClientForm): Reader<ClientCredentials> {
-  return (value, path) => {
-    mustBeObject(value, path, clientWith(form.forms))
-    return withAllFaults((collect) => {
-      mustBeKnown(value, path, fieldsOf(kindOf(value, form.forms)), collect)
-      const read = readClient(value, form)
-      if ('client' in read) return read.client
-      for (const { field, given, allowed } of read.faults)
-        collect(refuse, field === undefined ? path : `${path}.${field}`, given, allowed)
-      return undefined as never
-    })
-  }
+function checkClient(value: unknown, path: string, form: ClientForm): ClientCredentials {
+  mustBeObject(value, path, clientWith(form.forms))
+  return withAllFaults((collect) => {
+    mustBeKnown(value, path, fieldsOf(kindOf(value, form.forms)), collect)
+    const read = readClient(value, form)
+    if ('client' in read) return read.client
+    for (const { field, given, allowed } of read.faults)
+      collect(refuse, field === undefined ? path : `${path}.${field}`, given, allowed)
+    return undefined as never
+  })
 }

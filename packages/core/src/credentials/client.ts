@@ -75,9 +75,6 @@ export function kindOf<T extends Fields>(credentials: object, kinds: readonly T[
   return kinds.find((kind) => held[markOf(kind)] !== undefined) ?? (kinds[0] as T)
 }
 
-/** The clients that were read, which never change: as what, and their keys. */
-const known = new WeakMap<object, { readonly form: CredentialsForm; readonly key: string }>()
-
 /** Returns the client in `value`, which may hold more, or all that is wrong with it. */
 export function readClient(
   value: unknown,
@@ -86,7 +83,6 @@ export function readClient(
   if (!isRecord(value)) return { faults: [{ given: shape(value), allowed: clientWith(forms) }] }
   const form = kindOf(value, forms)
   if (form.obstacle !== undefined) return { faults: [form.obstacle] }
-  if (known.get(value)?.form === form) return { client: value as unknown as ClientCredentials }
   const read: Record<string, unknown> = {}
   const faults: CredentialsFault[] = []
   for (const [field, check] of Object.entries({ clientId: text, ...form.needed, ...form.optional })) {
@@ -96,10 +92,7 @@ export function readClient(
     if (fault !== undefined) faults.push({ field, ...fault })
     read[field] = given
   }
-  if (faults.length > 0) return { faults }
-  const client = Object.freeze(read) as unknown as ClientCredentials
-  known.set(client, { form, key: textOf(client) })
-  return { client }
+  return faults.length > 0 ? { faults } : { client: Object.freeze(read) as unknown as ClientCredentials }
 }
 
 /** Returns what a client may be, for a message. */
@@ -112,10 +105,6 @@ export function clientWith(forms: readonly CredentialsForm[]): string {
  * in it, since each may be another one: what is known of one of them is known of all from the same file or function.
  */
 export function keyOf(client: ClientCredentials): string {
-  return known.get(client)?.key ?? textOf(client)
-}
-
-function textOf(client: ClientCredentials): string {
   return JSON.stringify({ ...client, secretIssuedAt: undefined }, (_, value: unknown) =>
     isCryptoKey(value) ? numberOf(value) : value,
   )

@@ -1,4 +1,4 @@
-import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
+import type { TokenlaneError, TokenlaneErrorDetails } from '../errors.ts'
 
 /** How long a refusal is remembered, in milliseconds. */
 export const refusalMemory = 30_000
@@ -21,9 +21,6 @@ const aboutRequest = new Set([
 export function mayBeAboutClient({
   code,
   oauthError = '',
-}: {
-  readonly code: TokenlaneErrorCode
-  readonly oauthError?: string | undefined
-}): boolean {
+}: Pick<TokenlaneError, 'code'> & Pick<TokenlaneErrorDetails, 'oauthError'>): boolean {
   return code === 'TOKEN_REQUEST_REFUSED' && !aboutRequest.has(oauthError)
 }

@@ -19,8 +19,7 @@ type ReadText = (field: string) => string | undefined
 
 /** Returns the fields that the clients need, in the order in which an operator looks for them. */
 export function neededFields(read: ReadText, form: ClientForm): readonly string[] {
-  const renewed = kindsIn(read, form).flatMap((kind) => renewedFields(kind.inText ?? kind))
-  return ['clientId', ...new Set(renewed)]
+  return ['clientId', ...new Set(kindsIn(read, form).flatMap(renewedFields))]
 }
 
 /** Returns the kinds of credentials of which there are texts; the first kind where there are none. */
@@ -37,14 +36,10 @@ function kindsIn(read: ReadText, { forms }: ClientForm): readonly CredentialsFor
 }
 
 /** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
-function renewedFields({
-  needed,
-  renewed = Object.keys(needed),
-}: CredentialsForm | InText): readonly string[] {
+function renewedFields(kind: CredentialsForm): readonly string[] {
+  const { needed, renewed = Object.keys(needed) } = kind.inText ?? kind
   return renewed
 }
-
-type InText = NonNullable<CredentialsForm['inText']>
 
 /**
  * Returns a provider that reads texts, and whose credentials `createTokenManager` checks at once.
@@ -82,7 +77,7 @@ export function clientsFromTexts(
   const faults = new Map<string, CredentialsFault>()
   for (const kind of kindsIn(read, form)) {
     const fields = kind.inText ?? kind
-    const renewed = renewedFields(fields)
+    const renewed = renewedFields(kind)
     for (const suffix of read(`${markOf(fields)}Next`) ? ['', 'Next'] : ['']) {
       const named = (field = ''): string => (renewed.includes(field) ? field + suffix : field)
       const texts = fieldsOf(fields)
@@ -106,13 +101,10 @@ export function clientInTexts(
   texts: Readonly<Record<string, unknown>>,
   kind: CredentialsForm,
 ): ReturnType<typeof readClient> {
-  return readClient(withDate(kind.inText?.credentials(texts) ?? texts), { forms: [kind] })
-}
-
-/** Returns the fields with the date as a `Date`, if it is one. */
-function withDate(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { secretIssuedAt: text, ...others } = fields
-  return text === undefined ? others : { ...others, secretIssuedAt: parseIsoDate(text) }
+  const fields = kind.inText?.credentials(texts) ?? texts
+  const { secretIssuedAt: text } = fields
+  const withDate = text === undefined ? fields : { ...fields, secretIssuedAt: parseIsoDate(text) }
+  return readClient(withDate, { forms: [kind] })
 }
 
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
