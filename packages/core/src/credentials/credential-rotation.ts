@@ -15,7 +15,7 @@ import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
 const mostRefusedLists = 8
 
 /** Credentials of one issuer, and how they are sent. */
-export interface RotationOptions {
+interface RotationOptions {
   /** Name of the issuer. */
   readonly issuer: string
   readonly credentials: CredentialsSource<ClientCredentials>
@@ -103,7 +103,8 @@ export class CredentialRotation {
             continue
           }
           if (error.code !== 'TOKEN_REQUEST_REFUSED') throw error
-          this.#refused(client, error)
+          this.#refusedUntil.set(keyOf(client), performance.now() + refusalSpan(error))
+          this.#lastRefusal = error
           refusal = error
           // no other secret makes a wrong scope right
           if (!mayBeAboutClient(error)) throw error
@@ -127,16 +128,13 @@ export class CredentialRotation {
    * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
    */
   async known(signal: AbortSignal): Promise<readonly KnownClient[]> {
-    const list = await this.#given('startup', signal)
     const known = new Map<string, KnownClient>()
-    for (const client of list) known.set(keyOf(client), { client, outcome: this.#outcomeOf(client) })
+    for (const client of await this.#given('startup', signal)) {
+      const key = keyOf(client)
+      const refused = this.#refusedUntil.has(key) ? 'refused' : undefined
+      known.set(key, { client, outcome: key === this.#working ? 'accepted' : refused })
+    }
     return [...known.values()]
-  }
-
-  #outcomeOf(client: ClientCredentials): KnownClient['outcome'] {
-    const key = keyOf(client)
-    if (key === this.#working) return 'accepted'
-    return this.#refusedUntil.has(key) ? 'refused' : undefined
   }
 
   /** Returns the clients of the credentials in their order. */
@@ -157,11 +155,6 @@ export class CredentialRotation {
     const list = given.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)))
     if (this.mayChange) this.#expiry.watch(list[0])
     return list
-  }
-
-  #refused(client: ClientCredentials, error: TokenlaneError): void {
-    this.#refusedUntil.set(keyOf(client), performance.now() + refusalSpan(error))
-    this.#lastRefusal = error
   }
 
   /** Forgets what was refused more than 30 s ago. */

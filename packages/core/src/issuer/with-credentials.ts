@@ -77,20 +77,19 @@ async function outcomeOf(
   { client, outcome }: KnownClient,
   source: ClientTokenSource,
 ): Promise<ClientOutcome> {
-  return { ...describeClient(client), ...(outcome === undefined ? await ask(source, client) : { outcome }) }
-}
-
-async function ask(
-  source: ClientTokenSource,
-  client: ClientCredentials,
-): Promise<Omit<ClientOutcome, keyof ClientDescription>> {
+  const described = describeClient(client)
+  if (outcome !== undefined) return { ...described, outcome }
   try {
     await source.obtain(client, 'startup', noWait)
-    return { outcome: 'accepted' }
+    return { ...described, outcome: 'accepted' }
   } catch (error) {
-    const outcome = isTokenlaneError(error) && mayBeAboutClient(error) ? 'refused' : 'unknown'
-    if (!('assertion' in client) || !isTokenlaneError(error)) return { outcome }
-    return { outcome, ...(error.code === 'CREDENTIALS_UNAVAILABLE' && { fault: reasonOf(error) }) }
+    if (!isTokenlaneError(error)) return { ...described, outcome: 'unknown' }
+    const isUnproven = 'assertion' in client && error.code === 'CREDENTIALS_UNAVAILABLE'
+    return {
+      ...described,
+      outcome: mayBeAboutClient(error) ? 'refused' : 'unknown',
+      ...(isUnproven && { fault: reasonOf(error) }),
+    }
   }
 }
 
