@@ -24,11 +24,11 @@ import { describeUrl, mistakeOf, type UrlOptions } from './issuer-url.ts'
 import {
   type AskedIssuer,
   type ClientProof,
+  type FormField,
   type IssuerProtocol,
   protocolOf,
   secretInForm,
 } from './protocol.ts'
-import type { FormField } from './protocol.ts'
 
 /** The options of an issuer as they are used, but for its URL. */
 type IssuerSettings = ReadAs<

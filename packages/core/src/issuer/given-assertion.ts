@@ -74,13 +74,8 @@ async function obtain(
     throw unavailable(issuer, why)
   }
   if (typeof given === 'string' && given !== '') return given
-  throw unavailable(
-    issuer,
-    `the assertion function returned ${given === undefined ? 'nothing' : shape(given)}`,
-    {
-      definite: true,
-    },
-  )
+  const found = given === undefined ? 'nothing' : shape(given)
+  throw unavailable(issuer, `the assertion function returned ${found}`, { definite: true })
 }
 
 /** Returns what the server would refuse an assertion for, as far as that can be read without a key. */

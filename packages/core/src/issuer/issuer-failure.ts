@@ -24,14 +24,8 @@ export function failure(
 ): TokenlaneError {
   // metadata may name any URL
   const endpoint = printable(url.origin + url.pathname)
-  return new TokenlaneError(
-    code,
-    `Cannot obtain token: issuer "${printable(issuer)}" (${endpoint}) ${reason}`,
-    {
-      issuer,
-      ...details,
-    },
-  )
+  const message = `Cannot obtain token: issuer "${printable(issuer)}" (${endpoint}) ${reason}`
+  return new TokenlaneError(code, message, { issuer, ...details })
 }
 
 /** The codes by which OpenSSL and BoringSSL say that the two sides allow no common TLS version. */

@@ -1,7 +1,6 @@
 import { allowInsecureRequests, customFetch } from 'oauth4webapi'
 import { abortable } from '../time/abortable.ts'
-import { parseHttpDate } from '../time/retry-after.ts'
-import { parseRetryAfter } from '../time/retry-after.ts'
+import { parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
 import { failure, type IssuerRequest, transportFailure, unusedProxy } from './issuer-failure.ts'
 

@@ -27,7 +27,8 @@ export function descriptionIn({ body, sent }: IssuerResponse, secrets: readonly 
   const text = [description, detail, title, message].find((one) => typeof one === 'string')
   if (text === undefined) return ''
   const shown = printable(withoutFields(text, sent))
-  return quotesAny(shown, [...secrets, ...secretsIn(sent)]) ? '' : shown
+  const proofs = sent.flatMap(([name, value]) => (proving.has(name) ? [value] : []))
+  return quotesAny(shown, [...secrets, ...proofs]) ? '' : shown
 }
 
 /** Returns text with the names of the fields that were sent in place of their values. */
@@ -59,10 +60,6 @@ export function errorCode(error: string, secrets: readonly string[]): string {
   return knownErrors.has(error) || (/^[\w.:/-]{1,64}$/.test(error) && !quotesAny(error, secrets))
     ? error
     : 'an error code that RFC 6749 does not allow'
-}
-
-function secretsIn(sent: IssuerResponse['sent']): string[] {
-  return sent.flatMap(([name, value]) => (proving.has(name) ? [value] : []))
 }
 
 /** Whether text holds one of the secrets, or a telling part of one. */

@@ -1,14 +1,13 @@
 import { clientCredentialsGrantRequest, clockSkew } from 'oauth4webapi'
 import type { ClientCredentials } from '../credentials/credentials.ts'
-import { isTokenlaneError, type TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
+import { isTokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
 import { StepTimeout } from '../time/timers.ts'
 import { Tracing } from '../tracing.ts'
-import { failure, type IssuerRequest } from './issuer-failure.ts'
+import { failure } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
-import { type AskedServer, type ClientProof, knownServer, proofOf, secretsOf } from './protocol.ts'
-import type { TokenEndpoint } from './protocol.ts'
+import { type AskedServer, knownServer, proofOf, secretsOf, type TokenEndpoint } from './protocol.ts'
 import { readTokenResponse, type IssuedToken } from './token-response.ts'
 import type { ClientTokenSource } from './token-source.ts'
 
@@ -45,7 +44,8 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
         )
         const expiry = new Expiry(lifetime, start)
         // a slow response with a short token, or one that was read after the machine slept
-        if (expiry.remaining() <= 0) throw tooLate(endpoint)
+        if (expiry.remaining() <= 0)
+          throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', "responded after the token's lifetime")
         return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
       } finally {
         timeout.clear()
@@ -78,11 +78,6 @@ async function traced<T>(
   }
 }
 
-function tooLate(endpoint: TokenEndpoint): TokenlaneError {
-  const reason = "responded after the token's lifetime"
-  return failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
-}
-
 /**
  * Obtains a token by client credentials (RFC 6749 §4.4): by one token request, or as the issuer's protocol asks for it.
  *
@@ -94,32 +89,24 @@ export async function requestToken(
   client: ClientCredentials,
   signal: AbortSignal,
 ): Promise<IssuedToken> {
-  const { issuer, url, fetch, beforeRequest, asking } = endpoint
+  const { issuer, fetch, beforeRequest, asking } = endpoint
   const proof = proofOf(client, endpoint.proofs)
-  const request = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
-  const ask = (server: AskedServer): Promise<IssuedToken> => askOnce(endpoint, client, proof, request, server)
-  return asking?.(request, ask, proof) ?? ask(knownServer(url))
-}
-
-async function askOnce(
-  endpoint: TokenEndpoint,
-  client: ClientCredentials,
-  proof: ClientProof,
-  issuerRequest: Omit<IssuerRequest, 'url'>,
-  server: AskedServer,
-): Promise<IssuedToken> {
-  const { metadata, url, clock } = server
-  const clientMetadata = {
-    client_id: client.clientId,
-    [clockSkew]: clock?.ahead ?? 0,
-    use_mtls_endpoint_aliases: proof.fetchOf !== undefined,
+  const common = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
+  const ask = async (server: AskedServer): Promise<IssuedToken> => {
+    const { metadata, url, clock } = server
+    const clientMetadata = {
+      client_id: client.clientId,
+      [clockSkew]: clock?.ahead ?? 0,
+      use_mtls_endpoint_aliases: proof.fetchOf !== undefined,
+    }
+    const authentication = await proof.prove(client, server, common)
+    const form = new URLSearchParams(endpoint.parameters as [string, string][])
+    const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
+    const response = await askServer(request, (options) =>
+      clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, options),
+    )
+    if (clock !== undefined) clock.date = response.date
+    return readTokenResponse(response, { endpoint, client, proof, server, request })
   }
-  const authentication = await proof.prove(client, server, issuerRequest)
-  const form = new URLSearchParams(endpoint.parameters as [string, string][])
-  const request = { ...issuerRequest, url, fetch: proof.fetchOf?.(client) ?? issuerRequest.fetch }
-  const response = await askServer(request, (options) =>
-    clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, options),
-  )
-  if (clock !== undefined) clock.date = response.date
-  return readTokenResponse(response, { endpoint, client, proof, server, request })
+  return asking?.(common, ask, proof) ?? ask(knownServer(endpoint.url))
 }
