@@ -4,7 +4,7 @@ import { flightsOfProcess } from '../../packages/core/src/token/single-flight.ts
 import { askIssuer } from '../../packages/core/src/issuer/token-request.ts'
 import { withCredentials } from '../../packages/core/src/issuer/with-credentials.ts'
 import { secretInForm } from '../../packages/core/src/issuer/protocol.ts'
-import { CredentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
+import { credentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
 
@@ -25,7 +25,7 @@ export async function openHotPath(
     parameters: [],
     fetch,
   }
-  const credentials = new CredentialRotation({
+  const credentials = credentialRotation({
     issuer: 'general',
     credentials: client,
     form: { method: secretInForm.method, forms: [secretInForm.form] },

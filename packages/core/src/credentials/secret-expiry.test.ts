@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Credentials } from './credentials.ts'
 import type { TokenlaneEvent } from '../events.ts'
-import { SecretExpiry, type SecretLifetime } from './secret-expiry.ts'
+import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
 const day = 86_400_000
 const issuedAt = Date.UTC(2026, 0, 1)
@@ -14,9 +14,9 @@ afterEach(() => vi.useRealTimers())
 const watching = (
   watched: Credentials = credentials,
   lifetime: SecretLifetime = { lifetime: 365, notices: [10, 5] },
-): { clock: SecretExpiry; thresholds: () => [number, number][] } => {
+): { clock: ReturnType<typeof secretExpiry>; thresholds: () => [number, number][] } => {
   const events: TokenlaneEvent[] = []
-  const clock = new SecretExpiry('general', lifetime, (event) => events.push(event))
+  const clock = secretExpiry('general', lifetime, (event) => events.push(event))
   clock.watch(watched)
   const thresholds = (): [number, number][] =>
     events.flatMap((event) => (event.type === 'secret.expiring' ? [[event.threshold, event.daysLeft]] : []))

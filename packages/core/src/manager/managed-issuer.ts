@@ -1,7 +1,7 @@
 import { askIssuer } from '../issuer/token-request.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { ContestedToken } from '../token/contested-token.ts'
-import { CredentialRotation } from '../credentials/credential-rotation.ts'
+import { type CredentialRotation, credentialRotation } from '../credentials/credential-rotation.ts'
 import { defined, type Emit } from '../events.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import { flightsOfRequests } from '../token/flights-of-requests.ts'
@@ -45,7 +45,7 @@ export class ManagedIssuer {
     this.contested = new ContestedToken(issuer, emit)
     const form = { method: clientAuthentication, forms: proofs.map((proof) => proof.form) }
     const lifetime = { lifetime: asked.secretLifetime, notices: asked.notices }
-    this.credentials = new CredentialRotation({ issuer, credentials, form, lifetime, emit })
+    this.credentials = credentialRotation({ issuer, credentials, form, lifetime, emit })
     this.requestTimeout = Math.min(asked.requestTimeout, maxWait)
     const endpoint = { ...asked, asking: protocol.asking?.(asked) }
     this.issuing = askIssuer(endpoint, this.requestTimeout)
