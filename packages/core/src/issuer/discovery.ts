@@ -4,33 +4,20 @@ import { printable } from '../foreign-text.ts'
 import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
 
-/** What is known of one authorization server, and when it has to be fetched again. */
-interface ServerMetadata {
+/**
+ * Keeps the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
+ *
+ * @param option names the URL in messages.
+ */
+export function discoveredServer(issuer: URL, option: string) {
+  let found: AuthorizationServer | undefined
+  let isOutdated = false
+
   /**
    * Returns the metadata, fetched at the first call.
    *
    * @throws TokenlaneError what kept it from being fetched.
    */
-  get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer>
-  /**
-   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
-   * Where it cannot be fetched, the next call of `get` tries again.
-   */
-  renew(
-    request: Omit<IssuerRequest, 'url'>,
-    outdated: AuthorizationServer,
-  ): Promise<AuthorizationServer | undefined>
-}
-
-/**
- * Returns the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
- *
- * @param option names the URL in messages.
- */
-export function discoveredServer(issuer: URL, option: string): ServerMetadata {
-  let found: AuthorizationServer | undefined
-  let isOutdated = false
-
   async function get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer> {
     if (found !== undefined && !isOutdated) return found
     try {
@@ -43,15 +30,21 @@ export function discoveredServer(issuer: URL, option: string): ServerMetadata {
     return found
   }
 
-  return {
-    get,
-    async renew(request, outdated) {
-      isOutdated = true
-      if (request.signal.aborted) return undefined
-      const current = await get(request)
-      return JSON.stringify(current) === JSON.stringify(outdated) ? undefined : current
-    },
+  /**
+   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
+   * Where it cannot be fetched, the next call of `get` tries again.
+   */
+  async function renew(
+    request: Omit<IssuerRequest, 'url'>,
+    outdated: AuthorizationServer,
+  ): Promise<AuthorizationServer | undefined> {
+    isOutdated = true
+    if (request.signal.aborted) return undefined
+    const current = await get(request)
+    return JSON.stringify(current) === JSON.stringify(outdated) ? undefined : current
   }
+
+  return { get, renew }
 }
 
 async function fetchMetadata(request: IssuerRequest, option: string): Promise<AuthorizationServer> {

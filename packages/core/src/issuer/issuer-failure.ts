@@ -41,13 +41,14 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const { code } = found
   const details = { cause: bareCause(error, found, secrets), transportCode: code }
   const definite = { ...details, definite: true }
-  const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
-  // `fetch` refused to connect to the port, by an error without a code
-  if (code === undefined && cause?.message === 'bad port') {
-    const reason = `could not be reached: \`fetch\` blocks port ${url.port || '443'} (WHATWG Fetch, "bad port"): is the URL right?`
-    return failure(request, 'TOKEN_REQUEST_FAILED', reason, definite)
+  if (code === undefined) {
+    const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
+    // `fetch` refused to connect to the port
+    const isBlocked = cause?.message === 'bad port'
+    const why = `: \`fetch\` blocks port ${url.port || '443'} (WHATWG Fetch, "bad port"): is the URL right?`
+    const reason = `could not be reached${isBlocked ? why : ''}`
+    return failure(request, 'TOKEN_REQUEST_FAILED', reason, isBlocked ? definite : details)
   }
-  if (code === undefined) return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
   if (tlsTooOld.test(code))
     return failure(request, 'INSECURE_TRANSPORT', `does not support TLS 1.2 or later (${code})`, definite)
   const certificate = certificateFault(code)

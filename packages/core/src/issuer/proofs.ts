@@ -74,17 +74,10 @@ const clientCertificate: ClientProof = {
   prove: () => TlsClientAuth(),
   fetchOf: (client) => certificateFetch(client as CertificateCredentials),
   obstacle(ownFetch) {
-    if (ownFetch)
-      return {
-        given: 'tls_client_auth, whose certificate the option `fetch` cannot present',
-        allowed: 'tls_client_auth without `fetch`',
-      }
-    return canSendCertificate()
-      ? undefined
-      : {
-          given: 'tls_client_auth, which needs `node:https`, missing in this runtime',
-          allowed: 'another method',
-        }
+    const fetchGiven = 'tls_client_auth, whose certificate the option `fetch` cannot present'
+    if (ownFetch) return { given: fetchGiven, allowed: 'tls_client_auth without `fetch`' }
+    const httpsMissing = 'tls_client_auth, which needs `node:https`, missing in this runtime'
+    return canSendCertificate() ? undefined : { given: httpsMissing, allowed: 'another method' }
   },
 }
 
