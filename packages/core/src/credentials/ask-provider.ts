@@ -20,16 +20,8 @@ export async function askProvider(
   reason: CredentialsContext['reason'],
   signal: AbortSignal,
 ): Promise<readonly ClientCredentials[]> {
-  let given: unknown
-  try {
-    const context = { reason, signal, clientAuthentication: form.method }
-    given = await abortable(Promise.resolve(provider(context)), signal)
-  } catch (error) {
-    throw unavailable(
-      issuer,
-      signal.aborted ? 'the provider did not respond in time' : failureOf('provider', error),
-    )
-  }
+  const context = { reason, signal, clientAuthentication: form.method }
+  const given = await askFunction('provider', () => provider(context), issuer, signal)
   const mistake = (what: string): Error =>
     unavailable(issuer, `the provider returned ${what}`, { definite: true })
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
@@ -45,6 +37,26 @@ export async function askProvider(
   })
 }
 
+/**
+ * Returns what a function of the application returns that is asked for credentials.
+ *
+ * @param what names the function.
+ * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` if it fails, or has not responded when `signal` aborts.
+ */
+export async function askFunction(
+  what: string,
+  ask: () => unknown,
+  issuer: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await abortable(Promise.resolve(ask()), signal)
+  } catch (error) {
+    const reason = signal.aborted ? `the ${what} did not respond in time` : failureOf(what, error)
+    throw unavailable(issuer, reason)
+  }
+}
+
 /** Codes as systems and libraries write them: ENOENT, ERR_ACCESS_DENIED, SecretNotFound. A secret looks otherwise. */
 const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,15}){2,6})$/
 /** The name of a class that its author wrote into a program. */
@@ -53,10 +65,8 @@ const className = /^(?!Error$)[A-Z]\w{0,63}$/
 /**
  * Returns why the application's own function failed, for a message. Such functions read files and vaults, whose errors may
  * quote what they read: only a class and a code are passed on.
- *
- * @param what names the function.
  */
-export function failureOf(what: string, error: unknown): string {
+function failureOf(what: string, error: unknown): string {
   if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
   const { code } = (error ?? {}) as { code?: unknown }
   const name = error instanceof Error ? error.constructor.name : ''

@@ -1,14 +1,10 @@
 import { isRecord } from '../options/check.ts'
 
-/** What can be read of a JWT without a key (RFC 7519 §4.1). Nobody vouches for it. */
-export interface JwtClaims {
-  readonly iss?: string
-  readonly sub?: string
+/** What can be read of a JWT without a key (RFC 7519 §4.1). Its signature is not verified. */
+interface JwtClaims {
   readonly aud: readonly string[]
-  /** Epoch milliseconds, as are the next two. */
-  readonly expiresAt?: number
-  readonly issuedAt?: number
-  readonly notBefore?: number
+  /** In epoch milliseconds. */
+  readonly expiresAt: number | undefined
 }
 
 /** Returns the claims of a signed JWT; `'encrypted'` for one that only the server reads, `undefined` for another text. */
@@ -19,19 +15,11 @@ export function readJwt(text: string): JwtClaims | 'encrypted' | undefined {
   if (parts.length === 5) return 'encrypted'
   const claims = parts.length === 3 ? objectIn(parts[1]) : undefined
   if (claims === undefined) return undefined
-  const { iss, sub, aud, exp, iat, nbf } = claims
+  const { aud, exp } = claims
   return {
-    ...(typeof iss === 'string' && { iss }),
-    ...(typeof sub === 'string' && { sub }),
     aud: [aud].flat().filter((one): one is string => typeof one === 'string'),
-    expiresAt: instant(exp),
-    issuedAt: instant(iat),
-    notBefore: instant(nbf),
-  } as JwtClaims
-}
-
-function instant(seconds: unknown): number | undefined {
-  return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1_000 : undefined
+    expiresAt: typeof exp === 'number' && Number.isFinite(exp) ? exp * 1_000 : undefined,
+  }
 }
 
 /** Returns the JSON object in a part of a JWT. */

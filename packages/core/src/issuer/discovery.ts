@@ -3,6 +3,7 @@ import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
+import { membersOf } from './issuer-words.ts'
 
 /**
  * Keeps the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
@@ -89,23 +90,16 @@ function withoutMetadata(
   const reason = passing
     ? `responded with status ${status} when asked for its metadata`
     : `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
-  return failure(request, 'TOKEN_REQUEST_FAILED', reason, {
-    status,
-    retryAfter,
-    ...(!passing && { definite: true }),
-  })
+  const definite = passing ? undefined : true
+  return failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite })
 }
 
 /** Says which issuer the metadata describes: another server, or another spelling of this one (RFC 8414 §3.3). */
 function whatIsWrong(body: string, url: URL, option: string): string {
-  try {
-    const { issuer } = JSON.parse(body) as { issuer?: unknown }
-    const other = typeof issuer === 'string' ? URL.parse(issuer) : null
-    if (other !== null && other.href !== url.href)
-      return `publishes another issuer's metadata (${printable(other.origin + other.pathname)}): check \`${option}\``
-  } catch {
-    // not JSON
-  }
+  const { issuer } = membersOf(body)
+  const other = typeof issuer === 'string' ? URL.parse(issuer) : null
+  if (other !== null && other.href !== url.href)
+    return `publishes another issuer's metadata (${printable(other.origin + other.pathname)}): check \`${option}\``
   return 'publishes metadata that does not describe an authorization server (RFC 8414 §3.2)'
 }
 

@@ -1,11 +1,10 @@
 import { assertionFile } from '../credentials/assertion-file.ts'
-import { failureOf } from '../credentials/ask-provider.ts'
+import { askFunction } from '../credentials/ask-provider.ts'
 import { type CredentialsForm, text } from '../credentials/client.ts'
 import { type AssertionCredentials, unavailable } from '../credentials/credentials.ts'
 import { readJwt } from '../credentials/jwt.ts'
 import { printable } from '../foreign-text.ts'
 import { shape } from '../options/check.ts'
-import { abortable } from '../time/abortable.ts'
 import type { AskedServer, ClientProof } from './protocol.ts'
 
 const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
@@ -47,7 +46,12 @@ export const givenAssertion: ClientProof = {
   form: assertionForm,
   async prove(client, server, { issuer, signal }) {
     const { assertion, assertionType: type = 'jwt-bearer' } = client as AssertionCredentials
-    const given = await obtain(assertion, server, issuer, signal)
+    const context = { audience: server.audience ?? '', signal }
+    const given = await askFunction('assertion function', () => assertion(context), issuer, signal)
+    if (typeof given !== 'string' || given === '') {
+      const found = given === undefined ? 'nothing' : shape(given)
+      throw unavailable(issuer, `the assertion function returned ${found}`, { definite: true })
+    }
     const fault = faultOf(given, type, server)
     if (fault !== undefined) throw unavailable(issuer, `the assertion ${fault.reason}`, fault)
     return (_server, { client_id: clientId }, body) => {
@@ -56,26 +60,6 @@ export const givenAssertion: ClientProof = {
       body.set('client_assertion', given)
     }
   },
-}
-
-async function obtain(
-  assertion: AssertionCredentials['assertion'],
-  { audience = '' }: AskedServer,
-  issuer: string,
-  signal: AbortSignal,
-): Promise<string> {
-  let given: unknown
-  try {
-    given = await abortable(Promise.resolve(assertion({ audience, signal })), signal)
-  } catch (error) {
-    const why = signal.aborted
-      ? 'the assertion function did not respond in time'
-      : failureOf('assertion function', error)
-    throw unavailable(issuer, why)
-  }
-  if (typeof given === 'string' && given !== '') return given
-  const found = given === undefined ? 'nothing' : shape(given)
-  throw unavailable(issuer, `the assertion function returned ${found}`, { definite: true })
 }
 
 /** Returns what the server would refuse an assertion for, as far as that can be read without a key. */

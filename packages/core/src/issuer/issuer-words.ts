@@ -1,3 +1,4 @@
+import { aboutRequest } from '../credentials/refused-client.ts'
 import { printable } from '../foreign-text.ts'
 import type { IssuerResponse } from './issuer-request.ts'
 
@@ -45,15 +46,7 @@ function withoutFields(text: string, sent: IssuerResponse['sent']): string {
 }
 
 /** The errors of RFC 6749 §5.2 and RFC 8707 §2: never a secret, whatever the secret is. */
-const knownErrors = new Set([
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'invalid_target',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-])
+const knownErrors = new Set([...aboutRequest, 'invalid_client', 'unauthorized_client'])
 
 /** Returns the `error` of the issuer if it may be printed: RFC 6749 §5.2 allows few characters, and an issuer may send any. */
 export function errorCode(error: string, secrets: readonly string[]): string {

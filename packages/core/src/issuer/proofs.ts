@@ -1,7 +1,6 @@
 import { type ClientAuth, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 'oauth4webapi'
 import {
   type CertificateCredentials,
-  type ClientCredentials,
   type Credentials,
   type PrivateKeyCredentials,
   unavailable,
@@ -40,8 +39,10 @@ const signedAssertion: ClientProof = {
   form: keyForm,
   isTimed: true,
   async prove(client, server, { issuer }) {
-    const signing = await keyOf(client, issuer)
-    const { keyId } = client as PrivateKeyCredentials
+    const { keyId, ...credentials } = client as PrivateKeyCredentials
+    const signing = await signingKey(credentials).catch((error: Error) => {
+      throw unavailable(issuer, error.message, { definite: true })
+    })
     return PrivateKeyJwt(keyId === undefined ? signing.key : { key: signing.key, kid: keyId }, {
       [modifyAssertion](header, payload) {
         payload['aud'] = server.audience
@@ -49,14 +50,6 @@ const signedAssertion: ClientProof = {
       },
     })
   },
-}
-
-async function keyOf(client: ClientCredentials, issuer: string): Promise<SigningKey> {
-  try {
-    return await signingKey(client as PrivateKeyCredentials)
-  } catch (error) {
-    throw unavailable(issuer, (error as Error).message, { definite: true })
-  }
 }
 
 /** Whether an Ed25519 key signs by the name of RFC 8037, which servers know that do not know the one of RFC 9864. */
