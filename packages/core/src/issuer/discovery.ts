@@ -54,12 +54,9 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   const rfc8414 = await ask('oauth2')
   const response = rfc8414.status === 200 ? rfc8414 : await ask('oidc')
   if (response.status !== 200) throw withoutMetadata(request, response, option)
-  let metadata: AuthorizationServer
-  try {
-    metadata = await processDiscoveryResponse(request.url, asJson(response))
-  } catch {
+  const metadata = await processDiscoveryResponse(request.url, asJson(response)).catch(() => {
     throw unusable(request, whatIsWrong(response.body, request.url, option))
-  }
+  })
   const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata
   for (const url of [endpoint, aliases?.token_endpoint])
     if (url !== undefined && !isSecure(url, request.url))

@@ -21,7 +21,7 @@ export function describeUrl(
   readUrl: ReadUrl,
   mayDiscover: boolean,
 ): Partial<Description<UrlOptions>> {
-  const { tokenPath, tokenEndpoint, issuer, allowInsecureLoopback } = given
+  const { tokenPath, issuer, allowInsecureLoopback } = given
   const secure: Reader<URL> = (value, option) =>
     mustBeSecureUrl(value, option, allowInsecureLoopback === true)
   const url: Reader<URL> = (value, option) => readUrl(value, option, secure)
@@ -32,20 +32,13 @@ export function describeUrl(
     }
   if (issuer === undefined) return { tokenEndpoint: url, issuer: optional(url) }
   return {
-    tokenEndpoint: (_, option) =>
-      tokenEndpoint === undefined
-        ? undefined
-        : refuse(option, 'given together with `issuer`', 'one of the two'),
-    issuer: (value, option) =>
-      mayDiscover
-        ? url(value, option)
-        : refuse(
-            option,
-            'an option only `oauthIssuer` supports',
-            'oauthIssuer({ issuer, ... }), or `tokenEndpoint`',
-          ),
+    tokenEndpoint: optional((_, option) => refuse(option, 'given together with `issuer`', 'one of the two')),
+    issuer: mayDiscover ? url : refuseIssuer,
   }
 }
+
+const refuseIssuer: Reader<never> = (_, path) =>
+  refuse(path, 'an option only `oauthIssuer` supports', 'oauthIssuer({ issuer, ... }), or `tokenEndpoint`')
 
 const readTokenPath: Reader<string> = (value, path) => {
   const allowed = 'a path that begins with /, such as /oauth/token'

@@ -25,12 +25,8 @@ import type { IssuedToken } from './token-response.ts'
  * ```
  */
 export function oauthIssuer(options: IssuerOptions): IssuerOptions {
-  return speaking(options, { proofs: oauthProofs, asking: oauthAsking, settings })
-}
-
-/** How the settings are read that only such a server has. */
-const settings = {
-  assertionAudience: optional(text('an audience for assertions, such as the token endpoint URL')),
+  const assertionAudience = optional(text('an audience for assertions, such as the token endpoint URL'))
+  return speaking(options, { proofs: oauthProofs, asking: oauthAsking, settings: { assertionAudience } })
 }
 
 /**

@@ -159,7 +159,6 @@ export function protocolOf(options: object): IssuerProtocol {
 
 /** Returns what must not be printed, whatever an error or a response holds. */
 export function secretsOf(client: ClientCredentials): readonly string[] {
-  const { clientSecret } = client as Partial<Credentials>
-  const { privateKey } = client as Partial<CertificateCredentials>
+  const { clientSecret, privateKey } = client as Partial<Credentials & CertificateCredentials>
   return [clientSecret, privateKey].filter((text): text is string => typeof text === 'string')
 }

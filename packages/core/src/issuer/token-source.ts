@@ -20,15 +20,13 @@ export interface TokenSource {
 }
 
 /** Where the tokens of each client of one issuer come from. */
-export interface ClientTokenSource {
+export interface ClientTokenSource extends Pick<TokenSource, 'idle'> {
   /**
    * Obtains a token for `client`, by one try.
    *
    * @throws TokenlaneError what kept it from getting a token.
    */
   obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
-  /** Resolves once background work of the last grant (a store write) is done. */
-  idle?(): Promise<void>
 }
 
 /** A token, and how long it lives. */
