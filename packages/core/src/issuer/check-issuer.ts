@@ -112,12 +112,9 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
 }
 
 function readParameter(name: string, given: unknown, path: string): FormField[] {
+  const others = `any field except ${[...reserved].join(', ')}`
   if (reserved.has(name))
-    refuse(
-      path,
-      'a field that Tokenlane sets',
-      name === 'scope' ? 'the option `scope` for it' : `any field except ${[...reserved].join(', ')}`,
-    )
+    refuse(path, 'a field that Tokenlane sets', name === 'scope' ? 'the option `scope` for it' : others)
   const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
   return texts.map((one): FormField => [name, text('text or an array of text')(one, path)])
 }
@@ -157,6 +154,7 @@ function describeSettings(
 ): Description<IssuerSettings> {
   const [{ method, form }] = proofs as [ClientProof]
   const longestNotice = isDays(secretLifetime) ? secretLifetime : 365
+  const notice = readDays('days, above 0 and below `secretLifetime`', longestNotice)
   return {
     credentials: (value, path) =>
       checkCredentials(value, path, { method, forms: proofs.map((proof) => proof.form) }),
@@ -173,13 +171,7 @@ function describeSettings(
     }, method),
     ...settings,
     ...protocol.settings,
-    notices: optional(
-      list(
-        readDays('days, above 0 and below `secretLifetime`', longestNotice),
-        'an array of days before expiry',
-      ),
-      [10, 5],
-    ),
+    notices: optional(list(notice, 'an array of days before expiry'), [10, 5]),
   }
 }
 

@@ -1,4 +1,9 @@
-import { allowInsecureRequests, customFetch } from 'oauth4webapi'
+import {
+  allowInsecureRequests,
+  customFetch,
+  type CustomFetchOptions,
+  type HttpRequestOptions,
+} from 'oauth4webapi'
 import { abortable } from '../time/abortable.ts'
 import { parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
@@ -22,18 +27,6 @@ export interface IssuerResponse {
   readonly sent: readonly SentField[]
 }
 
-/** What oauth4webapi is given with every request. */
-export interface RequestOptions {
-  readonly signal: AbortSignal
-  readonly [allowInsecureRequests]: true
-  readonly [customFetch]: (to: string, init: SentRequest) => Promise<Response>
-}
-
-interface SentRequest {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: URLSearchParams | null | undefined
-}
-
 /** A token response is a few KiB, and so is metadata. */
 const largest = 1_048_576
 
@@ -47,7 +40,7 @@ class ResponseTooLarge extends Error {}
  */
 export async function askServer(
   request: IssuerRequest,
-  send: (options: RequestOptions) => Promise<Response>,
+  send: (options: HttpRequestOptions<'GET' | 'POST', URLSearchParams | undefined>) => Promise<Response>,
 ): Promise<IssuerResponse> {
   const { url, fetch, signal, beforeRequest } = request
   const fault = url.protocol === 'https:' ? faultOfProcess() : undefined
@@ -86,7 +79,7 @@ export function asJson({ status, body }: IssuerResponse): Response {
   return new Response(empty ? null : body, { status, headers: { 'content-type': 'application/json' } })
 }
 
-function sentFields({ headers = {}, body }: SentRequest): SentField[] {
+function sentFields({ headers, body }: CustomFetchOptions<string, URLSearchParams | undefined>): SentField[] {
   const [, credentials] = headers['authorization']?.split(' ') ?? []
   return [...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : [])]
 }
