@@ -39,7 +39,6 @@ export type CredentialRotation = ReturnType<typeof credentialRotation>
 export function credentialRotation({ issuer, credentials, form, lifetime, emit }: RotationOptions) {
   const expiry = secretExpiry(issuer, lifetime, emit)
   if (typeof credentials !== 'function') expiry.watch([credentials].flat()[0])
-  /** Whether the credentials can be other ones than a moment ago, so that a refusal may be out of date. */
   const mayChange = typeof credentials === 'function'
   /** By client, on the monotonic clock. */
   const refusedUntil = new Map<string, number>()
@@ -74,10 +73,11 @@ export function credentialRotation({ issuer, credentials, form, lifetime, emit }
   }
 
   return {
-    mayChange,
+    /** Whether the credentials can differ from a moment ago, so that a refusal may be out of date. */
+    mayChange: (): boolean => mayChange,
 
     /** Returns the days until the secret in use must be rotated; gives due notices on the way. */
-    daysLeft: expiry.daysLeft,
+    daysLeft: (): number | undefined => expiry.daysLeft(),
 
     /** Returns the clients that are known before a provider is asked: it may have read them when it was checked. */
     initial(): readonly ClientCredentials[] {

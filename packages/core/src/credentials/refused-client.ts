@@ -9,7 +9,7 @@ export function refusalSpan({ retryAfter = refusalMemory }: TokenlaneError): num
 }
 
 /** The errors that say that the request is wrong, whoever sends it (RFC 6749 §5.2, RFC 8707 §2). */
-export const aboutRequest = new Set([
+export const aboutRequest: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_scope',
   'invalid_target',

@@ -36,7 +36,7 @@ export function secretExpiry(issuer: string, { lifetime, notices }: SecretLifeti
   }
 
   return {
-    daysLeft,
+    daysLeft: (): number | undefined => daysLeft(),
     /** Follows these credentials from now on. */
     watch(credentials: ClientCredentials | undefined): void {
       watched = credentials

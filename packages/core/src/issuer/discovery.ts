@@ -5,20 +5,33 @@ import { failure, type IssuerRequest } from './issuer-failure.ts'
 import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
 import { membersOf } from './issuer-words.ts'
 
-/**
- * Keeps the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
- *
- * @param option names the URL in messages.
- */
-export function discoveredServer(issuer: URL, option: string) {
-  let found: AuthorizationServer | undefined
-  let isOutdated = false
-
+interface DiscoveredServer {
   /**
    * Returns the metadata, fetched at the first call.
    *
    * @throws TokenlaneError what kept it from being fetched.
    */
+  get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer>
+
+  /**
+   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
+   * Where it cannot be fetched, the next call of `get` tries again.
+   */
+  renew(
+    request: Omit<IssuerRequest, 'url'>,
+    outdated: AuthorizationServer,
+  ): Promise<AuthorizationServer | undefined>
+}
+
+/**
+ * Keeps the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
+ *
+ * @param option names the URL in messages.
+ */
+export function discoveredServer(issuer: URL, option: string): DiscoveredServer {
+  let found: AuthorizationServer | undefined
+  let isOutdated = false
+
   async function get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer> {
     if (found !== undefined && !isOutdated) return found
     try {
@@ -31,10 +44,6 @@ export function discoveredServer(issuer: URL, option: string) {
     return found
   }
 
-  /**
-   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
-   * Where it cannot be fetched, the next call of `get` tries again.
-   */
   async function renew(
     request: Omit<IssuerRequest, 'url'>,
     outdated: AuthorizationServer,

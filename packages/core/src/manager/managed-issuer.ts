@@ -58,7 +58,7 @@ export class ManagedIssuer {
       renewBefore,
       maxWait,
       flights: isRequestBound() ? flightsOfRequests : flightsOfProcess,
-      credentialsMayChange: this.credentials.mayChange,
+      credentialsMayChange: this.credentials.mayChange(),
       emit,
     })
   }
