@@ -15,8 +15,8 @@ import { printable } from './foreign-text.ts'
  * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
  * - `MANAGER_CLOSED`: the token manager was closed.
  * - `CLIENT_SIDE_FORBIDDEN`: this is a page or worker in a browser, where a client secret does not belong.
- * - `RUNTIME_UNSUPPORTED`: this runtime does not allow it, such as a request outside a handler, or a rate policy in an
- *   edge runtime like Cloudflare Workers.
+ * - `RUNTIME_UNSUPPORTED`: this runtime is too old or does not allow it, such as a request outside a handler, or a rate
+ *   policy in an edge runtime like Cloudflare Workers.
  */
 export type TokenlaneErrorCode =
   | 'INVALID_OPTIONS'

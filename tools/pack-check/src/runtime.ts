@@ -56,6 +56,9 @@ const node = (version: string): Runtime => ({
   suite: { before: [], after: [] },
 })
 
+/** One that is too old. */
+export const oldNode: Runtime = node('20.20.2')
+
 const deno = ['--allow-all', '--node-modules-dir=manual']
 
 /** Bun has another module of that name, and Deno another `fetch`: neither asks undici's global dispatcher. */

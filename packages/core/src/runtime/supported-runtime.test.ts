@@ -10,7 +10,7 @@ test.each([
   ['a page that hides its browser', { window: {}, document: {} }],
   ['a worker of a page', { WorkerGlobalScope: EventTarget, navigator: { userAgent: chrome } }],
 ])('%s is refused', (_, globals) => {
-  expect(() => mustBeSupportedRuntime({ URL, ...globals })).toThrow(forbidden)
+  expect(() => mustBeSupportedRuntime({ URL, Promise, ...globals })).toThrow(forbidden)
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   ['an edge runtime without a navigator', { WorkerGlobalScope: EventTarget }],
   ['a server with a window of its own', { window: {} }],
 ])('%s is allowed', (_, globals) => {
-  expect(() => mustBeSupportedRuntime({ URL, ...globals })).not.toThrow()
+  expect(() => mustBeSupportedRuntime({ URL, Promise, ...globals })).not.toThrow()
 })
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
   ['jsdom', 'Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/31.0.1'],
 ])('%s is refused as what it is, and the way out is named', (_, userAgent) => {
   const start = (): void =>
-    mustBeSupportedRuntime({ URL, window: {}, document: {}, navigator: { userAgent } })
+    mustBeSupportedRuntime({ URL, Promise, window: {}, document: {}, navigator: { userAgent } })
   expect(start).toThrow(forbidden)
   expect(start).toThrow('a test environment that imitates a browser; use the node environment')
   expect(start).not.toThrow('this is a browser')
@@ -41,15 +41,18 @@ test.each([
 
 test('a browser is not taken for a test environment', () => {
   expect(() =>
-    mustBeSupportedRuntime({ URL, window: {}, document: {}, navigator: { userAgent: chrome } }),
+    mustBeSupportedRuntime({ URL, Promise, window: {}, document: {}, navigator: { userAgent: chrome } }),
   ).toThrow('this is a browser, and a client secret does not belong in client-side code')
 })
 
-test('an older runtime is refused with what to update', () => {
-  expect(() => mustBeSupportedRuntime({ URL: {} })).toThrow(
+test.each([
+  ['Node v20.20.2', { URL, Promise: {}, process: { version: 'v20.20.2' } }],
+  ['this runtime', { URL: {}, Promise }],
+])('%s is refused as too old, with what is needed', (name, globals) => {
+  expect(() => mustBeSupportedRuntime(globals)).toThrow(
     expect.objectContaining({
       code: 'RUNTIME_UNSUPPORTED',
-      message: expect.stringContaining('update Node to 22.19 or later') as string,
+      message: expect.stringContaining(`${name} is too old; use Node 22.19, 24, 26 or later`) as string,
     }),
   )
 })

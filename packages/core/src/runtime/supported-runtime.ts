@@ -5,7 +5,9 @@ interface Globals {
   readonly document?: unknown
   readonly WorkerGlobalScope?: unknown
   readonly navigator?: { readonly userAgent?: unknown } | undefined
+  readonly process?: { readonly version?: string } | undefined
   readonly URL: { readonly parse?: unknown }
+  readonly Promise: { readonly withResolvers?: unknown }
 }
 
 /** How the test environments that imitate a browser name themselves. */
@@ -31,10 +33,12 @@ export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
             '(`// @vitest-environment node` or `@jest-environment node` at the top of the test file)'
         : 'Cannot create token manager: this is a browser, and a client secret does not belong in client-side code',
     )
-  if (typeof globals.URL.parse !== 'function')
+  const { URL: urls, Promise: promises, process: node } = globals
+  // Node 20 has the first, and not the second
+  if (urls.parse === undefined || promises.withResolvers === undefined)
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
-      'Cannot create token manager: this runtime has no `URL.parse`: update Node to 22.19 or later, or in a Cloudflare ' +
-        'Worker set `compatibility_date` to 2022-10-31 or later',
+      `Cannot create token manager: ${node?.version ? `Node ${node.version}` : 'this runtime'} is too old; use Node 22.19, ` +
+        '24, 26 or later, or in a Cloudflare Worker set `compatibility_date` to 2022-10-31 or later',
     )
 }
