@@ -48,7 +48,7 @@ export interface TokenlaneErrorDetails {
   readonly definite?: boolean | undefined
   /** Every failure, if one error stands for several; its `code` is that of the first. */
   readonly failures?: readonly TokenlaneError[] | undefined
-  /** What the transport said, reduced to its name, code, address and port; or the error that several calls share. */
+  /** What the transport said, reduced to its name, code, address and port. */
   readonly cause?: Error | undefined
 }
 
@@ -95,14 +95,18 @@ export class TokenlaneError extends Error {
 }
 
 /**
- * Returns one caller's own error for a failure that several calls share: it has the stack of that call, and the shared
- * error as its `cause`. Anything but a Tokenlane error is returned unchanged.
+ * Returns one caller's own error for a failure that several calls share, with the stack of that call. Anything but a
+ * Tokenlane error is returned unchanged.
  */
 export function errorForCaller(shared: unknown): unknown {
-  if (!isTokenlaneError(shared)) return shared
-  const { code, issuer, status, oauthError, transportCode, retryAfter, definite, failures } = shared
+  return isTokenlaneError(shared) ? withMore(shared, '') : shared
+}
+
+/** Returns the same error with more at the end of its reason. */
+export function withMore(error: TokenlaneError, more: string): TokenlaneError {
+  const { code, issuer, status, oauthError, transportCode, retryAfter, definite, failures } = error
   const details = { issuer, status, oauthError, transportCode, retryAfter, definite, failures }
-  return new TokenlaneError(code, reasonOf(shared), { ...details, cause: shared })
+  return new TokenlaneError(code, reasonOf(error) + more, { ...details, cause: error.cause as Error })
 }
 
 /** Returns an error's message without the pointer at its end, to be part of another error's message. */

@@ -74,7 +74,10 @@ type EventOfOne =
       /** The same in words, as in the error's message: with the endpoint, and with the proxy if that failed. */
       readonly reason: string
       readonly retryIn: number
+      /** Whether calls use the old token until then. */
       readonly tokenStillValid: boolean
+      /** Whether calls fail at once until then. If neither, they wait, for at most the issuer's `maxWait`. */
+      readonly failFast: boolean
     }
   /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */
   | { readonly type: 'store.failed'; readonly reason: StoreFailure }

@@ -16,6 +16,7 @@ const failed = {
   status: 503,
   reason: 'issuer "general" (https://auth.example.com/token) responded with status 503',
   retryIn: 1_250,
+  failFast: false,
 } as const
 
 const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
@@ -37,7 +38,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait or fail until then',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait, for at most the issuer\'s `maxWait`',
     { ...failed, tokenStillValid: false },
   ],
   [
@@ -148,13 +149,21 @@ test('a failure that goes on as it was is said once, and then shortly, until it 
   const other = { ...first, issuer: 'weblink' }
   const changed = { ...first, reason: 'another reason' }
   const renewed = { type: 'token.received', issuer, expiresAt } as const
-  for (const event of [first, other, first, { ...first, tokenStillValid: false }, changed, renewed, changed])
+  for (const event of [
+    first,
+    other,
+    first,
+    { ...first, tokenStillValid: false, failFast: true },
+    changed,
+    renewed,
+    changed,
+  ])
     observe(event)
   expect(logged).toEqual([
     describeEvent(first),
     describeEvent(other),
     'general: still failing (try 2); retrying in 1.3 s at the earliest; calls use the old token until then',
-    'general: still failing (try 3); retrying in 1.3 s at the earliest; calls wait or fail until then',
+    'general: still failing (try 3); retrying in 1.3 s at the earliest; calls fail until then',
     describeEvent(changed),
     describeEvent(renewed),
     describeEvent(changed),

@@ -142,9 +142,10 @@ function failedBy({ tokenStillValid }: EventOf<'renewal.failed'>): (line: string
   return tokenStillValid ? warn : error
 }
 
-function untilNextTry({ retryIn, tokenStillValid }: EventOf<'renewal.failed'>): string {
-  const meanwhile = tokenStillValid ? 'calls use the old token' : 'calls wait or fail'
-  return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile} until then`
+function untilNextTry({ retryIn, tokenStillValid, failFast }: EventOf<'renewal.failed'>): string {
+  const outage = failFast ? 'calls fail until then' : "calls wait, for at most the issuer's `maxWait`"
+  const meanwhile = tokenStillValid ? 'calls use the old token until then' : outage
+  return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile}`
 }
 
 function finished(event: EventOf<'call.finished'>): string {

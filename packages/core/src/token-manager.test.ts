@@ -447,7 +447,14 @@ test('status is plain JSON', async () => {
   issuer.respondOnceWith(() => unavailable())
   await tokens.getToken('general').catch(() => {})
   expect(tokens.status()).toEqual({
-    issuers: { general: { token: 'none', lastError: 'TOKEN_REQUEST_FAILED' } },
+    issuers: {
+      general: {
+        token: 'none',
+        lastError: 'TOKEN_REQUEST_FAILED',
+        failingSince: new Date().toISOString(),
+        failedTries: 1,
+      },
+    },
     apis: [api],
   })
   vi.advanceTimersByTime(1_000)

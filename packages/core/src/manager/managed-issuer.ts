@@ -19,6 +19,9 @@ export interface IssuerStatus {
   readonly expiresAt?: string
   /** Code of the last failure, until a renewal succeeds. */
   readonly lastError?: TokenlaneErrorCode
+  /** When the first failed try since the last success was made, ISO 8601, and how many have failed since. */
+  readonly failingSince?: string
+  readonly failedTries?: number
   /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
   readonly daysLeft?: number
   /** While several processes take each other's token away, see the event `token.contested`. */
@@ -65,10 +68,11 @@ export class ManagedIssuer {
 
   /** Returns how the token is, and the secret. */
   status(): IssuerStatus {
-    const { expiresAt, ...status } = this.token.status()
+    const { expiresAt, failingSince, ...status } = this.token.status()
     return defined({
       ...status,
       expiresAt: expiresAt?.toISOString(),
+      failingSince: failingSince?.toISOString(),
       daysLeft: this.credentials.daysLeft(),
       contested: this.contested.isContested || undefined,
     })

@@ -207,7 +207,9 @@ test('a file that is gone is reported by issuer, path and code, and the old toke
   await expect(tokens.getToken('general')).rejects.toMatchObject({
     code: 'CREDENTIALS_UNAVAILABLE',
     issuer: 'general',
-    message: `Cannot obtain token: no credentials for issuer "general": Cannot read credentials: the file ${file} is missing (see node_modules/@tokenlane/core/troubleshoot.md#credentials_unavailable)`,
+    message: expect.stringContaining(
+      `Cannot obtain token: no credentials for issuer "general": Cannot read credentials: the file ${file} is missing; `,
+    ) as string,
   })
   expect(issuer.count).toBe(1)
 })

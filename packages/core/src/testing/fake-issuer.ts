@@ -50,8 +50,8 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
         if (code === undefined) return current()
         token = undefined
         const reason = '`failOnce` asked for this'
-        const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0, tokenStillValid: false }
-        emit?.({ type: 'renewal.failed', ...failed })
+        const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0 }
+        emit?.({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
         throw new TokenlaneError(code, `Cannot obtain token: ${reason}, for "${issuer}"`, { issuer })
       },
       isCurrent: (one) => token === one,

@@ -74,6 +74,36 @@ test('after maxWait all waiters get the last error, and later calls fail fast un
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
+test('an outage says how many tries were made in what time and since when, and what calls do meanwhile', async () => {
+  const { tokens, issuer, eventsOf } = fakeService({ maxWait: 3 * second })
+  const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+  issuer.respondWith(() => new TypeError('fetch failed', { cause: reset }))
+  const failed = vi.fn()
+  void tokens.getToken('general').catch(failed)
+  await pass(1)
+  const failing = { failingSince: new Date(start).toISOString(), failedTries: 1 }
+  expect(tokens.status().issuers).toEqual({ general: { token: 'none', ...failing } })
+  while (failed.mock.calls.length === 0) await pass(1)
+  const tries = issuer.count
+  expect(failed.mock.calls[0]?.[0]).toMatchObject({
+    message: expect.stringContaining(
+      `(ECONNRESET); gave up after ${tries} tries in ${Date.now() - start} ms (\`maxWait\`: 3000 ms) (see `,
+    ) as string,
+    cause: { message: 'ECONNRESET' },
+  })
+  expect(tokens.status().issuers).toMatchObject({
+    general: { ...failing, failedTries: tries, lastError: 'TOKEN_REQUEST_FAILED' },
+  })
+  expect(eventsOf('renewal.failed').map(({ failFast }) => failFast)).toEqual([
+    ...Array.from({ length: tries - 1 }, () => false),
+    true,
+  ])
+  issuer.respondWith(undefined)
+  await pass(second)
+  await tokens.getToken('general')
+  expect(tokens.status().issuers['general']).not.toHaveProperty('failingSince')
+})
+
 test.each(['30', 'Sat, 21 Nov 2026 00:00:30 GMT'])('Retry-After %j is heeded', async (retryAfter) => {
   const { tokens, issuer } = fakeService()
   issuer.respondWith(() => unavailable(retryAfter))

@@ -22,6 +22,9 @@ export interface Failure {
 export class RenewalBackoff {
   /** The last renewal, if it failed. */
   last: Failure | undefined
+  /** When the first of the tries failed that no success has followed, and how many did. */
+  failingSince: Date | undefined
+  failedTries = 0
   #failures = 0
 
   /** The same, while it is too early for another renewal. */
@@ -31,7 +34,15 @@ export class RenewalBackoff {
 
   succeeded(): void {
     this.last = undefined
+    this.failingSince = undefined
+    this.failedTries = 0
     this.#failures = 0
+  }
+
+  /** Counts one try of a renewal that failed. */
+  tryFailed(): void {
+    this.failingSince ??= new Date()
+    this.failedTries += 1
   }
 
   /**
@@ -92,6 +103,6 @@ function isAsked({ retryAfter = 0 }: TokenlaneError): boolean {
 }
 
 /** Whether another try would end in the same way. */
-function isPermanent({ code, definite = false }: TokenlaneError): boolean {
+export function isPermanent({ code, definite = false }: TokenlaneError): boolean {
   return definite || code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
 }

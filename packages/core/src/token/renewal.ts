@@ -1,10 +1,17 @@
-import { closedError, isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
+import { closedError, isTokenlaneError, reasonOf, type TokenlaneError, withMore } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { defined, type Emit } from '../events.ts'
 import type { TokenSource, Wait } from '../issuer/token-source.ts'
 import { AccessToken } from './access-token.ts'
 import type { HeldToken } from './held-token.ts'
-import { firstRetry, type RenewalBackoff, retryDelay } from './renewal-backoff.ts'
+import {
+  type Failure,
+  firstRetry,
+  isPermanent,
+  type RenewalBackoff,
+  retryDelay,
+  untilNextTry,
+} from './renewal-backoff.ts'
 import type { SingleFlight } from './single-flight.ts'
 
 /** A try after one that failed. */
@@ -23,6 +30,8 @@ export interface Renewed {
   readonly issuer: string
   /** The token endpoint's URL without a query. */
   readonly endpoint: string
+  /** How long a call waits at most, in milliseconds. */
+  readonly maxWait: number
   readonly emit: Emit
 }
 
@@ -33,9 +42,10 @@ export interface Renewed {
  * @throws TokenlaneError what the last try failed with.
  */
 export async function renew(renewed: Renewed, flight: SingleFlight, first?: Retry): Promise<AccessToken> {
-  const { source, held, backoff, issuer, emit } = renewed
+  const { source, held, backoff, issuer, maxWait, emit } = renewed
   const reason = held.reason()
   const wait = waitOf(renewed, flight)
+  const start = performance.now()
   let retry = first
   for (let tries = 1; ; tries += 1) {
     if (retry !== undefined) await pauseBefore(retry, renewed, flight)
@@ -54,10 +64,13 @@ export async function renew(renewed: Renewed, flight: SingleFlight, first?: Retr
       const delay = delayAfter(error, tries, renewed, flight)
       if (delay === undefined) {
         // a refusal that was only remembered is not another failure
-        if (error !== backoff.last?.error) report(error, remember(error, renewed, flight), renewed)
-        throw error
+        if (error === backoff.last?.error) throw error
+        const last = isPermanent(error) ? error : afterTries(error, tries, performance.now() - start, maxWait)
+        const retryIn = remember(last, renewed, flight)
+        report(error, retryIn, renewed, untilNextTry(backoff.last as Failure, maxWait) === undefined)
+        throw last
       }
-      report(error, delay, renewed)
+      report(error, delay, renewed, false)
       retry = { delay, after: error }
     }
   }
@@ -93,13 +106,32 @@ function remember(error: TokenlaneError, { held, backoff }: Renewed, flight: Sin
   return backoff.failed(error, flight.awaited ? undefined : 0)
 }
 
-/** Reports why there is no new token, and when the next try comes. */
-function report(error: TokenlaneError, retryIn: number, { issuer, endpoint, held, emit }: Renewed): void {
+/** Returns the error of calls that have waited for several tries. */
+function afterTries(error: TokenlaneError, tries: number, span: number, maxWait: number): TokenlaneError {
+  const times = tries === 1 ? '1 try' : `${tries} tries`
+  return withMore(error, `; gave up after ${times} in ${Math.round(span)} ms (\`maxWait\`: ${maxWait} ms)`)
+}
+
+/** Reports why there is no new token, when the next try comes, and what calls do until then. */
+function report(
+  error: TokenlaneError,
+  retryIn: number,
+  { issuer, endpoint, held, backoff, emit }: Renewed,
+  callsFail: boolean,
+): void {
+  backoff.tryFailed()
   const { code, status, oauthError, transportCode } = error
   const reason = reasonOf(error).replace(/^Cannot obtain token: /, '')
   const tokenStillValid = held.unexpired() !== undefined
-  const details = defined({ status, oauthError, transportCode })
-  emit?.({ type: 'renewal.failed', issuer, code, endpoint, ...details, reason, retryIn, tokenStillValid })
+  const failFast = callsFail && !tokenStillValid
+  const details = {
+    ...defined({ status, oauthError, transportCode }),
+    reason,
+    retryIn,
+    tokenStillValid,
+    failFast,
+  }
+  emit?.({ type: 'renewal.failed', issuer, code, endpoint, ...details })
 }
 
 function waitOf({ held, issuer }: Renewed, flight: SingleFlight): Wait {

@@ -234,6 +234,7 @@ test.each<[string, () => Response | Error, object]>([
       endpoint: 'https://auth.example.com/public/security/v1/token',
       retryIn: expect.any(Number) as number,
       tokenStillValid: false,
+      failFast: true,
       ...expected,
     },
   ])

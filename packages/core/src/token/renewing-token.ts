@@ -103,13 +103,20 @@ export class RenewingToken {
     return this.#options.maxWait
   }
 
-  status(): { token: 'none' | 'live' | 'expired'; expiresAt?: Date; lastError?: TokenlaneError['code'] } {
+  status(): {
+    token: 'none' | 'live' | 'expired'
+    expiresAt?: Date
+    lastError?: TokenlaneError['code']
+    failingSince?: Date
+    failedTries?: number
+  } {
     const { token } = this.#held
     const live = this.#held.unexpired() === undefined ? 'expired' : 'live'
-    const lastError = this.#backoff.last?.error.code
+    const { last, failingSince, failedTries } = this.#backoff
+    const failures = { lastError: last?.error.code, failingSince, failedTries: failedTries || undefined }
     return {
       token: token === undefined ? 'none' : live,
-      ...defined({ expiresAt: token?.expiresAt, lastError }),
+      ...defined({ expiresAt: token?.expiresAt, ...failures }),
     }
   }
 
