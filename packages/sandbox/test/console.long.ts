@@ -294,6 +294,20 @@ test('the tab counts the findings while another one is in front', { timeout }, a
   await page.bringToFront()
 })
 
+test('a page that is opened after a mistake never says that there was none', { timeout }, async () => {
+  await callApi(sandbox, 'general', { path: 'records' })
+  const opened = await browser.newPage()
+  await opened.evaluateOnNewDocument(`
+    globalThis.said = []
+    const hear = () => said.push(document.querySelector('.verdict')?.textContent)
+    new MutationObserver(hear).observe(document, { subtree: true, childList: true, characterData: true })
+  `)
+  await opened.goto(sandbox.consoleUrl as string)
+  await eventually(async () => expect(await opened.evaluate('said.at(-1)')).toMatch(/^\d errors?, /))
+  expect(await opened.evaluate('said')).not.toContain('No problems found so far.')
+  await opened.close()
+})
+
 test(
   'filters in the address are set when the page is opened, and the token leaves the address',
   { timeout },

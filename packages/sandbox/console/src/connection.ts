@@ -12,7 +12,8 @@ const mostEntries = 1_000
 
 export const link = signal<Link>('connecting')
 export const state = signal<SandboxState | undefined>(undefined)
-export const verdict = signal<Verdict>({ ok: true, findings: [] })
+/** `undefined` until the sandbox has said it. */
+export const verdict = signal<Verdict | undefined>(undefined)
 /** The oldest first. */
 export const journal = signal<readonly JournalEntry[]>([])
 /** What the last command could not do. */
@@ -102,8 +103,10 @@ async function follow(): Promise<void> {
     arrived = []
     batch(() => {
       journal.value = []
+      verdict.value = undefined
       link.value = 'live'
     })
+    void judge()
     forget()
     isNew = true
     const parser = createParser({

@@ -6,19 +6,21 @@ import { showEntries } from './journal.tsx'
 
 /** The tab says how many findings there are, also while another one is looked at. */
 effect(() => {
-  const { length } = verdict.value.findings
+  const length = verdict.value?.findings.length ?? 0
   document.title = `${length === 0 ? '' : `(${length}) `}Tokenlane sandbox`
 })
 
 export function VerdictPanel() {
-  const { findings } = verdict.value
+  const findings = verdict.value?.findings ?? []
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const hasSeen = journal.value.length > 0
   const summary = !hasSeen
     ? 'No request has arrived yet.'
-    : findings.length === 0
-      ? 'No problems found so far.'
-      : `${times(errors, 'error')}, ${times(findings.length - errors, 'warning')} so far.`
+    : verdict.value === undefined
+      ? 'Checking the requests so far …'
+      : findings.length === 0
+        ? 'No problems found so far.'
+        : `${times(errors, 'error')}, ${times(findings.length - errors, 'warning')} so far.`
   return (
     <section class="card wide" aria-labelledby="verdict">
       <h2 id="verdict">Verdict</h2>

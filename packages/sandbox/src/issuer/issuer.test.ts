@@ -36,6 +36,16 @@ test('the content type may have parameters', async () => {
   expect((await requestToken(sandbox, 'general', {}, { headers })).status).toBe(200)
 })
 
+test.each(realms)('a HEAD request at the %s issuer is no token request', async (realm) => {
+  for (const path of ['/', new URL(tokenEndpoint(sandbox, realm)).pathname])
+    await exchange(sandbox, new URL(path, tokenEndpoint(sandbox, realm)).href, { method: 'HEAD' })
+  expect(countsOf(realm).requests).toBe(0)
+  const heads = sandbox.control.journal().filter(({ method }) => method === 'HEAD')
+  expect(heads.slice(-2).map(({ decision }) => decision)).toEqual(['answered', 'answered'])
+  const evidence = sandbox.control.verdict().findings.flatMap((finding) => finding.evidence)
+  for (const { id } of heads) expect(evidence).not.toContain(id)
+})
+
 test.each(realms)('the %s issuer refuses a body that is not a form', async (realm) => {
   const { clientId, clientSecret } = sandbox.credentials[realm]
   const form = { client_id: clientId, client_secret: clientSecret, grant_type: 'client_credentials' }

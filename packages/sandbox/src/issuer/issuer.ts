@@ -166,6 +166,10 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
         send(response, json(cluster.jwks()))
         return { decision: 'answered', reason: 'the keys of the cluster' }
       }
+      if (request.method === 'HEAD') {
+        send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
+        return { decision: 'answered', reason: 'a HEAD request, which asks for no token' }
+      }
       if (path !== tokenPath) {
         const detail = `The token endpoint is ${tokenPath}`
         send(response, problem(404, detail))
