@@ -21,6 +21,15 @@ test('a message ends with the section of the troubleshooting page that its code 
   expect(Array.from(headings, ([, heading = '']) => heading.toLowerCase())).toContain(section)
 })
 
+test('the pointer of an error that lists several has a line of its own', () => {
+  const one = new TokenlaneError('INVALID_OPTIONS', 'a is wrong')
+  const all = new TokenlaneError('INVALID_OPTIONS', '2 options are invalid:\n- a\n- b', {
+    failures: [one, one],
+  })
+  expect(all.message).toMatch(/:\n- a\n- b\n\(see \S+\)$/)
+  expect(reasonOf(all)).toBe('2 options are invalid:\n- a\n- b')
+})
+
 test('an error within the message of another one leaves its pointer out', () => {
   const error = new TokenlaneError('CREDENTIALS_UNAVAILABLE', 'Cannot read credentials: the file is missing')
   expect(reasonOf(error)).toBe('Cannot read credentials: the file is missing')

@@ -85,7 +85,10 @@ export class TokenlaneError extends Error {
   constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {
     const { failures, cause, ...members } = details
     // several reasons have a line each, and each was an error's before
-    super((failures ? reason : printable(reason, longestReason)) + helpFor(code), cause && { cause })
+    super(
+      (failures ? `${reason}\n` : `${printable(reason, longestReason)} `) + helpFor(code),
+      cause && { cause },
+    )
     this.code = code
     for (const [name, value] of Object.entries(members))
       if (value !== undefined) Object.assign(this, { [name]: value })
@@ -112,11 +115,11 @@ export function withMore(error: TokenlaneError, more: string): TokenlaneError {
 /** Returns an error's message without the pointer at its end, to be part of another error's message. */
 export function reasonOf({ code, message }: TokenlaneError): string {
   const help = helpFor(code)
-  return message.endsWith(help) ? message.slice(0, -help.length) : message
+  return message.endsWith(help) ? message.slice(0, -help.length - 1) : message
 }
 
 function helpFor(code: TokenlaneErrorCode): string {
-  return ` (see ${troubleshooting}#${code.toLowerCase()})`
+  return `(see ${troubleshooting}#${code.toLowerCase()})`
 }
 
 /**

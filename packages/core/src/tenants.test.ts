@@ -127,7 +127,7 @@ test('everything that is wrong with the options is named at once', () => {
 
 test.each(['tenants', 'mostTenants', 'tenantLimits'])('a manager has no option `%s`', (name) => {
   const { tenants } = tenantsOf({ [name]: 1 })
-  expect(() => tenants.get('acme')).toThrow(`\`options.${name}\` is not an option`)
+  expect(() => tenants.get('acme')).toThrow(`\`${name}\` is not an option`)
 })
 
 test('the least recently used tenant is dropped and created again, but not within 10 s of its use', async () => {

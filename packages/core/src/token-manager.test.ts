@@ -35,7 +35,7 @@ test.each<[string, unknown, string, string]>([
   [
     'an option that does not exist',
     { issuers: { general }, apis: [], retries: 3 },
-    'options.retries',
+    'retries',
     'issuers, apis',
   ],
   ['no issuers', { apis: [] }, 'issuers', 'is missing'],
@@ -504,7 +504,7 @@ test('warmUp says of each issuer why it gave no token', async () => {
   expect(error).toMatchObject({
     code: 'TOKEN_REQUEST_REFUSED',
     message: expect.stringMatching(
-      /^Cannot obtain tokens from 2 issuers: issuer "general".* refused: invalid_client.*; issuer "weblink".* status 503/,
+      /^Cannot obtain tokens from 2 issuers:\n- issuer "general".* refused: invalid_client.*\n- issuer "weblink".* status 503/,
     ),
     failures: [
       { issuer: 'general', code: 'TOKEN_REQUEST_REFUSED' },

@@ -111,7 +111,7 @@ test('a process that ends by several wrong options prints each once', () => {
     encoding: 'utf8',
   })
   expect(status).toBe(1)
-  for (const path of ['options.a', 'issuers.general.tokenEndpoint', 'apis[0].baseUrl'])
+  for (const path of ['a', 'issuers.general.tokenEndpoint', 'apis[0].baseUrl'])
     expect(stderr.split(`\`${path}\``), stderr).toHaveLength(2)
   expect(stderr.split('\n').length).toBeLessThan(30)
 })

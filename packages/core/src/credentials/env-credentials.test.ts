@@ -18,6 +18,12 @@ test('all variables that are missing are named at once, with the option that rea
   expect(create).toThrow('Missing environment variable: SHOP_CLIENT_SECRET (read by')
 })
 
+test('a prefix that is empty is named, and no variable of that name', () => {
+  expect(() => fakeService({ credentials: envCredentials('') })).toThrow(
+    'Cannot create token manager: the prefix of `envCredentials` is empty (read by `issuers.general.credentials`)',
+  )
+})
+
 test('variables that are empty or no date are refused at start-up, by name and all at once', () => {
   const create = (): unknown => fakeService({ credentials: envCredentials('SHOP') })
   vi.stubEnv('SHOP_CLIENT_SECRET', ' ')

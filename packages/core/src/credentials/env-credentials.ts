@@ -1,3 +1,4 @@
+import { shape } from '../options/check.ts'
 import { type CredentialsProvider, unreadable } from './credentials.ts'
 import { clientsFromTexts, neededFields, textFault, textProvider } from './text-fields.ts'
 
@@ -25,6 +26,7 @@ export function envCredentials(prefix: string): CredentialsProvider {
   const read = (field: string): string | undefined => textOf(globalThis.process?.env[nameOf(field)])
   return textProvider(
     (form) => {
+      if (!prefix) throw unreadable(`the prefix of \`envCredentials\` is ${shape(prefix)}`)
       const found = clientsFromTexts(read, form)
       if ('clients' in found) return found.clients
       const lists = ['missing', 'empty'].flatMap((given) => {

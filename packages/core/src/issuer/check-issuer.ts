@@ -1,4 +1,4 @@
-import { mustBeObject, refuse, shape } from '../options/check.ts'
+import { mustBeObject, pathOf, refuse, shape } from '../options/check.ts'
 import type { ReadUrl } from '../options/environment.ts'
 import { withAllFaults } from '../options/faults.ts'
 import {
@@ -8,7 +8,6 @@ import {
   list,
   object,
   optional,
-  pathOf,
   type ReadAs,
   type Reader,
   text,

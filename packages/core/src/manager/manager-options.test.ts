@@ -29,7 +29,7 @@ test('all wrong options are named at once, with what was given and what is allow
   expect(error.code).toBe('INVALID_OPTIONS')
   expect(error.message.split('\n')).toEqual([
     'Cannot create token manager: 6 options are invalid:',
-    '- `options.observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
+    '- `observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
     '- `issuers.weblink.maxWait` is -1; allowed: milliseconds, finite, above 0',
     '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/',
     '- `apis[1].issuer` is not a name from `issuers` (did you mean `general`?); allowed: one of general, weblink',

@@ -123,7 +123,7 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
   const reasons = errors.map((error) => reasonOf(error).replace(/^Cannot obtain token: /, ''))
   return new TokenlaneError(
     first.code,
-    `Cannot obtain tokens from ${errors.length} issuers: ${reasons.join('; ')}`,
+    `Cannot obtain tokens from ${errors.length} issuers:\n- ${reasons.join('\n- ')}`,
     { failures: errors },
   )
 }

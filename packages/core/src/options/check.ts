@@ -41,7 +41,12 @@ export function mustBeObject(
 export function refuseUnknown(key: string, path: string, names: readonly string[]): never {
   const hint = didYouMean(key, names)
   if (hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key))
-    refuse(`${path}.${key}`, `not an option${hint}`, names.join(', '))
+    refuse(pathOf(path, key), `not an option${hint}`, names.join(', '))
   const given = `an object with an unknown option (name of ${key.length} characters not shown)`
   refuse(path, given, names.join(', '))
+}
+
+/** Returns the path of an option. The options of the manager itself are known by their name alone. */
+export function pathOf(path: string, name: string): string {
+  return path === 'options' ? name : `${path}.${name}`
 }

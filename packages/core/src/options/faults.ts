@@ -28,7 +28,7 @@ export function withAllFaults<T>(work: (collect: Collect) => T): T {
   const [start = ''] = preface.exec(first.message) ?? []
   const lines = errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
-  const message = `${start}${lines.length} options are invalid:${lines.join('')}\n`
+  const message = `${start}${lines.length} options are invalid:${lines.join('')}`
   throw new TokenlaneError(code, message, { failures: errors })
 }
 

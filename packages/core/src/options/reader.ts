@@ -1,4 +1,4 @@
-import { mustBeObject, own, refuse, refuseUnknown, shape } from './check.ts'
+import { mustBeObject, own, pathOf, refuse, refuseUnknown, shape } from './check.ts'
 import { type Collect, withAllFaults } from './faults.ts'
 
 /**
@@ -87,8 +87,3 @@ export function aFunction<T>(allowed: string): Reader<T> {
 }
 
 export const flag: Reader<boolean> = fitting((value) => typeof value === 'boolean', 'true or false')
-
-/** Returns the path of an option. The options of the manager itself are known by their name alone. */
-export function pathOf(path: string, name: string): string {
-  return path === 'options' ? name : `${path}.${name}`
-}
