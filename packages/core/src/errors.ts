@@ -10,13 +10,13 @@ import { printable } from './foreign-text.ts'
  * - `TOKEN_REQUEST_REFUSED`: the issuer refused the client or the request (RFC 6749 §5.2); see `oauthError`, `status`.
  * - `TOKEN_REQUEST_FAILED`: the issuer could not be reached, or its response was an error; see `definite`.
  * - `TOKEN_REQUEST_TIMEOUT`: the issuer sent no response in time.
- * - `TOKEN_RESPONSE_INVALID`: the issuer's response is not a token response (RFC 6749 §5.1), or not its metadata.
+ * - `TOKEN_RESPONSE_INVALID`: the issuer's token response (RFC 6749 §5.1) or metadata (RFC 8414) is not valid.
  * - `QUEUE_FULL`: `maxQueued` calls are already waiting.
  * - `QUEUE_TIMEOUT`: the call waited longer than `maxWait`, or would have to.
  * - `MANAGER_CLOSED`: the token manager was closed.
  * - `CLIENT_SIDE_FORBIDDEN`: this is a page or worker in a browser, where a client secret does not belong.
- * - `RUNTIME_UNSUPPORTED`: this runtime is too old or does not allow it, such as a request outside a handler, or a rate
- *   policy in an edge runtime like Cloudflare Workers.
+ * - `RUNTIME_UNSUPPORTED`: this runtime is too old, or does not allow something that is needed, such as a request outside
+ *   a handler, or a rate policy in an edge runtime like Cloudflare Workers.
  */
 export type TokenlaneErrorCode =
   | 'INVALID_OPTIONS'
@@ -77,8 +77,8 @@ export class TokenlaneError extends Error {
   declare readonly retryAfter?: number
   declare readonly definite?: boolean
   /**
-   * Everything that failed, where this error stands for several. Not printed, since the message lists it; Node would print
-   * an `errors` of any error.
+   * Everything that failed, where this error stands for several. Not printed, since the message already lists them. Not
+   * named `errors`, which Node prints for every error.
    */
   declare readonly failures?: readonly TokenlaneError[]
 

@@ -6,7 +6,7 @@ export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 /**
  * Why a call was sent again: `rejected`: the API refused the token in use, which was renewed; `replaced`: it refused a
  * token that had since been replaced; `retried`: it refused the token in use, and the call was sent again with it;
- * `limited`: it refused the call for its rate limit.
+ * `limited`: it refused the call because its rate limit was exceeded.
  */
 export type ResendReason = 'rejected' | 'replaced' | 'retried' | 'limited'
 
@@ -71,7 +71,7 @@ type EventOfOne =
       readonly oauthError?: string
       /** The transport's error code, such as `ECONNREFUSED`. */
       readonly transportCode?: string
-      /** The same in words, as in the error's message: with the endpoint, and with the proxy if that failed. */
+      /** Why it failed, in the words of the error message. Names the endpoint, and the proxy if that failed. */
       readonly reason: string
       readonly retryIn: number
       /** Whether calls use the old token until then. */
@@ -152,8 +152,8 @@ type EventOfOne =
       readonly apis: readonly string[]
     }
   /**
-   * An API is paused: none of its calls goes out `for` this time. A response with this `status` refused a call for the
-   * API's rate limit (`refused`), or reported zero remaining (`used-up`). Once per pause, and again if the pause is
+   * An API is paused: none of its calls goes out for `for` milliseconds. A response with this `status` refused a call that
+   * exceeded the API's rate limit (`refused`), or reported zero remaining (`used-up`). Once per pause, and again if the pause is
    * extended.
    */
   | {

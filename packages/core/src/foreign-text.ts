@@ -2,8 +2,8 @@
 const unprintable = /[\s\p{Cc}\p{Cf}\p{Cs}]+/gu
 
 /**
- * Returns text that others wrote as it may be shown in a message, an event or a log: one line of printable characters, cut
- * where it is longer than `most` characters. What a terminal would obey is plain text without its control characters.
+ * Makes text from outside safe to show in a message, an event or a log: one line of printable characters, cut where it is
+ * longer than `most` characters. Without its control characters, a terminal's escape sequence is plain text.
  */
 export function printable(text: string, most = 200): string {
   const start = text.slice(0, 4 * most)

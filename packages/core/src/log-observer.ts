@@ -88,7 +88,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = 
       `${api}: paused for ${ms(span)} after status ${status}` +
         (reason === 'used-up' ? '; its limit is used up' : '') +
         (allows && configured
-          ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}, or something else uses the quota`
+          ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}; or something else is using the quota`
           : ''),
     ),
   'api.slowed': ({ api, share, option }) =>

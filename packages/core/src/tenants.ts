@@ -55,7 +55,7 @@ export interface Tenants<Issuer extends string = string> extends AsyncDisposable
    * this tenant; `MANAGER_CLOSED` after `close()`.
    */
   get(id: string): TokenManager<Issuer>
-  /** Closes the managers of all tenants, like their own `close`. */
+  /** Closes every tenant's manager, as the manager's own `close` does. */
   close(): Promise<void>
 }
 

@@ -15,7 +15,7 @@ type FetchArguments = ReturnType<OutgoingCall['next']>
 /** What `fetch` takes, undici's `dispatcher` for this call, and how Tokenlane treats it. */
 export type TokenlaneRequestInit = RequestInit & {
   readonly tokenlane?: CallOptions | undefined
-  /** Node's `fetch` takes it beside what the Fetch standard names. */
+  /** Node's `fetch` accepts it in addition to the Fetch standard's options. */
   readonly dispatcher?: unknown
 }
 

@@ -29,7 +29,7 @@ export interface CreateFetchOptions {
   readonly fetch?: Fetch | undefined
 }
 
-/** The same for another package's `fetch`, such as undici's, which has its own types. */
+/** Configures `createFetch` with another package's `fetch`, such as undici's, which has its own types. */
 export interface ForeignFetchOptions {
   /** Sends the calls. */
   readonly fetch: (input: never, init?: never) => Promise<object>

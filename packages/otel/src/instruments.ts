@@ -97,7 +97,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     description:
       'Requests that were sent again, by reason: the token was refused or replaced, or the rate limit was exceeded.',
     lookAtIt:
-      '`rejected` without a revocation: a node of the API refuses tokens. `limited`: the policy is too high.',
+      '`rejected` without a revocation: a node of the API refuses tokens. `limited`: the policy allows too much.',
   },
   'tokenlane.queue.wait.duration': {
     kind: 'histogram',
@@ -134,7 +134,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     unit: 's',
     attributes: ['tokenlane.api'],
     description:
-      'How long an API was paused after it refused a call for its rate limit or reported zero remaining.',
+      'How long an API was paused after it refused a call that exceeded its rate limit or reported zero remaining.',
     lookAtIt:
       'Any pause: the configured policy exceeds what the API allows, or another process or application uses the quota.',
     buckets: waitSeconds,

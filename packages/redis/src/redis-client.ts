@@ -1,4 +1,4 @@
-/** The needed part of a Redis client: of `redis` (standalone, Sentinel or Cluster), or of ioredis. */
+/** The part of a `redis` (standalone, Sentinel or Cluster) or ioredis client that Tokenlane uses. */
 export type RedisClient = NodeRedis | IoRedis
 
 /** The connection of a client, as far as one of the kinds has it. */

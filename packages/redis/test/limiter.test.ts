@@ -282,7 +282,7 @@ test.concurrent('garbage in the place of a response grants nothing', { timeout }
   expect(await member.call()).toBe(200)
   await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2), { timeout })
   expect(answers).toEqual([])
-  expect(ofLimiter(member)[0]).toMatchObject({ reason: 'not a response of the limiter' })
+  expect(ofLimiter(member)[0]).toMatchObject({ reason: 'not a response from the limiter script' })
 })
 
 test('a share of less than a call is a call in a longer window', () => {

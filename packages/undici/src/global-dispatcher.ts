@@ -29,7 +29,7 @@ export function addToGlobals(tokens: TokenManager): () => void {
   if (first === undefined)
     throw new TokenlaneError(
       'INVALID_OPTIONS',
-      'Cannot install tokens: the `fetch` of this runtime asks no global dispatcher of undici. Use `createFetch` of ' +
+      "Cannot install tokens: this runtime's `fetch` does not use undici's global dispatcher. Use `createFetch` from " +
         '@tokenlane/fetch',
     )
   // without it, undici 8 would replace both when it is imported later

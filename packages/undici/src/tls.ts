@@ -43,6 +43,6 @@ function oldTls(url: string, version: string): TokenlaneError {
   return new TokenlaneError(
     'INSECURE_TRANSPORT',
     `Cannot send call: the dispatcher and ${new URL(url).origin} agreed on ${version}; allowed: TLSv1.2 or later. ` +
-      'Take `minVersion` and `maxVersion` for older versions off the `connect` options of the dispatcher',
+      "Remove `minVersion` and `maxVersion` below TLSv1.2 from the dispatcher's `connect` options",
   )
 }

@@ -5,7 +5,7 @@ const mostRead = 65_536
 const longestRead = 1_000
 
 /**
- * The body of a response that is sent for again. A short one is read, so that its connection can serve again. One of more
+ * The body of a response whose request is sent again. A short one is read, so that its connection can be reused. One of more
  * than 64 KiB, or that takes more than a second, is given up.
  */
 export class UnwantedBody {
@@ -28,6 +28,6 @@ export class UnwantedBody {
   }
 
   #giveUp(): void {
-    this.#attempt.abort(new Error('The response is sent for again'))
+    this.#attempt.abort(new Error('The request is sent again, so its first response was discarded'))
   }
 }

@@ -36,7 +36,7 @@ function checkProvider(
     const check = provider.check as ((...form: readonly unknown[]) => void) | undefined
     check?.(form.method, form)
   } catch (error) {
-    const reason = isTokenlaneError(error) ? reasonOf(error) : 'its check failed'
+    const reason = isTokenlaneError(error) ? reasonOf(error) : "the credentials provider's `check` failed"
     throw new TokenlaneError(
       'INVALID_OPTIONS',
       `Cannot create token manager: ${reason.replace(/^Cannot read credentials: /, '')} (read by \`${path}\`)`,

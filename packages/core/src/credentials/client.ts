@@ -11,7 +11,7 @@ export interface CredentialsFault {
 /** Returns what is wrong with the value of a field, `undefined` if it is in order. */
 export type Check = (value: unknown) => Omit<CredentialsFault, 'field'> | undefined
 
-/** The fields of credentials beside the client's id. */
+/** The fields of credentials besides the client's id. */
 interface Fields {
   /** The first of them tells these credentials from those of another kind. */
   readonly needed: Readonly<Record<string, Check>>

@@ -52,7 +52,7 @@ export interface AssertionProvider {
    * too late to be of use.
    */
   (context: { readonly audience: string; readonly signal: AbortSignal }): string | Promise<string>
-  /** Returns where it reads the assertion, for tools: a path. */
+  /** For tools: returns the path that the assertion is read from. */
   readonly readsFrom?: () => string
 }
 
@@ -60,13 +60,13 @@ export interface AssertionProvider {
 export interface AssertionCredentials {
   readonly clientId: string
   /**
-   * With several functions for one client, the next one is tried if the first has nothing to send. A refusal counts for
-   * all of them, except files, which are told apart by path.
+   * If one client has several functions, the next one is tried when the first has nothing to send. A refusal of one
+   * assertion counts for all of them, unless they are read from different files.
    */
   readonly assertion: AssertionProvider
   /**
-   * The last part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or a complete other
-   * URN.
+   * The last part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or
+   * another URN in full.
    *
    * @defaultValue `jwt-bearer`
    */
@@ -81,7 +81,7 @@ export type ClientCredentials =
   | CertificateCredentials
   | AssertionCredentials
 
-/** How a client authenticates to an issuer, by the names of RFC 7591 §2 and RFC 8705 §2.1.1. */
+/** How a client authenticates to an issuer, named as in RFC 7591 §2 and RFC 8705 §2.1.1. */
 export type ClientAuthenticationMethod =
   | 'client_secret_post'
   | 'client_secret_basic'
@@ -102,7 +102,7 @@ export type SigningAlgorithm =
   | 'Ed25519'
   | 'EdDSA'
 
-/** Why and for what a credentials provider is called. */
+/** What a credentials provider is told about the call. */
 export interface CredentialsContext {
   /**
    * `startup` before the first token, `renewal` before any later one, `rejected` when the issuer has just refused what
@@ -128,7 +128,7 @@ export interface CredentialsProvider<C extends ClientCredentials = Credentials> 
   (context: CredentialsContext): C | readonly C[] | Promise<C | readonly C[]>
   /** Called once by `createTokenManager`. Throws if it is already known that there are no credentials. */
   check?: (method: ClientAuthenticationMethod) => void
-  /** Returns where it reads the credentials, for tools: the names of variables, or a path. */
+  /** For tools: returns where the credentials are read from: the names of variables, or a path. */
   readsFrom?: (method: ClientAuthenticationMethod) => string
 }
 

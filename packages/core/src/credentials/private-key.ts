@@ -128,7 +128,7 @@ function pemFault(value: unknown, label: string): ReturnType<Check> {
   if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
   const convert = name === 'CERTIFICATE' ? '' : ' (convert others with `openssl pkcs8 -topk8 -nocrypt`)'
-  return { given: 'text of another form', allowed: allowed + convert }
+  return { given: 'text in another format', allowed: allowed + convert }
 }
 
 function isJsonWebKey(value: unknown): boolean {

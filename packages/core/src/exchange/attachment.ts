@@ -3,7 +3,7 @@ import { TokenlaneError } from '../errors.ts'
 /** A registered symbol, so that every copy of every adapter package sees what another one has attached. */
 const managedBy: unique symbol = Symbol.for('tokenlane.managed') as never
 
-/** Returns the manager whose tokens calls through `target` already get, or `undefined` for a client without tokens. */
+/** Returns the manager that already supplies tokens for calls through `target`, or `undefined` for a client without tokens. */
 export function managerOf(target: unknown): unknown {
   return (target as { readonly [managedBy]?: unknown } | null | undefined)?.[managedBy]
 }

@@ -6,8 +6,8 @@ const longestRead = 1_000
 type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 /**
- * Frees the connection of an unwanted response: reads a body of at most 64 KiB, so that the connection can serve
- * again, and cancels one that is longer or takes more than a second. Never rejects.
+ * Frees the connection of an unwanted response: reads a body of at most 64 KiB, so that the connection can be
+ * reused, and cancels one that is longer or takes more than a second. Never rejects.
  */
 export async function discardBody(body: Body | null | undefined): Promise<void> {
   if (body === null || body === undefined) return

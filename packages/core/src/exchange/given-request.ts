@@ -1,6 +1,6 @@
 /**
- * The header fields of a call, as they were given: `fetch` makes `Headers` of whatever it gets, and `Headers` made before
- * would put the names in lower case and in another order.
+ * The header fields of a call, as they were given: `fetch` makes `Headers` of whatever it gets, and converting
+ * them first would lower-case and reorder the names.
  */
 export type HeaderFields = Headers | Readonly<Record<string, string | readonly string[]>> | string[][]
 

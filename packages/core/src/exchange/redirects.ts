@@ -1,6 +1,6 @@
 import { referrerAfter, type Referrer } from './referrer.ts'
 
-/** One request of a chain of redirects. */
+/** One request in a chain of redirects. */
 export interface Hop {
   readonly url: URL
   readonly method: string

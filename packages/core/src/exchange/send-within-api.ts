@@ -13,16 +13,16 @@ export interface OutgoingCall extends RedirectedCall, AdmitOptions {
   readonly followsRedirects: boolean
   /** A pass for the first request, for a client that waits in one place and sends in another. */
   readonly pass?: Pass | undefined
-  /** Returns the next request to the URL of the call, with this token. */
+  /** Returns the next request to the call's URL, with this token. */
   next(authorization: string): FetchArguments
   /**
    * Prepares the request of a redirect, and returns a function that adds the token. With a token the request leaves
    * further redirects to the caller; without one, `fetch` follows them.
    */
   hop(hop: Hop): Promise<(authorization?: string) => FetchArguments>
-  /** Frees what was kept to be sent again, when the response of the caller is there. */
+  /** Frees what was kept for resending, once the caller's response has arrived. */
   ended(): void
-  /** The same when the call fails, with the reason. */
+  /** Does the same when the call fails; `reason` says why. */
   failed(reason: unknown): void
 }
 

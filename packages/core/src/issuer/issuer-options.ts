@@ -21,7 +21,7 @@ interface CommonSettings {
    */
   readonly requestTimeout?: number | undefined
   /**
-   * How long a call waits for a token at most, across all tries, in milliseconds, above 0.
+   * The longest a call waits for a token, across all tries, in milliseconds, above 0.
    *
    * @defaultValue 15_000
    */

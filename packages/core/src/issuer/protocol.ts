@@ -64,7 +64,7 @@ export interface TokenEndpoint extends Pick<AskedIssuer, 'url' | 'option'> {
   readonly mistake: string
   /** How its clients can prove themselves: one or more. */
   readonly proofs: readonly ClientProof[]
-  /** `scope` and what else the form holds beside grant and client. */
+  /** `scope` and what else the form holds besides grant and client. */
   readonly parameters: readonly FormField[]
   readonly asking?: Asking | undefined
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
@@ -78,7 +78,7 @@ export interface TokenEndpoint extends Pick<AskedIssuer, 'url' | 'option'> {
 /** A field of the form that a token request sends. */
 export type FormField = readonly [name: string, value: string]
 
-/** Returns what a token depends on beside its client: no token is shared across a difference. */
+/** Returns what a token depends on besides its client: no token is shared across a difference. */
 export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown[] {
   return [url.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
 }

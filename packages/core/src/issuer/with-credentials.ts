@@ -39,7 +39,7 @@ export function withCredentials(
 /** A client of the credentials, and where its assertion comes from. */
 export interface ClientDescription {
   readonly clientId: string
-  /** Set if it has one from outside; `path` is that of its file, where it is read from one. */
+  /** Set if the client's assertion comes from outside; `path` is the file that it is read from, if any. */
   readonly assertion?: { readonly path?: string | undefined }
 }
 

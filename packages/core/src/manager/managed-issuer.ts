@@ -24,7 +24,7 @@ export interface IssuerStatus {
   readonly failedTries?: number
   /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
   readonly daysLeft?: number
-  /** While several processes take each other's token away, see the event `token.contested`. */
+  /** Set while several processes invalidate each other's tokens; see the event `token.contested`. */
   readonly contested?: true
 }
 

@@ -50,7 +50,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    */
   warmUp(): Promise<void>
   /**
-   * Ends a pause that an API asked for (`Retry-After`, a rate limit header) early; with a shared limiter, for the whole
+   * Ends early a pause that an API asked for (`Retry-After`, a rate limit header); with a shared limiter, for the whole
    * fleet. The API's queued calls resume at once, as fast as the rate policy allows. Does nothing if the API is not
    * paused.
    *

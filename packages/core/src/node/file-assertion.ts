@@ -5,8 +5,8 @@ import { refusingTo } from '../options/faults.ts'
 import { text } from '../options/reader.ts'
 
 /**
- * Returns an assertion that is read from a file at every token request, such as a token that Kubernetes projects into a
- * pod. Nothing is cached and no timer runs, so a replaced file is used at the next token request.
+ * Returns a function that reads an assertion from a file at every token request, such as a token that Kubernetes projects
+ * into a pod. Nothing is cached and no timer runs, so a replaced file is used at the next token request.
  *
  * @param path Path of the file; a relative one is resolved against the current working directory.
  * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not a string; at a token request

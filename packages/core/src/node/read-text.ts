@@ -10,7 +10,7 @@ export function readText(path: string): string | undefined {
  * Returns what `look` returns, `undefined` if there is nothing to look at.
  *
  * @param what is looked at, for the error if it cannot be read.
- * @param absent the file system's code, beside ENOENT, that says so.
+ * @param absent the file system's code, besides ENOENT, that says so.
  */
 export function ifThere<T>(look: () => T, what: string, absent = 'ENOENT'): T | undefined {
   try {

@@ -38,7 +38,7 @@ export function urlsOf(environment: unknown): ReadUrl {
       origins.set(url.origin, known)
       urls.set(name, url)
     }
-    const given = current === undefined ? 'missing' : 'another name'
+    const given = current === undefined ? 'missing' : 'not one of its names'
     const names = [...urls.keys()].join(', ')
     return (
       urls.get(current) ??

@@ -1,4 +1,4 @@
-/** Returns a hint at the name that was probably meant by `text`, an empty text if none is near. */
+/** Returns a hint at the name that `text` probably meant, or an empty string if none is close. */
 export function didYouMean(text: string, names: readonly string[]): string {
   // a third of the letters may be wrong; comparing long text would take too much time
   if (text.length > 40) return ''

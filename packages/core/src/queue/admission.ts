@@ -26,7 +26,7 @@ export function mustHaveRoom(
   if (tooMany > 0 && !onlyNeedToken)
     throw new TokenlaneError(
       'QUEUE_FULL',
-      `Cannot queue call to ${api}: the queue is full: ${maxQueued} calls are waiting (\`maxQueued\` of its rate policy)`,
+      `Cannot queue call to ${api}: the queue is full: ${maxQueued} calls are waiting (\`maxQueued\` in the API's rate policy)`,
     )
   if (maxWait !== undefined && forecast(ahead() + 1) > maxWait) throw waitedTooLong(api, maxWait)
 }
@@ -35,6 +35,6 @@ export function mustHaveRoom(
 export function waitedTooLong(api: string, maxWait: number): TokenlaneError {
   return new TokenlaneError(
     'QUEUE_TIMEOUT',
-    `Cannot send call to ${api}: it would wait longer than ${maxWait} ms (\`maxWait\` of its rate policy)`,
+    `Cannot send call to ${api}: it would wait longer than ${maxWait} ms (\`maxWait\` in the API's rate policy)`,
   )
 }

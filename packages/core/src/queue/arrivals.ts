@@ -9,20 +9,20 @@ export interface LimiterClock {
   after(ms: number, run: () => void): unknown
 }
 
-/** A request that was sent, and until when it arrives. */
+/** A sent request, and the latest time at which it can arrive. */
 export interface SentRequest {
   readonly sentAt: number
   /** Whether its connection may have been opened for it. */
   readonly isFirst: boolean
-  /** How long after its send it has arrived at the latest, in milliseconds, whatever its response shows. */
+  /** The longest the request can take to arrive, in milliseconds, whatever its response shows. */
   readonly bound: number
-  /** When it has arrived at the latest, as far as that is known now. */
+  /** The latest time at which it can have arrived, as far as is known. */
   latest: number
   /** Whether its response may still move `latest`. */
   isOpen: boolean
 }
 
-/** By how much later than another request one arrives at most, in milliseconds, unless the policy says otherwise. */
+/** How much longer than another one a request can take to arrive, in milliseconds, unless the policy says otherwise. */
 export const defaultGrace = 250
 /** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
 const setUpFactor = 4
@@ -75,7 +75,7 @@ class Bound {
 const shortTurn = 10
 
 /**
- * Decides when each request to an API has arrived there at the latest. Its unit comes free one window after that.
+ * Determines the latest time at which each request can have reached the API. Its unit is freed one window later.
  *
  * The server counts request `i` when it arrives, `u(i)` after its send, and its response is here `d(i)` later. Of any
  * `quota + 1` requests that it counts, let `j` be the one that was sent last. It took a unit, so another one of them, `i`,
@@ -89,17 +89,17 @@ const shortTurn = 10
  * 1. *From the send.* Assumed: no request travels for more than `unansweredGrace` longer than another one. Then
  *    `sent(i) + unansweredGrace >= sent(i) + u(i) - u(j)`. The set-up of a connection is part of `u`, so a request that
  *    may have opened its connection gets four times as long. A connection is open if a response left it free lately.
- *    A process that stands still sends late: the bound counts from the turn of the event loop after the send.
+ *    A stalled process sends late: the bound counts from the turn of the event loop after the send.
  * 2. *From the response.* `arrived(i) = answered(i) - d(i)`, so `answered(i) - least >= arrived(i) - u(j)` where
  *    `least <= d(i) + u(j)`: a response that came quickly and a request that arrived quickly, hence a round trip that is
  *    possible. Assumed: none is shorter than the shortest one on an open connection in the last half minute, less half
- *    of what the mean takes longer. The shortest of few random round trips is above the possible minimum by less
- *    than that. Never before the send: nothing arrives earlier. In a fleet `j` may be a request of another process, so the
+ *    the difference between the mean and that one. Even the shortest of a few random round trips exceeds the true
+ *    minimum by less than that. Never before the send: nothing arrives earlier. In a fleet `j` may be a request of another process, so the
  *    shortest round trip of all processes counts. One that is nearer than they know sends later by the difference.
  *
  * With `accounting: 'learned'` the first bound shrinks by a tenth in each full window without a refusal. After a refusal
- * it is, and stays, a quarter above where it failed. The first requests of connections get four times that each: the second
- * of a window eight times, and so on, since many set-ups at once do more harm; at most as long as with `strict`.
+ * it is set to a quarter above the value that failed, and stays there. The first request on a connection gets four times
+ * that; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most as long as with `strict`.
  */
 export class Arrivals {
   readonly #clock: LimiterClock
@@ -132,7 +132,7 @@ export class Arrivals {
   #leavingAt = Number.NEGATIVE_INFINITY
 
   /**
-   * @param moved is called when a request turns out to arrive at another time at the latest than `from`.
+   * @param moved is called when a request's latest arrival changes from `from`.
    * @param roundTrips of this process, or of all that share its limits.
    */
   constructor(
@@ -158,17 +158,17 @@ export class Arrivals {
     this.#bound = new Bound(unansweredGrace, setUpFactor * unansweredGrace, step)
   }
 
-  /** How long after its send a request on an open connection has arrived at the latest, in milliseconds. */
+  /** The longest a request on an open connection can take to arrive, in milliseconds. */
   get bound(): number {
     return this.#bound.ms
   }
 
-  /** How long after the send requests had arrived at the latest, in milliseconds: a moving average. */
+  /** A moving average of the longest that requests can have taken to arrive, in milliseconds. */
   get lag(): number {
     return this.#lag
   }
 
-  /** By how much earlier than `latest` a request without a response may turn out to have arrived, in milliseconds. */
+  /** How much earlier than `latest` an unanswered request may turn out to have arrived, in milliseconds. */
   get slack(): number {
     if (this.#openFirst > 0) return setUpFactor * this.#grace
     return this.#open > 0 ? this.#grace : 0
@@ -192,8 +192,8 @@ export class Arrivals {
   }
 
   /**
-   * Notes that the response to a request arrived. A refusal comes sooner than what the API does not refuse. Returns when the
-   * request had arrived at the latest, as it was known before or `notice` milliseconds ago.
+   * Notes that the response to a request arrived. An API refuses a request faster than it serves one. Returns the latest
+   * arrival that was known before this response, or `notice` milliseconds ago.
    */
   answered(request: SentRequest, isRefused: boolean, notice: number = this.#window): number {
     const now = this.#clock.now()
@@ -212,7 +212,7 @@ export class Arrivals {
     return Math.min(before, Math.max(request.latest, now - notice))
   }
 
-  /** Notes that the exchange of a request with a response has ended: its connection is free. */
+  /** Notes that an answered request has finished: its connection is free. */
   freed(): void {
     this.#taken -= 1
   }
@@ -232,7 +232,7 @@ export class Arrivals {
     this.#wasFull = true
   }
 
-  /** Notes that the API refused a request for its limit, and pauses for `ms` milliseconds. */
+  /** Notes that the API refused a request because its limit was used up, and pauses for `ms` milliseconds. */
   refused(ms: number): void {
     const now = this.#clock.now()
     // requests that were sent together are refused together
@@ -249,7 +249,7 @@ export class Arrivals {
     return this.#busy > 0 ? Math.max(...this.#mostBusy) - this.#taken : Infinity
   }
 
-  /** By how much longer a unit may count whose request opens a connection, in milliseconds. */
+  /** How much longer a unit may count if its request opens a connection, in milliseconds. */
   get setUp(): number {
     return (setUpFactor - 1) * this.#bound.ms
   }
@@ -298,7 +298,7 @@ export class Arrivals {
       : this.#bound.ms
   }
 
-  /** Notes that this turn of the event loop still goes on: what was sent in it may not have left. */
+  /** Notes that this turn of the event loop is still running: what was sent during it may not have left yet. */
   stillHere(now: number): void {
     if (this.#leaving.length === 0 || now < this.#leavingAt + shortTurn) return
     this.#leavingAt = now

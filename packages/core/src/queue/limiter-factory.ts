@@ -29,7 +29,7 @@ export interface LimitedApi {
 /**
  * Creates the limiter of an API that has a rate policy; called once per API, at start-up.
  *
- * The limiter enforces every limit, and `spread`, however it is called. It must not keep the process alive while no
+ * The limiter enforces every limit, and `spread`, no matter when or how often `take` is called. It must not keep the process alive while no
  * call waits or is under way.
  */
 export interface RateLimiterFactory {

@@ -7,10 +7,10 @@ import { SlidingWindow, UnitHistory, unitSpan } from './sliding-window.ts'
  * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock or, in a
  * simulation, on another one.
  *
- * A unit comes free one window after its request has arrived at the latest; `Arrivals` says when that is, and why no
+ * A unit is freed one window after the latest time at which its request can have arrived; `Arrivals` says when that is, and why no
  * window of the server's then holds more than the quota.
  *
- * @param roundTrips of all requests that the API counts; those of this limiter where there are no others.
+ * @param roundTrips of every request that the API counts; by default only this limiter's.
  */
 export function createRateLimiter(
   options: RateLimiterOptions,

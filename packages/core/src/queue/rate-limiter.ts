@@ -33,7 +33,7 @@ export interface RateLimiter {
    */
   forecast(ahead: number, lag: number, from?: number): number
   /**
-   * Returns how much later than one window after their send units have been freed lately, in milliseconds, for
+   * Returns how long, beyond one window after the send, units have recently taken to be freed, in milliseconds. For
    * estimates.
    */
   lag?(): number
@@ -46,7 +46,7 @@ export interface RateLimiter {
   used?(): number | undefined
   /**
    * Returns how many attempts the limits allow now, for the status and to compare with what the API says; `undefined`
-   * while it is not known. In that case, what the API reports counts only if its reset is later than the limiter's own
+   * while it is not known. In that case, a report from the API counts only if it resets later than this limiter frees its
    * next unit.
    */
   unitsLeft?(): number | undefined

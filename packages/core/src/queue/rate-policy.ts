@@ -23,8 +23,7 @@ export interface RateLimit {
 }
 
 /**
- * How the latest moment at which a request can have arrived at the API is determined. Its unit is freed one window
- * later.
+ * How to determine the latest time at which a request can have reached the API. Its unit is freed one window later.
  *
  * `strict` assumes what `unansweredGrace` says, and never more. `learned` starts that way, assumes less after each
  * window without a refusal, and keeps a distance from the point where the API refused a call.
@@ -40,7 +39,7 @@ export interface RatePolicy {
    */
   readonly limits: readonly RateLimit[]
   /**
-   * How the latest moment at which a call can have arrived is determined. `learned` uses the whole quota of an API with
+   * How to determine the latest time at which a call can have arrived. `learned` uses the whole quota of an API with
    * slow responses, at the price of an occasional refused call, which is sent again.
    *
    * @defaultValue 'strict'
@@ -96,7 +95,7 @@ export interface RatePolicy {
    */
   readonly rateLimitHeaders?: boolean | undefined
   /**
-   * Status codes by which the API refuses a call for its rate limit. The API is then paused for as long as the response
+   * Status codes that mean that the API refused a call because its rate limit was exceeded. The API is then paused for as long as the response
    * says (`Retry-After`, a rate limit header), otherwise for 1 s, doubling up to 60 s, and the call is sent again, at
    * most 3 times.
    *

@@ -59,7 +59,7 @@ export class ReportedRemaining {
 /** Headers that differ from call to call must not make events without end. */
 const mostReported = 16
 
-/** Emits `policy.differs` once per distinct policy that an API's headers name beside the configured one. */
+/** Emits `policy.differs` once per distinct policy that an API's headers name and that differs from the configured one. */
 export class PolicyWatch {
   readonly #api: string
   readonly #emit: Emit

@@ -1,4 +1,4 @@
-/** Round trips to an API in milliseconds: the shortest, their sum, and how many they are; three zeros for none. */
+/** Round trips to an API in milliseconds: the shortest, their sum, and how many there are; three zeros for none. */
 export type RoundTripSum = readonly [least: number, sum: number, count: number]
 
 /** How many must be known before the shortest one counts, and for how long they do, in milliseconds. */
@@ -18,7 +18,7 @@ export interface RoundTripMemory {
   add(ms: number, now: number): void
 }
 
-/** The round trips of the last half minute, or of the whole one. */
+/** The round trips of the last half minute to a minute. */
 export class RoundTrips implements RoundTripMemory {
   #recent = noRoundTrips
   #before = noRoundTrips

@@ -144,7 +144,7 @@ export interface ApiStatus {
    * by all processes, as last reported.
    */
   readonly quotaUsed?: number
-  /** Calls that the limits allow now, if the limiter knows it: like `quotaUsed`, and less if the API itself says so. */
+  /** How many calls the limits allow now, if the limiter knows. Lower if the API itself reports less. */
   readonly quotaLeft?: number
   /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
@@ -155,11 +155,11 @@ export interface ApiStatus {
    * when calls last waited, and the `option` of the rate policy that gives more.
    */
   readonly slowed?: { readonly share: number; readonly option: string }
-  /** ISO 8601, while the API is paused because it refused a call for its rate limit or reported zero remaining. */
+  /** ISO 8601, while the API is paused because it refused a call that exceeded its rate limit, or reported zero remaining. */
   readonly pausedUntil?: string
   /**
-   * ISO 8601, while calls are queued: the earliest time at which the last of them goes out, by the limits and the time
-   * calls held their slots. Response times, later calls and pauses that the API asks for add to it.
+   * ISO 8601, while calls are queued: the earliest time at which the last of them goes out, estimated from the limits and
+   * from how long calls have held their slots. Response times, later calls and pauses that the API asks for add to it.
    */
   readonly emptyAt?: string
 }

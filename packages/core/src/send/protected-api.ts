@@ -52,7 +52,11 @@ export class ProtectedApi implements Api {
   setRatePolicy(policy: CheckedPolicy): void {
     const { queue } = this.#context
     if (queue === undefined)
-      refuse('ratePolicy', 'not set', 'a new policy for an API created with one, even { limits: [] }')
+      refuse(
+        'ratePolicy',
+        'not set',
+        'a new policy, for an API that was created with one, even { limits: [] }',
+      )
     queue.setPolicy(policy)
   }
 

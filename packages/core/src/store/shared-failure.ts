@@ -46,6 +46,6 @@ export function refusedBefore(
 
 /** Returns the error of a process that waited for the token of another one in vain. */
 export function othersTooSlow(endpoint: TokenEndpoint): TokenlaneError {
-  const reason = 'has not responded to the process requesting the token for all'
+  const reason = 'has not responded to the process that requests the token for all processes'
   return failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
 }

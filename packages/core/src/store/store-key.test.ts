@@ -60,6 +60,6 @@ test('a key function that fails is an error without its text', async () => {
     throw new Error('secret-1')
   }, [asserted])
   const failure = tokens.getToken('partner')
-  await expect(failure).rejects.toThrow('the function `key` of the store failed')
+  await expect(failure).rejects.toThrow("the store's `key` function failed")
   await expect(failure).rejects.not.toThrow('secret-1')
 })

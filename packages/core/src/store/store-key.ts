@@ -4,9 +4,9 @@ import { refusingTo } from '../options/faults.ts'
 
 /**
  * What a store seals tokens with if their clients have no lasting secret, as with an assertion from outside: text of 32
- * characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and all open, so
- * that keys can be rotated: `[old, new]` everywhere, then `[new, old]`, then `new`. A function is called before the
- * store is.
+ * characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and each
+ * can open, so that keys can be rotated: `[old, new]` everywhere, then `[new, old]`, then `new`. A function is called
+ * before each use of the store.
  */
 export type StoreKey = KeyTexts | (() => KeyTexts | Promise<KeyTexts>)
 
@@ -32,7 +32,7 @@ export function storeKeys(key: StoreKey): () => Promise<readonly string[]> {
       return checked(await key())
     } catch (error) {
       // it may have read a file or a vault, whose errors quote what they read
-      throw isTokenlaneError(error) ? error : new Error('the function `key` of the store failed')
+      throw isTokenlaneError(error) ? error : new Error("the store's `key` function failed")
     }
   }
 }

@@ -45,7 +45,7 @@ export interface TokenSeal {
  * assertions has nothing that stays the same: its tokens are sealed with the store's own key. Their name is derived
  * without that key, so that all processes find the entry while the key is rotated.
  *
- * @param identity what a token depends on beside its client: the issuer, the scope and other parameters.
+ * @param identity what a token depends on besides its client: the issuer, the scope and other parameters.
  * @param storeKeys of the store: the first seals, all open.
  * @throws Error for a private key that cannot be read from this process, and for a store without the key that it needs.
  */

@@ -74,7 +74,7 @@ export type StoreClaim =
   /** Another process holds that right and is requesting a token. */
   | 'locked'
 
-/** Registered, so that it also holds across two copies of the package. */
+/** A registered symbol, so that two copies of the package agree on it. */
 export const sharing: unique symbol = Symbol.for('tokenlane.sharing') as never
 
 /** A token store with what managers need to share tokens through it: `sharedStore` turns a store into one. */

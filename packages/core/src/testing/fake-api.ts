@@ -9,7 +9,7 @@ import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
 
-/** What the calls of one API, or of all, have done. */
+/** What calls to one API, or to all of them, have done. */
 export interface CallCounts {
   /** Calls that asked to be sent. A call that is sent again counts once. */
   readonly calls: number
@@ -97,7 +97,8 @@ export class FakeApi extends ProtectedApi {
   }
 
   override setRatePolicy(policy: CheckedPolicy): void {
-    if (!this.#isLimited) refuse('ratePolicy', 'not set', 'another policy for an API that has one')
+    if (!this.#isLimited)
+      refuse('ratePolicy', 'not set', 'a new policy, for an API that was created with one')
     super.setRatePolicy({ ...policy, ...withoutPauses })
   }
 

@@ -49,10 +49,10 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
         const code = failures.shift()
         if (code === undefined) return current()
         token = undefined
-        const reason = '`failOnce` asked for this'
+        const reason = '`failOnce` made it fail'
         const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0 }
         emit?.({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
-        throw new TokenlaneError(code, `Cannot obtain token: ${reason}, for "${issuer}"`, { issuer })
+        throw new TokenlaneError(code, `Cannot obtain token for issuer "${issuer}": ${reason}`, { issuer })
       },
       isCurrent: (one) => token === one,
       invalidate(one) {

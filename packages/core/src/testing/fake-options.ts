@@ -17,12 +17,12 @@ export type CheckedFakeApi = ReadAs<
 >
 
 const readBaseUrl: Reader<URL> = (value, path) => {
-  const allowed = 'an http: or https: URL without user name, password, query and fragment'
+  const allowed = 'an http: or https: URL without a user name, password, query or fragment'
   const url = typeof value === 'string' ? URL.parse(value) : null
   if (url === null) refuse(path, typeof value === 'string' ? 'not a URL' : shape(value), allowed)
   const { protocol, username, password, search, hash } = url
   if (!/^https?:$/.test(protocol) || username + password + search + hash !== '')
-    refuse(path, 'a URL of another form', allowed)
+    refuse(path, 'a URL with other parts', allowed)
   return url
 }
 

@@ -43,7 +43,7 @@ test('the `apis` of a manager will do, also with a URL for each environment', ()
   const apis = [{ baseUrl: { testing: base, production: weblink }, issuer: 'general' }]
   expect(fakeTokens({ apis, environment: 'testing' }).route(base)?.baseUrl).toBe(base)
   expect(() => fakeTokens({ apis })).toThrow('`environment` is missing; allowed: one of testing, production')
-  expect(() => fakeTokens({ apis, environment: 'test' })).toThrow('`environment` is another name')
+  expect(() => fakeTokens({ apis, environment: 'test' })).toThrow('`environment` is not one of its names')
 })
 
 test('calls and sends are counted for each API, a call that is sent twice as one', async () => {

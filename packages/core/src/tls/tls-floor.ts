@@ -8,10 +8,9 @@ const lowest = 'TLSv1.2'
 const tls = builtinModule('node:tls') as { readonly DEFAULT_MIN_VERSION?: unknown } | undefined
 
 /**
- * Throws for a call to an `https:` URL that would go below TLS 1.2: because settings that its client was given allow that, or
- * because the process does.
+ * Throws for a call to an `https:` URL that could use TLS below 1.2, because its client's settings or the process allow it.
  *
- * @param given TLS settings by the client's option that they come from, for the message. What is not an object passes.
+ * @param given TLS settings, keyed by the client option that they come from, for the message. Values that are not objects pass.
  * @throws TokenlaneError `INSECURE_TRANSPORT`, naming option and setting.
  */
 export function mustKeepFloor(url: string, given: Readonly<Record<string, unknown>> = {}): void {
@@ -45,8 +44,8 @@ interface AgentLike {
 }
 
 /**
- * Returns the TLS settings of an agent by the client's option that takes it, or those of the global agent of `node:https` if
- * there is none.
+ * Returns an agent's TLS settings, keyed by the client option that takes the agent; without one, those of the global agent
+ * of `node:https`.
  */
 export function agentSettings(agent: unknown, option: string): Readonly<Record<string, unknown>> {
   if (agent !== undefined && agent !== null) return { [option]: (agent as AgentLike).options }

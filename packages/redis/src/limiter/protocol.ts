@@ -86,7 +86,7 @@ export function createExchange(link: Link, prefix: string, baseUrl: string, name
 /**
  * Returns the response in a reply of Redis.
  *
- * @throws Error for a reply that is not a response of the limiter.
+ * @throws Error for a reply that the limiter's script cannot have sent.
  */
 export function readResponse(reply: unknown): BudgetResponse | 'stale' {
   const response = parse(reply)
@@ -99,7 +99,7 @@ export function readResponse(reply: unknown): BudgetResponse | 'stale' {
     grants.every((grant) => areAmounts(grant, 2)) &&
     areAmounts(roundTrips, 3)
   if (typeof epoch !== 'string' || typeof asks !== 'boolean' || !isWhole)
-    throw new Error('not a response of the limiter')
+    throw new Error('not a response from the limiter script')
   return { ...response, grants } as unknown as BudgetResponse
 }
 
@@ -112,7 +112,7 @@ function parse(reply: unknown): Record<string, unknown> {
   } catch {
     // thrown below
   }
-  throw new Error('not a response of the limiter')
+  throw new Error('not a response from the limiter script')
 }
 
 function isAmount(value: unknown): value is number {

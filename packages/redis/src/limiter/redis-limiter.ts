@@ -7,7 +7,7 @@ import { isRedisClient, type RedisClient } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import { processRuntime } from './runtime.ts'
 
-/** Configures the limiter of a fleet. */
+/** Configures a fleet's limiter. */
 export interface RedisLimiterOptions {
   /** A connected `redis` or ioredis client: standalone, Sentinel or Cluster. The application closes it. */
   readonly client: RedisClient
@@ -37,7 +37,7 @@ export interface RedisLimiterOptions {
    * pause between two attempts, plus one attempt. Must be the same in every process.
    *
    * After an outage, Redis grants no unit for that long, so that every process can report what it has sent meanwhile. A
-   * process that needs longer adds its share once.
+   * process that needs longer may exceed the budget once, by its own share.
    *
    * @defaultValue 6_000, enough for the default reconnection of `redis` (2.2 s) and ioredis (5.2 s)
    */

@@ -29,8 +29,8 @@ export interface RedisTokenStoreOptions {
   readonly prefix?: string | undefined
   /**
    * What seals the tokens of clients with an assertion from outside, which have no secret to derive a key from: text of
-   * 32 characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and all open,
-   * so that keys can be rotated; a function is called before Redis is.
+   * 32 characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and each can
+   * open, so that keys can be rotated. A function is called before each use of the store.
    *
    * @defaultValue none: such clients are refused at start-up
    */
