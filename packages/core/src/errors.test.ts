@@ -21,6 +21,15 @@ test('a message ends with the section of the troubleshooting page that its code 
   expect(Array.from(headings, ([, heading = '']) => heading.toLowerCase())).toContain(section)
 })
 
+test('an error as JSON has its message', () => {
+  const { message } = new TokenlaneError('QUEUE_FULL', 'Cannot queue call: 10 wait')
+  expect(JSON.parse(JSON.stringify(new TokenlaneError('QUEUE_FULL', 'Cannot queue call: 10 wait')))).toEqual({
+    name: 'TokenlaneError',
+    code: 'QUEUE_FULL',
+    message,
+  })
+})
+
 test('the pointer of an error that lists several has a line of its own', () => {
   const one = new TokenlaneError('INVALID_OPTIONS', 'a is wrong')
   const all = new TokenlaneError('INVALID_OPTIONS', '2 options are invalid:\n- a\n- b', {

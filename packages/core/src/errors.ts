@@ -95,6 +95,11 @@ export class TokenlaneError extends Error {
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })
   }
+
+  /** Returns what `JSON.stringify` prints: the message, too, which an error leaves out. */
+  toJSON(): object {
+    return Object.assign({ message: this.message }, this)
+  }
 }
 
 /**

@@ -26,15 +26,17 @@ export function mustHaveRoom(
   if (tooMany > 0 && !onlyNeedToken)
     throw new TokenlaneError(
       'QUEUE_FULL',
-      `Cannot queue call to ${api}: the queue is full: ${maxQueued} calls are waiting (\`maxQueued\` in the API's rate policy)`,
+      `Cannot queue call to ${api}: the queue is full; \`maxQueued\` in the API's rate policy is ${maxQueued}`,
     )
-  if (maxWait !== undefined && forecast(ahead() + 1) > maxWait) throw waitedTooLong(api, maxWait)
+  if (maxWait === undefined) return
+  const wait = forecast(ahead() + 1)
+  if (wait > maxWait) throw waitedTooLong(api, maxWait, `must wait at least ${Math.ceil(wait)} ms`)
 }
 
 /** Returns the error of a call that waits longer than it may. */
-export function waitedTooLong(api: string, maxWait: number): TokenlaneError {
+export function waitedTooLong(api: string, maxWait: number, what = 'waited too long'): TokenlaneError {
   return new TokenlaneError(
     'QUEUE_TIMEOUT',
-    `Cannot send call to ${api}: it would wait longer than ${maxWait} ms (\`maxWait\` in the API's rate policy)`,
+    `Cannot send call to ${api}: it ${what}; \`maxWait\` in the API's rate policy is ${maxWait} ms`,
   )
 }

@@ -109,7 +109,9 @@ function remember(error: TokenlaneError, { held, backoff }: Renewed, flight: Sin
 /** Returns the error of calls that have waited for several tries. */
 function afterTries(error: TokenlaneError, tries: number, span: number, maxWait: number): TokenlaneError {
   const times = tries === 1 ? '1 try' : `${tries} tries`
-  return withMore(error, `; gave up after ${times} in ${Math.round(span)} ms (\`maxWait\`: ${maxWait} ms)`)
+  const asked = error.retryAfter === undefined ? '' : ` (Retry-After: ${error.retryAfter} ms)`
+  const why = `the next one${asked} would come too late for \`maxWait\` (${maxWait} ms)`
+  return withMore(error, `; gave up after ${times} in ${Math.round(span)} ms: ${why}`)
 }
 
 /** Reports why there is no new token, when the next try comes, and what calls do until then. */
