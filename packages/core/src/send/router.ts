@@ -43,7 +43,7 @@ export class Router<T extends Routed> {
     if (origin === undefined) return undefined
     const { apis, longestPath } = origin
     const { pathname: path } = url
-    if (apis.has(path)) return apis.get(path)
+    if (path.length <= longestPath && apis.has(path)) return apis.get(path)
     // what stands before each slash, with and without the slash
     for (let end = path.lastIndexOf('/', longestPath); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const api = apis.get(path.slice(0, end + 1)) ?? apis.get(path.slice(0, end))

@@ -12,6 +12,7 @@ interface TokenMargins {
 /** A bearer token (RFC 6750). Only `value` reveals it: printed, logged or as JSON, the token is `[redacted]`. */
 export class AccessToken {
   readonly #value: string
+  readonly #authorization: string
   readonly #issuer: string
   readonly #expiry: Expiry
   readonly #margins: TokenMargins
@@ -19,6 +20,7 @@ export class AccessToken {
   /** @internal Tokens come from `getToken`. */
   constructor(value: string, issuer: string, expiry: Expiry, margins: TokenMargins) {
     this.#value = value
+    this.#authorization = `Bearer ${value}`
     this.#issuer = issuer
     this.#expiry = expiry
     this.#margins = margins
@@ -53,7 +55,7 @@ export class AccessToken {
 
   /** @internal Returns the value of the `Authorization` header for this token. */
   static authorization(token: AccessToken): string {
-    return `Bearer ${token.#value}`
+    return token.#authorization
   }
 
   /**
