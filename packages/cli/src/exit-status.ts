@@ -6,7 +6,7 @@ export const exitStatus = {
   findings: 1,
   /** The arguments are wrong. */
   usage: 2,
-  /** The command found no application or could not load it, or the program to judge never called. */
+  /** The command found no application or could not load it, or the judged program made no calls. */
   couldNotLook: 3,
 } as const
 

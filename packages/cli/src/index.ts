@@ -8,9 +8,9 @@ import { createProgram } from './program.ts'
 
 /**
  * Runs the command `tokenlane` and returns its exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 the
- * application is not found or cannot be loaded, or the program to judge never called.
+ * application is not found or cannot be loaded, or the judged program made no calls.
  *
- * @param argv its arguments, without the names of Node and of the script.
+ * @param argv its arguments, as in `process.argv.slice(2)`.
  */
 export async function runTokenlane(argv: readonly string[]): Promise<number> {
   if (argv[0] === 'sandbox') {

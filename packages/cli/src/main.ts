@@ -1,6 +1,13 @@
 #!/usr/bin/env -S node --
 // without the two dashes Node would take the option --env-file for its own
-import { runTokenlane } from './index.ts'
+import { exitStatus } from './exit-status.ts'
+
+// before anything is imported that an older Node cannot load
+if (typeof Promise.withResolvers !== 'function') {
+  console.error(`tokenlane: Node ${process.version} is too old; use Node 22.19, 24, 26 or later`)
+  process.exit(exitStatus.couldNotLook)
+}
+const { runTokenlane } = await import('./index.ts')
 
 // programs such as `head` close the pipe early: the command then ends without an error
 process.stdout.on('error', () => process.removeAllListeners('exit').exit())

@@ -35,7 +35,7 @@ No option takes a secret: other users of the machine can read arguments.
 
 Exit status: 0 no problems, 1 findings, 2 wrong usage,
 3 the application was not found or cannot be loaded, or the program that judge
-started never called.`
+started made no calls.`
 
 const helpOfThis = 'print this help'
 
@@ -46,10 +46,10 @@ ${scenes.map(({ name, title }) => `  ${name.padEnd(22)} ${title}`).join('\n')}
 The last three are played only by name: the program authenticates with the
 assertion in a file.
 
-Each scene starts the program again. It gets URLs, credentials and the certificate
+Each scene starts the program again. The program gets URLs, credentials and the certificate
 authority as environment variables, and is stopped with SIGTERM.
 
-Exit status: 0 no problems, 1 findings, 2 wrong usage, 3 the program never called.`
+Exit status: 0 no problems, 1 findings, 2 wrong usage, 3 the program made no calls.`
 
 /** Returns the parser of the command line. It calls `end` with the exit status of the command that ran. */
 export function createProgram(end: (status: number) => void): Command {
@@ -86,10 +86,10 @@ export function createProgram(end: (status: number) => void): Command {
     .helpOption('-h, --help', helpOfThis)
     .description('read what an API publishes about its tokens, and print tokens.ts and .env')
     .argument('<url>', 'a URL of the API')
-    .option('--issuer <url>', 'authorization server that you trust, to be contacted')
+    .option('--issuer <url>', 'authorization server to contact; name only one you trust')
     .option('--token-endpoint <url>', 'where tokens are issued, instead of --issuer')
     .option('--name <name>', "the issuer's name in tokens.ts")
-    .option('--base-url <url>', 'what all URLs of the API begin with')
+    .option('--base-url <url>', "what all the API's URLs begin with")
     .addOption(
       new Option('--client-authentication <method>', 'how the client authenticates').choices(
         clientAuthentications,

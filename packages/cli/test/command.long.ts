@@ -205,7 +205,7 @@ test.each([
     'a module whose await has nothing to wait for',
     ['doctor', '--module', 'wrong.mjs'],
     'await new Promise(() => {})',
-    /^wrong\.mjs never finishes loading: a top-level `await` is still pending\. Make it fail instead/,
+    /^wrong\.mjs never finishes loading: a top-level `await` is still pending\. Make that `await` fail instead/,
   ],
   [
     'a module whose await lasts',

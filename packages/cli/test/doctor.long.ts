@@ -752,7 +752,7 @@ const setups: readonly BrokenSetup[] = [
       },
     }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
-    says: /its certificate 2 of 2 cannot be read/,
+    says: /(certificate 2 of 2 cannot be read)/,
   },
   {
     name: 'a file of authorities in DER form',

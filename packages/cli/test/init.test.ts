@@ -112,7 +112,7 @@ test('without a terminal, nothing is sent to an authorization server that the AP
   expect(server.requests).toEqual([])
   expect(api.requests).toEqual(['GET /mcp', `GET ${ofApi}`])
   expect(told).toContain(`names this authorization server: ${server.origin}.`)
-  expect(told).toContain(`only ${new URL(url).host} says that this is ${server.origin}/`)
+  expect(told).toContain(`only ${new URL(url).host} names this server, ${server.origin}/`)
   expect(printed).toBe('')
 })
 
@@ -151,7 +151,7 @@ test('a person who confirms is asked for what is missing, with the usual answer 
     `Do you trust ${server.origin}/? It will be contacted. [y/N]`,
     'How does the client authenticate (client_secret_post, private_key_jwt)? [client_secret_post]',
     'Which scope?',
-    `What do all URLs of the API begin with? [${url}]`,
+    `What do all the API's URLs begin with? [${url}]`,
   ])
   expect(printed).toContain(`assertionAudience: '${server.origin}'`)
   expect(printed).toContain("scope: 'a'")
@@ -192,7 +192,7 @@ test.each([
 ])('metadata %s is not used', async (_, fields) => {
   const { server, url } = await startBoth({ api: fields })
   await expect(init(url, {})).rejects.toThrow('Name the authorization server that you trust: --issuer <url>')
-  expect(told).toContain('it is not used (RFC 9728 §3.3)')
+  expect(told).toContain('so it is ignored (RFC 9728 §3.3)')
   expect(server.requests).toEqual([])
 })
 

@@ -142,19 +142,17 @@ test.concurrent('a program without an assertion is not graded where nothing else
   expect(status).toBe(1)
 })
 
-test.concurrent('a program that ends by itself is not graded, and its last words are shown', async () => {
+test.concurrent('a program that exits early is not graded, and its last words are shown', async () => {
   const script = 'curl -s --cacert $SSL_CERT_FILE $GENERAL_TOKEN_URL >&2; echo; echo goodbye; exit 7'
   const { stdout } = await judge(['revocation'], ['sh', '-c', script])
-  expect(stdout).toContain('not graded: the program ended by itself (with status 7) after 1 requests')
+  expect(stdout).toContain('not graded: the program exited early (with status 7), after 1 request')
   expect(stdout).toContain('      goodbye')
 })
 
-test.concurrent('the status is 3 if the program never called, and no further scene is played', async () => {
+test.concurrent('the status is 3 if the program made no calls, and no further scene is played', async () => {
   const { status, stderr } = await judge([], ['sh', '-c', 'exit 0'])
   expect(status).toBe(3)
-  expect(stderr).toBe(
-    'cold-start: not graded, the program ended by itself (with status 0) after 0 requests\n',
-  )
+  expect(stderr).toBe('cold-start: not graded, the program exited early (with status 0), after 0 requests\n')
 })
 
 test.concurrent('what a shell has started ends with it', async () => {

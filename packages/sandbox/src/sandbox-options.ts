@@ -8,7 +8,7 @@ import type { Realm } from './realm.ts'
 
 export interface SandboxOptions {
   /**
-   * Lifetime of the tokens of both issuers, in milliseconds; 1 to 31_536_000_000 (365 days). A fraction of a second is
+   * Lifetime of both issuers' tokens, in milliseconds; 1 to 31_536_000_000 (365 days). A fraction of a second is
    * sent as a fraction in `expires_in`.
    *
    * @defaultValue 3_600_000

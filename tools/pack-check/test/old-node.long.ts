@@ -8,10 +8,13 @@ test(`${oldNode.name} is named as too old, together with what is needed`, { time
   using project = await makeProject()
   const code = `import { tokensFor } from '@tokenlane/core'
     try { tokensFor({}) } catch ({ code, message }) { console.log(code, message) }`
-  const { output } = await run(await binaryOf(oldNode), ['--input-type=module', '--eval', code], {
+  const node = await binaryOf(oldNode)
+  const { output } = await run(node, ['--input-type=module', '--eval', code], {
     cwd: project.folder,
   })
   expect(output).toMatch(
     /^RUNTIME_UNSUPPORTED Cannot create token manager: Node v20\.20\.2 is too old; use Node 22\.19, 24, 26 or later/,
   )
+  const doctor = await run(node, ['node_modules/.bin/tokenlane', 'doctor'], { cwd: project.folder })
+  expect(doctor.output).toBe('tokenlane: Node v20.20.2 is too old; use Node 22.19, 24, 26 or later')
 })

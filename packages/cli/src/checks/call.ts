@@ -60,7 +60,7 @@ export function checkCall(facts: Facts): Finding[] {
           : 'The API accepted the token, but this client is not allowed to do this.',
         fix: call.isHtml
           ? 'Allow this host in the proxy or firewall.'
-          : "Ask the API's operator for this permission, or which scope it needs.",
+          : "Ask the API's operator to grant this permission, or to name the scope that the call needs.",
       }),
     ]
   if (status !== undefined && status >= 400)
@@ -69,7 +69,7 @@ export function checkCall(facts: Facts): Finding[] {
         url,
         `Status ${status}.`,
         new URL(url).pathname.includes('//')
-          ? 'The path has an empty segment, //: remove one slash. The URL before it probably ends with its own.'
+          ? 'The path has an empty segment, //: remove one slash. The base URL before it probably ends with one already.'
           : 'The token was sent; look at the URL, and at the response with `tokenlane call`.',
       ),
     ]
@@ -80,7 +80,7 @@ function limited(url: string, status: number | undefined): Finding {
   const later =
     status === undefined || status === 429 ? '' : ` It was sent again after the pause: status ${status}.`
   return finding('call-limited', later ? 'warning' : 'error', url, {
-    seen: `The API refused the doctor's only call for its rate limit.${later}`,
+    seen: `The API refused the doctor's only call: its rate limit is used up.${later}`,
     why: 'Something else is using the quota, such as another process or manager, or `ratePolicy` allows more than the API does.',
     fix: "Set this API's `ratePolicy` to what its operator allows, and share it between all processes: docs/guide/fleet.md.",
   })
@@ -109,7 +109,7 @@ function unauthorized(
   if (isNextAccepted)
     return finding('token-contested', 'warning', url, {
       seen: `Status 401 for a token that the issuer "${issuer}" had just issued, and again for the next token.`,
-      why: 'If the issuer keeps only one live token per client, a token ends when another process gets the next one.',
+      why: 'If the issuer keeps only one live token per client, a token stops working as soon as another process gets a new one.',
       fix: hasStore
         ? 'Another program uses the same client: give it its own.'
         : 'Share tokens between all processes through a `store`, such as the one in @tokenlane/redis: docs/guide/fleet.md.',

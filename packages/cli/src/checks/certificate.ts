@@ -88,7 +88,7 @@ function privateAuthorities(servers: readonly Shown[]): Finding[] {
       seen: groups
         .map(
           (group, index) =>
-            `${names[index]} signed the certificate of ${originsOf(group)}. Node does not include it.`,
+            `${names[index]} signed the certificate of ${originsOf(group)}. Node's built-in list does not include this CA.`,
         )
         .join(' '),
       why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',

@@ -21,7 +21,7 @@ function ofAssertions(facts: TokenFacts): Finding[] {
       return [
         finding('assertion-not-sent', 'warning', subject, {
           seen: fault,
-          why: 'The issuer would refuse it, so it was not sent. The client authenticates in another way, and calls will fail when that ends.',
+          why: 'The issuer would refuse it, so it was not sent. The client uses its other credentials for now; calls will fail when those expire or are revoked.',
           fix: unsentFix,
         }),
       ]
@@ -29,7 +29,7 @@ function ofAssertions(facts: TokenFacts): Finding[] {
     return [
       finding('assertion-refused', 'warning', subject, {
         seen: `The issuer refuses the assertion, but accepts another client in the list. ${signersOf(facts)}`.trim(),
-        why: 'Calls will fail when the other one ends.',
+        why: 'Calls will fail when the other credentials expire or are revoked.',
         fix: refusedFix(facts),
       }),
     ]
@@ -65,7 +65,7 @@ function ofSecrets({ issuer, clients: all = [] }: TokenFacts): Finding[] {
         ? 'The old secret no longer works: every process that starts sends it first, in vain.'
         : 'If it is the next secret, calls will fail when the current one ends.',
       fix: isFirst
-        ? 'Put the newer secret in its place, and remove the old one.'
+        ? 'Put the newer secret first, and remove the old one.'
         : 'If it is the next secret, copy it again. If it is the old one, remove it.',
     }),
   ]

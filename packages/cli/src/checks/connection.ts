@@ -41,7 +41,7 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
     return found(
       'tls-too-old',
       `The server does not support TLS 1.2 or later (${code}). Tokenlane sends no secret below TLS 1.2.`,
-      'Ask its operator for TLS 1.2 or later. Check that nothing on the way intercepts TLS.',
+      'Ask its operator for TLS 1.2 or later. Check that nothing in between intercepts TLS.',
     )
   if (isOpen)
     return code === 'ETIMEDOUT'
@@ -117,16 +117,11 @@ function ofAxios(servers: readonly ServerFacts[], use: NonNullable<Facts['axios'
   return groupsBy(failed, ({ throughProxy, proxy }) => [throughProxy, proxy]).map((group) => {
     const [{ proxy, throughProxy }] = group as readonly [ServerFacts]
     const { place = '', variable = '' } = proxy ?? {}
-    return finding(
-      'proxy-failed',
-      use === 'exported' ? 'error' : 'warning',
-      `calls of axios, proxy ${place}`,
-      {
-        seen: `axios reads ${variable} itself, and cannot reach ${originsOf(group)} through its proxy ${place} (${codeOf(throughProxy ?? {})}). Everything else connects directly.`,
-        why: 'Every axios call to these servers fails, although token requests and other clients work.',
-        fix: `Correct or unset ${variable}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
-      },
-    )
+    return finding('proxy-failed', use === 'exported' ? 'error' : 'warning', `axios calls, proxy ${place}`, {
+      seen: `axios reads ${variable} itself, and cannot reach ${originsOf(group)} through its proxy ${place} (${codeOf(throughProxy ?? {})}). Everything else connects directly.`,
+      why: 'Every axios call to these servers fails, although token requests and other clients work.',
+      fix: `Correct or unset ${variable}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
+    })
   })
 }
 

@@ -83,7 +83,7 @@ function evictions({ shared }: Facts): Finding[] {
       `${server?.name} (${group.map(({ part }) => part).join(', ')})`,
       {
         seen: `maxmemory-policy is ${server?.evictionPolicy}.`,
-        why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls wait for a window.',
+        why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls are held back for one whole window.',
         fix: 'Set maxmemory-policy to noeviction: `CONFIG SET maxmemory-policy noeviction`, and in the Redis configuration.',
       },
     )

@@ -15,7 +15,7 @@ function unverified(where: string): Finding {
   const setting = isProcess ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0' : '`rejectUnauthorized` is false'
   return finding('tls-unverified', 'error', where, {
     seen: `${setting}: any certificate is accepted.`,
-    why: `Any machine on the way can read ${isProcess ? 'the client secret and ' : ''}every token.`,
+    why: `Any machine between this one and the server can read ${isProcess ? 'the client secret and ' : ''}every token.`,
     fix: `Remove this setting. For your own CA, set NODE_EXTRA_CA_CERTS to the path of its certificate and restart${isProcess ? '' : ', or set `ca`'}.`,
   })
 }

@@ -50,7 +50,7 @@ export function checkTokens(facts: Facts): Finding[] {
             `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : ''}`.trim(),
           )
           .join(' '),
-        why: `Calls of ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
+        why: `Calls to ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
         fix: isExchanged
           ? `Each issuer has its own client registration: check that the client ids and secrets in ${group.map(({ readFrom }) => readFrom).join(' and ')} are not swapped, and belong to this environment.`
           : fixes[id](first, group.map(({ option }) => `\`${option}\``).join(' and '), group),

@@ -151,8 +151,8 @@ async function trustedIssuer(
   const [first] = usable
   if (first !== undefined)
     tell(
-      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} says that this is ` +
-        `${first.href}: compare it with what the API's operator told you.`,
+      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} names this server, ` +
+        `${first.href}: compare that URL with what the API's operator told you.`,
     )
   if (questions === undefined)
     throw new CannotLook(
@@ -200,7 +200,7 @@ async function complete(
     const base = askableUrl(answer)
     return base !== undefined && base.search === '' && contains(base, api)
   }
-  const baseUrl = await ask(options.baseUrl, 'What do all URLs of the API begin with?', usualBase, isBase)
+  const baseUrl = await ask(options.baseUrl, "What do all the API's URLs begin with?", usualBase, isBase)
   if (!isBase(baseUrl)) throw new WrongUsage(`--base-url must be a URL that ${api.href} begins with`)
   return {
     name,

@@ -33,7 +33,9 @@ export async function judge(command: readonly string[], options: JudgeOptions): 
   const exam = await withSignals(() =>
     examine(chosen, { command, seed, authentication }, ({ name, notGraded, findings }) => {
       const rules = findings.map(({ rule }) => rule).join(', ')
-      console.error(`${name}: ${notGraded === undefined ? rules || 'well' : `not graded, ${notGraded}`}`)
+      console.error(
+        `${name}: ${notGraded === undefined ? rules || 'no findings' : `not graded, ${notGraded}`}`,
+      )
     }),
   )
   if (junit !== undefined) write(junit, junitXml(exam, new Date()))

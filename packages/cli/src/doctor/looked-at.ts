@@ -22,7 +22,7 @@ export function lookedAt(facts: Facts): string[] {
     ...servers.map(serverLine),
     ...tokens.map(({ issuer, lifetime, duration }) => {
       const what = lifetime === undefined ? 'none' : `lives for ${Math.round(lifetime / 1_000)} s`
-      return `token of ${issuer}: ${what}, after ${Math.round(duration)} ms`
+      return `token from ${issuer}: ${what}, received after ${Math.round(duration)} ms`
     }),
     ...tokens.flatMap(({ issuer, assertionFiles = [] }) =>
       assertionFiles.map(
@@ -52,7 +52,7 @@ function serverLine({ origin, roles, proxy, throughProxy, throughFetch, ...reach
   const { failure } = reach
   const who = `${origin} (${roles.join(', ')})`
   const way = proxy && `through ${proxy.place} from ${proxy.variable}`
-  if (throughProxy) return `${who}: ${reached(reach)}; ${way}, as axios calls it: ${reached(throughProxy)}`
+  if (throughProxy) return `${who}: ${reached(reach)}; ${way}, as axios connects: ${reached(throughProxy)}`
   if (throughFetch === undefined) return `${who}: ${way ? `${way}: ` : ''}${reached(reach)}`
   const { directly = 'reached' } = throughFetch
   return `${who}: through the application's \`fetch\`: ${failure ?? 'reached'}; directly: ${directly}`

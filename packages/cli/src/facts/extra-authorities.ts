@@ -57,7 +57,7 @@ function faultOf(file: string): Fault | undefined {
   const broken = blocks.findIndex((block) => !isCertificate(`${block} CERTIFICATE-----\n`))
   if (broken === -1) return undefined
   return {
-    fault: `is damaged: its certificate ${broken + 1} of ${blocks.length} cannot be read`,
+    fault: `is damaged (certificate ${broken + 1} of ${blocks.length} cannot be read)`,
     fix: 'Copy that certificate again, in full.',
   }
 }

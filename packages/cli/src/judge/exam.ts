@@ -13,7 +13,7 @@ export interface Exam {
 }
 
 /**
- * Plays the scenes one by one and returns what they found. Ends after the first scene if the program never called.
+ * Plays the scenes one by one and returns what they found. Ends after the first scene if the program made no calls.
  *
  * @param tell - gets each report as soon as it is there.
  */

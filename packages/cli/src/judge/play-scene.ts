@@ -28,7 +28,7 @@ export interface SceneReport {
   readonly seen: { readonly calls: number; readonly tokenRequests: number }
   /** How long it took, in milliseconds. */
   readonly duration: number
-  /** The end of what the program wrote, if it ended by itself or never called. */
+  /** The end of what the program wrote, if it exited early or made no calls. */
   readonly output?: string
 }
 
@@ -191,8 +191,9 @@ const requests = ({ control }: Sandbox): number => {
 }
 
 function whyNotGraded({ hopeless }: Scene, all: number, ended: string | undefined): string | undefined {
-  if (ended !== undefined) return `the program ended by itself (${ended}) after ${all} requests`
-  if (all === 0) return 'the program never called'
+  if (ended !== undefined)
+    return `the program exited early (${ended}), after ${all} ${all === 1 ? 'request' : 'requests'}`
+  if (all === 0) return 'the program made no calls'
   // where every client is refused, one that remembers that asks rarely
   if (hopeless !== true && all < fewestRequests)
     return `only ${all} requests were made; ${fewestRequests} are needed`

@@ -40,7 +40,7 @@ export async function readProtectedResource(
     const named = textIn(fields['resource'])
     const resource = askableUrl(named)
     if (resource === undefined || !contains(resource, api))
-      return `${place.origin}${place.pathname} describes ${named === '' ? 'no resource' : printable(named, 100)}, not ${api.origin}${api.pathname}: it is not used (RFC 9728 §3.3)`
+      return `${place.origin}${place.pathname} describes ${named === '' ? 'no resource' : printable(named, 100)} instead of ${api.origin}${api.pathname}, so it is ignored (RFC 9728 §3.3)`
     return {
       resource,
       authorizationServers: textsIn(fields['authorization_servers']),

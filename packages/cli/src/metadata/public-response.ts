@@ -101,7 +101,7 @@ export function typedUrl(text: string, what: string): URL {
   const url = askableUrl(text)
   if (url === undefined)
     throw new WrongUsage(
-      `${what} must be an https: URL without user name, password and fragment, such as https://api.example.com/ (http: on this machine alone)`,
+      `${what} must be an https: URL without a user name, password or fragment, such as https://api.example.com/ (http: is allowed only on this machine)`,
     )
   return url
 }

@@ -25,7 +25,7 @@ export function FaultForm({ realm, kind }: { realm: Realm; kind: 'issuer' | 'api
         const form = new FormData(event.currentTarget)
         const [status, percent, span] = ['status', 'percent', 'span'].map((name) => Number(form.get(name)))
         const [label, ms] = spans[span ?? 0] ?? spans[0]
-        const which = percent === 100 ? `All ${requests}` : `${percent} % of the ${requests}`
+        const which = percent === 100 ? `All ${requests}` : `${percent}% of the ${requests}`
         const time = ms === undefined ? label : `for ${label}`
         const during = { percent, ...(ms !== undefined && { for: ms }) }
         if (does === 'fail')
@@ -39,7 +39,7 @@ export function FaultForm({ realm, kind }: { realm: Realm; kind: 'issuer' | 'api
       }}
     >
       <label>
-        <input name="percent" type="number" min={1} max={100} value={100} required /> % of the {requests}
+        <input name="percent" type="number" min={1} max={100} value={100} required />% of the {requests}
       </label>
       <label>
         for{' '}

@@ -12,7 +12,7 @@ export function FaultNotice({ fault, latency }: { fault: FaultState | null; late
 
 /** Returns a fault in plain words: "Half of the requests get 503, for 12 s more." */
 function faultText({ does, status, timeLeft, timesLeft, percent }: FaultState): string {
-  const who = percent === 100 ? 'Requests' : `${percent} % of the requests`
+  const who = percent === 100 ? 'Requests' : `${percent}% of the requests`
   const meet =
     does === 'respond'
       ? `get ${status}`
@@ -20,6 +20,7 @@ function faultText({ does, status, timeLeft, timesLeft, percent }: FaultState): 
         ? 'have their connection cut'
         : 'have their connection cut mid-body'
   const until = timeLeft === null ? '' : `, for ${duration(timeLeft)} more`
-  const most = timesLeft === null ? '' : `, ${timesLeft} more times`
+  const most =
+    timesLeft === null ? '' : `, for ${timesLeft === 1 ? '1 more request' : `${timesLeft} more requests`}`
   return `${who} ${meet}${until}${most}.`
 }

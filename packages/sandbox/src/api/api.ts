@@ -84,12 +84,12 @@ export function createApi(options: ApiOptions): Api {
         ...seen,
         answer: 'cut',
         decision: 'failed',
-        reason: 'the sandbox cut the connection, as killApi says',
+        reason: 'the sandbox cut the connection (killApi)',
         cut: true,
       }
     }
     if (fault !== undefined && fault !== 'cut-body') {
-      const reason = `the sandbox responded with ${fault.status}, as failApi says`
+      const reason = `the sandbox responded with ${fault.status} (failApi)`
       return { ...seen, answer: fault, decision: 'failed', reason }
     }
     if (wait !== undefined) {
@@ -103,7 +103,7 @@ export function createApi(options: ApiOptions): Api {
 
     const answer = await answerOf(request, url)
     if (fault === 'cut-body') {
-      const reason = 'the sandbox cut the connection in the middle of the body, as killApi says'
+      const reason = 'the sandbox cut the connection in the middle of the body (killApi)'
       return { ...seen, answer, decision: 'failed', reason, cut: true, cutInBody: true }
     }
     return { ...seen, ...judged, answer }

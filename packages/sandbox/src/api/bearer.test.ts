@@ -24,8 +24,8 @@ test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic Z29vZA=='])(
 test.each([
   ['Bearer old', 'The access token expired'],
   ['Bearer taken', 'The access token was revoked'],
-  ['Bearer other', 'The issuer of this API did not issue the access token'],
-  ['Bearer good good', 'The issuer of this API did not issue the access token'],
+  ['Bearer other', "The access token is not from this API's issuer"],
+  ['Bearer good good', "The access token is not from this API's issuer"],
 ])('%j is an invalid token', async (authorization, detail) => {
   const refusal = await judge(authorization)
   expect(refusal?.status).toBe(401)

@@ -4,7 +4,7 @@ import type { TokenState } from '../issuer/token-ledger.ts'
 const details: Record<Exclude<TokenState, 'live'>, string> = {
   expired: 'The access token expired',
   revoked: 'The access token was revoked',
-  unknown: 'The issuer of this API did not issue the access token',
+  unknown: "The access token is not from this API's issuer",
 }
 
 /** Returns the bearer token in an `Authorization` header; `undefined` without one (RFC 6750 §2.1). */

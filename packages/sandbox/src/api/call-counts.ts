@@ -1,8 +1,8 @@
-/** Results of the calls of one API since the start or the last reset. */
+/** Results of the calls to one API since the start or the last reset. */
 export interface ApiCounts {
   /** All calls that arrived. */
   calls: number
-  /** Calls with any other status than 401, 429 and 5xx. */
+  /** Calls with any status other than 401, 429 or 5xx. */
   answered: number
   /** Calls that got a 401. */
   rejected: number

@@ -17,7 +17,7 @@ const wrongUsage = 2
 /**
  * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, or the end of the command that it runs.
  *
- * @param argv - its arguments, without the names of Node and of the script.
+ * @param argv - its arguments, as in `process.argv.slice(2)`.
  * @returns the exit status.
  */
 export async function runSandboxCommand(argv: readonly string[]): Promise<number> {

@@ -48,7 +48,7 @@ const assertionOptions: Allowed<AssertionOptions> = object<AssertionOptions>({
 
 export const definitions: Definitions = {
   counts: {
-    summary: 'Returns counts of what reached the issuers and the APIs, and of how it ended.',
+    summary: 'Returns counts of the requests that reached the issuers and the APIs, by outcome.',
     reads: true,
     parameters: [],
   },
@@ -112,12 +112,12 @@ export const definitions: Definitions = {
   },
   projectAssertion: {
     summary:
-      'Keeps a file with an assertion from the cluster, replaced after four fifths of its lifetime as Kubernetes does, and returns its path. The issuer needs `workloadIdentity`.',
+      'Maintains a file that holds an assertion from the cluster, replaced after four fifths of the lifetime as in Kubernetes, and returns its path. The issuer needs `workloadIdentity`.',
     parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
   },
   rotateClusterKeys: {
     summary:
-      'Gives the cluster a new key, and replaces the files with assertions. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.',
+      'Gives the cluster a new key, and rewrites the assertion files. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.',
     parameters: [
       issuer,
       {

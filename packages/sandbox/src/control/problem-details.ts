@@ -19,7 +19,7 @@ export function problemDetails(error: unknown): Response {
     return respond(400, error.message, { errors })
   }
   if (error instanceof RefusedRequest) return respond(error.status, error.message)
-  return respond(500, 'The sandbox failed; this is a defect of the sandbox')
+  return respond(500, 'The sandbox failed; this is a bug in the sandbox')
 }
 
 function respond(status: number, detail: string, more: object = {}): Response {

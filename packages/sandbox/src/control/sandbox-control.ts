@@ -20,11 +20,11 @@ export interface SandboxCounts {
 
 /**
  * Makes the service misbehave, and reports what reached it. Each function takes effect at once, for requests that arrive
- * from then on. Without an issuer or an API, a function with that parameter applies to both. A wrong argument throws a
+ * from then on. If the issuer or the API is left out, a function applies to both issuers or both APIs. A wrong argument throws a
  * `TypeError`.
  */
 export interface SandboxControl {
-  /** Returns counts of what reached the issuers and the APIs, and of how it ended. */
+  /** Returns counts of the requests that reached the issuers and the APIs, by outcome. */
   counts(): SandboxCounts
   /** Sets every count to zero. Calls in a rate policy's windows still count towards the policy. */
   resetCounts(): void
@@ -61,14 +61,14 @@ export interface SandboxControl {
   /** Returns an assertion from the cluster. The issuer needs `workloadIdentity`. */
   makeAssertion(issuer: Realm, options?: AssertionOptions): string
   /**
-   * Keeps a file with an assertion from the cluster, replaced after four fifths of its lifetime as Kubernetes does,
+   * Maintains a file that holds an assertion from the cluster, replaced after four fifths of the lifetime as in Kubernetes,
    * until the sandbox is closed. The issuer needs `workloadIdentity`.
    *
    * @returns the path of the file.
    */
   projectAssertion(issuer: Realm, options?: AssertionOptions): string
   /**
-   * Gives the cluster a new key, and replaces the files with assertions. Assertions signed with the old one are refused from now on,
+   * Gives the cluster a new key, and rewrites the assertion files. Assertions signed with the old one are refused from now on,
    * unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.
    */
   rotateClusterKeys(issuer: Realm, options?: { overlap?: boolean }): void

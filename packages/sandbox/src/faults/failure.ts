@@ -16,7 +16,7 @@ export interface ApiFailure extends FaultSpan {
 
 /** How an issuer fails. */
 export interface IssuerFailure extends ApiFailure {
-  /** Body of every response: text, or an object that is sent as JSON. Default: an error body of RFC 6749 §5.2. */
+  /** Body of every response: text, or an object that is sent as JSON. Default: an error body as in RFC 6749 §5.2. */
   body?: string | Record<string, unknown>
   /**
    * The `Content-Type` header of every response.

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import type { Flaw } from '../journal/entry.ts'
 import { ExpiringMap } from './expiring-map.ts'
 
-/** What an assertion of the cluster says. */
+/** What an assertion from the cluster says. */
 export interface AssertionOptions {
-  /** For which server it is. Default: the origin of the issuer. */
+  /** The server it is for. Default: the issuer's origin. */
   audience?: string
   /**
-   * How long it lives from now on, in milliseconds; one below 0 has expired.
+   * Its lifetime from now on, in milliseconds; if negative, it has already expired.
    *
    * @defaultValue 600_000
    */

@@ -90,7 +90,7 @@ test.each(['oauth-authorization-server', 'openid-configuration'])(
       refused: 0,
       failed: 0,
     })
-    expect(reason()).toBe('the metadata of the issuer')
+    expect(reason()).toBe("the issuer's metadata")
     expect(rulesBroken()).toEqual([])
   },
 )

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { object, oneOf, optional, trueOrFalse, type Allowed } from '../allowed.ts'
 import { perRealm, type Realm } from '../realm.ts'
 
-/** How a client authenticates, by the names of OpenID Connect Core §9. */
+/** How a client authenticates, named as in OpenID Connect Core §9. */
 export type ClientAuthentication = 'client_secret_post' | 'client_secret_basic' | 'private_key_jwt'
 
 const clientAuthentications: readonly ClientAuthentication[] = [
@@ -33,9 +33,9 @@ export interface IssuerSettings {
    * @defaultValue false
    */
   workloadIdentity?: boolean | 'single-use'
-  /** The scopes that each token request must name, separated by spaces; empty for none. Default: those of the service. */
+  /** The scopes that each token request must name, separated by spaces; empty for none. Default: the service's own. */
   scope?: string
-  /** Path of the token endpoint, such as `/oauth2/token`. Default: that of the service. */
+  /** Path of the token endpoint, such as `/oauth2/token`. Default: the service's own. */
   tokenPath?: string
 }
 

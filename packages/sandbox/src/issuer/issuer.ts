@@ -88,7 +88,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
   ): Promise<Outcome | undefined> => {
     if (fault === 'cut') {
       socket.destroy()
-      return { decision: 'failed', reason: 'the sandbox cut the connection, as killIssuer says', cut: true }
+      return { decision: 'failed', reason: 'the sandbox cut the connection (killIssuer)', cut: true }
     }
     const held = sample(issuer.slowness, random)
     if (held > 0) await pause(held)
@@ -96,20 +96,20 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     if (response.closed) {
       return {
         decision: 'left',
-        reason: `the client left while the issuer took ${inSeconds(held)}, as slowIssuer says`,
+        reason: `the client left while the issuer took ${inSeconds(held)} (slowIssuer)`,
       }
     }
     if (fault === 'cut-body') cutInBody(response)
     else if (fault !== undefined) {
       send(response, fault)
-      return { decision: 'failed', reason: `the sandbox responded with ${fault.status}, as failIssuer says` }
+      return { decision: 'failed', reason: `the sandbox responded with ${fault.status} (failIssuer)` }
     }
     return undefined
   }
 
   const cutOutcome: Outcome = {
     decision: 'failed',
-    reason: 'the sandbox cut the connection in the middle of the body, as killIssuer says',
+    reason: 'the sandbox cut the connection in the middle of the body (killIssuer)',
     cut: true,
   }
 
@@ -118,7 +118,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     const met = await meetFault(request, response, fault)
     if (met !== undefined) return met
     send(response, json(metadataOf(origin, settings)))
-    return fault === 'cut-body' ? cutOutcome : { decision: 'answered', reason: 'the metadata of the issuer' }
+    return fault === 'cut-body' ? cutOutcome : { decision: 'answered', reason: "the issuer's metadata" }
   }
 
   const answerTokenRequest = async (request: IncomingMessage, response: ServerResponse): Promise<Outcome> => {
@@ -164,7 +164,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       if (settings.metadata && metadataPaths.includes(path)) return answerMetadata(request, response)
       if (cluster !== undefined && path === '/cluster/openid/v1/jwks') {
         send(response, json(cluster.jwks()))
-        return { decision: 'answered', reason: 'the keys of the cluster' }
+        return { decision: 'answered', reason: "the cluster's keys" }
       }
       if (request.method === 'HEAD') {
         send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))

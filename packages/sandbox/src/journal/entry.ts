@@ -10,7 +10,7 @@ export const targets: readonly Target[] = ['general-issuer', 'weblink-issuer', '
  * The result of a request:
  *
  * - `issued`: it got a token
- * - `answered`: an API served it, whatever the status
+ * - `answered`: it was served, whatever the status; at an issuer, a request for something other than a token
  * - `refused`: the request or its token was wrong (4xx)
  * - `limited`: over the rate policy (429)
  * - `failed`: it met a fault that control had set

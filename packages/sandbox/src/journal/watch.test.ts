@@ -192,14 +192,14 @@ test('a fault is said to be one', async () => {
   expect(last()).toMatchObject({
     status: 503,
     decision: 'failed',
-    reason: 'the sandbox responded with 503, as failIssuer says',
+    reason: 'the sandbox responded with 503 (failIssuer)',
   })
   sandbox.control.killApi('general')
   await expect(callApi(sandbox, 'general', {})).rejects.toMatchObject({ code: 'ECONNRESET' })
   expect(last()).toMatchObject({
     status: null,
     decision: 'failed',
-    reason: 'the sandbox cut the connection, as killApi says',
+    reason: 'the sandbox cut the connection (killApi)',
   })
   expect(rulesBroken()).toEqual([])
 })

@@ -10,7 +10,7 @@ import type { Rule, SeenClose, Watcher } from './rule.ts'
 import { stampede } from './rules/stampede.ts'
 import { workLost } from './rules/work-lost.ts'
 
-/** A mistake of the client, with the evidence. */
+/** A client mistake, with its evidence. */
 export interface Finding {
   /** Stable name of the rule, for example `stampede`. */
   rule: string

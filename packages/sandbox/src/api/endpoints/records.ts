@@ -19,7 +19,10 @@ export function recordsEndpoint(total: number): Endpoint {
     const page = wholeNumber(query.get('page') ?? '1', { min: 1, max: Number.MAX_SAFE_INTEGER })
     const size = wholeNumber(query.get('size') ?? '100', { min: 1, max: largestPage })
     if (page === undefined || size === undefined) {
-      return problem(400, `"page" must be a whole number from 1, "size" one from 1 to ${largestPage}`)
+      return problem(
+        400,
+        `"page" must be a whole number of at least 1, and "size" a whole number from 1 to ${largestPage}`,
+      )
     }
     const pages = Math.ceil(total / size)
     const first = (page - 1) * size

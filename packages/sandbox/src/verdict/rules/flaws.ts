@@ -55,7 +55,7 @@ const texts: Record<Flaw, Text> = {
     fix: 'Request the assertion for this issuer: set the audience of a projected token, or `aud` in one that you sign (RFC 7523 §3).',
   },
   'replayed-assertion': {
-    message: (count) => `${plural(count, 'token request')} sent an assertion that was sent before`,
+    message: (count) => `${plural(count, 'token request')} sent an assertion that had already been used`,
     fix: 'Make a new assertion with a new jti for each token request, including retries after a failure (RFC 7523 §3).',
   },
   'stale-assertion': {

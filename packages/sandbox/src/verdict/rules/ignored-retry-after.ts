@@ -8,8 +8,9 @@ const tolerance = 50
 export const ignoredRetryAfter: Rule = {
   name: 'ignored-retry-after',
   severity: 'error',
-  message: (count) => `${plural(count, 'request was', 'requests were')} sent before Retry-After was over`,
-  fix: 'After a 429 or 503, send nothing to that server until Retry-After is over, whichever call received it (RFC 9110 §10.2.3).',
+  message: (count) =>
+    `${plural(count, 'request was', 'requests were')} sent before the Retry-After time had passed`,
+  fix: 'After a 429 or 503, send nothing to that server until the Retry-After time has passed, whichever call received it (RFC 9110 §10.2.3).',
   watch(report) {
     const asked = new Map<string, { id: number; at: number; until: number }>()
     return {
