@@ -51,7 +51,7 @@ for (const name of names) {
   })
 }
 printTable(
-  `The token for a call while it is live: CPU time, medians of ${rounds} rounds of ${stretch} ms; Tokenlane is 1`,
+  `The token for a call while it is live: CPU time, medians of ${rounds} rounds of ${stretch} ms (Tokenlane = 1)`,
   rows,
 )
 

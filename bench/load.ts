@@ -26,7 +26,7 @@ const service = await tellOf<ServicePlace>(server)
 for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
   if (only !== undefined && only !== client) continue
   printTable(
-    `${client}: ${(turns * turn) / 1_000} s of as many calls as it can make, ${concurrency} at a time; the bare client is 1`,
+    `${client}: ${(turns * turn) / 1_000} s, as many calls as it can make, ${concurrency} at a time (the bare client = 1)`,
     rowsOf(await measure(client)),
   )
 }
@@ -60,11 +60,11 @@ function rowsOf(carried: ReadonlyMap<string, Carried>): Record<string, string>[]
     return {
       call: name,
       calls: (calls / (bare?.calls ?? 0)).toFixed(3),
-      'calls, to the constant header': (calls / (header?.calls ?? 0)).toFixed(3),
+      'calls vs. constant header': (calls / (header?.calls ?? 0)).toFixed(3),
       'a second': calls.toFixed(0),
       p50: `${p50.toFixed(1)} ms`,
       p99: `${p99.toFixed(1)} ms`,
-      'p99 to bare': (p99 / (bare?.p99 ?? 0)).toFixed(2),
+      'p99 vs. bare': (p99 / (bare?.p99 ?? 0)).toFixed(2),
       'p99.9': `${p999.toFixed(1)} ms`,
       'longest pause': `${pause.toFixed(0)} ms`,
       'MB of heap after': (heap / 1e6).toFixed(1),

@@ -8,7 +8,7 @@ const quick = process.argv.includes('--quick')
 const rounds = quick ? 1 : 5
 const counts = [1_000, 10_000]
 const apis = [1, 100, 10_000]
-const places = ['origins of their own', 'one origin'] as const
+const places = ['an origin each', 'one origin'] as const
 
 const managersRows = []
 for (const managers of counts) managersRows.push(managersRow(managers, await figuresOf({ managers })))

@@ -98,7 +98,7 @@ for (const [name, tokens] of variants) addCalls(name, tokens)
 
 // subscribers of a channel are the whole process', so the SDK comes after the others have been measured
 await table('Core alone: route and `send`', sends)
-await table('A call of @tokenlane/fetch over a stubbed `fetch`', fetches)
+await table('A call with @tokenlane/fetch on a stubbed `fetch`', fetches)
 
 async function table(title: string, calls: ReadonlyMap<string, Call>): Promise<void> {
   const times = await measure(calls)
@@ -109,7 +109,7 @@ async function table(title: string, calls: ReadonlyMap<string, Call>): Promise<v
     return { variant: name, time: (spread.median / base).toFixed(2), 'ns of CPU': spreadText(spread, 0) }
   })
   printTable(
-    `${title}: CPU time, medians of ${rounds} rounds of ${callsInRound} calls; without channels is 1`,
+    `${title}: CPU time, medians of ${rounds} rounds of ${callsInRound} calls (without channels = 1)`,
     rows,
   )
 }

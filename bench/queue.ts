@@ -37,7 +37,7 @@ const growth: readonly Case[] = [
 
 const costs = await medians(cost, rounds)
 printTable(
-  `100,000 calls queued, then drained through 50 slots: CPU time and heap per call, medians of ${rounds} rounds; bare p-queue is 1`,
+  `100,000 calls queued, then drained through 50 slots: CPU time and heap per call, medians of ${rounds} rounds (bare p-queue = 1)`,
   rowsOf(cost, costs),
 )
 printTable(
@@ -46,13 +46,13 @@ printTable(
 )
 const aborts = await medians(abort, rounds)
 printTable(
-  `1,000 of 100,000 queued calls aborted, each with its own signal; bare p-queue is 1`,
+  `1,000 of 100,000 queued calls aborted, each with its own signal (bare p-queue = 1)`,
   aborts.map((figures, index) => ({
     queue: abort[index]?.name ?? '',
     abort: (figures.abort / (aborts[0]?.abort ?? 0)).toFixed(3),
     'µs per abort': figures.abort.toFixed(1),
     'calls that still wait': String(figures.queued),
-    'KB left when all is over': (figures.left / 1_000).toFixed(0),
+    'KB left at the end': (figures.left / 1_000).toFixed(0),
   })),
 )
 
@@ -65,7 +65,7 @@ function rowsOf(cases: readonly Case[], all: readonly QueueFigures[]): Record<st
     heap: (figures.bytes / base.bytes).toFixed(2),
     'µs to add': figures.add.toFixed(2),
     'µs to drain': figures.drain.toFixed(2),
-    'bytes that wait': figures.bytes.toFixed(0),
+    'bytes per waiting call': figures.bytes.toFixed(0),
   }))
 }
 

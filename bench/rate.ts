@@ -28,7 +28,7 @@ const networks: readonly ApiOrder['network'][] = [
 ]
 
 console.log(
-  `\nShare of a quota of ${quota} calls a second in ${duration / 1_000} s, and 429 responses per 1,000 calls since the start, by how long the API takes to respond. Each way runs in its own process, all at once, over loopback without TLS.`,
+  `\nShare of a quota of ${quota} calls a second in ${duration / 1_000} s, and 429 responses per 1,000 calls since the start, by how long the API takes to respond. All of them run at the same time, each in its own process, over loopback without TLS.`,
 )
 for (const network of networks) await measure(network)
 process.exit()
@@ -64,7 +64,7 @@ function rowOf(
     return `${shareOf(accepted).toFixed(2)} (${refused.toFixed(1)})`
   })
   return {
-    'kept by': ways[index] ?? '',
+    queue: ways[index] ?? '',
     ...Object.fromEntries(kinds.map((kind, column) => [kind, cells[column] ?? ''])),
     'calls lost': `${lost} of ${calls.toLocaleString('en')}`,
     'longest pause': `${pause.toFixed(0)} ms`,

@@ -62,7 +62,7 @@ function rowsOf(all: readonly Figures[]): Record<string, string>[] {
       'CPU, quiet rounds': median(
         all.map((figures) => quietOf(figures, name) / quietOf(figures, bare)),
       ).toFixed(3),
-      'of the wrapper': name.startsWith('Tokenlane')
+      'vs. wrapper': name.startsWith('Tokenlane')
         ? median(all.map((figures) => quietOf(figures, name) / quietOf(figures, byHand))).toFixed(3)
         : '',
       'µs of CPU': quiet.toFixed(1),

@@ -36,7 +36,7 @@ const stormPeers = [
   'google-auth-library',
   '@azure/msal-node',
 ]
-const ways = (near?.rows ?? []).map((row) => row['kept by'] ?? '')
+const ways = (near?.rows ?? []).map((row) => row['queue'] ?? '')
 const refused = barsOf(near, ways, '2 s', true)
 const peersLabel = 'Token requests, lost calls and 429s of Tokenlane and of other ways, measured in one run'
 const comparisons = [

@@ -43,10 +43,10 @@ const front: readonly (readonly [title: string, section: string, caption: string
     'When something goes wrong',
     'Storms',
     'Token requests',
-    'Each cell shows token requests and lost calls. The same callers use every way of getting a token.',
+    'Each cell shows token requests and lost calls; for `expiry`, also how long the slowest call took. The same callers use every way of getting a token.',
   ],
   [
-    'What is left of a quota',
+    'How much of a quota is used',
     'Rate policies',
     '5 to 15 ms each way',
     'The share of a quota of 25 calls a second, and in brackets the 429s in 1,000 calls, by how long the API takes to respond.',
@@ -55,13 +55,13 @@ const front: readonly (readonly [title: string, section: string, caption: string
     'One budget for eight processes',
     'Fleet',
     '8 processes',
-    'The share of the quota that the processes use together. A strict server counts the calls in every window.',
+    'The share of the quota that the processes use together. A strict server counts the calls in every window. `most over least` compares the processes that sent the most and the fewest calls; `commands` are Redis scripts per call; `fallbacks` count how often a process fell back to its own share.',
   ],
   [
     'The first call of a process',
     'Start-up',
     'The first call',
-    'Import, set-up, token and call over TLS, as a command or a cloud function pays at every start.',
+    'Import, set-up, token and call over TLS: what a command or a cloud function pays for every time it starts.',
   ],
 ]
 

@@ -103,7 +103,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     kind: 'histogram',
     unit: 's',
     attributes: ['tokenlane.api'],
-    description: 'How long a call waited for a slot, a permit and the end of a pause.',
+    description: 'How long a call waited for a slot, for the rate limit and for the end of a pause.',
     lookAtIt: 'If calls are slow but the API is fast, calls are waiting for the rate policy.',
     buckets: waitSeconds,
   },
