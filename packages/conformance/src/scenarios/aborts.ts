@@ -5,10 +5,10 @@ import { oneByOne, patiently, type Stage } from '../stage.ts'
 import { errorKind } from './error-kind.ts'
 
 export const aborts: ScenarioGroup = {
-  subject: "The caller's abort, with the client's own error,",
+  subject: 'An abort by the caller',
   scenarios: [
     {
-      name: 'before the call sends nothing and asks for no token',
+      name: 'before the call: nothing is sent, and no token is requested',
       async run(stage) {
         const { client } = stage.open()
         const controller = stage.controller()
@@ -22,7 +22,7 @@ export const aborts: ScenarioGroup = {
       },
     },
     {
-      name: 'in the queue ends the wait, sends nothing, and holds up no call behind it',
+      name: 'in the queue ends the wait, sends nothing, and delays no call behind it',
       async run(stage) {
         const { tokens, client } = stage.open({ ratePolicy: oneByOne })
         const controller = stage.controller()
@@ -56,7 +56,7 @@ export const aborts: ScenarioGroup = {
       },
     },
     {
-      name: 'during the renewal after a 401 sends no second time',
+      name: 'during the renewal after a 401: the call is not resent',
       async run(stage) {
         const controller = stage.controller()
         const { tokens, client } = stage.open({
@@ -69,7 +69,7 @@ export const aborts: ScenarioGroup = {
       },
     },
     {
-      name: 'in flight ends the call and gives its slot back',
+      name: "in flight ends the call with the client's own error, and releases its slot",
       async run(stage) {
         const { client } = stage.open({ ratePolicy: oneByOne })
         const controller = stage.controller()
@@ -81,7 +81,7 @@ export const aborts: ScenarioGroup = {
       },
     },
     {
-      name: 'that never comes leaves no listener on a signal that many calls share',
+      name: 'that never happens leaves no listener on a signal that many calls share',
       async run(stage) {
         const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxWait: 60_000 } })
         const { signal } = stage.controller()

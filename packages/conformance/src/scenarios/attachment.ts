@@ -6,7 +6,7 @@ export const attachment: ScenarioGroup = {
   subject: 'Attaching',
   scenarios: [
     {
-      name: 'twice is once: 1 send per call, and 2 on a 401',
+      name: 'twice has the same effect as once: 1 request per call, 2 after a 401',
       async run(stage) {
         const { tokens, client } = stage.open()
         const twice = client.attachAgain()
@@ -18,7 +18,7 @@ export const attachment: ScenarioGroup = {
       },
     },
     {
-      name: 'twice is once: a call takes one slot, and none is left over',
+      name: 'twice still takes one slot per call, and releases it',
       async run(stage) {
         const { tokens, client } = stage.open({ ratePolicy: { limits: [], concurrency: 1 } })
         const twice = client.attachAgain()
@@ -28,7 +28,7 @@ export const attachment: ScenarioGroup = {
       },
     },
     {
-      name: 'detaching takes the tokens off again, also after attaching twice',
+      name: 'is undone by detaching, even after attaching twice',
       needs: {
         feature: 'detach',
         async instead(stage) {

@@ -28,14 +28,14 @@ export const errors: ScenarioGroup = {
         }
       },
     },
-    network('of a refused connection', async (stage) => {
+    network('on a refused connection', async (stage) => {
       const api = await stage.scripted()
       await api.close()
       return api.url
     }),
-    network('of a connection that breaks', async (stage) => (await stage.scripted(() => 'cut')).url),
+    network('on a connection that breaks', async (stage) => (await stage.scripted(() => 'cut')).url),
     {
-      name: 'of the issuer is TOKEN_REQUEST_REFUSED, and nothing is sent',
+      name: 'from the issuer is TOKEN_REQUEST_REFUSED, and nothing is sent',
       async run(stage) {
         const { client } = stage.open()
         stage.sandbox.control.failIssuer('weblink', { status: 400, body: { error: 'invalid_client' } })
@@ -44,7 +44,7 @@ export const errors: ScenarioGroup = {
       },
     },
     {
-      name: 'of a full queue is QUEUE_FULL, and nothing is sent',
+      name: 'from a full queue is QUEUE_FULL, and nothing is sent',
       async run(stage) {
         const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxQueued: 0 } })
         // a call that waits for a token counts as waiting, too
@@ -56,7 +56,7 @@ export const errors: ScenarioGroup = {
       },
     },
     {
-      name: 'of a wait that is too long is QUEUE_TIMEOUT, and nothing is sent',
+      name: 'from waiting too long is QUEUE_TIMEOUT, and nothing is sent',
       async run(stage) {
         const { tokens, client } = stage.open({ ratePolicy: { ...oneByOne, maxWait: 50 } })
         await tokens.getToken('weblink')
@@ -67,7 +67,7 @@ export const errors: ScenarioGroup = {
       },
     },
     {
-      name: 'of a closed manager is MANAGER_CLOSED, and nothing is sent',
+      name: 'from a closed manager is MANAGER_CLOSED, and nothing is sent',
       async run(stage) {
         const { tokens, client } = stage.open()
         await tokens.close()
@@ -94,7 +94,7 @@ export const errors: ScenarioGroup = {
       },
     },
     {
-      name: `and any other outcome of ${provocations.length} calls that are provoked shows no secret and no token`,
+      name: `or any other of ${provocations.length} provoked outcomes reveals no secret and no token`,
       needs: {
         feature: 'callOptions',
         instead: (stage) =>
@@ -111,7 +111,7 @@ export const errors: ScenarioGroup = {
 /** An API that cannot be reached: its slot must come free each time. */
 function network(name: string, open: (stage: Stage) => Promise<string>): Scenario {
   return {
-    name: `${name} is the client's own, and its slot comes free`,
+    name: `${name} is the client's own, and the slot is released`,
     async run(stage) {
       const url = await open(stage)
       const { client } = stage.open({ apis: [{ baseUrl: url, ratePolicy: oneByOne }] })

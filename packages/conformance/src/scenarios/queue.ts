@@ -9,7 +9,7 @@ export const queue: ScenarioGroup = {
   subject: 'The queue of an API with a rate policy',
   scenarios: [
     {
-      name: 'serves a call of a higher `priority` first, and equal ones in order',
+      name: 'serves calls with a higher `priority` first, and equal ones in order',
       needs: {
         feature: 'callOptions',
         instead: (stage) => servesInOrder(stage, ['a', 'b', 'low', 'high']),
@@ -25,7 +25,7 @@ export const queue: ScenarioGroup = {
       },
     },
     {
-      name: "is not there without a policy: a 429 is the caller's at once",
+      name: 'is the only thing that holds back a 429: without a policy, it goes straight to the caller',
       async run(stage) {
         const { client } = stage.open()
         stage.sandbox.control.failApi('weblink', { status: 429, retryAfter: 600, times: 1 })
@@ -34,7 +34,7 @@ export const queue: ScenarioGroup = {
       },
     },
     {
-      name: 'lets no more calls go at once than `concurrency` allows',
+      name: 'sends no more calls at once than `concurrency` allows',
       async run(stage) {
         let [now, most] = [0, 0]
         const api = await stage.scripted(async () => {

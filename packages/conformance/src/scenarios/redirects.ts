@@ -9,7 +9,7 @@ export const redirects: ScenarioGroup = {
   subject: 'A redirect',
   scenarios: needRedirects([
     {
-      name: 'inside of the API is followed with the token',
+      name: 'within the API is followed with the token',
       async run(stage) {
         const { client } = stage.open()
         const { status, text } = await client.send({ url: redirectTo('records?page=2&size=10') })
@@ -17,7 +17,7 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: 'that a revoked token meets is followed after one renewal',
+      name: 'to a hop that refuses a revoked token is followed after one renewal',
       async run(stage) {
         const { tokens, client } = stage.open()
         await stage.revoke(tokens)
@@ -26,7 +26,7 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: 'inside of the API goes before the calls that wait',
+      name: 'within the API goes ahead of waiting calls',
       async run(stage) {
         const api = await stage.scripted(async ({ url }, number) => {
           // first two other calls wait, then one of them and the redirect, if that waits at all
@@ -44,7 +44,7 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: 'inside of the API ends as it would while the manager closes',
+      name: 'within the API is still followed while the manager is closing',
       async run(stage) {
         let closing: Promise<void> | undefined
         let isClosed = false
@@ -60,7 +60,7 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: 'inside of the API takes a unit of the rate policy for each hop',
+      name: 'within the API takes a unit of the rate policy for each hop',
       needs: {
         feature: 'redirectUnits',
         instead: async (stage) => expect(await afterRedirect(stage)).toBe(200),
@@ -83,7 +83,7 @@ export const redirects: ScenarioGroup = {
     }),
     noToken('to a path outside of the API carries no token', outside),
     {
-      name: "to another API's path of the same origin carries no token of the first",
+      name: "to another API on the same origin does not carry the first API's token",
       async run(stage) {
         const url = outside(stage)
         const other = { baseUrl: new URL('.', url).href, issuer: 'general' as const }
@@ -114,7 +114,7 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: 'of any status takes the token within its API, and to no place that only looks like it',
+      name: 'with any status keeps the token within its API, and never passes it to a look-alike URL',
       async run(stage) {
         for (const status of redirectStatuses) {
           const { astray, ...led } = await followRedirectsEverywhere(status, (tokens) => {

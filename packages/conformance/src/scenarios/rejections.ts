@@ -10,7 +10,7 @@ export const rejections: ScenarioGroup = {
   subject: 'A 401',
   scenarios: [
     {
-      name: 'costs one renewal and one more send',
+      name: 'costs one renewal and one retry',
       async run(stage) {
         const { tokens, client } = stage.open()
         await stage.revoke(tokens)
@@ -19,7 +19,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: "is the caller's after two more sends: one with a new token, one when that has had a second to get around",
+      name: 'reaches the caller after two retries: one with a new token, and one a second later, when every node should know it',
       async run(stage) {
         const { client } = stage.open()
         expect(await client.status({ url: 'status/401' })).toBe(401)
@@ -27,7 +27,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'of 50 calls in flight costs 1 renewal, and loses none',
+      name: 'on each of 50 calls in flight costs 1 renewal and no calls',
       async run(stage) {
         const allThere = Promise.withResolvers<ScriptedResponse>()
         const api = await stage.scripted((_, number) => {
@@ -42,7 +42,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'that straggles, of a token that was renewed since, picks up the newer one: no token request',
+      name: 'that arrives after its token was renewed leads to a retry with the newer token, without a token request',
       async run(stage) {
         const late = Promise.withResolvers<ScriptedResponse>()
         const api = await stage.scripted(({ url }, number) => {
@@ -64,7 +64,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'at once at three clients of one manager costs 1 renewal',
+      name: 'on three clients that share a manager, at the same time, costs 1 renewal',
       async run(stage) {
         const { tokens, client } = stage.open()
         const clients = [client, stage.client(tokens), stage.client(tokens)]
@@ -77,7 +77,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'between the pages of a list is not noticed',
+      name: 'between the pages of a list goes unnoticed',
       async run(stage) {
         const { tokens, client } = stage.open()
         await stage.revoke(tokens)
@@ -92,7 +92,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'to every other of 100 calls loses none, and costs a handful of token requests',
+      name: 'on every second of 100 calls loses no calls, and costs a handful of token requests',
       async run(stage) {
         const api = await stage.scripted((_, number) => (number % 2 === 0 ? rejection : { status: 200 }))
         const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
@@ -104,7 +104,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'with a body of 1 MB is let go of, and its call goes on',
+      name: 'with a 1 MB body is discarded, and the call continues',
       async run(stage) {
         const long = { ...rejection, body: 'x'.repeat(1_000_000) }
         const api = await stage.scripted((_, number) =>
@@ -117,7 +117,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'inside the only slot of an API, and the renewal that it needs, block no other call',
+      name: "on the call that holds its API's only slot does not keep the calls behind it waiting for ever",
       async run(stage) {
         const api = await stage.scripted((_, number) => (number === 1 ? rejection : { status: 200 }))
         const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy: oneByOne }] })

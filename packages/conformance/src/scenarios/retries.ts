@@ -7,7 +7,7 @@ export const retries: ScenarioGroup = {
   subject: "The client's own retry",
   scenarios: [
     {
-      name: 'works as without us: 503, 503, 200 with a limit of 2',
+      name: 'works as it does without Tokenlane: 503, 503, 200 with a limit of 2',
       needs: {
         feature: 'retries',
         async instead(stage) {
@@ -25,7 +25,7 @@ export const retries: ScenarioGroup = {
       },
     },
     {
-      name: 'ends where it would without us: 503, 503 with a limit of 1',
+      name: 'ends where it would without Tokenlane: 503, 503 with a limit of 1',
       needs: {
         feature: 'retries',
         async instead(stage) {
@@ -43,7 +43,7 @@ export const retries: ScenarioGroup = {
       },
     },
     {
-      name: 'is not used up by ours: 401, 503, 200 with a limit of 1',
+      name: "is not used up by Tokenlane's: 401, 503, 200 with a limit of 1",
       needs: {
         feature: 'retries',
         async instead(stage) {
@@ -65,7 +65,7 @@ export const retries: ScenarioGroup = {
       },
     },
     {
-      name: 'is not granted by ours: 401, 503 with a limit of 0',
+      name: "is not triggered by Tokenlane's: 401, 503 with a limit of 0",
       async run(stage) {
         const fail = (): void => stage.sandbox.control.failApi('weblink', { status: 503, times: 1 })
         const { tokens, client } = stage.open({ observe: ({ type }) => type === 'token.rejected' && fail() })

@@ -20,7 +20,7 @@ export const streams: ScenarioGroup = {
       },
     },
     {
-      name: 'of a call that met a 401 without an end is the second one, and the first is let go of',
+      name: "after a 401 whose body never ends is the retry's, and the 401 is discarded",
       needs: {
         feature: 'streamRetry',
         async instead(stage) {
@@ -41,7 +41,7 @@ export const streams: ScenarioGroup = {
       },
     },
     {
-      name: 'gives its slot back, read or let go of',
+      name: 'releases its slot, whether it is read or discarded',
       async run(stage) {
         const api = await stage.scripted(() => ({ status: 200, body: long }))
         const { client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy: oneByOne }] })

@@ -10,7 +10,7 @@ export const timeouts: ScenarioGroup = {
   subject: "The client's own timeout",
   scenarios: [
     {
-      name: 'ends a slow attempt with its own error, and its slot comes free',
+      name: "ends a slow attempt with the client's error, and releases the slot",
       needs: {
         feature: 'timeout',
         instead: (stage) => endsSlowCall(stage, { signal: stage.signal(AbortSignal.timeout(timeout)) }),

@@ -11,7 +11,7 @@ export const tokens: ScenarioGroup = {
   subject: 'The token',
   scenarios: [
     {
-      name: 'of each API is that of its own issuer, asked for once',
+      name: 'for each API comes from its own issuer, in one token request',
       async run(stage) {
         const { client } = stage.open()
         for (const url of ['records', `${stage.sandbox.apiUrl}records`, 'records?page=2'])
@@ -23,7 +23,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'of 50 first calls at once costs 1 token request',
+      name: 'is requested once for 50 simultaneous first calls',
       async run(stage) {
         const { client } = stage.open()
         const calls = Array.from({ length: 50 }, () => client.status({ url: 'records?size=1' }))
@@ -32,7 +32,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'is all that a call gains: method, query, fields and body are those of the bare client',
+      name: 'is the only addition to a call: method, query, headers and body stay as they were',
       async run(stage) {
         const api = await stage.scripted()
         const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
@@ -45,7 +45,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'stays away from a URL outside every API, which sees the request of the bare client: no token request',
+      name: "is not sent to a URL outside every API: the request is the bare client's, and no token is requested",
       async run(stage) {
         const elsewhere = await stage.scripted()
         const { client } = stage.open()
@@ -58,7 +58,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: "gives way to the caller's own Authorization field, sent as it is: no token request, queue or second try",
+      name: "does not replace the caller's own Authorization header: no token request, no queue, no retry",
       async run(stage) {
         const { client } = stage.open({ ratePolicy: oneByOne })
         const headers = { authorization: 'Bearer mine' }
@@ -75,7 +75,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'is not on token requests through a managed client, which do not wait for themselves',
+      name: 'is not added to token requests sent through a managed client, so they cannot deadlock',
       async run(stage) {
         const server = await stage.scripted(({ url }) => ({
           status: 200,
@@ -94,7 +94,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'of an issuer inside of its own API is asked for without a token: the request does not wait for itself',
+      name: "is requested without a token if the issuer's URL lies within its own API, so it cannot deadlock",
       async run(stage) {
         const body = JSON.stringify({ access_token: 'own', token_type: 'Bearer', expires_in: 3600 })
         const headers = { 'content-type': 'application/json' }
@@ -109,7 +109,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'is on nothing that the caller or a request hook of the client was given, before a send and after the call',
+      name: 'never appears on anything given to the caller or to a request hook, before or after the call',
       async run(stage) {
         const { tokens: manager, client } = stage.open()
         const given: unknown[] = []
@@ -132,7 +132,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'shows in no response and no error, nor does the secret, in print or as JSON',
+      name: 'never shows in a response or an error, printed or as JSON, and nor does the secret',
       needs: {
         feature: 'cleanResponses',
         async instead(stage) {
