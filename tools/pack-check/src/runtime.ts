@@ -96,7 +96,7 @@ export const runtimes: readonly Runtime[] = [
       differs: [
         {
           clients: ['axios', 'got'],
-          scenarios: /in the queue ends the wait|QUEUE_TIMEOUT|ends a slow attempt|detaching takes/,
+          scenarios: /in the queue ends the wait|QUEUE_TIMEOUT|ends a slow attempt|undone by detaching/,
           because:
             'The `node:http` of Deno sends a request once more that was aborted on a connection in use before, and its error does not come ([denoland/deno#36786](https://github.com/denoland/deno/issues/36786)); an agent with `keepAlive: false` avoids that.',
         },

@@ -15,7 +15,7 @@ const instead = { '/scripted-api.ts': here('scripted-api.ts'), '/listeners.ts': 
 const installed = { '../src/index.ts': '@tokenlane/fetch' }
 
 const withoutServers: Unplayed = {
-  scenarios: /calls that are provoked/,
+  scenarios: /provoked outcomes/,
   because: 'The scenario starts servers that do not speak HTTP, which a worker cannot do.',
 }
 
