@@ -58,7 +58,7 @@ function text(): string {
   const names = [...new Set(probes.flatMap(({ usual }) => usual.rows.map(({ client }) => client)))]
   return `# TLS versions
 
-What happens to calls with tokens at servers that support one TLS version each, on Node ${nodes.join(', ')}. A code means
+What happens when a call with a token goes to a server that supports only one TLS version, on Node ${nodes.join(', ')}. A code means
 that the call was refused. It is the innermost cause's code; the client's own error wraps it.
 
 | client | ${tlsVersions.map((version) => version.replace(/^TLSv(\d)$/, 'TLSv$1.0').replace('TLSv', 'TLS ')).join(' | ')} | a process that allows TLS 1.0 |
@@ -73,7 +73,7 @@ table works in such a process with all four versions.
 
 | seen | when | what to do |
 | --- | --- | --- |
-| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it; give that server its own agent. |
+| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it. If some other server needs an older version, give that server its own agent. |
 | \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` | the call that would use it | The same |
 

@@ -44,7 +44,7 @@ for (const { aim = {}, ...scene } of scenes) {
   const [lostBefore, requestsBefore] = before[scene.name] ?? [Number.NaN, Number.NaN]
   const aims = [
     ...(aim.lost === undefined ? [] : [percent(aim.lost)]),
-    ...(aim.requests === undefined ? [] : [`${aim.requests} requests`]),
+    ...(aim.requests === undefined ? [] : [`${aim.requests} ${aim.requests === 1 ? 'request' : 'requests'}`]),
   ].join(', ')
   const cells = [
     scene.name,
@@ -127,7 +127,7 @@ ${candidateRows.join('\n')}
   not help is random. A revocation every 0.97 s, nearly in step with the renewals, still loses 7 %.
 - **Whether a refused call waits or is resent immediately.** Waiting is right if the token is dead. Resending immediately is
   right if the API refuses good tokens: if no call did, APIs that refuse 10, 30 and 50 % at random would lose 9, 23 and 32 %
-  instead of 1, 8 and 21 %. The first call refused with a token finds out for all the others. If every call were resent
+  instead of 1, 8 and 21 %. The first call that is refused is resent at once, and shows the others whether the token still works. If every call were resent
   immediately, as many would be lost, and an API that refuses everything would get more calls.
 - **Whether calls wait for an API that refuses good tokens.** If they did, APIs that refuse 10, 30 and 50 % at random would
   lose 0.1, 3 and 13 %. But each call to an endpoint that refuses everything would take a second, and a sequential caller
