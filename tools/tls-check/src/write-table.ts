@@ -73,11 +73,11 @@ table works in such a process with all four versions.
 
 | seen | when | what to do |
 | --- | --- | --- |
-| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it. Give an older server its own agent. |
+| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it. |
 | \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` | the call that would use it | The same |
 
-The error is \`INSECURE_TRANSPORT\` and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
+If another server needs an older version, give that server its own agent. The error is \`INSECURE_TRANSPORT\` and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
 Written by \`pnpm --dir tools/docs write tls\`.
 `
