@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import type { TokenManager } from '@tokenlane/core'
 
-/** Gives every call of a channel a live token: for calls of any kind, streams too. */
+/** Gives every call on a channel a live token, streaming calls included. */
 export function callCredentials(
   tokens: TokenManager,
   issuer: string,
@@ -21,8 +21,8 @@ export function callCredentials(
 }
 
 /**
- * Makes a unary call with a live token, and again after UNAUTHENTICATED, at most twice. `url` says to which of the
- * manager's APIs the gRPC server belongs.
+ * Makes a unary call with a live token, and again after UNAUTHENTICATED, at most twice. `url` says which of the
+ * manager's APIs the gRPC server belongs to.
  */
 export async function unary<Response>(
   tokens: TokenManager,

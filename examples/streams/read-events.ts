@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isTokenlaneError } from '@tokenlane/core'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 
-/** Opens a stream with one of the clients. The headers say where to go on. */
+/** Opens a stream with one of the clients. The headers say where to resume. */
 export type Open = (
   headers: Record<string, string>,
   signal: AbortSignal,
@@ -27,7 +27,7 @@ export async function* readEvents(
         yield data
       }
     } catch (error) {
-      // it has tried already
+      // Tokenlane has already retried
       if (isTokenlaneError(error)) throw error
     }
     await pause(retry, undefined, { signal }).catch(() => {})

@@ -11,7 +11,7 @@ test('a record is read with one call', async () => {
   expect(tokens.counts()).toEqual({ calls: 1, sends: 1, queued: 0 })
 })
 
-test('a refused token costs no record', async () => {
+test('no record is lost when a token is refused', async () => {
   tokens.refuseOnce()
   expect(await records.read('A1')).toEqual({ id: 'A1' })
   expect(tokens.counts().sends).toBe(2)
@@ -25,7 +25,7 @@ test('without a token nothing is sent', async () => {
   expect(tokens.counts().sends).toBe(0)
 })
 
-test('records that are read at once wait in one queue', async () => {
+test('records read at the same time wait in one queue', async () => {
   const hold = tokens.hold()
   const both = Promise.all([records.read('A1'), records.read('A2')])
   await hold.queued(2)

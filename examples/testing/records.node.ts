@@ -12,7 +12,7 @@ test('a record is read with one call', async () => {
   assert.deepEqual(tokens.counts(), { calls: 1, sends: 1, queued: 0 })
 })
 
-test('a refused token costs no record', async () => {
+test('no record is lost when a token is refused', async () => {
   tokens.refuseOnce()
   assert.deepEqual(await records.read('A1'), { id: 'A1' })
   assert.equal(tokens.counts().sends, 2)
@@ -24,7 +24,7 @@ test('without a token nothing is sent', async () => {
   assert.equal(tokens.counts().sends, 0)
 })
 
-test('records that are read at once wait in one queue', async () => {
+test('records read at the same time wait in one queue', async () => {
   const hold = tokens.hold()
   const both = Promise.all([records.read('A1'), records.read('A2')])
   await hold.queued(2)

@@ -1,7 +1,7 @@
 import type { TokenManager } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 
-/** The application under test: reads records of an API. */
+/** The application under test: reads an API's records. */
 export function createRecords(
   tokens: TokenManager,
   send: typeof fetch = fetch,
