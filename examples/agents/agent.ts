@@ -1,7 +1,7 @@
 import { createFetch } from '@tokenlane/fetch'
 import { agents } from './agents.ts'
 
-/** Makes the calls of one agent, all at once, and tells when each has ended. The urgent ones go first. */
+/** Makes one agent's calls, all at once, and reports each as it ends. Urgent calls go first. */
 export async function runAgent(
   name: string,
   calls: readonly { readonly url: string; readonly urgent?: boolean }[],

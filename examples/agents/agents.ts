@@ -3,11 +3,11 @@ import { createTenants } from '@tokenlane/core/tenants'
 
 const { MODEL_URL = '', TOKEN_ENDPOINT = '' } = process.env
 
-/** The managers of the agents, by the name of an agent. They share one budget of the model API. */
+/** One manager per agent, by name. All of them share the model API's budget. */
 export const agents = createTenants({
   options: () => ({
     issuers: {
-      // an agent with a client of its own has credentials of its own, such as `envCredentials(agent)`
+      // if each agent has its own client: `envCredentials(agent)`
       model: oauthIssuer({
         tokenEndpoint: TOKEN_ENDPOINT,
         credentials: envCredentials('MODEL'),
@@ -19,7 +19,7 @@ export const agents = createTenants({
         issuer: 'model',
         ratePolicy: {
           limits: [{ quota: 50, window: 1_000 }],
-          // of each agent: beyond these its calls wait, or are refused at once
+          // per agent: further calls wait, or are refused at once
           concurrency: 4,
           maxQueued: 200,
         },
