@@ -7,7 +7,7 @@ const { MODEL_URL = '', TOKEN_ENDPOINT = '' } = process.env
 export const agents = createTenants({
   options: () => ({
     issuers: {
-      // if each agent has its own client: `envCredentials(agent)`
+      // with a client for each agent: `(agent) =>` above, and `envCredentials(agent)`
       model: oauthIssuer({
         tokenEndpoint: TOKEN_ENDPOINT,
         credentials: envCredentials('MODEL'),
@@ -19,7 +19,7 @@ export const agents = createTenants({
         issuer: 'model',
         ratePolicy: {
           limits: [{ quota: 50, window: 1_000 }],
-          // per agent: further calls wait, or are refused at once
+          // per agent: 4 calls under way, and 200 that wait
           concurrency: 4,
           maxQueued: 200,
         },
