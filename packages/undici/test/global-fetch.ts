@@ -55,7 +55,7 @@ export const globalFetch: Driver<GlobalFetch> = {
     ...fetchLimits,
     callOptions: {
       reason: '`fetch` does not pass per-call options on to its dispatcher.',
-      instead: 'They have no effect.',
+      instead: 'They have no effect, and the one outcome that needs them is not provoked.',
     },
     'body: string': notReplayed,
     'body: JSON': notReplayed,

@@ -94,7 +94,7 @@ export const errors: ScenarioGroup = {
       },
     },
     {
-      name: `or any other of ${provocations.length} provoked outcomes reveals no secret and no token`,
+      name: `in any of ${provocations.length} provoked outcomes reveals no secret and no token`,
       needs: {
         feature: 'callOptions',
         instead: (stage) =>

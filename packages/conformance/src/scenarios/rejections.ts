@@ -92,7 +92,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'on every second of 100 calls loses no calls, and costs a handful of token requests',
+      name: 'on every other call loses no calls, and costs a handful of token requests',
       async run(stage) {
         const api = await stage.scripted((_, number) => (number % 2 === 0 ? rejection : { status: 200 }))
         const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
