@@ -28,7 +28,7 @@ const networks: readonly ApiOrder['network'][] = [
 ]
 
 console.log(
-  `\nShare of a quota of ${quota} calls a second in ${duration / 1_000} s, and 429 responses per 1,000 calls since the start, by how long the API takes to respond. All of them run at the same time, each in its own process, over loopback without TLS.`,
+  `\nShare of a quota of ${quota} calls a second in ${duration / 1_000} s, and 429 responses per 1,000 calls since the start, by how long the API takes to respond. All queues run at the same time, each in its own process, over loopback without TLS.`,
 )
 for (const network of networks) await measure(network)
 process.exit()

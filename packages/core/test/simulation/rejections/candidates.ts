@@ -12,7 +12,7 @@ export interface Candidate {
 
 export const candidates: readonly Candidate[] = [
   {
-    name: '8 and 60 s after renewals that did not help',
+    name: '8 to 12 s, then a minute, after renewals that did not help',
     changes: { '2 * longer *': '8 * longer *', '>= 4 * second': '> 12 * second' },
   },
   {

@@ -121,14 +121,14 @@ ${candidateRows.join('\n')}
   to 3 s, then twice as long, an API that accepts tokens only after 5 s loses 53 %, and eight processes with one live token
   lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was chosen: an API that refuses everything causes
   six token requests in the first minute, which is the most that was allowed.
-- **Whether the delay between renewals is random.** Randomness gets processes that replace each other's tokens out of step:
-  8 of them lose 51 % without it, 2 % with it. But if every delay is random, a token that is revoked every second is
+- **Whether the delay between renewals is random.** With random delays, processes that replace each other's tokens get
+  out of step: 8 of them lose 2 % instead of 51 %. But if every delay is random, a token that is revoked every second is
   sometimes renewed just before it is revoked, and 8 % are lost instead of none. So only the delay after a renewal that did
   not help is random. A revocation every 0.97 s, nearly in step with the renewals, still loses 7 %.
 - **Whether a refused call waits or is resent immediately.** Waiting is right if the token is dead. Resending immediately is
-  right if the API refuses good tokens: if no call did, APIs that refuse 10, 30 and 50 % at random would lose 9, 23 and 32 %
-  instead of 1, 8 and 21 %. The first call that is refused is resent at once, and shows the others whether the token still works. If every call were resent
-  immediately, as many would be lost, and an API that refuses everything would get more calls.
+  right if the API refuses good tokens: without it, APIs that refuse 10, 30 and 50 % at random would lose 9, 23 and 32 %
+  instead of 1, 8 and 21 %. The first call that is refused is resent at once, and shows the others whether the token still
+  works. Resending every call immediately would save no more there, and send more calls to an API that refuses everything.
 - **Whether calls wait for an API that refuses good tokens.** If they did, APIs that refuse 10, 30 and 50 % at random would
   lose 0.1, 3 and 13 %. But each call to an endpoint that refuses everything would take a second, and a sequential caller
   would cause 46 token requests a minute instead of 19. So a call waits only after another one was refused twice in a row
