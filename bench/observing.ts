@@ -97,7 +97,7 @@ function addCalls(name: string, tokens: TokenManager): void {
 for (const [name, tokens] of variants) addCalls(name, tokens)
 
 // subscribers of a channel are the whole process', so the SDK comes after the others have been measured
-await table('Core alone: route and `send`', sends)
+await table('Core alone (route and `send`)', sends)
 await table('A call with @tokenlane/fetch on a stubbed `fetch`', fetches)
 
 async function table(title: string, calls: ReadonlyMap<string, Call>): Promise<void> {

@@ -132,7 +132,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'never shows in a response or an error, printed or as JSON, and nor does the secret',
+      name: 'never shows in a response or an error, printed or as JSON; nor does the secret',
       needs: {
         feature: 'cleanResponses',
         async instead(stage) {

@@ -91,8 +91,8 @@ Each row is a simulation on a virtual clock, with the real library: one process 
 a second, and an exchange takes 10 to 50 ms. Each is run with ${seeds.length} seeds. *Lost* is the average share of calls
 whose caller gets a 401; the worst seed is in brackets if it is at least a point higher. *Requests* are one process's token
 requests to one issuer in its busiest minute. *Extra* is how often a call is resent, on average. *Takes* is how long a call
-takes in ms, on average and at most. *Before* is the result of the same scenes under the previous rule, lost calls and
-requests, measured once with the code of commit 7ba4711. An empty aim means that none was set.
+takes in ms, on average and at most. *Before* is the result of the same scenes under the previous rule (lost calls and
+requests), measured once with the code of commit 7ba4711. An empty aim means that none was set.
 
 <!-- written by \`pnpm --dir tools/docs write rejections\` -->
 
