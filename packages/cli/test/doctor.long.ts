@@ -190,7 +190,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'wrong-secret',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET: 'not-the-secret' } }),
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
-    says: /into GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET again, complete/,
+    says: /into GENERAL_CLIENT_ID and GENERAL_CLIENT_SECRET\. /,
   },
   {
     name: 'a wrong secret in a module that obtains its tokens while it loads',
@@ -848,21 +848,21 @@ const setups: readonly BrokenSetup[] = [
     says: /"severity":"error"/,
   },
   {
-    name: 'an assertion that has expired, and no other proof',
+    name: 'an assertion that has expired, and no secret or key',
     id: 'assertion-not-sent',
     broken: () => workload({ lifetime: -60_000 }),
     mended: renewed,
     says: /"severity":"error".*expired at .*check that whatever renews it is running/,
   },
   {
-    name: 'an assertion for another audience, and no other proof',
+    name: 'an assertion for another audience, and no secret or key',
     id: 'assertion-not-sent',
     broken: () => workload({ audience: 'https://other.example.com' }),
     mended: renewed,
     says: /has the wrong audience \(https:\/\/other/,
   },
   {
-    name: 'a missing assertion file, and no other proof',
+    name: 'a missing assertion file, and no secret or key',
     id: 'assertion-not-sent',
     async broken() {
       const broken = await workload()
@@ -873,7 +873,7 @@ const setups: readonly BrokenSetup[] = [
     says: /is missing/,
   },
   {
-    name: 'an assertion whose key the issuer does not know, and no other proof',
+    name: 'an assertion whose key the issuer does not know, and no secret or key',
     id: 'assertion-refused',
     async broken() {
       const broken = await workload()

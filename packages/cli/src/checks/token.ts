@@ -103,11 +103,11 @@ type FixFor = (first: Failed, options: string, group: readonly Failed[]) => stri
 
 const fixes = {
   'wrong-secret': ({ readFrom, failure }) =>
-    `${failure.reason.includes('do not decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret into ${readFrom} again, complete and without spaces. Check that the secret was not rotated, and belongs to this issuer and this environment.`,
+    `${failure.reason.includes('do not decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment.`,
   'wrong-key': ({ method, readFrom }) =>
     method === 'private_key_jwt'
-      ? `Compare ${readFrom} with the client's registration: the id, the public key and its \`keyId\`, the algorithm, and whether it is registered for \`private_key_jwt\`.`
-      : `Compare ${readFrom} with the client's registration: the id, the certificate's subject and its CA, and whether it is registered for \`tls_client_auth\`.`,
+      ? `Compare ${listed(readFrom)} with the client's registration: the id, the public key and its \`keyId\`, the algorithm, and whether it is registered for \`private_key_jwt\`.`
+      : `Compare ${listed(readFrom)} with the client's registration: the id, the certificate's subject and its CA, and whether it is registered for \`tls_client_auth\`.`,
   'credentials-missing': () =>
     'Correct what the message names: variables, secret files, or the function that reads them. No request was sent to the issuer.',
   'assertion-not-sent': () => unsentFix,
@@ -129,6 +129,11 @@ const fixes = {
 } satisfies Partial<Record<FindingId, FixFor>>
 
 type TokenFault = keyof typeof fixes
+
+/** Returns names that commas separate with `and` before the last one. */
+function listed(names: string): string {
+  return names.replace(/, (?=[^,]*$)/, ' and ')
+}
 
 const servicePaths = ['/public/security/v1/token', '/IdentityServer/connect/token']
 
