@@ -5,7 +5,7 @@ import {
 import type { TokenManager } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 
-/** Returns a client that is connected to an MCP server. Every request of it has a live token. */
+/** Returns a client that is connected to an MCP server. Every request it sends has a live token. */
 export async function connect(
   tokens: TokenManager,
   url: string,

@@ -42,7 +42,7 @@ async function measured(
 test.each([
   ['50 first calls at once', cold],
   ['50 calls after the token was revoked', revoked],
-  ['10 transports with one source of tokens connect', tenTransports],
+  ['10 transports connect, with one provider or manager', tenTransports],
 ] as const)('%s', async (name, situation) => {
   expect(await measured(situation)).toEqual(rowOf(name))
 })
