@@ -144,6 +144,7 @@ test(
       alone: 0,
       away: false,
       refused: false,
+      gather: 0,
       promise: 5_000,
       lag: 0,
       times: [],

@@ -72,6 +72,7 @@ function createProcess({ baseUrl, limits, spread }: Pick<LimitedApi, 'baseUrl' |
       units: limits.map(() => []),
       wanted: 0,
       warm: said.wanted ?? 0,
+      gather: 0,
       promise: 5_000,
       lag: 0,
       times: [],

@@ -31,9 +31,11 @@ const slot = 500
 const keptOpen = 6
 /** By how much a learned bound shrinks after a quiet window, and how far above its failure it stays. */
 const shrink = 0.9
-const above = 1.25
+const above = 1.1
 /** A learned bound goes below where it stayed after this many quiet windows, divided by its length in steps. */
 const patience = 1_000
+/** A process that seldom sends learns from this many more windows at once, at most. */
+const mostAtOnce = 4
 /** A learned bound matters by steps of this part of the window. */
 const stepOfWindow = 1 / 200
 
@@ -98,7 +100,7 @@ const shortTurn = 10
  *    shortest round trip of all processes counts. One that is nearer than they know sends later by the difference.
  *
  * With `accounting: 'learned'` the first bound shrinks by a tenth in each full window without a refusal. After a refusal
- * it is set to a quarter above the value that failed, and stays there. The first request on a connection gets four times
+ * it is set to a tenth above the value that failed, and stays there. The first request on a connection gets four times
  * that; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most as long as with `strict`.
  */
 export class Arrivals {
@@ -249,11 +251,6 @@ export class Arrivals {
     return this.#busy > 0 ? Math.max(...this.#mostBusy) - this.#taken : Infinity
   }
 
-  /** How much longer a unit may count if its request opens a connection, in milliseconds. */
-  get setUp(): number {
-    return (setUpFactor - 1) * this.#bound.ms
-  }
-
   /** Returns whether one more request may need another connection than those that were busy lately. */
   #opens(now: number): boolean {
     this.#passTime(now)
@@ -318,11 +315,12 @@ export class Arrivals {
     this.#moved(request, from)
   }
 
-  /** Shrinks the learned bound after a window in which requests waited and none was refused. */
+  /** Shrinks the learned bound by each window in which requests waited and none was refused. */
   #learn(now: number): void {
     if (!this.#isLearning || now < this.#windowEnd) return
     if (this.#wasFull && now >= this.#refusedUntil) {
-      this.#bound.held()
+      const since = now - Math.max(this.#windowEnd, this.#refusedUntil)
+      for (let each = 0; each <= Math.min(mostAtOnce, since / this.#window); each += 1) this.#bound.held()
     }
     this.#wasFull = false
     this.#firsts = 0

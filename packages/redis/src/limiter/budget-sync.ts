@@ -163,6 +163,7 @@ export class BudgetSync {
       units: ledger.state(now),
       wanted,
       warm: Math.min(wanted, inUse.warm(ahead.count)),
+      gather: inUse.gather,
       promise,
       lag: promise > 0 && promise < lease ? promise : inUse.responseTimes.mean,
       times: inUse.responseTimes.report(),

@@ -46,6 +46,8 @@ local longestHold = 62000
 -- How many of the last response times are kept, and how many are needed.
 local timesKept, timesNeeded = 30, 15
 
+-- A batch of units that gather is sent once this part of the quota is free.
+local batchOfQuota = 1 / 5
 -- For how long round trips to the API count.
 local tripsKept = 30000
 
@@ -126,7 +128,7 @@ local function beginEpoch(run)
   local pause = state and state.pause < now + 86400000 and state.pause or 0
   state = {
     epoch = me .. ':' .. request.number, born = now, run = run, turn = 0, hold = now + policy.grantLifetime, pause = pause,
-    silenceEnd = now, grantedAt = now, sharesUntil = 0, requestedAt = 0, next = 0, round = 0, members = 0, lag = request.lag, take = 1, times = {},
+    silenceEnd = now, grantedAt = now, sharesUntil = 0, requestedAt = 0, next = 0, round = 0, members = 0, lag = request.lag, take = 1, times = {}, batchStart = 0, batchEnd = 0,
     promise = lease, roundTripsUntil = 0, served = 0, left = 0, reset = 0, paced = 0, asked = 0, reported = 0, used = {},
   }
   stated = nil
@@ -154,6 +156,7 @@ local function forgetByHand()
   local latest = latestTime()
   if state.hold > latest then state.hold = now + policy.grantLifetime end
   if state.next > latest then state.next = 0 end
+  if state.batchEnd > latest then state.batchStart, state.batchEnd = 0, 0 end
   if state.reset > latest then state.reset = 0 end
   if state.roundTripsUntil > latest then state.roundTripsUntil = 0 end
   if state.sharesUntil > latest then state.sharesUntil = 0 end
@@ -342,7 +345,7 @@ local function leftBeforeReset() return state.reset > now and state.left or math
 --- after a reset that the API made the fleet wait for. What it takes then is known only from the next responses. Expected
 --- of units that are not granted yet: as far apart as the last ones were.
 local function apart(isExpected)
-  if interval > 0 or now >= state.paced then return interval end
+  if interval > 0 or now >= state.paced or request.gather > 0 then return interval end
   local limit = narrowest()
   return limit and (limit.span + (isExpected and state.delay or 0)) / limit.quota or 0
 end
@@ -483,12 +486,27 @@ end
 
 -- ## What a process gets: units ahead, or a time at which to ask again.
 
+--- Returns when a unit that is free at a time is sent with others: it joins the last batch, or waits for a new one.
+local function inBatch(unit, free, freeings)
+  if request.gather == 0 or interval > 0 then return free end
+  if free <= state.batchEnd + request.gather then return math.max(free, state.batchStart) end
+  local isEnough = freeAt(unit + math.ceil(fewest() * batchOfQuota) - 1, freeings)
+  return math.max(free, math.min(free + request.gather, isEnough))
+end
+
+--- Notes that units of a batch are due.
+local function noteBatch(due)
+  if due > state.batchEnd + request.gather then state.batchStart = due end
+  state.batchEnd = math.max(state.batchEnd, due)
+end
+
 --- Returns units that are due within the horizon, and how many they are.
 local function findUnits(most, freeings)
   local grants, granted = {}, 0
   while granted < most do
-    local due = math.max(freeAt(granted + 1, freeings), state.next)
+    local due = inBatch(granted + 1, math.max(freeAt(granted + 1, freeings), state.next), freeings)
     if due > now + horizon then break end
+    noteBatch(due)
     local count = 1
     if apart() > 0 then state.next = due + apart()
     else

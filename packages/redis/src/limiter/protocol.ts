@@ -23,6 +23,8 @@ export interface BudgetRequest extends ReachabilityReport {
   readonly wanted: number
   /** How many of them need no new connection to the API; below 1 for none. */
   readonly warm: number
+  /** For how long a unit may wait until others are free, too, so that all are sent together; 0 to send each at once. */
+  readonly gather: number
   /** How long after its due time a new unit is presumed to be answered; 0 for as long as in other processes. */
   readonly promise: number
   /** How long after its due time a unit is answered on average, 0 if not known. */

@@ -12,6 +12,14 @@ import { ResponseTimes } from './response-times.ts'
 import type { Batch, Ledger } from './ledger.ts'
 import type { Runtime } from './runtime.ts'
 
+/**
+ * For how many times `unansweredGrace` a process that would need a new connection lets others go first. With less, more
+ * connections are opened, whose units count for longer; with more, units wait for a process.
+ */
+const patienceOfGrace = 5
+/** Units gather for this part of the shortest span at most. */
+const longestGathering = 1 / 10
+
 /** What becomes of units in use. */
 export interface UseListener {
   /** A request has arrived at the latest `late` milliseconds after the time at which Redis presumes it. */
@@ -33,6 +41,7 @@ export class UnitsInUse {
   readonly responseTimes: ResponseTimes = new ResponseTimes()
   readonly roundTrips: FleetRoundTrips = new FleetRoundTrips()
   #grace = defaultGrace
+  #isLearning = false
   /** How long the last response took, in milliseconds. */
   took = 0
 
@@ -49,12 +58,23 @@ export class UnitsInUse {
 
   setPolicy({ limits, accounting, unansweredGrace = defaultGrace }: RateLimiterOptions): void {
     this.#grace = unansweredGrace
+    this.#isLearning = accounting === 'learned'
     this.arrivals.setPolicy(accounting, unansweredGrace, Math.max(0, ...limits.map(({ window }) => window)))
   }
 
   /** How much later than they are due units are used, in milliseconds: no request travels for longer than that beyond another. */
   get lead(): number {
     return Math.min(this.#grace, this.roundTrips.lead)
+  }
+
+  /**
+   * For how long units gather, in milliseconds. With `accounting: 'learned'` the gap between two batches lies where one
+   * window ends and the next begins, so a request that travels longer than others harms nothing.
+   */
+  get gather(): number {
+    return this.#isLearning
+      ? Math.min(this.arrivals.bound, shortestSpan(this.#ledger.policy) * longestGathering)
+      : 0
   }
 
   /** Returns how many units beyond `granted` need no new connection; `Infinity` where a set-up costs nothing. */
@@ -65,7 +85,7 @@ export class UnitsInUse {
 
   /** Returns for how long a process that would need a new connection lets others go first, in milliseconds. */
   patience(granted: number): number {
-    return this.warm(granted) > 0 ? 0 : this.arrivals.setUp
+    return this.warm(granted) > 0 ? 0 : patienceOfGrace * this.#grace
   }
 
   /** Returns a permit for a unit that Redis granted. */

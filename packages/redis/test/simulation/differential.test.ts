@@ -81,6 +81,7 @@ test('the script and its reference in TypeScript agree on random histories', asy
       ),
       wanted: pick([0, 1, 3, 30, 1_000]),
       warm: pick([0, 1, 30, 1_000]),
+      gather: pick([0, 0, 20, 100]),
       promise: pick([5_000, 30, 44.5, 0]),
       lag: pick([0, 20.25, 60]),
       times: Array.from({ length: Math.floor(random() * 6) }, () => Math.round(random() * 1_000) / 10),

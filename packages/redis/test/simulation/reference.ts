@@ -42,6 +42,8 @@ interface State {
   left: number
   reset: number
   paced: number
+  batchStart: number
+  batchEnd: number
   asked: number
   reported: number
   delay?: number | undefined
@@ -196,6 +198,8 @@ class Turn {
       left: 0,
       reset: 0,
       paced: 0,
+      batchStart: 0,
+      batchEnd: 0,
       asked: 0,
       reported: 0,
       used: new Map(),
@@ -374,8 +378,8 @@ class Turn {
   }
 
   #apart(isExpected = false): number {
-    const { interval } = this.#request.policy
-    if (interval > 0 || this.#now >= this.#state.paced) return interval
+    const { gather, policy } = this.#request
+    if (policy.interval > 0 || this.#now >= this.#state.paced || gather > 0) return policy.interval
     const limit = this.#narrowest
     if (limit === undefined) return 0
     return (limit.span + (isExpected ? (this.#state.delay ?? 0) : 0)) / limit.quota
@@ -449,13 +453,30 @@ class Turn {
 
   // turns and grants
 
+  #inBatch(unit: number, free: number, freeings: readonly Freeing[]): number {
+    const { gather, policy } = this.#request
+    const { batchStart, batchEnd } = this.#state
+    if (gather === 0 || policy.interval > 0) return free
+    if (free <= batchEnd + gather) return Math.max(free, batchStart)
+    const isEnough = this.#freeAt(unit + Math.ceil(this.#fewest / 5) - 1, freeings)
+    return Math.max(free, Math.min(free + gather, isEnough))
+  }
+
+  #noteBatch(due: number): void {
+    const state = this.#state
+    if (due > state.batchEnd + this.#request.gather) state.batchStart = due
+    state.batchEnd = Math.max(state.batchEnd, due)
+  }
+
   #grant(most: number, freeings: readonly Freeing[]): { grants: Entry[]; granted: number } {
     const { policy } = this.#request
     const grants: Entry[] = []
     let granted = 0
     while (granted < most) {
-      const due = Math.max(this.#freeAt(granted + 1, freeings), this.#state.next)
+      const free = Math.max(this.#freeAt(granted + 1, freeings), this.#state.next)
+      const due = this.#inBatch(granted + 1, free, freeings)
       if (due > this.#now + policy.horizon) break
+      this.#noteBatch(due)
       let count = 1
       if (this.#apart() > 0) this.#state.next = due + this.#apart()
       else {

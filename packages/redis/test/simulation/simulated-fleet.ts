@@ -158,19 +158,22 @@ export class SimulatedProcess {
     const [shortest, longest] = options.network?.(this.index) ?? [least / 2, most / 2]
     const travel = (): number => shortest + random() * (longest - shortest)
     const there = travel()
-    const time = there + answerTime(random) + travel()
-    let header: Header | undefined
-    world.after(there, () => (header = this.#fleet.arrive(this)))
-    world.after(time, () =>
-      this.#later(0, () => {
-        permit.answered(header?.isRefused)
-        if (header?.isRefused) this.limiter.pause(header.resetIn)
-        if (header && !options.server?.isSilent) this.limiter.reported(header)
-        permit.ended()
-        this.#waiting += 1
-        this.serve()
-      }),
-    )
+    const answer = answerTime(random)
+    const back = travel()
+    world.after(there, () => {
+      const header = this.#fleet.arrive(this)
+      // a refused call takes the API no time
+      world.after((header?.isRefused ? 0 : answer) + back, () =>
+        this.#later(0, () => {
+          permit.answered(header?.isRefused)
+          if (header?.isRefused) this.limiter.pause(header.resetIn)
+          if (header && !options.server?.isSilent) this.limiter.reported(header)
+          permit.ended()
+          this.#waiting += 1
+          this.serve()
+        }),
+      )
+    })
   }
 
   /** A process that stands still does what it missed when it goes on. */
