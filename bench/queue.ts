@@ -32,7 +32,6 @@ const growth: readonly Case[] = [
   { ...million, name: 'p-queue, 1,000,000', contender: 'p-queue' },
   { ...many, name: 'Tokenlane, 100,000', contender: 'tokenlane' },
   { ...million, name: 'Tokenlane, 1,000,000', contender: 'tokenlane' },
-  { ...million, name: 'Tokenlane, 1,000,000, 10 priorities', contender: 'tokenlane', priorities: 10 },
 ]
 
 const costs = await medians(cost, rounds)
