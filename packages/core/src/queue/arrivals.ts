@@ -299,7 +299,8 @@ export class Arrivals {
   stillHere(now: number): void {
     if (this.#leaving.length === 0 || now < this.#leavingAt + shortTurn) return
     this.#leavingAt = now
-    for (const request of this.#leaving) if (request.isOpen) this.#move(request, now + request.bound)
+    this.#leaving = this.#leaving.filter(({ isOpen }) => isOpen)
+    for (const request of this.#leaving) this.#move(request, now + request.bound)
   }
 
   #left(): void {
