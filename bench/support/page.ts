@@ -55,13 +55,13 @@ const front: readonly (readonly [title: string, section: string, caption: string
     'One budget for eight processes',
     'Fleet',
     '8 processes',
-    'The share of the quota that the processes use together. A strict server counts the calls in every window. `most over least` compares the processes that sent the most and the fewest calls; `commands` are Redis scripts per call; `fallbacks` count how often a process fell back to its own share.',
+    'The share of the quota that the processes use together. A strict server counts the calls in every window. `most over least` compares the processes that sent the most and the fewest calls; `commands` are Redis scripts per call; `fallbacks` count how often a process fell back to its own share. Calls and responses are delayed by 0 to 200 ms each way, unless the row names other delays.',
   ],
   [
     'The first call of a process',
     'Start-up',
     'The first call',
-    'Import, set-up, token and call over TLS: what a command or a cloud function pays for every time it starts.',
+    'Import, set-up, token and call over TLS: what a command or a cloud function pays for every time it starts. CPU time is relative to the first row; in brackets, the middle half of the rounds.',
   ],
 ]
 

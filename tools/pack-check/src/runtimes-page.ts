@@ -14,7 +14,7 @@ What the packed packages do on each runtime, installed with npm outside the work
 package is imported (ESM) and required (CommonJS). _Calls_: each client calls both of a sandbox's APIs over TLS, with a
 body, with revoked tokens, through a rate policy, with an abort, and calls a URL that gets no token; the sandbox runs on
 Node. The _conformance suite_ column counts the [scenarios](conformance.md) that pass, for all clients together, and names
-the clients if some do not. The sandbox runs on the same runtime for these, except for the last two: a Worker and an edge
+the clients for which some fail. For this column, the sandbox runs on the tested runtime, except for the last two: a Worker and an edge
 route cannot start servers, so they play the scenarios against servers in Node, and cannot see which listeners are left on a
 signal.
 
@@ -34,7 +34,7 @@ the package:
 | the token                                     | one per isolate, shared by all its requests                                                   |
 | first calls from many requests at once          | one token request; the other calls check for its token every 10 ms                                     |
 | the request that requested the token has ended   | another call requests it, at most a second later                                                             |
-| background renewal                            | goes on beyond the response by \`waitUntil\` of \`cloudflare:workers\` (\`nodejs_compat\`); without it, calls wait for the renewal at the end of the token's life |
+| background renewal                            | continues after the response, with \`waitUntil\` (\`nodejs_compat\`); without it, calls wait for the renewal at the end of the token's life |
 | a rate policy                                 | \`RUNTIME_UNSUPPORTED\` at start: isolates share no limit, and queued calls end with their request |
 | a call or \`warmUp\` while modules are loaded | \`RUNTIME_UNSUPPORTED\`                                                                               |
 | \`close()\`                                   | waits for the calls of its own request; not tested across requests, and a Worker has no shutdown at which to call it |

@@ -15,7 +15,7 @@ type Client = (url: string, tokens: TokenManager | undefined) => Promise<unknown
 /** Every way of the four clients to a server. */
 export const clients: Readonly<Record<string, Client>> = {
   fetch: async (url, tokens) => (await (tokens ? createFetch(tokens) : fetch)(url)).text(),
-  'fetch, one of your own': async (url, tokens) => {
+  'fetch, your own': async (url, tokens) => {
     return (await (tokens ? createFetch(tokens, { fetch: ownFetch }) : ownFetch)(url)).text()
   },
   ky: async (url, tokens) => {

@@ -77,7 +77,7 @@ table works in such a process with all four versions.
 | \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` | the call that would use it | The same |
 
-If another server needs an older version, give that server its own agent. The error is \`INSECURE_TRANSPORT\` and names the option. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
+All of these fail with \`INSECURE_TRANSPORT\`, and the message names the option. If another server needs an older version, give that server its own agent. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
 Written by \`pnpm --dir tools/docs write tls\`.
 `

@@ -16,7 +16,7 @@ const installed = { '../src/index.ts': '@tokenlane/fetch' }
 
 const withoutServers: Unplayed = {
   scenarios: /provoked outcomes/,
-  because: 'The scenario starts servers that do not speak HTTP, which a worker cannot do.',
+  because: 'The scenario starts servers that do not speak HTTP, which this runtime cannot do.',
 }
 
 /** What cannot be played in workerd. */
