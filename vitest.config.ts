@@ -22,7 +22,7 @@ const alone = ['packages/undici', 'tools/tls-check']
 const ownProcesses = ['packages/cli/test/*.long.ts', 'tools/docs/test/run.long.ts']
 
 const common = {
-  setupFiles: ['./tools/testing/src/seed.ts'],
+  setupFiles: ['./tools/testing/src/seed.ts', './tools/testing/src/left-behind.ts'],
   exclude: ['**/node_modules/**', '**/dist/**', ...leftOut().flatMap(({ tests }) => tests)],
   // for what hangs; a busy machine may take its time
   testTimeout: 120_000,

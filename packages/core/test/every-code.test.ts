@@ -13,8 +13,9 @@ import { shown } from './shown.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => {
-  vi.useRealTimers()
+  // in this order: a stub of a fake timer is undone to the fake one
   vi.unstubAllGlobals()
+  vi.useRealTimers()
 })
 
 const secret = 'secret-that-nobody-may-see'

@@ -23,6 +23,8 @@ beforeEach(async () => {
   tokens = createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] })
 })
 afterEach(async () => {
+  // first: it puts back what a spy has replaced
+  vi.restoreAllMocks()
   globalThis.fetch = runtimes
   await Promise.all([api.close(), tokens.close()])
 })
