@@ -1,6 +1,7 @@
 import type { TokenManagerOptions } from './manager/manager-options.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './manager/token-manager.ts'
+import { refusingTo } from './options/faults.ts'
 
 export type { IssuerStatus } from './manager/managed-issuer.ts'
 export type { ManagerStatus, TokenManager } from './manager/token-manager.ts'
@@ -25,5 +26,6 @@ export function createTokenManager<const Issuer extends string>(
 ): TokenManager<Issuer> {
   // what messages and events name as their manager, before it has its functions
   const tokens = {} as TokenManager<Issuer>
-  return Object.assign(tokens, putTogether(options, tokens).functions)
+  const { functions } = refusingTo('create token manager', () => putTogether(options, tokens))
+  return Object.assign(tokens, functions)
 }

@@ -2,9 +2,8 @@ import type { IssuerOptions } from './issuer/issuer-options.ts'
 import { oauthIssuer } from './issuer/oauth-issuer.ts'
 import type { ApiOptions, TokenManagerOptions } from './manager/manager-options.ts'
 import { putTogether } from './manager/put-together.ts'
-import { mustBeObject } from './options/check.ts'
-import { withAllFaults } from './options/faults.ts'
-import { mustBeKnown } from './options/reader.ts'
+import { mustBeObject, own } from './options/check.ts'
+import { refusingTo } from './options/faults.ts'
 import type { TokenManager } from './token-manager.ts'
 
 /** The options of one issuer, of the one API that accepts its tokens, and of their manager. */
@@ -12,23 +11,8 @@ type OneApiOptions = IssuerOptions &
   Omit<ApiOptions, 'issuer'> &
   Omit<TokenManagerOptions, 'issuers' | 'apis'>
 
-/** Whose option each is. */
-const owners: Record<keyof OneApiOptions, 'issuer' | 'api' | 'manager'> = {
-  tokenEndpoint: 'issuer',
-  issuer: 'issuer',
-  authUrl: 'issuer',
-  tokenPath: 'issuer',
-  credentials: 'issuer',
-  clientAuthentication: 'issuer',
-  assertionAudience: 'issuer',
-  scope: 'issuer',
-  parameters: 'issuer',
-  renewBefore: 'issuer',
-  requestTimeout: 'issuer',
-  maxWait: 'issuer',
-  secretLifetime: 'issuer',
-  notices: 'issuer',
-  allowInsecureLoopback: 'issuer',
+/** Whose option each is that is not the issuer's. */
+const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions>, 'api' | 'manager'> = {
   baseUrl: 'api',
   ratePolicy: 'api',
   resend: 'api',
@@ -58,20 +42,16 @@ const owners: Record<keyof OneApiOptions, 'issuer' | 'api' | 'manager'> = {
  * ```
  */
 export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
-  return withAllFaults((collect) => {
-    collect(mustBeObject, options as unknown, 'options')
-    const given: object = options ?? {}
-    mustBeKnown(given, 'options', Object.keys(owners), collect)
-    const optionsOf = (owner: string): object =>
-      Object.fromEntries(
-        Object.entries(given).filter(([name]) => owners[name as keyof OneApiOptions] === owner),
-      )
+  return refusingTo('create token manager', () => {
+    mustBeObject(options, 'options')
+    const optionsOf = (owner: unknown): object =>
+      Object.fromEntries(Object.entries(options).filter(([name]) => own(owners, name) === owner))
     const inFull = {
       ...optionsOf('manager'),
-      issuers: { default: oauthIssuer(optionsOf('issuer') as IssuerOptions) },
+      issuers: { default: oauthIssuer(optionsOf(undefined) as IssuerOptions) },
       apis: [{ ...optionsOf('api'), issuer: 'default' } as ApiOptions],
     }
     const tokens = {} as TokenManager<'default'>
-    return Object.assign(tokens, collect(putTogether, inFull, tokens, { path: 'options' })?.functions)
+    return Object.assign(tokens, putTogether(inFull, tokens, { others: Object.keys(owners) }).functions)
   })
 }

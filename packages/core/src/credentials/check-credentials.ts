@@ -1,7 +1,7 @@
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
-import { mustBeObject, refuse } from '../options/check.ts'
-import { withAllFaults } from '../options/faults.ts'
-import { list, mustBeKnown } from '../options/reader.ts'
+import { mustBeObject, refuse, unknownOptions } from '../options/check.ts'
+import { allOf } from '../options/faults.ts'
+import { list } from '../options/reader.ts'
 import { type ClientForm, clientWith, fieldsOf, kindOf, readClient } from './client.ts'
 import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
 
@@ -39,19 +39,20 @@ function checkProvider(
     const reason = isTokenlaneError(error) ? reasonOf(error) : "the credentials provider's `check` failed"
     throw new TokenlaneError(
       'INVALID_OPTIONS',
-      `Cannot create token manager: ${reason.replace(/^Cannot read credentials: /, '')} (read by \`${path}\`)`,
+      `${reason.replace(/^Cannot read credentials: /, '')} (read by \`${path}\`)`,
     )
   }
 }
 
 function checkClient(value: unknown, path: string, form: ClientForm): ClientCredentials {
   mustBeObject(value, path, clientWith(form.forms))
-  return withAllFaults((collect) => {
-    mustBeKnown(value, path, fieldsOf(kindOf(value, form.forms)), collect)
-    const read = readClient(value, form)
-    if ('client' in read) return read.client
-    for (const { field, given, allowed } of read.faults)
-      collect(refuse, field === undefined ? path : `${path}.${field}`, given, allowed)
-    return undefined as never
-  })
+  const read = readClient(value, form)
+  const faults = 'faults' in read ? read.faults : []
+  allOf([
+    ...unknownOptions(value, path, fieldsOf(kindOf(value, form.forms))),
+    ...faults.map(({ field, given, allowed }) => () => {
+      refuse(field === undefined ? path : `${path}.${field}`, given, allowed)
+    }),
+  ])
+  return (read as { readonly client: ClientCredentials }).client
 }

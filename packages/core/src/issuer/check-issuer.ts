@@ -1,6 +1,6 @@
 import { mustBeObject, pathOf, refuse, shape } from '../options/check.ts'
 import type { ReadUrl } from '../options/environment.ts'
-import { withAllFaults } from '../options/faults.ts'
+import { allOf } from '../options/faults.ts'
 import {
   type Description,
   duration,
@@ -55,6 +55,7 @@ export interface CheckedIssuer extends Omit<AskedIssuer, keyof IssuerSettings>, 
  * Returns an issuer's options in order.
  *
  * @param ownFetch whether the manager has a `fetch` of the application's.
+ * @param others options that are given in the same object.
  * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT` with everything that is wrong.
  */
 export function checkIssuer(
@@ -62,6 +63,7 @@ export function checkIssuer(
   path: string,
   readUrl: ReadUrl,
   ownFetch: boolean,
+  others?: readonly string[],
 ): CheckedIssuer {
   mustBeObject(given, path)
   // nothing must come from a polluted Object.prototype
@@ -74,7 +76,7 @@ export function checkIssuer(
   }
   const read = {
     __proto__: null,
-    ...object(description as Description<IssuerSettings & UrlOptions>)(given, path),
+    ...object(description as Description<IssuerSettings & UrlOptions>, others)(given, path),
   } as IssuerSettings & Partial<UrlOptions>
   const { authUrl, tokenEndpoint, issuer, tokenPath, scope } = read
   return {
@@ -103,11 +105,13 @@ const reserved = new Set([
 /** Reads the `parameters` of an issuer; an array repeats its field. */
 const readParameters: Reader<readonly FormField[]> = (value, path) => {
   mustBeObject(value, path)
-  return withAllFaults((collect) =>
-    Object.entries(value).flatMap(
-      ([name, given]) => collect(readParameter, name, given, `${path}.${name}`) ?? [],
+  return allOf(
+    Object.entries(value).map(
+      ([name, given]) =>
+        () =>
+          readParameter(name, given, `${path}.${name}`),
     ),
-  )
+  ).flat()
 }
 
 function readParameter(name: string, given: unknown, path: string): FormField[] {

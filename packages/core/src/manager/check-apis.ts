@@ -63,7 +63,7 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   if (!isRequestBound()) return checkRatePolicy(value, path)
   throw new TokenlaneError(
     'RUNTIME_UNSUPPORTED',
-    `Cannot create token manager: \`${path}\` is set, but this edge runtime cannot enforce a rate policy; remove it, or ` +
+    `\`${path}\` is set, but this edge runtime cannot enforce a rate policy; remove it, or ` +
       'make these calls in Node.js, Bun or Deno',
   )
 }

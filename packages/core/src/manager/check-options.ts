@@ -1,6 +1,6 @@
 import { isRecord, mustBeObject, own, refuse, shape } from '../options/check.ts'
 import { readEnvironment, urlsOf } from '../options/environment.ts'
-import { withAllFaults } from '../options/faults.ts'
+import { allOf } from '../options/faults.ts'
 import { aFunction, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
@@ -26,10 +26,11 @@ export type CheckedOptions = ReadAs<
 /**
  * Returns a manager's options with their defaults in place.
  *
- * @param path Where the options of its one issuer and its one API were given, if not below `issuers` and `apis`.
+ * @param others names of the other options, where all of them were given in one object, with those of the one issuer.
  * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong.
  */
-export function checkOptions(options: TokenManagerOptions, path?: string): CheckedOptions {
+export function checkOptions(options: TokenManagerOptions, others?: readonly string[]): CheckedOptions {
+  const inOne = others && 'options'
   const readUrl = urlsOf(own(options, 'environment'))
   const issuers = own(options, 'issuers')
   return object<CheckedOptions>({
@@ -39,16 +40,16 @@ export function checkOptions(options: TokenManagerOptions, path?: string): Check
       const entries = Object.entries(given)
       if (entries.length === 0) refuse(issuersPath, 'empty', 'one or more issuers, by name')
       const ownFetch = own(options, 'fetch') !== undefined
-      const read = withAllFaults((collect) =>
-        entries.map(([name, one]) => {
-          const issuerPath = path ?? `${issuersPath}.${name}`
-          return [name, collect(checkIssuer, one, issuerPath, readUrl, ownFetch) as CheckedIssuer] as const
+      const read = allOf(
+        entries.map(([name, one]) => () => {
+          const issuerPath = inOne ?? `${issuersPath}.${name}`
+          return [name, checkIssuer(one, issuerPath, readUrl, ownFetch, others)] as const
         }),
       )
       mustHaveOwnOrigins(read.map(([, issuer]) => issuer))
       return new Map(read)
     },
-    apis: readApis(isRecord(issuers) ? issuers : {}, readUrl, path),
+    apis: readApis(isRecord(issuers) ? issuers : {}, readUrl, inOne),
     store: optional(readStore),
     limiter: optional(aFunction<RateLimiterFactory>('a function that creates a limiter for an API')),
     observe: optional(readObservers, []),

@@ -20,19 +20,18 @@ import { faultOfProcess } from '../tls/tls-floor.ts'
  *
  * @param tokens what messages and events name as the manager.
  * @param tenant the name that its events carry.
- * @param path where the options of its one issuer and its one API were given, if not below `issuers` and `apis`.
- * @throws as `createTokenManager` does.
+ * @param others names of the other options, where all of them were given in one object, with those of the one issuer.
+ * @throws TokenlaneError as `createTokenManager` does; `refusingTo` adds what could not be done.
  */
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
-  { tenant, path }: { readonly tenant?: string; readonly path?: string } = {},
+  { tenant, others }: { readonly tenant?: string; readonly others?: readonly string[] } = {},
 ): Registration {
   mustBeSupportedRuntime()
   const fault = faultOfProcess()
-  if (fault !== undefined)
-    throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot create token manager: ${fault}`)
-  const options = checkOptions(given, path)
+  if (fault !== undefined) throw new TokenlaneError('INSECURE_TRANSPORT', fault)
+  const options = checkOptions(given, others)
   const debug = nodeDebugObserver() ?? []
   const observers = observersOf([options.observe, debug].flat(), tokens, tenant)
   const { emit } = observers
@@ -48,7 +47,7 @@ export function putTogether(
   const callsUnderWay = new CallsUnderWay()
   const apis = options.apis.map((api, index) => {
     const { token, contested } = issuers.get(api.issuer) as ManagedIssuer
-    const option = path ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
+    const option = others ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
     const rejections = new Rejections({ ...api, option, token, emit }, contested)
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
     const shared = { option, limiter, token, rejections, refuses, callsUnderWay, emit }

@@ -2,12 +2,9 @@ import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { didYouMean } from './nearest.ts'
 
-/** Throws an error that names the option, what was given, and what is allowed. */
+/** Throws an error that names the option, what was given, and what is allowed; `refusingTo` adds for what. */
 export function refuse(path: string, given: string, allowed: string): never {
-  throw new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot create token manager: \`${printable(path)}\` is ${given}; allowed: ${allowed}`,
-  )
+  throw new TokenlaneError('INVALID_OPTIONS', `\`${printable(path)}\` is ${given}; allowed: ${allowed}`)
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -37,13 +34,22 @@ export function mustBeObject(
   if (!isRecord(value) || Array.isArray(value)) refuse(path, shape(value), allowed)
 }
 
-/** Refuses an option that does not exist. What does not look like the name of one may be a secret, and is not shown. */
-export function refuseUnknown(key: string, path: string, names: readonly string[]): never {
-  const hint = didYouMean(key, names)
-  if (hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key))
-    refuse(pathOf(path, key), `not an option${hint}`, names.join(', '))
-  const given = `an object with an unknown option (name of ${key.length} characters not shown)`
-  refuse(path, given, names.join(', '))
+/**
+ * Returns a refusal for each option that has none of these names. One that does not look like a name may be a secret, and
+ * is not shown.
+ */
+export function unknownOptions(value: object, path: string, names: readonly string[]): (() => never)[] {
+  const unknown = Object.keys(value).filter((key) => !names.includes(key))
+  return unknown.map((key) => () => {
+    const hint = didYouMean(key, names)
+    return hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key)
+      ? refuse(pathOf(path, key), `not an option${hint}`, names.join(', '))
+      : refuse(
+          path,
+          `an object with an unknown option (name of ${key.length} characters not shown)`,
+          names.join(', '),
+        )
+  })
 }
 
 /** Returns the path of an option. The options of the manager itself are known by their name alone. */

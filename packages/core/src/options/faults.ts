@@ -1,44 +1,40 @@
 import { printable } from '../foreign-text.ts'
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 
-/** What messages about one wrong option begin with. */
-const preface = /^Cannot [a-z ]+: /
-
-/** Returns what `read` returns for these arguments; `undefined` if it finds fault, which is thrown with all others. */
-export type Collect = <T, Args extends readonly unknown[]>(
-  read: (...args: Args) => T,
-  ...args: Args
-) => T | undefined
-
-/** Returns what `work` returns, or throws one error that says everything that is wrong with the options it has read. */
-export function withAllFaults<T>(work: (collect: Collect) => T): T {
-  const errors: TokenlaneError[] = []
-  const result = work((read, ...args) => {
+/** Returns what all of these return, or throws one error that says everything that is wrong with what they read. */
+export function allOf<T>(reads: Iterable<() => T>): T[] {
+  const results: T[] = []
+  const faults: TokenlaneError[] = []
+  for (const read of reads)
     try {
-      return read(...args)
+      results.push(read())
     } catch (error) {
       if (!isTokenlaneError(error)) throw error
-      errors.push(...(error.failures ?? [error]))
-      return undefined
+      faults.push(...(error.failures ?? [error]))
     }
+  const [first] = faults
+  if (first === undefined) return results
+  if (faults.length === 1) throw first
+  const lines = faults.map((fault) => `\n- ${reasonOf(fault)}`)
+  const code = faults.every((fault) => fault.code === first.code) ? first.code : 'INVALID_OPTIONS'
+  throw new TokenlaneError(code, `${faults.length} options are invalid:${lines.join('')}`, {
+    failures: faults,
   })
-  const [first] = errors
-  if (first === undefined) return result
-  if (errors.length === 1) throw first
-  const [start = ''] = preface.exec(first.message) ?? []
-  const lines = errors.map((error) => `\n- ${reasonOf(error).replace(preface, '')}`)
-  const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_OPTIONS'
-  const message = `${start}${lines.length} options are invalid:${lines.join('')}`
-  throw new TokenlaneError(code, message, { failures: errors })
 }
 
-/** Checks options as at start, with an error that says what else could not be done. */
+/** Reads options to do something. Errors about them name what could not be done. */
 export function refusingTo<T>(action: string, act: () => T): T {
   try {
     return act()
   } catch (error) {
-    if (!isTokenlaneError(error) || error.code !== 'INVALID_OPTIONS') throw error
-    const reason = reasonOf(error).replace(/^Cannot create token manager/, `Cannot ${printable(action)}`)
-    throw new TokenlaneError('INVALID_OPTIONS', reason, { failures: error.failures })
+    if (isTokenlaneError(error)) throw naming(action, error)
+    throw error
   }
+}
+
+function naming(action: string, error: TokenlaneError): TokenlaneError {
+  const reason = reasonOf(error)
+  if (reason.startsWith('Cannot ')) return error
+  const failures = error.failures?.map((failure) => naming(action, failure))
+  return new TokenlaneError(error.code, `Cannot ${printable(action)}: ${reason}`, { failures })
 }

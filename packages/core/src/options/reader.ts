@@ -1,5 +1,5 @@
-import { mustBeObject, own, pathOf, refuse, refuseUnknown, shape } from './check.ts'
-import { type Collect, withAllFaults } from './faults.ts'
+import { mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
+import { allOf } from './faults.ts'
 
 /**
  * Reads one option: returns it as it is used, with its default in place.
@@ -19,25 +19,29 @@ export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unkn
   readonly [Name in keyof Options]-?: Name extends keyof As ? As[Name] : Exclude<Options[Name], undefined>
 }
 
-/** Reads an object with these options and no others. One error names everything that is wrong with them. */
-export function object<T extends object>(description: Description<T>): Reader<T> {
+/**
+ * Reads an object with these options and no others. One error names everything that is wrong with them.
+ *
+ * @param others what else could be meant, where they are given together with options of another object.
+ */
+export function object<T extends object>(
+  description: Description<T>,
+  others: readonly string[] = [],
+): Reader<T> {
   const readers = Object.entries<Reader<unknown>>(description)
+  const names = [...Object.keys(description), ...others]
   return (value, path) => {
     mustBeObject(value, path)
-    return withAllFaults((collect) => {
-      mustBeKnown(value, path, Object.keys(description), collect)
-      const read = readers.map(([name, reader]) => [
-        name,
-        collect(reader, own(value, name), pathOf(path, name)),
-      ])
-      return Object.fromEntries(read) as T
-    })
+    const entries = allOf([
+      ...unknownOptions(value, path, names),
+      ...readers.map(
+        ([name, read]) =>
+          () =>
+            [name, read(own(value, name), pathOf(path, name))] as const,
+      ),
+    ])
+    return Object.fromEntries(entries) as T
   }
-}
-
-/** Finds fault with each option that has none of these names. */
-export function mustBeKnown(value: object, path: string, names: readonly string[], collect: Collect): void {
-  for (const key of Object.keys(value)) if (!names.includes(key)) collect(refuseUnknown, key, path, names)
 }
 
 /** Reads an option that may be left out: what it is read as then. */
@@ -49,9 +53,7 @@ export function optional<T, Missing = undefined>(read: Reader<T>, missing?: Miss
 export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) refuse(path, shape(value), allowed)
-    return withAllFaults((collect) =>
-      value.map((given: unknown, index) => collect(item, given, `${path}[${index}]`) as T),
-    )
+    return allOf(value.map((given: unknown, index) => () => item(given, `${path}[${index}]`)))
   }
 }
 

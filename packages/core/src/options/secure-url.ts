@@ -21,7 +21,7 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
     const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
     throw new TokenlaneError(
       'INSECURE_TRANSPORT',
-      `Cannot create token manager: \`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
+      `\`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
     )
   }
   // also empty ones, which `search` and `hash` do not show

@@ -179,6 +179,10 @@ test('everything that is wrong is named at once', () => {
   expect(create).toThrow(/^Cannot create fake tokens: 3 options are invalid:/)
   for (const part of ['`apis[0].baseUrl`', '`apis[1].baseUrl`', 'did you mean `token`'])
     expect(create).toThrow(part)
+  const message = expect.stringMatching(/^Cannot create fake tokens: `/) as string
+  expect(create).toThrow(
+    expect.objectContaining({ failures: Array<unknown>(3).fill(expect.objectContaining({ message })) }),
+  )
 })
 
 test.each<[string, (tokens: FakeTokens) => unknown]>([
