@@ -1,7 +1,6 @@
 // What a shared token store and a shared rate limiter are made of.
 export type { SharedServer, SharedStore, StoreClaim, StoreEntry, TokenStore } from './store/token-store.ts'
-export { sharedStore } from './store/shared-store.ts'
-export type { StoreKey } from './store/store-key.ts'
+export { sharedStore, type StoreKey } from './store/shared-store.ts'
 export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
 export type { LimitedApi, RateLimiterFactory } from './queue/limiter-factory.ts'

@@ -7,8 +7,6 @@ import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
 /** How long one step of the store may take at most, in milliseconds. */
 export const storeTimeout = 1_000
 
-class Unreadable extends Error {}
-
 /**
  * A store that never throws, never hangs and never returns what the contract does not allow: it returns `undefined`
  * instead, and reports once that it fails and once that it works again.
@@ -16,7 +14,7 @@ class Unreadable extends Error {}
 export class GuardedStore {
   readonly #store: TokenStore
   readonly #emit: Emit
-  #failing = false
+  #isFailing = false
 
   constructor(store: TokenStore, emit: Emit) {
     this.#store = store
@@ -27,23 +25,18 @@ export class GuardedStore {
     // in a function: a store may throw before it returns a promise
     const claiming = (async () => claimOf(await this.#store.claim(name, stale, lease), stale))()
     // a lease that has ended when it arrives cannot be used
-    const claimed = await this.#inTime(() => claiming, Math.min(storeTimeout, lease))
-    if (claimed === undefined)
-      // a lease that comes too late must not keep other processes waiting
-      void claiming.then(
-        (late) =>
-          typeof late === 'object' && 'fence' in late ? this.release(name, late.fence, 0) : undefined,
-        () => {},
-      )
-    return claimed?.result
+    const claim = await this.#inTime(() => claiming, Math.min(storeTimeout, lease))
+    if (claim !== undefined) return claim
+    this.failed('unreadable')
+    // a lease that comes too late must not keep other processes waiting
+    void claiming.then(
+      (late) => typeof late === 'object' && 'fence' in late && this.release(name, late.fence, 0),
+      () => {},
+    )
+    return undefined
   }
 
-  /** Whether the store reports when an entry is written. */
-  get wakes(): boolean {
-    return this.#store.wait !== undefined
-  }
-
-  /** Returns the entry that another process wrote, `undefined` when it is time to claim. Never throws. */
+  /** Returns the entry that another process wrote, `undefined` when it is time to claim. */
   async wait(
     name: string,
     stale: string | undefined,
@@ -59,44 +52,43 @@ export class GuardedStore {
   }
 
   async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
-    const written = await outliveRequest(this.#inTime(() => this.#store.write(name, fence, entry, lifetime)))
-    if (written !== undefined) this.works()
+    const writing = async (): Promise<true> => {
+      await this.#store.write(name, fence, entry, lifetime)
+      return true
+    }
+    if (await outliveRequest(this.#inTime(writing))) this.works()
   }
 
-  async release(name: string, fence: string, pause: number): Promise<void> {
-    await outliveRequest(this.#inTime(() => this.#store.release(name, fence, pause)))
+  release(name: string, fence: string, pause: number): Promise<unknown> {
+    return outliveRequest(this.#inTime(() => this.#store.release(name, fence, pause)))
   }
 
-  async drop(name: string, entry: string): Promise<void> {
-    await outliveRequest(this.#inTime(() => this.#store.drop(name, entry)))
+  drop(name: string, entry: string): Promise<unknown> {
+    return outliveRequest(this.#inTime(() => this.#store.drop(name, entry)))
   }
 
   /** Reports that the store works, if it failed before. */
   works(): void {
-    if (!this.#failing) return
-    this.#failing = false
+    if (!this.#isFailing) return
+    this.#isFailing = false
     this.#emit?.({ type: 'store.recovered' })
   }
 
+  /** Reports that the store fails, unless that is known. */
   failed(reason: StoreFailure): void {
-    if (this.#failing) return
-    this.#failing = true
+    if (this.#isFailing) return
+    this.#isFailing = true
     this.#emit?.({ type: 'store.failed', reason })
   }
 
-  /** Returns the result in an object, since it may be `undefined` as well. */
-  async #inTime<T>(
-    work: () => Promise<T>,
-    span: number = storeTimeout,
-  ): Promise<{ readonly result: T } | undefined> {
+  async #inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
     const timer = new StepTimeout(() => span)
     const signal = timer.signal()
     try {
-      return { result: await abortable(work(), signal) }
-    } catch (error) {
+      return await abortable(work(), signal)
+    } catch {
       // what the client of a store throws may quote its commands, so nothing of it is passed on
-      const reason = error instanceof Unreadable ? 'unreadable' : 'error'
-      this.failed(signal.aborted ? 'timeout' : reason)
+      this.failed(signal.aborted ? 'timeout' : 'error')
       return undefined
     } finally {
       timer.clear()
@@ -104,14 +96,11 @@ export class GuardedStore {
   }
 }
 
-/** @throws Unreadable for what the contract does not allow. */
-function claimOf(value: unknown, stale: string | undefined): StoreClaim {
+/** Returns what a store may return, `undefined` for anything else. */
+function claimOf(value: unknown, stale: string | undefined): StoreClaim | undefined {
   if (value === 'locked') return value
   const { fence } = (value ?? {}) as { readonly fence?: unknown }
-  if (typeof fence === 'string') return { fence }
-  const entry = entryOf(value, stale)
-  if (entry === undefined) throw new Unreadable()
-  return entry
+  return typeof fence === 'string' ? { fence } : entryOf(value, stale)
 }
 
 function entryOf(value: unknown, stale: string | undefined): StoreEntry | undefined {

@@ -29,7 +29,7 @@ export function holderWait(
     const pause = pauseAfterLooks(looks)
     // after the lease the holder has died
     const ms = Math.min(lease, timeLeft() - pause)
-    if (store.wakes && ms > 0) {
+    if (ms > 0) {
       const over = new AbortController()
       let written: StoreEntry | undefined
       const waking = store.wait(name, stale, ms, over.signal).then((entry) => (written = entry))

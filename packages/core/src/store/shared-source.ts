@@ -1,17 +1,23 @@
 import { keyOf } from '../credentials/client.ts'
 import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
 import { refusalMemory } from '../credentials/refused-client.ts'
-import { isTokenlaneError, reasonOf } from '../errors.ts'
+import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
+import { failure } from '../issuer/issuer-failure.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
 import { Expiry, moment } from '../time/expiry.ts'
+import { finiteDuration } from '../time/finite-duration.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import { holderWait } from './holder-wait.ts'
-import { isPutBack, othersTooSlow, refusedBefore, sharedPause } from './shared-failure.ts'
-import { sealOf, type StoredToken, type TokenSeal } from './token-seal.ts'
+import { sealOf, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
 
 /** More stale entries in a row than a race can explain: the process then asks for itself. */
 const mostStale = 3
+/** All processes leave an issuer in trouble alone after a failure, from here to there, in milliseconds. */
+const shortestPause = 250
+const longestPause = 300_000
+/** By how much clocks of processes may differ, in milliseconds. */
+const clockTolerance = 300_000
 
 /** Which entry of the store holds the token that this process uses, so that all processes can drop a refused token. */
 interface KeptEntry {
@@ -21,34 +27,29 @@ interface KeptEntry {
   token: StoredToken | undefined
 }
 
-/** The right to ask the issuer: for all processes or, without a `fence` since the store fails, for this one alone. */
-interface Right {
-  readonly fence: string | undefined
-}
-
 /**
  * Returns the source that several processes share: it takes the token from the store if it is there; else one process
  * asks `source`, and the others wait for what it gets. A refusal is shared like a token.
  *
  * @param leaseTime how long a process may ask the issuer before another one may, in milliseconds.
- * @param keysOfStore returns the store's own keys, where it has any.
+ * @param keysOfStore returns the store's own keys.
  */
 export function sharedSource(
   store: GuardedStore,
   source: ClientTokenSource,
   endpoint: TokenEndpoint,
   leaseTime: number,
-  keysOfStore: (() => Promise<readonly string[]>) | undefined,
+  keysOfStore: () => Promise<readonly string[]>,
 ): ClientTokenSource {
   const identity = identityOf(endpoint)
   let sealed: { readonly owner: string; readonly seal: TokenSeal } | undefined
   let kept: KeptEntry | undefined
-  let writing: Promise<void> | undefined
+  let writing: Promise<unknown> | undefined
   const keptUnder = (name: string): KeptEntry | undefined => (kept?.name === name ? kept : undefined)
 
   async function sealFor(client: ClientCredentials): Promise<TokenSeal> {
     try {
-      const storeKeys = 'assertion' in client ? await keysOfStore?.() : undefined
+      const storeKeys = 'assertion' in client ? await keysOfStore() : undefined
       const owner = JSON.stringify([keyOf(client), storeKeys])
       // deriving its keys takes half a millisecond
       if (sealed?.owner !== owner) sealed = { owner, seal: await sealOf(identity, client, storeKeys) }
@@ -71,12 +72,13 @@ export function sharedSource(
   }
 
   /**
-   * Waits until there is a token that calls accept, or it is this process's turn to ask the issuer.
+   * Waits until there is a token that calls accept, or it is this process's turn to ask the issuer: for all processes or,
+   * without a `fence` since the store fails, for this one alone.
    *
    * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if another process was refused, `TOKEN_REQUEST_TIMEOUT` if none of
    * them gets a token in time.
    */
-  async function find(seal: TokenSeal, wait: Wait): Promise<Grant | Right> {
+  async function find(seal: TokenSeal, wait: Wait): Promise<Grant | { readonly fence: string | undefined }> {
     const { name } = seal
     const waitForHolder = holderWait(store, name, leaseTime, wait)
     let stale = keptUnder(name)?.entry
@@ -89,7 +91,10 @@ export function sharedSource(
       }
       const found = claim === 'locked' ? await waitForHolder(stale) : claim
       if (found === undefined) continue
-      if (found === 'late') throw othersTooSlow(endpoint)
+      if (found === 'late') {
+        const reason = 'has not responded to the process that requests the token for all processes'
+        throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
+      }
       if ('fence' in found) return found
       const { entry, expiresIn } = found
       const stored = await seal.open(entry)
@@ -114,7 +119,11 @@ export function sharedSource(
   async function giveUp(error: unknown, seal: TokenSeal, fence: string): Promise<void> {
     const { name } = seal
     if (!isTokenlaneError(error) || error.code !== 'TOKEN_REQUEST_REFUSED') {
-      writing = store.release(name, fence, sharedPause(error))
+      // together, the processes ask an issuer in trouble not more often than one process would
+      const isTrouble = isTokenlaneError(error) && error.code.startsWith('TOKEN_')
+      const { retryAfter = 0 } = isTrouble ? error : {}
+      const pause = isTrouble ? Math.min(longestPause, Math.max(shortestPause, retryAfter)) : 0
+      writing = store.release(name, fence, pause)
       return
     }
     const { status, oauthError } = error
@@ -156,4 +165,21 @@ function grantOf({ token, lifetime, expiresAt }: StoredToken, expiresIn: number 
   // our clock and that of the process that wrote it may differ: no token has more left than it ever had
   const left = Math.min(expiresAt - Date.now(), expiresIn, lifetime)
   return { token, lifetime, expiry: new Expiry(left, moment()) }
+}
+
+/** Returns whether a refusal is too old to be one that the store has kept: somebody has put it back. */
+function isPutBack({ refusedAt }: StoredRefusal): boolean {
+  return Math.abs(Date.now() - refusedAt) > refusalMemory + clockTolerance
+}
+
+/** Returns the error of a process whose client was refused to another process. */
+function refusedBefore(
+  endpoint: TokenEndpoint,
+  { status, oauthError }: StoredRefusal,
+  expiresIn: number = refusalMemory,
+): TokenlaneError {
+  const what = oauthError === undefined ? `status ${status}` : `${oauthError} (status ${status})`
+  const reason = `refused another process with the same credentials: ${what}`
+  const details = { status, oauthError, definite: true, retryAfter: finiteDuration(expiresIn, refusalMemory) }
+  return failure(endpoint, 'TOKEN_REQUEST_REFUSED', reason, details)
 }

@@ -1,11 +1,23 @@
+import { isTokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { credentialsOption } from '../issuer/protocol.ts'
-import { refuse, shape } from '../options/check.ts'
+import { isRecord, refuse, shape } from '../options/check.ts'
 import { refusingTo } from '../options/faults.ts'
 import { GuardedStore } from './guarded-store.ts'
 import { sharedSource } from './shared-source.ts'
-import { type StoreKey, storeKeys } from './store-key.ts'
 import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'
+
+/**
+ * What a store seals tokens with if their clients have no lasting secret, as with an assertion from outside: text of 32
+ * characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and each
+ * can open, so that keys can be rotated: `[old, new]` everywhere, then `[new, old]`, then `new`. A function is called
+ * before each use of the store.
+ */
+export type StoreKey = KeyTexts | (() => KeyTexts | Promise<KeyTexts>)
+
+type KeyTexts = string | readonly string[]
+
+const shortestKey = 32
 
 /**
  * Returns the value for a manager's `store` option: a token store, with what managers need to share tokens through it.
@@ -21,8 +33,12 @@ export function sharedStore(
   store: TokenStore,
   { key }: { readonly key?: StoreKey | undefined } = {},
 ): SharedStore {
-  refusingTo('share token store', () => mustBeStore(store))
-  const keys = key === undefined ? undefined : storeKeys(key)
+  refusingTo('share token store', () => {
+    for (const method of ['claim', 'write', 'release', 'drop'])
+      if (!isRecord(store) || typeof store[method] !== 'function')
+        refuse('store', shape(store), 'a token store, with claim, write, release and drop')
+    if (key !== undefined && typeof key !== 'function') readKeys(key)
+  })
   return {
     claim: store.claim.bind(store),
     write: store.write.bind(store),
@@ -33,21 +49,42 @@ export function sharedStore(
     [sharing](emit: Emit): ShareTokens {
       const guarded = new GuardedStore(store, emit)
       return (source, endpoint, leaseTime, clients) => {
-        if (keys === undefined && clients.some((client) => 'assertion' in client))
+        if (key === undefined && clients.some((client) => 'assertion' in client))
           refuse(
             'store',
             `without its own key, and \`${credentialsOption(endpoint)}\` holds an assertion, which cannot seal tokens`,
             'redisTokenStore({ client, key }), or sharedStore(store, { key })',
           )
-        return sharedSource(guarded, source, endpoint, leaseTime, keys)
+        return sharedSource(guarded, source, endpoint, leaseTime, async () => keysOf(key))
       }
     },
   }
 }
 
-function mustBeStore(store: unknown): void {
-  const methods = (store ?? {}) as Readonly<Record<string, unknown>>
-  for (const method of ['claim', 'write', 'release', 'drop'])
-    if (typeof methods[method] !== 'function')
-      refuse('store', shape(store), 'a token store, with claim, write, release and drop')
+/**
+ * Returns the keys, the one that seals first.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` for what is not a key; what a function throws is an error without its text.
+ */
+async function keysOf(key: StoreKey | undefined): Promise<readonly string[]> {
+  if (key === undefined) return []
+  try {
+    const given = typeof key === 'function' ? await key() : key
+    return refusingTo('share token store', () => readKeys(given))
+  } catch (error) {
+    // it may have read a file or a vault, whose errors quote what they read
+    throw isTokenlaneError(error) ? error : new Error("the store's `key` function failed")
+  }
+}
+
+function readKeys(given: KeyTexts): readonly string[] {
+  const allowed =
+    `text of ${shortestKey} characters or more, such as the output of \`openssl rand -base64 32\`, an array of them, ` +
+    'or a function that returns either'
+  const keys: readonly unknown[] = [given].flat()
+  if (keys.length === 0) refuse('key', 'an empty array', allowed)
+  return keys.map((text) => {
+    if (typeof text !== 'string' || text === '') return refuse('key', shape(text), allowed)
+    return text.trim().length < shortestKey ? refuse('key', 'too short', allowed) : text.trim()
+  })
 }

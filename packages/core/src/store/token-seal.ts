@@ -25,6 +25,7 @@ type CryptoKey = Awaited<ReturnType<typeof subtle.importKey>>
 
 const { subtle } = globalThis.crypto
 const algorithm = 'AES-GCM'
+/** A multiple of 3: its base64 can stand before another one. */
 const ivLength = 12
 /** Stands before every entry, to tell this format from later ones. */
 const version = '1.'
@@ -59,72 +60,35 @@ export async function sealOf(
   if (isAsserted && storeKeys.length === 0)
     throw new Error('a shared store needs its own `key` for a client with an assertion')
   const lasting = await lastingSecret(credentials)
-  const secrets = isAsserted ? storeKeys.map(bytes) : [lasting]
-  const [name, ...keys] = await Promise.all([
-    nameFrom(lasting, issuer),
-    ...secrets.map((secret) => keyFrom(secret, issuer)),
-  ])
-  return sealUnder(name, keys, issuer)
-}
-
-/** Returns what stays the same of a client for as long as its entries are found. */
-function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> {
-  if ('clientSecret' in credentials) return bytes(credentials.clientSecret)
-  return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : bytes('assertion')
-}
-
-async function nameFrom(secret: Bytes, issuer: readonly unknown[]): Promise<string> {
-  const bits = await subtle.deriveBits(derivation('name', issuer), await materialOf(secret), 128)
-  return base64url(new Uint8Array(bits))
-}
-
-async function keyFrom(secret: Bytes, issuer: readonly unknown[]): Promise<CryptoKey> {
-  const kind = { name: algorithm, length: 256 }
-  const material = await materialOf(secret)
-  return subtle.deriveKey(derivation('key', issuer), material, kind, false, ['encrypt', 'decrypt'])
-}
-
-function materialOf(secret: Bytes): Promise<CryptoKey> {
-  return subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
-}
-
-function derivation(purpose: string, issuer: readonly unknown[]) {
-  return {
+  const derivation = (purpose: string) => ({
     name: 'HKDF',
     hash: 'SHA-256',
     salt: bytes('tokenlane token store'),
     info: bytes(JSON.stringify([purpose, ...issuer])),
+  })
+  const keyFrom = async (secret: Bytes): Promise<CryptoKey> => {
+    const material = await materialOf(secret)
+    const kind = { name: algorithm, length: 256 }
+    return subtle.deriveKey(derivation('key'), material, kind, false, ['encrypt', 'decrypt'])
   }
-}
-
-/** @param keys the first seals, all open. */
-function sealUnder(name: string, keys: readonly CryptoKey[], issuer: readonly unknown[]): TokenSeal {
+  const name = base64url(await subtle.deriveBits(derivation('name'), await materialOf(lasting), 128))
+  const keys = await Promise.all((isAsserted ? storeKeys.map(bytes) : [lasting]).map(keyFrom))
   const additionalData = bytes(JSON.stringify([name, ...issuer]))
   return {
     name,
     async seal(stored) {
       const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
-      const sealed = await subtle.encrypt(
-        { name: algorithm, iv, additionalData },
-        keys[0] as CryptoKey,
-        bytes(JSON.stringify(stored)),
-      )
-      const entry = new Uint8Array(ivLength + sealed.byteLength)
-      entry.set(iv)
-      entry.set(new Uint8Array(sealed), ivLength)
-      return version + base64url(entry)
+      const way = { name: algorithm, iv, additionalData }
+      const sealed = await subtle.encrypt(way, keys[0] as CryptoKey, bytes(JSON.stringify(stored)))
+      return version + base64url(iv.buffer) + base64url(sealed)
     },
     async open(entry) {
       if (!entry.startsWith(version)) return undefined
       for (const key of keys)
         try {
           const sealed = fromBase64url(entry.slice(version.length))
-          const iv = sealed.subarray(0, ivLength)
-          const opened = await subtle.decrypt(
-            { name: algorithm, iv, additionalData },
-            key,
-            sealed.subarray(ivLength),
-          )
+          const way = { name: algorithm, iv: sealed.subarray(0, ivLength), additionalData }
+          const opened = await subtle.decrypt(way, key, sealed.subarray(ivLength))
           // only a holder of the secret could seal it
           return JSON.parse(new TextDecoder().decode(opened)) as Stored
         } catch {
@@ -135,13 +99,23 @@ function sealUnder(name: string, keys: readonly CryptoKey[], issuer: readonly un
   }
 }
 
+/** Returns what stays the same of a client for as long as its entries are found. */
+function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> {
+  if ('clientSecret' in credentials) return bytes(credentials.clientSecret)
+  return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : bytes('assertion')
+}
+
+function materialOf(secret: Bytes): Promise<CryptoKey> {
+  return subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
+}
+
 function bytes(text: string): Bytes {
   return new TextEncoder().encode(text)
 }
 
 /** RFC 4648 §5, without padding. */
-function base64url(binary: Uint8Array): string {
-  const text = Array.from(binary, (byte) => String.fromCharCode(byte)).join('')
+function base64url(binary: ArrayBuffer): string {
+  const text = Array.from(new Uint8Array(binary), (byte) => String.fromCharCode(byte)).join('')
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
