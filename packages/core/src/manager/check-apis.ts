@@ -4,7 +4,15 @@ import { own, refuse, shape } from '../options/check.ts'
 import type { ReadUrl } from '../options/environment.ts'
 import { didYouMean } from '../options/nearest.ts'
 import { mustBeSecureUrl, withoutLastSlash } from '../options/secure-url.ts'
-import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
+import {
+  type Description,
+  list,
+  object,
+  optional,
+  type ReadAs,
+  type Reader,
+  text,
+} from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
 import { refusedByDefault } from '../send/bearer-challenge.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
@@ -27,30 +35,26 @@ export function readApis(
   const names = Object.keys(issuers)
   const allowed = issuerNames(names)
   const pathsByUrl = new Map<string, string>()
-  const read = (value: unknown, path: string): CheckedApi => {
-    const name = own(value, 'issuer')
-    const isInsecure = typeof name === 'string' && own(own(issuers, name), 'allowInsecureLoopback') === true
-    const limited = own(own(value, 'ratePolicy'), 'limitedStatuses')
-    const readSecure: Reader<URL> = (url, urlPath) => mustBeSecureUrl(url, urlPath, isInsecure)
+  const read: Reader<CheckedApi> = (api, path) => {
+    const isInsecure = own(own(issuers, String(own(api, 'issuer'))), 'allowInsecureLoopback') === true
     return object<CheckedApi>({
       baseUrl(url, urlPath) {
-        const { href } = readUrl(url, urlPath, readSecure)
+        const { href } = readUrl(url, urlPath, (one, onePath) => mustBeSecureUrl(one, onePath, isInsecure))
         const withoutSlash = withoutLastSlash(href)
         const other = pathsByUrl.get(withoutSlash)
         if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API per base URL')
         pathsByUrl.set(withoutSlash, urlPath)
         return href
       },
-      issuer(issuer, issuerPath) {
-        const given = text(allowed)(issuer, issuerPath)
+      issuer(name, namePath) {
+        const given = text(allowed)(name, namePath)
         return Object.hasOwn(issuers, given)
           ? given
-          : refuse(issuerPath, `not a name from \`issuers\`${didYouMean(given, names)}`, allowed)
+          : refuse(namePath, `not a name from \`issuers\`${didYouMean(given, names)}`, allowed)
       },
       ratePolicy: optional(readRatePolicy),
-      resend: optional(readResend, true),
-      refusedStatuses: optional(readRefused(limited), refusedByDefault),
-    })(value, givenAt ?? path)
+      ...readingCalls(api),
+    })(api, givenAt ?? path)
   }
   return list(read, 'an array, which may be empty')
 }
@@ -63,26 +67,31 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   if (!isRequestBound()) return checkRatePolicy(value, path)
   throw new TokenlaneError(
     'RUNTIME_UNSUPPORTED',
-    `\`${path}\` is set, but this edge runtime cannot enforce a rate policy; remove it, or ` +
-      'make these calls in Node.js, Bun or Deno',
+    `\`${path}\` is set, but this edge runtime cannot enforce a rate policy; remove it, or make these calls in Node.js, ` +
+      'Bun or Deno',
   )
 }
 
-/** @param limited the statuses that are given for the rate limit: one cannot mean both. */
-function readRefused(limited: unknown): Reader<readonly number[]> {
+/** Returns how the options of an API are read that say when its calls are sent again. */
+export function readingCalls(api: unknown): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses'> {
+  const limited = own(own(api, 'ratePolicy'), 'limitedStatuses')
   const allowed = 'an array of status codes, 400 to 499 except 429'
-  return list((value, path) => {
+  const readStatus: Reader<number> = (value, path) => {
     const status = value as number
     if (!Number.isInteger(status) || status < 400 || status > 499 || status === 429)
       refuse(path, shape(value), allowed)
+    // one status cannot mean both
     if (Array.isArray(limited) && limited.includes(status))
       refuse(path, `${status}, also in \`ratePolicy.limitedStatuses\``, allowed)
     return status
-  }, allowed)
+  }
+  return {
+    resend: optional(readResend, true),
+    refusedStatuses: optional(list(readStatus, allowed), refusedByDefault),
+  }
 }
 
-/** Reads which calls may be sent again. */
-export const readResend: Reader<boolean | readonly string[]> = (value, path) => {
+const readResend: Reader<boolean | readonly string[]> = (value, path) => {
   if (typeof value === 'boolean') return value
   const allowed = "true, false or uppercase methods, such as ['GET', 'HEAD']"
   const readMethod: Reader<string> = (method, methodPath) =>

@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/api.ts'
-import type { CheckedFakeApi } from './fake-options.ts'
+import type { CheckedApi } from '../manager/check-apis.ts'
 import type { FakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
 import type { LimitedApi } from '../queue/limiter-factory.ts'
-import type { NotBefore, Permit, RateLimiter } from '../queue/rate-limiter.ts'
+import type { RateLimiter } from '../queue/rate-limiter.ts'
 import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
@@ -27,7 +27,7 @@ export interface Hold extends Disposable {
   release(): void
 }
 
-type FakeApiSettings = CheckedFakeApi &
+type FakeApiSettings = CheckedApi &
   Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & { readonly token: FakeIssuer['token'] }
 
 /** What was refused for a limit goes again at once. */
@@ -69,13 +69,21 @@ export class FakeApi extends ProtectedApi {
     const limiter = (api: LimitedApi): RateLimiter => {
       limited = api
       return {
-        take: () => this.#take(),
+        take: () => {
+          if (this.#holds.size > 0) return Infinity
+          this.#sends += 1
+          return { answered() {}, ended() {}, cancel: () => (this.#sends -= 1) }
+        },
         // above 0, so that a held call counts as one that must wait
         forecast: () => (this.#holds.size > 0 ? Number.MIN_VALUE : 0),
         setPolicy() {},
       }
     }
-    const refuses = (report: Report): boolean => this.#refuses(report)
+    const refuses = (report: Report): boolean => {
+      if (this.#refusals === 0) return refusesToken(report, settings.refusedStatuses)
+      this.#refusals -= 1
+      return true
+    }
     const rejections = rejectionsOf(settings)
     const policy = { ...(ratePolicy ?? none), ...withoutPauses }
     super({ ...settings, ratePolicy: policy, limiter, rejections, refuses })
@@ -121,17 +129,5 @@ export class FakeApi extends ProtectedApi {
     if (by === undefined) this.#holds.clear()
     else this.#holds.delete(by)
     this.#serve()
-  }
-
-  #take(): Permit | NotBefore {
-    if (this.#holds.size > 0) return Infinity
-    this.#sends += 1
-    return { answered() {}, ended() {}, cancel: () => (this.#sends -= 1) }
-  }
-
-  #refuses(report: Report): boolean {
-    if (this.#refusals === 0) return refusesToken(report)
-    this.#refusals -= 1
-    return true
   }
 }

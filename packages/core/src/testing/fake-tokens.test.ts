@@ -46,6 +46,11 @@ test('the `apis` of a manager will do, also with a URL for each environment', ()
   expect(() => fakeTokens({ apis, environment: 'test' })).toThrow('`environment` is not one of its names')
 })
 
+test('the `apis` of a manager say by which statuses they refuse a token', async () => {
+  const tokens = fakeTokens({ apis: [{ baseUrl: base, issuer: 'general', refusedStatuses: [401, 403] }] })
+  expect((await call(tokens, base, [403])).sent).toEqual(['Bearer general-token', 'Bearer general-token-2'])
+})
+
 test('calls and sends are counted for each API, a call that is sent twice as one', async () => {
   const tokens = fakeTokens({ apis: [base, weblink] })
   await call(tokens, base, [401])

@@ -2,16 +2,23 @@ import { apiAt, issuerNamed, register } from '../manager/registration.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import { type CallCounts, FakeApi, type Hold } from './fake-api.ts'
 import { fakeIssuer, type TokenFailure } from './fake-issuer.ts'
-import { type CheckedFake, readFake } from './fake-options.ts'
+import { type CheckedApi, readingCalls } from '../manager/check-apis.ts'
+import type { ApiOptions } from '../manager/manager-options.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
-import type { PerEnvironment } from '../options/environment.ts'
-import type { RatePolicy } from '../queue/rate-policy.ts'
+import { own } from '../options/check.ts'
+import { type PerEnvironment, readEnvironment, urlsOf } from '../options/environment.ts'
 import { refusingTo } from '../options/faults.ts'
+import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
+import { mustBeSecureUrl } from '../options/secure-url.ts'
+import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 import { standInFor } from '../manager/stand-in.ts'
 import type { TokenManager } from '../token-manager.ts'
 
 /** An API of a fake manager. */
-export interface FakeApiOptions<Issuer extends string = string> {
+export interface FakeApiOptions<Issuer extends string = string> extends Pick<
+  ApiOptions,
+  'resend' | 'refusedStatuses'
+> {
   /**
    * Origin and path prefix, one for all environments or one for each; `http:` is allowed, because the token is
    * worthless.
@@ -28,12 +35,6 @@ export interface FakeApiOptions<Issuer extends string = string> {
    * `limits`, `spread` or the end of a pause.
    */
   readonly ratePolicy?: RatePolicy | undefined
-  /**
-   * Which calls may be sent again, as for `createTokenManager`.
-   *
-   * @defaultValue true
-   */
-  readonly resend?: boolean | readonly string[] | undefined
 }
 
 /** Configures `fakeTokens`. */
@@ -156,6 +157,41 @@ export function fakeTokens<const Issuer extends string = string>(
     },
   }
   return Object.assign(tokens, controls)
+}
+
+/** The options of a fake manager, as they are used. */
+type CheckedFake = ReadAs<
+  FakeTokensOptions,
+  { apis: readonly CheckedApi[]; environment: string | undefined; token: string | undefined }
+>
+
+const readFake: Reader<CheckedFake> = (options, optionsPath) => {
+  const readUrl = urlsOf(own(options, 'environment'))
+  const readName = text('the name of an issuer')
+  const readApi: Reader<CheckedApi> = (given, path) => {
+    const api = typeof given === 'string' ? { baseUrl: given } : given
+    return object<CheckedApi>({
+      baseUrl: (url, urlPath) => readUrl(url, urlPath, readBaseUrl).href,
+      issuer: optional(readName, 'test'),
+      ratePolicy: optional(checkRatePolicy),
+      ...readingCalls(api),
+    })(api, path)
+  }
+  return object<CheckedFake>({
+    environment: readEnvironment,
+    apis: list(
+      readApi,
+      'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend, refusedStatuses }',
+    ),
+    issuers: optional(list(readName, 'an array of names'), []),
+    token: optional(text('text')),
+  })(options, optionsPath)
+}
+
+const readBaseUrl: Reader<URL> = (value, path) => {
+  const secure = typeof value === 'string' ? value.replace(/^http:/i, 'https:') : value
+  mustBeSecureUrl(secure, path, false)
+  return new URL(value as string)
 }
 
 /** Puts the real parts of a manager together, with tokens that are text, and limits that are kept by none. */
