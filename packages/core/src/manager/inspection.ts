@@ -10,7 +10,7 @@ import type { RatePolicy } from '../queue/rate-policy.ts'
 import type { TokenStore } from '../store/token-store.ts'
 import type { CheckedOptions } from './check-options.ts'
 import type { ManagedIssuer } from './managed-issuer.ts'
-import { issuerNamed } from './registration.ts'
+import { issuerNamed } from './token-manager.ts'
 
 /** What is behind a manager. */
 interface KnownManager {

@@ -1,9 +1,21 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
+import type { CallsUnderWay } from '../send/calls-under-way.ts'
+import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
+import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
+import { issuerNames } from './check-apis.ts'
 import type { IssuerStatus } from './managed-issuer.ts'
 import type { Observer } from '../events.ts'
-import type { RatePolicy } from '../queue/rate-policy.ts'
+import type { Observers } from './observers.ts'
+import { missedRoutes } from '../send/missed-routes.ts'
+import type { ProtectedApi } from '../send/protected-api.ts'
+import { refuse, shape } from '../options/check.ts'
+import { refusingTo } from '../options/faults.ts'
+import type { RenewingToken } from '../token/renewing-token.ts'
+import { Router } from '../send/router.ts'
+import { withoutLastSlash } from '../options/secure-url.ts'
 
 /** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */
 export interface ManagerStatus<Issuer extends string = string> {
@@ -74,4 +86,143 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    * including their retries and redirects. Nothing keeps the process alive afterwards.
    */
   close(): Promise<void>
+}
+
+/** What a manager is put together of. */
+interface RegistrationParts {
+  /** By name. */
+  readonly issuers: ReadonlyMap<
+    string,
+    { readonly token: Pick<RenewingToken, 'live' | 'wait' | 'isIdle' | 'close'>; status(): IssuerStatus }
+  >
+  readonly apis: readonly ProtectedApi[]
+  readonly callsUnderWay: CallsUnderWay
+  readonly observers: Observers
+}
+
+/** One manager put together: what can be asked of it. */
+export interface Registration {
+  /** The functions of the manager, which may be taken off it. */
+  readonly functions: TokenManager
+  /** Takes a URL at which tokens are requested out of every API. */
+  exclude(tokenEndpoint: URL): void
+  /** Whether no call is under way, and no token is being renewed. */
+  isIdle(): boolean
+}
+
+/** Puts together the tokens of the issuers, and the APIs that they are for. */
+export function register({ issuers, apis, callsUnderWay, observers }: RegistrationParts): Registration {
+  const { emit } = observers
+  const router = new Router(apis)
+  const missed = missedRoutes(router, emit)
+  const tokens = Array.from(issuers.values(), ({ token }) => token)
+
+  async function getToken(
+    name: string,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<AccessToken> {
+    const { token } = refusingTo('get token', () => issuerNamed(issuers, name))
+    signal?.throwIfAborted()
+    if (callsUnderWay.closed) throw closedError(`issuer "${printable(name)}"`)
+    try {
+      return token.live() ?? (await token.wait(signal))
+    } catch (error) {
+      throw errorForCaller(error)
+    }
+  }
+
+  async function close(): Promise<void> {
+    const underWay = callsUnderWay.close()
+    for (const api of apis) api.close()
+    await underWay
+    await Promise.all(apis.map((api) => api.end()))
+    await Promise.all(tokens.map((token) => token.close()))
+  }
+
+  return {
+    exclude: (url) => router.exclude(url),
+    isIdle: () => callsUnderWay.isIdle && tokens.every((token) => token.isIdle),
+    functions: {
+      getToken,
+      route(url) {
+        const api = router.match(url)
+        if (api === undefined && emit.isObserved === true) missed(url)
+        return api
+      },
+      status: () => ({
+        issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
+        apis: apis.map((api) => api.status()),
+      }),
+      observe(observer) {
+        if (typeof observer === 'function') return observers.add(observer)
+        return refusingTo('observe', () => refuse('observer', shape(observer), 'a function'))
+      },
+      async warmUp() {
+        const outcomes = await Promise.allSettled(Array.from(issuers.keys(), (name) => getToken(name)))
+        const failed = outcomes.flatMap((outcome) =>
+          outcome.status === 'rejected' ? [outcome.reason as TokenlaneError] : [],
+        )
+        if (failed.length > 0) throw oneOf(failed)
+      },
+      resume: (baseUrl) => refusingTo('resume', () => apiAt(apis, baseUrl).resume()),
+      setRatePolicy: (baseUrl, policy) =>
+        refusingTo('set rate policy', () =>
+          apiAt(apis, baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy')),
+        ),
+      close,
+      [Symbol.asyncDispose]: close,
+    },
+  }
+}
+
+/**
+ * Returns the API of that base URL, with or without a slash at its end.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
+ */
+export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUrl: string | URL): T {
+  const { href = '' } = URL.parse(String(baseUrl)) ?? {}
+  const api = apis.find((each) => withoutLastSlash(each.baseUrl) === withoutLastSlash(href))
+  if (api === undefined)
+    refuse('baseUrl', 'not an API of this manager', apis.map((each) => each.baseUrl).join(', '))
+  return api
+}
+
+/** Returns the error of several issuers that gave no token; that of a single one is the error itself. */
+function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
+  const [first] = errors as readonly [TokenlaneError]
+  if (errors.length === 1) return first
+  const reasons = errors.map((error) => reasonOf(error).replace(/^Cannot obtain token: /, ''))
+  return new TokenlaneError(
+    first.code,
+    `Cannot obtain tokens from ${errors.length} issuers:\n- ${reasons.join('\n- ')}`,
+    { failures: errors },
+  )
+}
+
+/**
+ * Returns the issuer of that name.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` for any other name.
+ */
+export function issuerNamed<T>(issuers: ReadonlyMap<string, T>, name: string): T {
+  const issuer = issuers.get(name)
+  if (issuer !== undefined) return issuer
+  const given = typeof name === 'string' ? 'not an issuer of this manager' : shape(name)
+  return refuse('issuer', given, issuerNames(issuers.keys()))
+}
+
+/** Returns a manager whose functions, which may be taken off it, are looked up in `current` at each call. */
+export function standInFor<Issuer extends string>(current: () => TokenManager<Issuer>): TokenManager<Issuer> {
+  return {
+    getToken: async (issuer, options) => current().getToken(issuer, options),
+    route: (url) => current().route(url),
+    status: () => current().status(),
+    observe: (observer) => current().observe(observer),
+    warmUp: async () => current().warmUp(),
+    resume: (baseUrl) => current().resume(baseUrl),
+    setRatePolicy: (baseUrl, policy) => current().setRatePolicy(baseUrl, policy),
+    close: async () => current().close(),
+    [Symbol.asyncDispose]: async () => current().close(),
+  }
 }

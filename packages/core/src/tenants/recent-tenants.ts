@@ -1,8 +1,6 @@
 import { closedError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import type { Registration } from '../manager/registration.ts'
-import { standInFor } from '../manager/stand-in.ts'
-import type { TokenManager } from '../token-manager.ts'
+import { type Registration, standInFor, type TokenManager } from '../manager/token-manager.ts'
 
 /** How long after a tenant was looked up its call may still be about to begin, in milliseconds. */
 const grace = 10_000

@@ -1,4 +1,4 @@
-import { apiAt, issuerNamed, register } from '../manager/registration.ts'
+import { apiAt, issuerNamed, register, standInFor, type TokenManager } from '../manager/token-manager.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import { type CallCounts, FakeApi, type Hold } from './fake-api.ts'
 import { fakeIssuer, type TokenFailure } from './fake-issuer.ts'
@@ -11,8 +11,6 @@ import { refusingTo } from '../options/faults.ts'
 import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
 import { mustBeSecureUrl } from '../options/secure-url.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
-import { standInFor } from '../manager/stand-in.ts'
-import type { TokenManager } from '../token-manager.ts'
 
 /** An API of a fake manager. */
 export interface FakeApiOptions<Issuer extends string = string> extends Pick<
