@@ -10,9 +10,6 @@ export interface Logger {
   error(line: string): unknown
 }
 
-/** In characters: reasons of others are part of a line. */
-const longestLine = 2_000
-
 /**
  * Returns an observer that writes one line in plain words for each event, at a fitting level: `error` while calls
  * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for individual calls. A failure
@@ -26,10 +23,7 @@ const longestLine = 2_000
  */
 export function logObserver(logger: Logger): Observer {
   const describe = describer()
-  return (event) => {
-    const [level, line] = describe(event)
-    logger[level]?.(line)
-  }
+  return (event) => void logger[levelOf(event)]?.(describe(event))
 }
 
 /**
@@ -45,101 +39,90 @@ export function nodeDebugObserver(): Observer | undefined {
   const log = util?.debuglog?.('tokenlane')
   if (log?.enabled !== true) return undefined
   const describe = describer()
-  return (event) => log('%s', describe(event)[1])
+  return (event) => log('%s', describe(event))
 }
 
 type EventType = TokenlaneEvent['type']
 type EventOf<Type extends EventType> = Extract<TokenlaneEvent, { readonly type: Type }>
-type Line = readonly [level: keyof Logger, line: string]
 
-const debug = (line: string): Line => ['debug', line]
-const info = (line: string): Line => ['info', line]
-const warn = (line: string): Line => ['warn', line]
-const error = (line: string): Line => ['error', line]
+const goodNews = new Set<EventType>([
+  'token.renewed',
+  'token.received',
+  'store.recovered',
+  'limiter.recovered',
+  'credentials.rotated',
+])
 
-const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => Line } = {
-  'token.renewed': ({ issuer, reason, duration, joiners }) =>
-    info(`${issuer}: new token (${reason}) in ${ms(duration)}, ${counted(joiners, 'call')} waited`),
-  'token.received': ({ issuer }) => info(`${issuer}: new token from the shared store`),
-  'renewal.failed': (event) =>
-    failedBy(event)(`${event.issuer}: no new token (${event.code}): ${event.reason}; ${untilNextTry(event)}`),
-  'token.rejected': ({ issuer, api }) => warn(`${api}: the API refused a token from ${issuer}; renewing it`),
-  'rejection.repeated': ({ issuer, api, option }) =>
-    error(
-      `${api}: the API also refuses new tokens from ${issuer}: is ${option} the right issuer, ` +
-        'are `scope` and `parameters` right, and may this client call it?',
-    ),
-  'token.contested': ({ issuer, api }) =>
-    warn(
-      `${api}: tokens from ${issuer} are accepted, then refused within a second: do other processes use this ` +
-        'client, and does the issuer keep only one token valid? Share it through a `store`',
-    ),
-  'call.queued': ({ api, queued, emptyIn }) =>
-    debug(`${api}: call queued, ${queued} in the queue, drained in about ${ms(emptyIn)}`),
-  'call.sent': ({ api, waited, queued }) =>
-    debug(`${api}: call sent after ${ms(waited)}, ${queued} in the queue`),
-  'call.finished': (event) => debug(finished(event)),
-  'route.missed': ({ origin, path, apis }) =>
-    warn(
-      `${origin}${path}: matches no API, so its calls get no token; APIs on this origin: ${apis.join(', ')}`,
-    ),
-  'api.paused': ({ api, for: span, status, reason, allows, configured }) =>
-    warn(
-      `${api}: paused for ${ms(span)} after status ${status}` +
-        (reason === 'used-up' ? '; its limit is used up' : '') +
-        (allows && configured
-          ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}; or something else is using the quota`
-          : ''),
-    ),
-  'api.slowed': ({ api, share, option }) =>
-    warn(
-      `${api}: calls wait: slow responses leave them ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
-    ),
-  'policy.differs': ({ api, configured, seen }) =>
-    warn(`${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`),
-  'store.failed': ({ reason }) =>
-    warn(`token store: failed (${reason}); this process requests its own tokens`),
-  'store.recovered': () => info('token store: works again'),
-  'limiter.failed': ({ api, reason }) =>
-    warn(`${api}: the shared rate budget failed (${reason}); this process uses only its own share`),
-  'limiter.recovered': ({ api }) => info(`${api}: the rate budget is shared again`),
-  'secret.expiring': ({ issuer, clientId, daysLeft, threshold }) =>
-    (threshold === 0 ? error : warn)(
-      `${issuer}: rotate the secret of client ${clientId}: ` +
-        (daysLeft === 0 ? 'its lifetime is over' : `${counted(daysLeft, 'day')} left`),
-    ),
-  'credentials.rotated': ({ issuer, clientId }) =>
-    info(`${issuer}: now uses other credentials (client ${clientId})`),
+function levelOf(event: TokenlaneEvent): keyof Logger {
+  if (event.type.startsWith('call.')) return 'debug'
+  if (goodNews.has(event.type)) return 'info'
+  const isOver = event.type === 'secret.expiring' && event.threshold === 0
+  const isOut = event.type === 'renewal.failed' && !event.tokenStillValid
+  return isOver || isOut || event.type === 'rejection.repeated' ? 'error' : 'warn'
 }
 
-function lineOf<Type extends EventType>(event: EventOf<Type>): Line {
-  const [level, line] = lines[event.type](event)
-  return [level, printable(line, longestLine)]
+const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } = {
+  'token.renewed': ({ issuer, reason, duration, joiners }) =>
+    `${issuer}: new token (${reason}) in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
+  'token.received': ({ issuer }) => `${issuer}: new token from the shared store`,
+  'renewal.failed': (event) =>
+    `${event.issuer}: no new token (${event.code}): ${event.reason}; ${untilNextTry(event)}`,
+  'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
+  'rejection.repeated': ({ issuer, api, option }) =>
+    `${api}: the API also refuses new tokens from ${issuer}: is ${option} the right issuer, ` +
+    'are `scope` and `parameters` right, and may this client call it?',
+  'token.contested': ({ issuer, api }) =>
+    `${api}: tokens from ${issuer} are accepted, then refused within a second: do other processes use this ` +
+    'client, and does the issuer keep only one token valid? Share it through a `store`',
+  'call.queued': ({ api, queued, emptyIn }) =>
+    `${api}: call queued, ${queued} in the queue, drained in about ${ms(emptyIn)}`,
+  'call.sent': ({ api, waited, queued }) => `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
+  'call.finished': finished,
+  'route.missed': ({ origin, path, apis }) =>
+    `${origin}${path}: matches no API, so its calls get no token; APIs on this origin: ${apis.join(', ')}`,
+  'api.paused': ({ api, for: span, status, reason, allows, configured }) =>
+    `${api}: paused for ${ms(span)} after status ${status}` +
+    (reason === 'used-up' ? '; its limit is used up' : '') +
+    (allows && configured
+      ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}; or something else is using the quota`
+      : ''),
+  'api.slowed': ({ api, share, option }) =>
+    `${api}: calls wait: slow responses leave them ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
+  'policy.differs': ({ api, configured, seen }) =>
+    `${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`,
+  'store.failed': ({ reason }) => `token store: failed (${reason}); this process requests its own tokens`,
+  'store.recovered': () => 'token store: works again',
+  'limiter.failed': ({ api, reason }) =>
+    `${api}: the shared rate budget failed (${reason}); this process uses only its own share`,
+  'limiter.recovered': ({ api }) => `${api}: the rate budget is shared again`,
+  'secret.expiring': ({ issuer, clientId, daysLeft }) =>
+    `${issuer}: rotate the secret of client ${clientId}: ` +
+    (daysLeft === 0 ? 'its lifetime is over' : `${counted(daysLeft, 'day')} left`),
+  'credentials.rotated': ({ issuer, clientId }) =>
+    `${issuer}: now uses other credentials (client ${clientId})`,
 }
 
 /** Returns an event as one line in plain words, without a line break and without a secret. */
 export function describeEvent(event: TokenlaneEvent): string {
-  return lineOf(event)[1]
+  const lineOf = lines[event.type] as (event: TokenlaneEvent) => string
+  // reasons of others are part of a line
+  return printable(lineOf(event), 2_000)
 }
 
 /** Returns what describes one event after the other, but a failure that goes on as it was shortly. */
-function describer(): (event: TokenlaneEvent) => Line {
+function describer(): (event: TokenlaneEvent) => string {
   const failing = new Map<string, { readonly reason: string; readonly tries: number }>()
   return (event) => {
     const key = JSON.stringify([event.tenant, 'issuer' in event && event.issuer])
     if (event.type === 'token.renewed' || event.type === 'token.received') failing.delete(key)
-    if (event.type !== 'renewal.failed') return lineOf(event)
+    if (event.type !== 'renewal.failed') return describeEvent(event)
     const { issuer, reason } = event
     const before = failing.get(key)
     const tries = before?.reason === reason ? before.tries + 1 : 1
     failing.set(key, { reason, tries })
-    if (tries === 1) return lineOf(event)
-    return failedBy(event)(printable(`${issuer}: still failing (try ${tries}); ${untilNextTry(event)}`))
+    if (tries === 1) return describeEvent(event)
+    return printable(`${issuer}: still failing (try ${tries}); ${untilNextTry(event)}`)
   }
-}
-
-function failedBy({ tokenStillValid }: EventOf<'renewal.failed'>): (line: string) => Line {
-  return tokenStillValid ? warn : error
 }
 
 function untilNextTry({ retryIn, tokenStillValid, failFast }: EventOf<'renewal.failed'>): string {
