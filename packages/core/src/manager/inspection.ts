@@ -12,14 +12,11 @@ import type { CheckedOptions } from './check-options.ts'
 import type { ManagedIssuer } from './managed-issuer.ts'
 import { issuerNamed } from './token-manager.ts'
 
-/** What is behind a manager. */
-interface KnownManager {
-  readonly options: CheckedOptions
-  readonly issuers: ReadonlyMap<string, ManagedIssuer>
-}
-
-/** The managers that tools can look at. */
-export const managers: WeakMap<object, KnownManager> = new WeakMap()
+/** What is behind the managers that tools can look at. */
+export const managers: WeakMap<
+  object,
+  { readonly options: CheckedOptions; readonly issuers: ReadonlyMap<string, ManagedIssuer> }
+> = new WeakMap()
 
 /** A manager's configuration, for tools that inspect it. Holds no secrets and no credentials. */
 export interface ManagerConfiguration {
@@ -64,25 +61,20 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
   if (manager === undefined) return undefined
   const { issuers, apis, fetch, store, limiter } = manager.options
   return {
-    issuers: Array.from(
-      issuers,
-      ([name, { url, isDiscovered, option, clientAuthentication, credentials, renewBefore }]) => ({
+    issuers: Array.from(issuers, ([name, issuer]) => {
+      const { url, isDiscovered, option, clientAuthentication, credentials, renewBefore } = issuer
+      const place = typeof credentials === 'function' && credentials.readsFrom?.(clientAuthentication)
+      return {
         name,
         url: url.origin + url.pathname,
         discovered: isDiscovered,
         option,
         clientAuthentication,
-        credentials:
-          (typeof credentials === 'function' && credentials.readsFrom?.(clientAuthentication)) ||
-          credentialsOption({ option }),
+        credentials: place || credentialsOption(issuer),
         renewBefore,
-      }),
-    ),
-    apis: apis.map(({ baseUrl, issuer, ratePolicy }) => ({
-      baseUrl,
-      issuer,
-      ratePolicy: ratePolicy && { limits: ratePolicy.limits },
-    })),
+      }
+    }),
+    apis,
     ownFetch: fetch !== undefined,
     store: store !== undefined,
     limiter: limiter !== undefined,
