@@ -8,6 +8,7 @@ import type { RateLimiter } from '../queue/rate-limiter.ts'
 import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
+import { Rejections } from '../send/rejections.ts'
 
 /** What calls to one API, or to all of them, have done. */
 export interface CallCounts {
@@ -35,21 +36,10 @@ const withoutPauses = { longestPause: 0 }
 
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
-/** Every 401 renews the token at once, but once for each call. */
-function rejectionsOf(api: Omit<FakeApiSettings, 'ratePolicy'>): ProtectedApiOptions['rejections'] {
-  const { token, emit, option } = api
-  const names = { issuer: api.issuer, api: api.baseUrl }
-  return {
-    refusedSince: undefined,
-    refused({ token: refused, resends }) {
-      if (resends > 0) return undefined
-      token.invalidate(refused)
-      emit?.({ type: 'token.rejected', ...names })
-      return 0
-    },
-    async wait() {},
-    accepted() {},
-    reportFinal: () => emit?.({ type: 'rejection.repeated', ...names, option }),
+/** Every 401 renews the token at once, since no renewal was ever forced, but once for each call. */
+class FakeRejections extends Rejections {
+  override refused(attempt: Parameters<Rejections['refused']>[0]): number | undefined {
+    return attempt.resends > 0 ? undefined : super.refused(attempt)
   }
 }
 
@@ -84,7 +74,7 @@ export class FakeApi extends ProtectedApi {
       this.#refusals -= 1
       return true
     }
-    const rejections = rejectionsOf(settings)
+    const rejections = new FakeRejections(settings, { ended() {}, disproved() {} })
     const policy = { ...(ratePolicy ?? none), ...withoutPauses }
     super({ ...settings, ratePolicy: policy, limiter, rejections, refuses })
     this.#isLimited = ratePolicy !== undefined
