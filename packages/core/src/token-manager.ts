@@ -3,8 +3,7 @@ import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './manager/token-manager.ts'
 import { refusingTo } from './options/faults.ts'
 
-export type { IssuerStatus } from './manager/managed-issuer.ts'
-export type { ManagerStatus, TokenManager } from './manager/token-manager.ts'
+export type { IssuerStatus, ManagerStatus, TokenManager } from './manager/token-manager.ts'
 
 /**
  * Creates an application's token manager. Nothing is requested before the first call.

@@ -4,18 +4,28 @@ import {
   describeClient,
   tryClients,
 } from '../issuer/with-credentials.ts'
+import type { CredentialRotation } from '../credentials/credential-rotation.ts'
 import { credentialsOption } from '../issuer/protocol.ts'
+import type { ClientTokenSource } from '../issuer/token-source.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
 import type { TokenStore } from '../store/token-store.ts'
 import type { CheckedOptions } from './check-options.ts'
-import type { ManagedIssuer } from './managed-issuer.ts'
 import { issuerNamed } from './token-manager.ts'
+
+/** An issuer of a manager. */
+interface InspectedIssuer {
+  readonly credentials: CredentialRotation
+  /** Asks the issuer, without a look at what other processes have stored. */
+  readonly issuing: ClientTokenSource
+  /** In milliseconds. */
+  readonly requestTimeout: number
+}
 
 /** What is behind the managers that tools can look at. */
 export const managers: WeakMap<
   object,
-  { readonly options: CheckedOptions; readonly issuers: ReadonlyMap<string, ManagedIssuer> }
+  { readonly options: CheckedOptions; readonly issuers: ReadonlyMap<string, InspectedIssuer> }
 > = new WeakMap()
 
 /** A manager's configuration, for tools that inspect it. Holds no secrets and no credentials. */

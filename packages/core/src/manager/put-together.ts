@@ -1,19 +1,29 @@
-import { refusesToken } from '../send/bearer-challenge.ts'
+import { askIssuer } from '../issuer/token-request.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
+import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { checkOptions } from './check-options.ts'
-import { TokenlaneError } from '../errors.ts'
-import { managers } from './inspection.ts'
-import { nodeDebugObserver } from '../log-observer.ts'
-import { ManagedIssuer } from './managed-issuer.ts'
-import type { TokenManagerOptions } from './manager-options.ts'
-import { observersOf } from './observers.ts'
-import type { Report } from '../send/api.ts'
-import { ProtectedApi } from '../send/protected-api.ts'
-import { register, type Registration } from './token-manager.ts'
-import { Rejections } from '../send/rejections.ts'
-import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
-import { sharingBy } from '../store/token-store.ts'
+import { ContestedToken } from '../token/contested-token.ts'
+import { credentialRotation } from '../credentials/credential-rotation.ts'
+import { defined, type Emit } from '../events.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
+import { flightsOfProcess } from '../token/single-flight.ts'
+import { flightsOfRequests } from '../token/flights-of-requests.ts'
+import { isRequestBound } from '../runtime/request-bound.ts'
+import { issuerNamed, type IssuerStatus, register, type Registration } from './token-manager.ts'
+import { managers } from './inspection.ts'
+import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
+import { nodeDebugObserver } from '../log-observer.ts'
+import { observersOf } from './observers.ts'
+import { ProtectedApi } from '../send/protected-api.ts'
+import { refusesToken } from '../send/bearer-challenge.ts'
+import { Rejections } from '../send/rejections.ts'
+import { RenewingToken } from '../token/renewing-token.ts'
+import type { Report } from '../send/api.ts'
+import { sharingBy, type ShareTokens } from '../store/token-store.ts'
+import type { TokenEndpoint } from '../issuer/protocol.ts'
+import { TokenlaneError } from '../errors.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
+import { withCredentials } from '../issuer/with-credentials.ts'
 
 /**
  * Puts a manager together of the issuers and the APIs that its options name.
@@ -39,23 +49,67 @@ export function putTogether(
   const share = store && sharingBy(store, emit)
   const asking = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: tokens }
   const issuers = new Map(
-    Array.from(options.issuers, ([name, checked]) => [
-      name,
-      new ManagedIssuer({ ...checked, ...asking, issuer: name }, emit, share),
+    Array.from(options.issuers, ([issuer, checked]) => [
+      issuer,
+      managedIssuer({ ...checked, ...asking, issuer }, emit, share),
     ]),
   )
   const callsUnderWay = new CallsUnderWay()
   const apis = options.apis.map((api, index) => {
-    const { token, contested } = issuers.get(api.issuer) as ManagedIssuer
+    const { token, contested } = issuerNamed(issuers, api.issuer)
     const option = others ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
-    const rejections = new Rejections({ ...api, option, token, emit }, contested)
+    const shared = { ...api, option, limiter, token, callsUnderWay, emit }
+    const rejections = new Rejections(shared, contested)
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
-    const shared = { option, limiter, token, rejections, refuses, callsUnderWay, emit }
-    return new ProtectedApi({ ...api, ...shared })
+    return new ProtectedApi({ ...shared, rejections, refuses })
   })
   const registration = register({ issuers, apis, callsUnderWay, observers })
   // those that metadata names are excluded when they are asked
   for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
   managers.set(tokens, { options, issuers })
   return registration
+}
+
+/**
+ * Wires one issuer: its credentials, the requests to it, and its token. Nothing is requested before the first call.
+ *
+ * @param share shares its tokens with other processes.
+ */
+function managedIssuer(
+  asked: CheckedIssuer & Omit<TokenEndpoint, 'asking'>,
+  emit: Emit,
+  share: ShareTokens | undefined,
+) {
+  const { issuer, url, clientAuthentication, proofs, protocol, renewBefore, maxWait } = asked
+  const contested = new ContestedToken(issuer, emit)
+  const form = { method: clientAuthentication, forms: proofs.map((proof) => proof.form) }
+  const lifetime = { lifetime: asked.secretLifetime, notices: asked.notices }
+  const credentials = credentialRotation({ issuer, credentials: asked.credentials, form, lifetime, emit })
+  // calls may come to wait for a request that began in the background
+  const requestTimeout = Math.min(asked.requestTimeout, maxWait)
+  const endpoint = { ...asked, asking: protocol.asking?.(asked) }
+  const issuing = askIssuer(endpoint, requestTimeout)
+  // half of the wait: if the process that asks ends, another one that waits has as much time to ask
+  const lease = Math.min(requestTimeout, maxWait / 2)
+  const source = share?.(issuing, endpoint, lease, credentials.initial()) ?? issuing
+  const token = new RenewingToken(withCredentials(credentials, source, requestTimeout), {
+    issuer,
+    endpoint: url.origin + url.pathname,
+    renewBefore,
+    maxWait,
+    flights: isRequestBound() ? flightsOfRequests : flightsOfProcess,
+    credentialsMayChange: credentials.mayChange(),
+    emit,
+  })
+  const status = (): IssuerStatus => {
+    const { expiresAt, failingSince, ...state } = token.status()
+    return defined({
+      ...state,
+      expiresAt: expiresAt?.toISOString(),
+      failingSince: failingSince?.toISOString(),
+      daysLeft: credentials.daysLeft(),
+      contested: contested.isContested || undefined,
+    })
+  }
+  return { credentials, requestTimeout, issuing, token, contested, status }
 }

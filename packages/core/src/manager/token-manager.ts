@@ -3,10 +3,9 @@ import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
-import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
+import { closedError, errorForCaller, reasonOf, TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { issuerNames } from './check-apis.ts'
-import type { IssuerStatus } from './managed-issuer.ts'
 import type { Observer } from '../events.ts'
 import type { Observers } from './observers.ts'
 import { missedRoutes } from '../send/missed-routes.ts'
@@ -16,6 +15,21 @@ import { refusingTo } from '../options/faults.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/secure-url.ts'
+
+export interface IssuerStatus {
+  readonly token: 'none' | 'live' | 'expired'
+  /** ISO 8601. */
+  readonly expiresAt?: string
+  /** Code of the last failure, until a renewal succeeds. */
+  readonly lastError?: TokenlaneErrorCode
+  /** When the first failed try since the last success was made, ISO 8601, and how many have failed since. */
+  readonly failingSince?: string
+  readonly failedTries?: number
+  /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
+  readonly daysLeft?: number
+  /** Set while several processes invalidate each other's tokens; see the event `token.contested`. */
+  readonly contested?: true
+}
 
 /** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */
 export interface ManagerStatus<Issuer extends string = string> {
