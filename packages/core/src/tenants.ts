@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // One manager for each tenant of an application, such as each of its customers.
 import type { TokenManagerOptions } from './manager/manager-options.ts'
-import { mustBeObject } from './options/check.ts'
-import { refusingTo } from './options/faults.ts'
+import { mustBeObject, refusingTo } from './options/check.ts'
 import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './options/reader.ts'
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'

@@ -1,7 +1,7 @@
 import type { TokenManagerOptions } from './manager/manager-options.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './manager/token-manager.ts'
-import { refusingTo } from './options/faults.ts'
+import { refusingTo } from './options/check.ts'
 
 export type { IssuerStatus, ManagerStatus, TokenManager } from './manager/token-manager.ts'
 

@@ -1,6 +1,5 @@
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
-import { mustBeObject, refuse, unknownOptions } from '../options/check.ts'
-import { allOf } from '../options/faults.ts'
+import { allOf, mustBeObject, refuse, unknownOptions } from '../options/check.ts'
 import { list } from '../options/reader.ts'
 import { type ClientForm, clientWith, fieldsOf, kindOf, readClient } from './client.ts'
 import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'

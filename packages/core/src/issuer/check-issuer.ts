@@ -1,6 +1,5 @@
-import { mustBeObject, pathOf, refuse, shape } from '../options/check.ts'
+import { allOf, mustBeObject, pathOf, refuse, shape } from '../options/check.ts'
 import type { ReadUrl } from '../options/environment.ts'
-import { allOf } from '../options/faults.ts'
 import {
   type Description,
   duration,

@@ -1,6 +1,5 @@
-import { isRecord, mustBeObject, own, refuse, shape } from '../options/check.ts'
+import { allOf, isRecord, mustBeObject, own, refuse, shape } from '../options/check.ts'
 import { readEnvironment, urlsOf } from '../options/environment.ts'
-import { allOf } from '../options/faults.ts'
 import { aFunction, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'

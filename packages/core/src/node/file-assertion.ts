@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { assertionFile } from '../credentials/assertion-file.ts'
 import type { AssertionProvider } from '../credentials/credentials.ts'
-import { refusingTo } from '../options/faults.ts'
+import { refusingTo } from '../options/check.ts'
 import { text } from '../options/reader.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { refusingTo } from '../options/faults.ts'
+import { refusingTo } from '../options/check.ts'
 import { text } from '../options/reader.ts'
 import type { CredentialsProvider } from '../credentials/credentials.ts'
 import { textProvider } from '../credentials/text-fields.ts'

@@ -1,10 +1,48 @@
-import { TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { didYouMean } from './nearest.ts'
 
 /** Throws an error that names the option, what was given, and what is allowed; `refusingTo` adds for what. */
 export function refuse(path: string, given: string, allowed: string): never {
   throw new TokenlaneError('INVALID_OPTIONS', `\`${printable(path)}\` is ${given}; allowed: ${allowed}`)
+}
+
+/** Returns what all of these return, or throws one error that says everything that is wrong with what they read. */
+export function allOf<T>(reads: Iterable<() => T>): T[] {
+  const results: T[] = []
+  const faults: TokenlaneError[] = []
+  for (const read of reads)
+    try {
+      results.push(read())
+    } catch (error) {
+      if (!isTokenlaneError(error)) throw error
+      faults.push(...(error.failures ?? [error]))
+    }
+  const [first] = faults
+  if (first === undefined) return results
+  if (faults.length === 1) throw first
+  const lines = faults.map((fault) => `\n- ${reasonOf(fault)}`)
+  const code = faults.every((fault) => fault.code === first.code) ? first.code : 'INVALID_OPTIONS'
+  throw new TokenlaneError(code, `${faults.length} options are invalid:${lines.join('')}`, {
+    failures: faults,
+  })
+}
+
+/** Reads options to do something. Errors about them name what could not be done. */
+export function refusingTo<T>(action: string, act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    if (isTokenlaneError(error)) throw naming(action, error)
+    throw error
+  }
+}
+
+function naming(action: string, error: TokenlaneError): TokenlaneError {
+  const reason = reasonOf(error)
+  if (reason.startsWith('Cannot ')) return error
+  const failures = error.failures?.map((failure) => naming(action, failure))
+  return new TokenlaneError(error.code, `Cannot ${printable(action)}: ${reason}`, { failures })
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,4 @@
-import { mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
-import { allOf } from './faults.ts'
+import { allOf, mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
 
 /**
  * Reads one option: returns it as it is used, with its default in place.

@@ -1,5 +1,4 @@
-import { refuse, shape } from '../options/check.ts'
-import { refusingTo } from '../options/faults.ts'
+import { refuse, refusingTo, shape } from '../options/check.ts'
 import { flag, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 
 /** Options of one call, passed as `tokenlane` among the client's own options. */
