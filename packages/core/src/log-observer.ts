@@ -27,19 +27,19 @@ export function logObserver(logger: Logger): Observer {
 }
 
 /**
- * Returns an observer that prints every event to standard error where the process runs with `NODE_DEBUG=tokenlane`,
- * `undefined` where it does not.
+ * Returns an observer that prints every event to standard error if the process runs with `NODE_DEBUG=tokenlane`, and none
+ * if it does not.
  *
  * @see https://nodejs.org/api/util.html#utildebuglogsection-callback
  */
-export function nodeDebugObserver(): Observer | undefined {
+export function nodeDebugObserver(): readonly Observer[] {
   // Cloudflare Workers print for every section, whatever the environment says
-  if (!globalThis.process?.env?.['NODE_DEBUG']) return undefined
+  if (!globalThis.process?.env?.['NODE_DEBUG']) return []
   const util = builtinModule('node:util') as Partial<typeof import('node:util')> | undefined
   const log = util?.debuglog?.('tokenlane')
-  if (log?.enabled !== true) return undefined
+  if (log?.enabled !== true) return []
   const describe = describer()
-  return (event) => log('%s', describe(event))
+  return [(event) => log('%s', describe(event))]
 }
 
 type EventType = TokenlaneEvent['type']

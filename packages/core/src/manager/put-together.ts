@@ -42,8 +42,7 @@ export function putTogether(
   const fault = faultOfProcess()
   if (fault !== undefined) throw new TokenlaneError('INSECURE_TRANSPORT', fault)
   const options = checkOptions(given, others)
-  const debug = nodeDebugObserver() ?? []
-  const observers = observersOf([options.observe, debug].flat(), tokens, tenant)
+  const observers = observersOf([...options.observe, ...nodeDebugObserver()], tokens, tenant)
   const { emit } = observers
   const { fetch, store, limiter } = options
   const share = store && sharingBy(store, emit)
