@@ -40,6 +40,14 @@ test('all wrong options are named at once, with what was given and what is allow
   expect(error.failures).toHaveLength(6)
 })
 
+test('a wrong environment hides nothing else that is wrong', () => {
+  const baseUrl = { testing: 'https://api.example.com/' }
+  const error = errorOf({ environment: 7, issuers: { general }, apis: [{ baseUrl, issuer: 'genral' }] })
+  expect(error.message).toContain('3 options are invalid:\n- `environment` is 7; allowed: a name')
+  expect(error.message).toContain('\n- `environment` is 7; allowed: one of testing, since `apis[0].baseUrl`')
+  expect(error.message).toContain('\n- `apis[0].issuer` is not a name from `issuers`')
+})
+
 test('one wrong option is the error itself', () => {
   const error = errorOf({ issuers: { general }, apis: [], environment: 7 })
   expect(error.message).toMatch(/^Cannot create token manager: `environment` is 7; allowed: a name/)

@@ -1,4 +1,4 @@
-import { mustBeObject, refuse } from './check.ts'
+import { mustBeObject, refuse, shape } from './check.ts'
 import { optional, type Reader, text } from './reader.ts'
 
 /** One URL for all environments, or one per environment, by name. */
@@ -19,12 +19,11 @@ export const readEnvironment: Reader<string | undefined> = optional(
  * environments: a copy-paste there would send production secrets to a testing host.
  */
 export function urlsOf(environment: unknown): ReadUrl {
-  const current = readEnvironment(environment, 'environment')
   const origins = new Map<string, { name: string; path: string }>()
   return (value, path, read) => {
     if (typeof value !== 'object') return read(value, path)
     mustBeObject(value, path)
-    const urls = new Map<string | undefined, URL>()
+    const urls = new Map<unknown, URL>()
     for (const [name, given] of Object.entries(value)) {
       const urlPath = `${path}.${name}`
       const url = read(given, urlPath)
@@ -38,10 +37,10 @@ export function urlsOf(environment: unknown): ReadUrl {
       origins.set(url.origin, known)
       urls.set(name, url)
     }
-    const given = current === undefined ? 'missing' : 'not one of its names'
+    const given = typeof environment === 'string' ? 'not one of its names' : shape(environment)
     const names = [...urls.keys()].join(', ')
     return (
-      urls.get(current) ??
+      urls.get(environment) ??
       refuse('environment', given, `one of ${names}, since \`${path}\` is given per environment`)
     )
   }
