@@ -1,5 +1,5 @@
 import { allOf, mustBeObject, pathOf, refuse, shape } from '../options/check.ts'
-import type { ReadUrl } from '../options/environment.ts'
+import type { ReadUrl } from '../options/urls.ts'
 import {
   type Description,
   duration,

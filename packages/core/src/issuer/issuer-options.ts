@@ -1,4 +1,4 @@
-import type { PerEnvironment } from '../options/environment.ts'
+import type { PerEnvironment } from '../options/urls.ts'
 import type {
   ClientAuthenticationMethod,
   ClientCredentials,

@@ -1,7 +1,6 @@
 import { refuse } from '../options/check.ts'
-import type { ReadUrl } from '../options/environment.ts'
+import { type ReadUrl, withoutLastSlash } from '../options/urls.ts'
 import { type Description, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
-import { mustBeSecureUrl, withoutLastSlash } from '../options/secure-url.ts'
 import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
 
 /** The options that say where a server is, as they are read: all but one of the URLs are `undefined`. */
@@ -22,9 +21,7 @@ export function describeUrl(
   mayDiscover: boolean,
 ): Partial<Description<UrlOptions>> {
   const { tokenPath, issuer, allowInsecureLoopback } = given
-  const secure: Reader<URL> = (value, option) =>
-    mustBeSecureUrl(value, option, allowInsecureLoopback === true)
-  const url: Reader<URL> = (value, option) => readUrl(value, option, secure)
+  const url: Reader<URL> = (value, option) => readUrl(value, option, allowInsecureLoopback === true)
   if (Object.hasOwn(given, 'tokenPath'))
     return {
       authUrl: (value, option) => below(url(value, option), option, tokenPath),

@@ -1,9 +1,8 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { own, refuse, shape } from '../options/check.ts'
-import type { ReadUrl } from '../options/environment.ts'
+import { type ReadUrl, withoutLastSlash } from '../options/urls.ts'
 import { didYouMean } from '../options/nearest.ts'
-import { mustBeSecureUrl, withoutLastSlash } from '../options/secure-url.ts'
 import {
   type Description,
   list,
@@ -39,7 +38,7 @@ export function readApis(
     const isInsecure = own(own(issuers, String(own(api, 'issuer'))), 'allowInsecureLoopback') === true
     return object<CheckedApi>({
       baseUrl(url, urlPath) {
-        const { href } = readUrl(url, urlPath, (one, onePath) => mustBeSecureUrl(one, onePath, isInsecure))
+        const { href } = readUrl(url, urlPath, isInsecure)
         const withoutSlash = withoutLastSlash(href)
         const other = pathsByUrl.get(withoutSlash)
         if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API per base URL')

@@ -1,5 +1,5 @@
 import { allOf, isRecord, mustBeObject, own, refuse, shape } from '../options/check.ts'
-import { readEnvironment, urlsOf } from '../options/environment.ts'
+import { readEnvironment, urlsOf } from '../options/urls.ts'
 import { aFunction, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'

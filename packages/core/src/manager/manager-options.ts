@@ -1,4 +1,4 @@
-import type { PerEnvironment } from '../options/environment.ts'
+import type { PerEnvironment } from '../options/urls.ts'
 import type { Observer } from '../events.ts'
 import type { IssuerOptions } from '../issuer/issuer-options.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'

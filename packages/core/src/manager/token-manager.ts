@@ -13,7 +13,7 @@ import type { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, refusingTo, shape } from '../options/check.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
-import { withoutLastSlash } from '../options/secure-url.ts'
+import { withoutLastSlash } from '../options/urls.ts'
 
 export interface IssuerStatus {
   readonly token: 'none' | 'live' | 'expired'

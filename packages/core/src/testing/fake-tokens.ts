@@ -6,9 +6,8 @@ import { type CheckedApi, readingCalls } from '../manager/check-apis.ts'
 import type { ApiOptions } from '../manager/manager-options.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
 import { own, refusingTo } from '../options/check.ts'
-import { type PerEnvironment, readEnvironment, urlsOf } from '../options/environment.ts'
+import { mustBeSecureUrl, type PerEnvironment, readEnvironment, urlsOf } from '../options/urls.ts'
 import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
-import { mustBeSecureUrl } from '../options/secure-url.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 
 /** An API of a fake manager. */
@@ -163,12 +162,12 @@ type CheckedFake = ReadAs<
 >
 
 const readFake: Reader<CheckedFake> = (options, optionsPath) => {
-  const readUrl = urlsOf(own(options, 'environment'))
+  const readUrl = urlsOf(own(options, 'environment'), readBaseUrl)
   const readName = text('the name of an issuer')
   const readApi: Reader<CheckedApi> = (given, path) => {
     const api = typeof given === 'string' ? { baseUrl: given } : given
     return object<CheckedApi>({
-      baseUrl: (url, urlPath) => readUrl(url, urlPath, readBaseUrl).href,
+      baseUrl: (url, urlPath) => readUrl(url, urlPath, true).href,
       issuer: optional(readName, 'test'),
       ratePolicy: optional(checkRatePolicy),
       ...readingCalls(api),
@@ -185,7 +184,7 @@ const readFake: Reader<CheckedFake> = (options, optionsPath) => {
   })(options, optionsPath)
 }
 
-const readBaseUrl: Reader<URL> = (value, path) => {
+function readBaseUrl(value: unknown, path: string): URL {
   const secure = typeof value === 'string' ? value.replace(/^http:/i, 'https:') : value
   mustBeSecureUrl(secure, path, false)
   return new URL(value as string)

@@ -1,0 +1,84 @@
+import { TokenlaneError } from '../errors.ts'
+import { printable } from '../foreign-text.ts'
+import { mustBeObject, refuse, shape } from './check.ts'
+import { optional, type Reader, text } from './reader.ts'
+
+/** One URL for all environments, or one per environment, by name. */
+export type PerEnvironment = string | Readonly<Record<string, string>>
+
+/** Reads a URL. `http:` is refused, except to this machine where that is allowed. */
+export type ReadUrl = (value: unknown, path: string, allowInsecureLoopback: boolean) => URL
+
+/** Reads the name of the environment that this process is in. */
+export const readEnvironment: Reader<string | undefined> = optional(
+  text('a name, such as testing or production'),
+)
+
+/**
+ * Returns what picks the URLs of the environment that this process is in.
+ *
+ * It checks every URL that is given by environment, also those of the other environments. No origin may serve two
+ * environments: a copy-paste there would send production secrets to a testing host.
+ *
+ * @param read reads one of them.
+ */
+export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): ReadUrl {
+  const origins = new Map<string, { name: string; path: string }>()
+  return (value, path, allowInsecureLoopback) => {
+    if (typeof value !== 'object') return read(value, path, allowInsecureLoopback)
+    mustBeObject(value, path)
+    const urls = new Map<unknown, URL>()
+    for (const [name, given] of Object.entries(value)) {
+      const urlPath = `${path}.${name}`
+      const url = read(given, urlPath, allowInsecureLoopback)
+      const known = origins.get(url.origin) ?? { name, path: urlPath }
+      if (known.name !== name)
+        refuse(
+          urlPath,
+          `on the same origin as \`${known.path}\` (${url.origin})`,
+          'an origin per environment',
+        )
+      origins.set(url.origin, known)
+      urls.set(name, url)
+    }
+    const given = typeof environment === 'string' ? 'not one of its names' : shape(environment)
+    const names = [...urls.keys()].join(', ')
+    return (
+      urls.get(environment) ??
+      refuse('environment', given, `one of ${names}, since \`${path}\` is given per environment`)
+    )
+  }
+}
+
+const loopback = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
+
+/**
+ * Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed.
+ *
+ * @throws TokenlaneError `INSECURE_TRANSPORT` for `http:`, `INVALID_OPTIONS` for anything else that is wrong.
+ */
+export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
+  if (typeof value !== 'string' || value === '') refuse(path, shape(value), 'an absolute https: URL')
+  const url = URL.parse(value)
+  if (url === null) refuse(path, 'not an absolute URL', 'an absolute https: URL, such as https://host/path/')
+  if (url.username !== '' || url.password !== '')
+    refuse(path, 'a URL with credentials', 'a URL without user name or password')
+  if (!/^https?:$/.test(url.protocol)) refuse(path, 'a URL with another scheme', 'an https: URL')
+  const isLoopback = loopback.test(url.hostname)
+  if (url.protocol === 'http:' && !(isLoopback && allowInsecureLoopback)) {
+    const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
+    throw new TokenlaneError(
+      'INSECURE_TRANSPORT',
+      `\`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
+    )
+  }
+  // also empty ones, which `search` and `hash` do not show
+  if (url.href.includes('?') || url.href.includes('#'))
+    refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
+  return url
+}
+
+/** Returns a URL or a path without the slashes at its end. */
+export function withoutLastSlash(text: string): string {
+  return text.replace(/\/+$/, '')
+}
