@@ -1,22 +1,6 @@
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { environmentProxy } from './proxy.ts'
 
-/** What counts of `node:https`. */
-interface Https {
-  readonly Agent: new (options: object) => object
-  request(url: URL, options: object, listener: (response: IncomingMessage) => void): ClientRequest
-}
-
-interface IncomingMessage extends AsyncIterable<Uint8Array> {
-  readonly statusCode?: number
-  readonly headers: Readonly<Record<string, string | string[]>>
-}
-
-interface ClientRequest {
-  on(event: 'error', listener: (error: Error) => void): void
-  end(body: string | undefined): void
-}
-
 /** Whether this runtime can send a client certificate: `fetch` alone cannot. */
 export function canSendCertificate(): boolean {
   return nodeHttps() !== undefined
@@ -35,11 +19,12 @@ export function certificateFetch({
 }): typeof globalThis.fetch {
   return async (target, { method = 'GET', headers, body, signal } = {}) => {
     const url = new URL(target instanceof Request ? target.url : target)
-    const https = nodeHttps() as Https
+    const https = nodeHttps() as NodeHttps
     const proxyEnv = environmentProxy(url)?.used === true ? globalThis.process.env : undefined
-    const agent = new https.Agent({ cert, key, minVersion: 'TLSv1.2', proxyEnv })
+    const options: object = { cert, key, minVersion: 'TLSv1.2', proxyEnv }
+    const agent = new https.Agent(options)
     const message = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = https.request(url, { method, headers, signal, agent }, resolve)
+      const request = https.request(url, { method, headers, signal, agent } as object, resolve)
       request.on('error', reject)
       request.end((body as URLSearchParams | undefined)?.toString())
     })
@@ -52,6 +37,9 @@ export function certificateFetch({
   }
 }
 
-function nodeHttps(): Https | undefined {
-  return builtinModule('node:https') as Https | undefined
+type NodeHttps = typeof import('node:https')
+type IncomingMessage = import('node:http').IncomingMessage
+
+function nodeHttps(): NodeHttps | undefined {
+  return builtinModule('node:https') as NodeHttps | undefined
 }
