@@ -2,9 +2,8 @@ import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { flightsOfProcess } from '../../packages/core/src/token/single-flight.ts'
 import { askIssuer } from '../../packages/core/src/issuer/token-request.ts'
-import { withCredentials } from '../../packages/core/src/issuer/with-credentials.ts'
-import { secretInForm } from '../../packages/core/src/issuer/protocol.ts'
-import { credentialRotation } from '../../packages/core/src/credentials/credential-rotation.ts'
+import { protocolOf, secretInForm, type TokenEndpoint } from '../../packages/core/src/issuer/protocol.ts'
+import type { TokenSource } from '../../packages/core/src/issuer/token-source.ts'
 import { Router } from '../../packages/core/src/send/router.ts'
 import { apiUrl, tokenUrl } from './peer.ts'
 
@@ -16,23 +15,22 @@ export async function openHotPath(
   fetch: typeof globalThis.fetch,
 ): Promise<(url: string) => string | undefined> {
   const client = { clientId: 'client', clientSecret: 'secret' }
-  const endpoint = {
+  const endpoint: TokenEndpoint = {
     issuer: 'general',
     url: new URL(tokenUrl),
-    proofs: [secretInForm],
+    isDiscovered: false,
     option: 'tokenEndpoint',
-    mistake: '',
+    credentialsOption: 'credentials',
+    tokenPath: undefined,
+    protocol: protocolOf({}),
+    proofs: [secretInForm],
     parameters: [],
     fetch,
+    beforeRequest: () => {},
+    manager: {},
   }
-  const credentials = credentialRotation({
-    issuer: 'general',
-    credentials: client,
-    form: { method: secretInForm.method, forms: [secretInForm.form] },
-    lifetime: { lifetime: 365, notices: [10, 5] },
-    emit: undefined,
-  })
-  const source = withCredentials(credentials, askIssuer(endpoint, 5_000), 5_000)
+  const issuing = askIssuer(endpoint, 5_000)
+  const source: TokenSource = { obtain: (reason, wait) => issuing.obtain(client, reason, wait) }
   const token = new RenewingToken(source, {
     issuer: 'general',
     endpoint: tokenUrl,

@@ -1,12 +1,7 @@
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import { abortable } from '../time/abortable.ts'
-import { type ClientForm, readClient } from './client.ts'
-import {
-  type ClientCredentials,
-  type CredentialsContext,
-  type CredentialsProvider,
-  unavailable,
-} from './credentials.ts'
+import { type CalledProvider, type CredentialsKinds, readClient } from './client.ts'
+import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
 
 /**
  * Returns the clients that a provider gives, in its order.
@@ -15,19 +10,19 @@ import {
  * definite where it returned what no provider may return.
  */
 export async function askProvider(
-  provider: CredentialsProvider<ClientCredentials>,
-  { issuer, form }: { readonly issuer: string; readonly form: ClientForm },
-  reason: CredentialsContext['reason'],
-  signal: AbortSignal,
+  provider: CalledProvider,
+  issuer: string,
+  kinds: CredentialsKinds,
+  { reason, signal }: CredentialsContext,
 ): Promise<readonly ClientCredentials[]> {
-  const context = { reason, signal, clientAuthentication: form.method }
+  const context = { reason, signal, clientAuthentication: kinds[0].method, kinds }
   const given = await askFunction('provider', () => provider(context), issuer, signal)
   const mistake = (what: string): Error =>
     unavailable(issuer, `the provider returned ${what}`, { definite: true })
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
   if (list.length === 0) throw mistake('an empty array; allowed: one client or more')
   return list.map((value) => {
-    const read = readClient(value, form)
+    const read = readClient(value, kinds)
     if ('client' in read) return read.client
     const faults = read.faults.map(({ field, given: found, allowed }) => {
       const whole = value === undefined ? 'nothing' : found

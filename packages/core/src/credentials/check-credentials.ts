@@ -1,39 +1,50 @@
 import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { allOf, mustBeObject, refuse, unknownOptions } from '../options/check.ts'
 import { list } from '../options/reader.ts'
-import { type ClientForm, clientWith, fieldsOf, kindOf, readClient } from './client.ts'
-import type { ClientCredentials, CredentialsProvider, CredentialsSource } from './credentials.ts'
+import {
+  type CalledProvider,
+  clientWith,
+  type CredentialsKinds,
+  fieldsOf,
+  kindOf,
+  readClient,
+} from './client.ts'
+import type { ClientCredentials } from './credentials.ts'
+
+/** Credentials that are in order. */
+export interface CheckedCredentials {
+  /** The clients that are known before a provider is called: it may have read them when it was checked. */
+  readonly initial: readonly ClientCredentials[]
+  /** Set if the clients may be others at each token request. */
+  readonly provider?: CalledProvider
+}
 
 /**
- * Returns credentials that are in order, for the options; a provider is asked for them later.
+ * Reads the credentials of an issuer.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` for wrong ones, by option path.
  */
-export function checkCredentials(
-  value: unknown,
-  path: string,
-  form: ClientForm,
-): CredentialsSource<ClientCredentials> {
+export function checkCredentials(value: unknown, path: string, kinds: CredentialsKinds): CheckedCredentials {
   if (typeof value === 'function') {
-    const provider = value as CredentialsProvider<ClientCredentials>
-    checkProvider(provider, path, form)
-    return provider
+    const provider = value as CalledProvider
+    return { provider, initial: checkProvider(provider, path, kinds) }
   }
   const read = (client: unknown, clientPath: string): ClientCredentials =>
-    checkClient(client, clientPath, form)
-  if (!Array.isArray(value)) return read(value, path)
+    checkClient(client, clientPath, kinds)
+  if (!Array.isArray(value)) return { initial: [read(value, path)] }
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
-  return list(read, 'an array')(value, path)
+  return { initial: list(read, 'an array')(value, path) }
 }
 
+/** Returns the clients that a provider of this package has read. */
 function checkProvider(
-  provider: CredentialsProvider<ClientCredentials>,
+  provider: CalledProvider,
   path: string,
-  form: ClientForm,
-): void {
+  kinds: CredentialsKinds,
+): readonly ClientCredentials[] {
   try {
-    const check = provider.check as ((...form: readonly unknown[]) => void) | undefined
-    check?.(form.method, form)
+    const clients = provider.check?.(kinds[0].method, kinds)
+    return Array.isArray(clients) ? clients : []
   } catch (error) {
     const reason = isTokenlaneError(error) ? reasonOf(error) : "the credentials provider's `check` failed"
     throw new TokenlaneError(
@@ -43,14 +54,14 @@ function checkProvider(
   }
 }
 
-function checkClient(value: unknown, path: string, form: ClientForm): ClientCredentials {
-  mustBeObject(value, path, clientWith(form.forms))
-  const read = readClient(value, form)
+function checkClient(value: unknown, path: string, kinds: CredentialsKinds): ClientCredentials {
+  mustBeObject(value, path, clientWith(kinds))
+  const read = readClient(value, kinds)
   const faults = 'faults' in read ? read.faults : []
   allOf([
-    ...unknownOptions(value, path, fieldsOf(kindOf(value, form.forms))),
+    ...unknownOptions(value, path, fieldsOf(kindOf(value, kinds))),
     ...faults.map(({ field, given, allowed }) => () => {
-      refuse(field === undefined ? path : `${path}.${field}`, given, allowed)
+      refuse(`${path}.${field}`, given, allowed)
     }),
   ])
   return (read as { readonly client: ClientCredentials }).client

@@ -1,5 +1,5 @@
 import { isRecord, shape } from '../options/check.ts'
-import type { ClientAuthenticationMethod, ClientCredentials } from './credentials.ts'
+import type { ClientAuthenticationMethod, ClientCredentials, CredentialsContext } from './credentials.ts'
 
 /** What is wrong with given credentials, without quoting them; `field` is missing where the whole is wrong. */
 export interface CredentialsFault {
@@ -9,7 +9,7 @@ export interface CredentialsFault {
 }
 
 /** Returns what is wrong with the value of a field, `undefined` if it is in order. */
-export type Check = (value: unknown) => Omit<CredentialsFault, 'field'> | undefined
+export type Check = (value: unknown) => CredentialsFault | undefined
 
 /** The fields of credentials besides the client's id. */
 interface Fields {
@@ -20,8 +20,9 @@ interface Fields {
   readonly renewed?: readonly string[]
 }
 
-/** What credentials of one kind hold. */
-export interface CredentialsForm extends Fields {
+/** One kind of credentials, and how a client that has them authenticates. */
+export interface CredentialsKind extends Fields {
+  readonly method: ClientAuthenticationMethod
   readonly proof: 'secret' | 'key' | 'certificate' | 'assertion'
   /** What stands for the fields where only text can be: in an environment variable or a file. */
   readonly inText?: Fields & {
@@ -29,15 +30,17 @@ export interface CredentialsForm extends Fields {
     credentials(texts: Readonly<Record<string, unknown>>): Record<string, unknown>
   }
   /** Why these credentials cannot be used here, and what is allowed instead. */
-  readonly obstacle?: Omit<CredentialsFault, 'field'> | undefined
+  readonly obstacle?: CredentialsFault | undefined
 }
 
-/** What the credentials of an issuer's clients must be. */
-export interface ClientForm {
-  /** As the issuer's options name it. */
-  readonly method: ClientAuthenticationMethod
-  /** The kinds that are allowed: one or more. Where credentials could be of several, they are of the first. */
-  readonly forms: readonly CredentialsForm[]
+/** The kinds that an issuer allows. Where credentials could be of several, they are of the first. */
+export type CredentialsKinds = readonly [CredentialsKind, ...CredentialsKind[]]
+
+/** A provider as it is called: those of this package also look at the kinds that the issuer allows. */
+export interface CalledProvider {
+  (context: CredentialsContext & { readonly kinds?: CredentialsKinds }): unknown
+  readonly check?: (method: ClientAuthenticationMethod, kinds?: CredentialsKinds) => unknown
+  readonly readsFrom?: (method: ClientAuthenticationMethod, kinds?: CredentialsKinds) => string
 }
 
 export const text: Check = (value) => {
@@ -52,8 +55,8 @@ export const date: Check = (value) =>
     ? undefined
     : { given: shape(value), allowed: 'a valid Date' }
 
-/** What the credentials of a client with a secret hold. */
-export const secretForm: CredentialsForm = {
+export const secretKind: CredentialsKind = {
+  method: 'client_secret_post',
   proof: 'secret',
   needed: { clientSecret: text },
   optional: { secretIssuedAt: date },
@@ -70,24 +73,26 @@ export function markOf({ needed }: Fields): string {
 }
 
 /** Returns which of these kinds the credentials are of. */
-export function kindOf<T extends Fields>(credentials: object, kinds: readonly T[]): T {
+export function kindOf<T extends Fields>(credentials: object, kinds: readonly [T, ...T[]]): T {
   const held = credentials as Readonly<Record<string, unknown>>
-  return kinds.find((kind) => held[markOf(kind)] !== undefined) ?? (kinds[0] as T)
+  return kinds.find((kind) => held[markOf(kind)] !== undefined) ?? kinds[0]
 }
 
 /** Returns the client in `value`, which may hold more, or all that is wrong with it. */
 export function readClient(
   value: unknown,
-  { forms }: Pick<ClientForm, 'forms'>,
+  kinds: CredentialsKinds,
 ): { readonly client: ClientCredentials } | { readonly faults: readonly CredentialsFault[] } {
-  if (!isRecord(value)) return { faults: [{ given: shape(value), allowed: clientWith(forms) }] }
-  const form = kindOf(value, forms)
-  if (form.obstacle !== undefined) return { faults: [form.obstacle] }
+  if (!isRecord(value)) return { faults: [{ given: shape(value), allowed: clientWith(kinds) }] }
+  const kind = kindOf(value, kinds)
+  const { needed, optional, obstacle } = kind
+  if (obstacle !== undefined)
+    return { faults: [{ ...obstacle, field: markOf(kind), given: `for ${obstacle.given}` }] }
   const read: Record<string, unknown> = {}
   const faults: CredentialsFault[] = []
-  for (const [field, check] of Object.entries({ clientId: text, ...form.needed, ...form.optional })) {
+  for (const [field, check] of Object.entries({ clientId: text, ...needed, ...optional })) {
     const given = value[field]
-    if (given === undefined && field in form.optional) continue
+    if (given === undefined && field in optional) continue
     const fault = check(given)
     if (fault !== undefined) faults.push({ field, ...fault })
     read[field] = given
@@ -96,8 +101,8 @@ export function readClient(
 }
 
 /** Returns what a client may be, for a message. */
-export function clientWith(forms: readonly CredentialsForm[]): string {
-  return `an object with ${forms.map((form) => fieldsOf(form).join(', ')).join('; or with ')}`
+export function clientWith(kinds: CredentialsKinds): string {
+  return `an object with ${kinds.map((kind) => fieldsOf(kind).join(', ')).join('; or with ')}`
 }
 
 /**

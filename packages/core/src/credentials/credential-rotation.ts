@@ -1,13 +1,10 @@
-import { askProvider } from './ask-provider.ts'
-import { type ClientForm, keyOf } from './client.ts'
-import {
-  type ClientCredentials,
-  type CredentialsContext,
-  type CredentialsSource,
-  unavailable,
-} from './credentials.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
-import type { Emit } from '../events.ts'
+import type { Emit, RenewalReason } from '../events.ts'
+import { withTimeLimit } from '../time/timers.ts'
+import { askProvider } from './ask-provider.ts'
+import type { CheckedCredentials } from './check-credentials.ts'
+import { type CredentialsKinds, keyOf } from './client.ts'
+import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
 import { mayBeAboutClient, refusalMemory, refusalSpan } from './refused-client.ts'
 import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
@@ -15,13 +12,11 @@ import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 const mostRefusedLists = 8
 
 /** Credentials of one issuer, and how they are sent. */
-interface RotationOptions {
+interface RotationOptions extends SecretLifetime {
   /** Name of the issuer. */
   readonly issuer: string
-  readonly credentials: CredentialsSource<ClientCredentials>
-  readonly form: ClientForm
-  readonly lifetime: SecretLifetime
-  readonly emit: Emit
+  readonly credentials: CheckedCredentials
+  readonly proofs: CredentialsKinds
 }
 
 /** A client of the credentials, and what the issuer said to it last; `undefined` if it was not asked with it. */
@@ -36,10 +31,12 @@ export type CredentialRotation = ReturnType<typeof credentialRotation>
  * Decides with which credentials an issuer is asked: first those that worked last, and none that were refused in the
  * last 30 s. When all are refused, the provider is asked again at once.
  */
-export function credentialRotation({ issuer, credentials, form, lifetime, emit }: RotationOptions) {
-  const expiry = secretExpiry(issuer, lifetime, emit)
-  if (typeof credentials !== 'function') expiry.watch([credentials].flat()[0])
-  const mayChange = typeof credentials === 'function'
+export function credentialRotation(
+  { issuer, credentials: { initial, provider }, proofs, secretLifetime, notices }: RotationOptions,
+  emit: Emit,
+) {
+  const expiry = secretExpiry(issuer, { secretLifetime, notices }, emit)
+  if (provider === undefined) expiry.watch(initial[0])
   /** By client, on the monotonic clock. */
   const refusedUntil = new Map<string, number>()
   /** By list of clients that were refused, on the monotonic clock. */
@@ -48,13 +45,12 @@ export function credentialRotation({ issuer, credentials, form, lifetime, emit }
   let lastRefusal: TokenlaneError | undefined
 
   /** Returns the clients of the credentials in their order. */
-  async function given(
+  async function clientsNow(
     reason: CredentialsContext['reason'],
-    signal: AbortSignal,
+    timeLimit: number,
   ): Promise<readonly ClientCredentials[]> {
-    return typeof credentials === 'function'
-      ? askProvider(credentials, { issuer, form }, reason, signal)
-      : [credentials].flat()
+    if (provider === undefined) return initial
+    return withTimeLimit(timeLimit, (signal) => askProvider(provider, issuer, proofs, { reason, signal }))
   }
 
   function forgetOldRefusals(): void {
@@ -73,40 +69,30 @@ export function credentialRotation({ issuer, credentials, form, lifetime, emit }
   }
 
   return {
-    /** Whether the credentials can differ from a moment ago, so that a refusal may be out of date. */
-    mayChange: (): boolean => mayChange,
-
     /** Returns the days until the secret in use must be rotated; gives due notices on the way. */
     daysLeft: (): number | undefined => expiry.daysLeft(),
-
-    /** Returns the clients that are known before a provider is asked: it may have read them when it was checked. */
-    initial(): readonly ClientCredentials[] {
-      if (typeof credentials !== 'function') return [credentials].flat()
-      const check = credentials.check as ((...form: readonly unknown[]) => unknown) | undefined
-      const read = check?.(form.method, form)
-      return Array.isArray(read) ? (read as ClientCredentials[]) : []
-    },
 
     /**
      * Calls `request` with one client after the other until one is not refused.
      *
+     * @param timeLimit returns how long a provider may take, in milliseconds.
      * @throws TokenlaneError the last refusal if all were refused, now or in the last 30 s, `CREDENTIALS_UNAVAILABLE`,
      * or at once what `request` throws for another reason.
      */
     async use<T>(
       request: (client: ClientCredentials) => Promise<T>,
-      reason: 'startup' | 'renewal',
-      signal: () => AbortSignal,
+      reason: RenewalReason,
+      timeLimit: () => number,
     ): Promise<T> {
       let refusal: TokenlaneError | undefined
       let unproven: TokenlaneError | undefined
-      for (const ask of mayChange ? [reason, 'rejected' as const] : [reason]) {
-        // nothing was refused just now, so there is nothing to ask again for
-        if (ask === 'rejected' && refusal === undefined) break
-        const clients = await given(ask, signal())
+      for (const ask of [reason === 'startup' ? reason : 'renewal', 'rejected'] as const) {
+        // what was refused just now may be out of date, if the credentials can change
+        if (ask === 'rejected' && (provider === undefined || refusal === undefined)) break
+        const clients = await clientsNow(ask, timeLimit())
         const isLast = (client: ClientCredentials): boolean => keyOf(client) === working
         const list = clients.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)))
-        if (mayChange) expiry.watch(list[0])
+        if (provider !== undefined) expiry.watch(list[0])
         forgetOldRefusals()
         if (listsRefusedUntil.length >= mostRefusedLists) break
         const refusedBefore = refusedUntil.size
@@ -145,11 +131,12 @@ export function credentialRotation({ issuer, credentials, form, lifetime, emit }
     /**
      * Returns every client of the credentials in their order, each once.
      *
+     * @param timeLimit how long a provider may take, in milliseconds.
      * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
      */
-    async known(signal: AbortSignal): Promise<readonly KnownClient[]> {
+    async known(timeLimit: number): Promise<readonly KnownClient[]> {
       const known = new Map<string, KnownClient>()
-      for (const client of await given('startup', signal)) {
+      for (const client of await clientsNow('startup', timeLimit)) {
         const key = keyOf(client)
         const refused = refusedUntil.has(key) ? 'refused' : undefined
         known.set(key, { client, outcome: key === working ? 'accepted' : refused })

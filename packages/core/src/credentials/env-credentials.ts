@@ -25,21 +25,23 @@ export function envCredentials(prefix: string): CredentialsProvider {
     `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
   const read = (field: string): string | undefined => textOf(globalThis.process?.env[nameOf(field)])
   return textProvider(
-    (form) => {
+    (kinds) => {
       if (!prefix) throw unreadable(`the prefix of \`envCredentials\` is ${shape(prefix)}`)
-      const found = clientsFromTexts(read, form)
+      const found = clientsFromTexts(read, kinds)
       if ('clients' in found) return found.clients
-      const lists = ['missing', 'empty'].flatMap((given) => {
-        const names = found.faults.filter((fault) => fault.given === given).map(({ field }) => nameOf(field))
-        const what = `${given === 'empty' ? 'Empty' : 'Missing'} environment variable${names.length > 1 ? 's' : ''}`
-        return names.length === 0 ? [] : [`${what}: ${names.join(', ')}`]
+      const lists = [
+        ['missing', 'Missing environment variable'],
+        ['empty', 'Empty environment variable'],
+      ].flatMap(([fault, what]) => {
+        const names = found.faults.filter(({ given }) => given === fault).map(({ field }) => nameOf(field))
+        return names.length === 0 ? [] : [`${what}${names.length > 1 ? 's' : ''}: ${names.join(', ')}`]
       })
       const others = found.faults
         .filter(({ given }) => given !== 'missing' && given !== 'empty')
         .map((fault) => `The environment variable ${nameOf(fault.field)} ${textFault(fault)}`)
       throw unreadable([...lists, ...others].join('; '))
     },
-    (form) => neededFields(read, form).map(nameOf).join(', '),
+    (kinds) => neededFields(read, kinds).map(nameOf).join(', '),
   )
 }
 

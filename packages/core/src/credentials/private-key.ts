@@ -1,5 +1,5 @@
 import { isRecord, shape } from '../options/check.ts'
-import { type Check, type CredentialsForm, date, isCryptoKey, text } from './client.ts'
+import { type CredentialsFault, type CredentialsKind, date, isCryptoKey, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
@@ -22,8 +22,9 @@ const parameters: Record<SigningAlgorithm, { name: string; hash?: string; namedC
 
 const signingAlgorithms = Object.keys(parameters)
 
-/** What the credentials of a client hold that signs assertions. */
-export const keyForm: CredentialsForm = {
+/** The credentials of a client that signs assertions. */
+export const keyKind: CredentialsKind = {
+  method: 'private_key_jwt',
   proof: 'key',
   needed: {
     privateKey: (value) =>
@@ -40,8 +41,9 @@ export const keyForm: CredentialsForm = {
   renewed: ['privateKey', 'keyId'],
 }
 
-/** What the credentials of a client hold that shows a certificate. */
-export const certificateForm: CredentialsForm = {
+/** The credentials of a client that shows a certificate. */
+export const certificateKind: CredentialsKind = {
+  method: 'tls_client_auth',
   proof: 'certificate',
   needed: {
     certificate: (value) => pemFault(value, 'CERTIFICATE'),
@@ -122,7 +124,7 @@ function derOf(pem: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0))
 }
 
-function pemFault(value: unknown, label: string): ReturnType<Check> {
+function pemFault(value: unknown, label: string): CredentialsFault | undefined {
   const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
   const allowed = `PEM text that begins with -----BEGIN ${name}-----`
   if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }

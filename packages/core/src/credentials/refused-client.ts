@@ -1,4 +1,4 @@
-import type { TokenlaneError, TokenlaneErrorDetails } from '../errors.ts'
+import type { TokenlaneError } from '../errors.ts'
 
 /** How long a refusal is remembered, in milliseconds. */
 export const refusalMemory = 30_000
@@ -18,9 +18,6 @@ export const aboutRequest: ReadonlySet<string> = new Set([
 ])
 
 /** Returns whether an error is a refusal that may be about the client, so that another client may not be refused. */
-export function mayBeAboutClient({
-  code,
-  oauthError = '',
-}: Pick<TokenlaneError, 'code'> & Pick<TokenlaneErrorDetails, 'oauthError'>): boolean {
+export function mayBeAboutClient({ code, oauthError = '' }: TokenlaneError): boolean {
   return code === 'TOKEN_REQUEST_REFUSED' && !aboutRequest.has(oauthError)
 }

@@ -13,7 +13,7 @@ afterEach(() => vi.useRealTimers())
 
 const watching = (
   watched: Credentials = credentials,
-  lifetime: SecretLifetime = { lifetime: 365, notices: [10, 5] },
+  lifetime: SecretLifetime = { secretLifetime: 365, notices: [10, 5] },
 ): { clock: ReturnType<typeof secretExpiry>; thresholds: () => [number, number][] } => {
   const events: TokenlaneEvent[] = []
   const clock = secretExpiry('general', lifetime, (event) => events.push(event))
@@ -59,7 +59,7 @@ test('going back and forth between two secrets while one is rotated repeats no n
 })
 
 test('a secret of another lifetime has its own notices, in any order', () => {
-  const { clock, thresholds } = watching(credentials, { lifetime: 180, notices: [1, 30] })
+  const { clock, thresholds } = watching(credentials, { secretLifetime: 180, notices: [1, 30] })
   expect(clock.daysLeft()).toBe(180)
   for (const [left, told] of [
     [30.5, []],

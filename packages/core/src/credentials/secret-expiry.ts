@@ -5,7 +5,7 @@ const day = 86_400_000
 
 /** How long a secret lives, and when to give notice of its end; in days. */
 export interface SecretLifetime {
-  readonly lifetime: number
+  readonly secretLifetime: number
   /** Days before the end. */
   readonly notices: readonly number[]
 }
@@ -14,7 +14,7 @@ export interface SecretLifetime {
  * Follows the lifetime of the secret in use: how many days are left, and a notice once at each of some days and at the
  * end.
  */
-export function secretExpiry(issuer: string, { lifetime, notices }: SecretLifetime, emit: Emit) {
+export function secretExpiry(issuer: string, { secretLifetime, notices }: SecretLifetime, emit: Emit) {
   let watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
   const noticed = new Map<string, number>()
@@ -23,7 +23,7 @@ export function secretExpiry(issuer: string, { lifetime, notices }: SecretLifeti
   function daysLeft(): number | undefined {
     const { clientId, secretIssuedAt: issuedAt } = watched ?? {}
     if (clientId === undefined || issuedAt === undefined) return undefined
-    const left = issuedAt.getTime() + lifetime * day - Date.now()
+    const left = issuedAt.getTime() + secretLifetime * day - Date.now()
     const days = Math.max(0, Math.ceil(left / day))
     const threshold = Math.min(...[0, ...notices].filter((notice) => left <= notice * day))
     // two secrets of a client that were issued at once end at once

@@ -1,45 +1,17 @@
 import {
-  type ClientForm,
+  type CalledProvider,
   type CredentialsFault,
-  type CredentialsForm,
+  type CredentialsKind,
+  type CredentialsKinds,
   fieldsOf,
   markOf,
   readClient,
-  secretForm,
+  secretKind,
 } from './client.ts'
-import type {
-  ClientAuthenticationMethod,
-  ClientCredentials,
-  Credentials,
-  CredentialsProvider,
-} from './credentials.ts'
+import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
 
 /** Returns the text of a field without white space around it, `undefined` where it is missing. */
 type ReadText = (field: string) => string | undefined
-
-/** Returns the fields that the clients need, in the order in which an operator looks for them. */
-export function neededFields(read: ReadText, form: ClientForm): readonly string[] {
-  return ['clientId', ...new Set(kindsIn(read, form).flatMap(renewedFields))]
-}
-
-/** Returns the kinds of credentials of which there are texts; the first kind where there are none. */
-function kindsIn(read: ReadText, { forms }: ClientForm): readonly CredentialsForm[] {
-  const taken = new Set<string>()
-  const found = forms.filter((kind) => {
-    const fields = kind.inText ?? kind
-    const isThere = !taken.has(markOf(fields)) && Boolean(read(markOf(fields)))
-    // a certificate's key is not one that signs
-    if (isThere) for (const field of Object.keys(fields.needed)) taken.add(field)
-    return isThere
-  })
-  return found.length > 0 ? found : forms.slice(0, 1)
-}
-
-/** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
-function renewedFields(kind: CredentialsForm): readonly string[] {
-  const { needed, renewed = Object.keys(needed) } = kind.inText ?? kind
-  return renewed
-}
 
 /**
  * Returns a provider that reads texts, and whose credentials `createTokenManager` checks at once.
@@ -48,21 +20,42 @@ function renewedFields(kind: CredentialsForm): readonly string[] {
  * @param readsFrom names where it reads them, for tools.
  */
 export function textProvider(
-  read: (form: ClientForm) => readonly ClientCredentials[],
-  readsFrom: (form: ClientForm) => string,
+  read: (kinds: CredentialsKinds) => readonly ClientCredentials[],
+  readsFrom: (kinds: CredentialsKinds) => string,
 ): CredentialsProvider {
-  const checked = new Map<string, ClientForm>()
-  const formOf = (method: ClientAuthenticationMethod = 'client_secret_post'): ClientForm =>
-    checked.get(method) ?? { method, forms: [secretForm] }
-  const provide: CredentialsProvider = ({ clientAuthentication }) =>
-    read(formOf(clientAuthentication)) as readonly Credentials[]
-  return Object.assign(provide, {
-    check(method: ClientAuthenticationMethod, form = formOf(method)) {
-      checked.set(method, form)
-      return read(form)
+  const ofSecrets: CredentialsKinds = [secretKind]
+  const provider: CalledProvider = Object.assign(
+    ({ kinds = ofSecrets }: { readonly kinds?: CredentialsKinds }) => read(kinds),
+    {
+      check: (_: string, kinds = ofSecrets) => read(kinds),
+      readsFrom: (_: string, kinds = ofSecrets) => readsFrom(kinds),
     },
-    readsFrom: (method: ClientAuthenticationMethod) => readsFrom(formOf(method)),
+  )
+  return provider as CredentialsProvider
+}
+
+/** Returns the fields that the clients need, in the order in which an operator looks for them. */
+export function neededFields(read: ReadText, kinds: CredentialsKinds): readonly string[] {
+  return ['clientId', ...new Set(kindsIn(read, kinds).flatMap(renewedFields))]
+}
+
+/** Returns the kinds of credentials of which there are texts; the first kind where there are none. */
+function kindsIn(read: ReadText, kinds: CredentialsKinds): readonly CredentialsKind[] {
+  const taken = new Set<string>()
+  const found = kinds.filter((kind) => {
+    const fields = kind.inText ?? kind
+    const isThere = !taken.has(markOf(fields)) && Boolean(read(markOf(fields)))
+    // a certificate's key is not one that signs
+    if (isThere) for (const field of Object.keys(fields.needed)) taken.add(field)
+    return isThere
   })
+  return found.length > 0 ? found : kinds.slice(0, 1)
+}
+
+/** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
+function renewedFields(kind: CredentialsKind): readonly string[] {
+  const { needed, renewed = Object.keys(needed) } = kind.inText ?? kind
+  return renewed
 }
 
 /**
@@ -71,15 +64,15 @@ export function textProvider(
  */
 export function clientsFromTexts(
   read: ReadText,
-  form: ClientForm,
+  kinds: CredentialsKinds,
 ): { readonly clients: readonly ClientCredentials[] } | { readonly faults: readonly CredentialsFault[] } {
   const clients: ClientCredentials[] = []
   const faults = new Map<string, CredentialsFault>()
-  for (const kind of kindsIn(read, form)) {
+  for (const kind of kindsIn(read, kinds)) {
     const fields = kind.inText ?? kind
     const renewed = renewedFields(kind)
     for (const suffix of read(`${markOf(fields)}Next`) ? ['', 'Next'] : ['']) {
-      const named = (field = ''): string => (renewed.includes(field) ? field + suffix : field)
+      const named = (field: string): string => (renewed.includes(field) ? field + suffix : field)
       const texts = fieldsOf(fields)
         .filter((field) => suffix === '' || field !== 'secretIssuedAt')
         .map((field) => {
@@ -89,8 +82,8 @@ export function clientsFromTexts(
       const one = clientInTexts(Object.fromEntries(texts), kind)
       if ('client' in one) clients.push(one.client)
       else
-        for (const { field, given, allowed } of one.faults)
-          faults.set(named(field), { field: named(field), given, allowed })
+        for (const { field = '', ...fault } of one.faults)
+          faults.set(named(field), { field: named(field), ...fault })
     }
   }
   return faults.size > 0 ? { faults: [...faults.values()] } : { clients }
@@ -99,12 +92,11 @@ export function clientsFromTexts(
 /** Returns the client of one kind in fields that hold texts. */
 export function clientInTexts(
   texts: Readonly<Record<string, unknown>>,
-  kind: CredentialsForm,
+  kind: CredentialsKind,
 ): ReturnType<typeof readClient> {
   const fields = kind.inText?.credentials(texts) ?? texts
   const { secretIssuedAt: text } = fields
-  const withDate = text === undefined ? fields : { ...fields, secretIssuedAt: parseIsoDate(text) }
-  return readClient(withDate, { forms: [kind] })
+  return readClient(text === undefined ? fields : { ...fields, secretIssuedAt: parseIsoDate(text) }, [kind])
 }
 
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/

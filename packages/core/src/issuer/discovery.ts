@@ -1,60 +1,54 @@
 import { type AuthorizationServer, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { failure, type IssuerRequest } from './issuer-failure.ts'
+import { failure } from './issuer-failure.ts'
 import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
 import { membersOf } from './issuer-words.ts'
+import type { IssuerRequest } from './protocol.ts'
 
-interface DiscoveredServer {
+/** A request to a server whose metadata names the URL. */
+type Request = Omit<IssuerRequest, 'url'>
+
+/** Keeps the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4). */
+export class DiscoveredServer {
+  readonly #issuer: URL
+  readonly #option: string
+  #found: AuthorizationServer | undefined
+  #isOutdated = false
+
+  /** @param option names the URL in messages. */
+  constructor(issuer: URL, option: string) {
+    this.#issuer = issuer
+    this.#option = option
+  }
+
   /**
    * Returns the metadata, fetched at the first call.
    *
    * @throws TokenlaneError what kept it from being fetched.
    */
-  get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer>
+  async get(request: Request): Promise<AuthorizationServer> {
+    if (this.#found !== undefined && !this.#isOutdated) return this.#found
+    try {
+      this.#found = await fetchMetadata({ ...request, url: this.#issuer }, this.#option)
+      this.#isOutdated = false
+    } catch (error) {
+      // the metadata of before is better than none
+      if (this.#found === undefined) throw error
+    }
+    return this.#found
+  }
 
   /**
    * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
    * Where it cannot be fetched, the next call of `get` tries again.
    */
-  renew(
-    request: Omit<IssuerRequest, 'url'>,
-    outdated: AuthorizationServer,
-  ): Promise<AuthorizationServer | undefined>
-}
-
-/**
- * Keeps the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4).
- *
- * @param option names the URL in messages.
- */
-export function discoveredServer(issuer: URL, option: string): DiscoveredServer {
-  let found: AuthorizationServer | undefined
-  let isOutdated = false
-
-  async function get(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer> {
-    if (found !== undefined && !isOutdated) return found
-    try {
-      found = await fetchMetadata({ ...request, url: issuer }, option)
-      isOutdated = false
-    } catch (error) {
-      // the metadata of before is better than none
-      if (found === undefined) throw error
-    }
-    return found
-  }
-
-  async function renew(
-    request: Omit<IssuerRequest, 'url'>,
-    outdated: AuthorizationServer,
-  ): Promise<AuthorizationServer | undefined> {
-    isOutdated = true
+  async renew(request: Request, outdated: AuthorizationServer): Promise<AuthorizationServer | undefined> {
+    this.#isOutdated = true
     if (request.signal.aborted) return undefined
-    const current = await get(request)
+    const current = await this.get(request)
     return JSON.stringify(current) === JSON.stringify(outdated) ? undefined : current
   }
-
-  return { get, renew }
 }
 
 async function fetchMetadata(request: IssuerRequest, option: string): Promise<AuthorizationServer> {
@@ -96,8 +90,11 @@ function withoutMetadata(
   const reason = passing
     ? `responded with status ${status} when asked for its metadata`
     : `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
-  const definite = passing ? undefined : true
-  return failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite })
+  return failure(request, 'TOKEN_REQUEST_FAILED', reason, {
+    status,
+    retryAfter,
+    definite: passing ? undefined : true,
+  })
 }
 
 /** Says which issuer the metadata describes: another server, or another spelling of this one (RFC 8414 §3.3). */

@@ -1,10 +1,9 @@
-import { assertionFile } from '../credentials/assertion-file.ts'
 import { askFunction } from '../credentials/ask-provider.ts'
-import { type CredentialsForm, text } from '../credentials/client.ts'
+import { text } from '../credentials/client.ts'
 import { type AssertionCredentials, unavailable } from '../credentials/credentials.ts'
-import { readJwt } from '../credentials/jwt.ts'
+import { assertionFile } from '../credentials/text-file.ts'
 import { printable } from '../foreign-text.ts'
-import { shape } from '../options/check.ts'
+import { isRecord, shape } from '../options/check.ts'
 import type { AskedServer, ClientProof } from './protocol.ts'
 
 const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
@@ -14,8 +13,9 @@ const allowedType = {
   allowed: "'jwt-bearer', 'jwt-spiffe', another client_assertion_type name, or a full URN",
 }
 
-/** What the credentials of a client hold that gets its assertions from outside. */
-const assertionForm: CredentialsForm = {
+/** An assertion from outside (RFC 7521 §4.2), asked for anew in each token request. */
+export const givenAssertion: ClientProof = {
+  method: 'private_key_jwt',
   proof: 'assertion',
   needed: {
     assertion: (value) =>
@@ -38,12 +38,6 @@ const assertionForm: CredentialsForm = {
       assertion: typeof path === 'string' && path !== '' ? assertionFile(path) : path,
     }),
   },
-}
-
-/** An assertion from outside (RFC 7521 §4.2), asked for anew in each token request. */
-export const givenAssertion: ClientProof = {
-  method: 'private_key_jwt',
-  form: assertionForm,
   async prove(client, server, { issuer, signal }) {
     const { assertion, assertionType: type = 'jwt-bearer' } = client as AssertionCredentials
     const context = { audience: server.audience ?? '', signal }
@@ -62,28 +56,45 @@ export const givenAssertion: ClientProof = {
   },
 }
 
-/** Returns what the server would refuse an assertion for, as far as that can be read without a key. */
+/** Returns what the server would refuse an assertion for, as far as that can be read without a key (RFC 7519 §4.1). */
 function faultOf(
   given: string,
   type: string,
   { audience = '', metadata, url, clock }: AskedServer,
 ): { readonly reason: string; readonly definite?: boolean } | undefined {
   if (!/^(?:urn:.*:)?jwt-/.test(type)) return undefined
-  const claims = readJwt(given)
+  const parts = given.split('.')
+  const isJwt = objectIn(parts[0]) !== undefined
+  // encrypted: only the server reads it (RFC 7516 §7.1)
+  if (isJwt && parts.length === 5) return undefined
+  const claims = isJwt && parts.length === 3 ? objectIn(parts[1]) : undefined
   // a file that is just being written
   if (claims === undefined) return { reason: 'is not a JWT' }
-  if (claims === 'encrypted') return undefined
-  const { aud, expiresAt } = claims
+  const { exp, aud } = claims
   const now = Date.now() + (clock?.ahead ?? 0) * 1_000
-  if (expiresAt !== undefined && expiresAt <= now)
+  if (typeof exp === 'number' && exp * 1_000 <= now)
     return {
-      reason: `expired at ${timeOf(expiresAt)} (now ${timeOf(now)}): is whatever renews it running, and is this machine's clock right?`,
+      reason: `expired at ${timeOf(exp * 1_000)} (now ${timeOf(now)}): is whatever renews it running, and is this machine's clock right?`,
     }
+  const named = [aud].flat().filter((one) => typeof one === 'string')
   const accepted = new Set([audience, metadata.issuer, metadata.token_endpoint, url.href])
-  if (aud.length === 0 || aud.some((one) => accepted.has(one))) return undefined
+  if (named.length === 0 || named.some((one) => accepted.has(one))) return undefined
   return {
-    reason: `has the wrong audience (${printable(aud.join(', '))}): request it for ${printable(audience)}, or set \`assertionAudience\``,
+    reason: `has the wrong audience (${printable(named.join(', '))}): request it for ${printable(audience)}, or set \`assertionAudience\``,
     definite: true,
+  }
+}
+
+/** Returns the JSON object in a part of a JWT. */
+function objectIn(part = ''): Readonly<Record<string, unknown>> | undefined {
+  if (!/^[\w-]+$/.test(part)) return undefined
+  try {
+    const binary = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isRecord(value) && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
   }
 }
 

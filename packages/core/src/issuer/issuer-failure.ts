@@ -1,19 +1,7 @@
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { environmentProxy } from '../tls/proxy.ts'
-
-/** One request to an issuer: where it goes, what sends it, and what no message may quote. */
-export interface IssuerRequest {
-  /** Name of the issuer. */
-  readonly issuer: string
-  readonly url: URL
-  /** `undefined` for the runtime's `fetch` at the time of the request. */
-  readonly fetch: typeof globalThis.fetch | undefined
-  readonly secrets: readonly string[]
-  readonly signal: AbortSignal
-  /** Called with every URL just before it is asked. */
-  readonly beforeRequest?: ((url: URL) => void) | undefined
-}
+import type { IssuerRequest } from './protocol.ts'
 
 /** Returns the error of a request to an issuer; `reason` goes on after its name and URL, without the query. */
 export function failure(
@@ -44,10 +32,10 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   if (code === undefined) {
     const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
     // `fetch` refused to connect to the port
-    const isBlocked = cause?.message === 'bad port'
-    const why = `: \`fetch\` blocks port ${url.port || '443'} (WHATWG Fetch, "bad port"): is the URL right?`
-    const reason = `could not be reached${isBlocked ? why : ''}`
-    return failure(request, 'TOKEN_REQUEST_FAILED', reason, isBlocked ? definite : details)
+    if (cause?.message !== 'bad port')
+      return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
+    const why = `\`fetch\` blocks port ${url.port} (WHATWG Fetch, "bad port"): is the URL right?`
+    return failure(request, 'TOKEN_REQUEST_FAILED', `could not be reached: ${why}`, definite)
   }
   if (tlsTooOld.test(code))
     return failure(request, 'INSECURE_TRANSPORT', `does not support TLS 1.2 or later (${code})`, definite)
@@ -94,8 +82,7 @@ function innermostOf(error: unknown, secrets: readonly string[]): Innermost {
   for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
     const { code, message, cause, errors } = inner as Record<string, unknown>
     const [, tunnelStatus] = /^Proxy response \((\d{3})\)/.exec(String(message)) ?? []
-    if (typeof code === 'string' && isWord(code, secrets))
-      found = { code, peer: peerOf(inner, secrets), tunnelStatus }
+    if (isWord(code, secrets)) found = { code, peer: peerOf(inner, secrets), tunnelStatus }
     // one host of several addresses
     inner = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined)
   }
@@ -104,8 +91,8 @@ function innermostOf(error: unknown, secrets: readonly string[]): Innermost {
 
 function peerOf(error: object, secrets: readonly string[]): string | undefined {
   const { address, port, hostname } = error as Record<string, unknown>
-  if (typeof hostname === 'string' && isWord(hostname, secrets)) return hostname
-  if (typeof address !== 'string' || typeof port !== 'number' || !isWord(address, secrets)) return undefined
+  if (isWord(hostname, secrets)) return hostname
+  if (!isWord(address, secrets) || typeof port !== 'number') return undefined
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
@@ -121,12 +108,19 @@ function wayOf({ peer, tunnelStatus }: Innermost, { url, fetch }: IssuerRequest)
 
 /** Name, code and peer only: a transport's own error may hold the request, and that holds the secret. */
 function bareCause(error: unknown, { code, peer }: Innermost, secrets: readonly string[]): Error {
-  const name = error instanceof Error && isWord(error.name, secrets) ? error.name : 'Error'
+  const { name } = (error ?? {}) as { readonly name?: unknown }
   const message = [code ?? 'unknown transport error', peer].filter(Boolean).join(' ')
-  return Object.assign(new Error(message), { name, ...(code && { code }) })
+  return Object.assign(new Error(message), {
+    name: isWord(name, secrets) ? name : 'Error',
+    ...(code && { code }),
+  })
 }
 
 /** Whether text may be printed: an error of the application's own `fetch` may hold a secret in any field. */
-function isWord(text: string, secrets: readonly string[]): boolean {
-  return /^[\w.:-]{1,64}$/.test(text) && !secrets.some((secret) => text.includes(secret))
+function isWord(text: unknown, secrets: readonly string[]): text is string {
+  return (
+    typeof text === 'string' &&
+    /^[\w.:-]{1,64}$/.test(text) &&
+    !secrets.some((secret) => text.includes(secret))
+  )
 }

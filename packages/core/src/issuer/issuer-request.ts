@@ -7,10 +7,8 @@ import {
 import { abortable } from '../time/abortable.ts'
 import { parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
-import { failure, type IssuerRequest, transportFailure, unusedProxy } from './issuer-failure.ts'
-
-/** A field that a request sends, in its form or its header. */
-type SentField = readonly [name: string, value: string]
+import { failure, transportFailure, unusedProxy } from './issuer-failure.ts'
+import type { FormField, IssuerRequest } from './protocol.ts'
 
 /** A response of the issuer, read as a whole. */
 export interface IssuerResponse {
@@ -23,8 +21,8 @@ export interface IssuerResponse {
   readonly date: number | undefined
   /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
   readonly isBearer: boolean
-  /** What the issuer got, so that no message repeats what it sends back of it. */
-  readonly sent: readonly SentField[]
+  /** What the issuer got in form and header, so that no message repeats what it sends back of it. */
+  readonly sent: readonly FormField[]
 }
 
 /** A token response is a few KiB, and so is metadata. */
@@ -46,7 +44,7 @@ export async function askServer(
   const fault = url.protocol === 'https:' ? faultOfProcess() : undefined
   if (fault !== undefined)
     throw failure(request, 'INSECURE_TRANSPORT', `was not contacted: ${fault}`, { definite: true })
-  const sent: SentField[] = []
+  const sent: FormField[] = []
   try {
     const response = send({
       signal,
@@ -54,7 +52,7 @@ export async function askServer(
       [allowInsecureRequests]: true,
       // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch](to, init) {
-        beforeRequest?.(new URL(to))
+        beforeRequest(new URL(to))
         sent.push(...sentFields(init))
         return uncached(fetch)(to, init)
       },
@@ -79,7 +77,7 @@ export function asJson({ status, body }: IssuerResponse): Response {
   return new Response(empty ? null : body, { status, headers: { 'content-type': 'application/json' } })
 }
 
-function sentFields({ headers, body }: CustomFetchOptions<string, URLSearchParams | undefined>): SentField[] {
+function sentFields({ headers, body }: CustomFetchOptions<string, URLSearchParams | undefined>): FormField[] {
   const [, credentials] = headers['authorization']?.split(' ') ?? []
   return [...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : [])]
 }

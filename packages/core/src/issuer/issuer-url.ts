@@ -1,33 +1,37 @@
 import { refuse } from '../options/check.ts'
 import { type ReadUrl, withoutLastSlash } from '../options/urls.ts'
-import { type Description, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
+import { type Description, optional, type Reader, text } from '../options/reader.ts'
 import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
 
-/** The options that say where a server is, as they are read: all but one of the URLs are `undefined`. */
-export type UrlOptions = ReadAs<
-  Pick<IssuerOptions, 'authUrl' | 'tokenPath' | 'tokenEndpoint' | 'issuer'>,
-  {
-    authUrl: URL | undefined
-    tokenPath: string | undefined
-    tokenEndpoint: URL | undefined
-    issuer: URL | undefined
-  }
->
+type Given = Readonly<Record<string, unknown>>
+
+/** The options that say where a server is, as they are read. */
+export type UrlOptions = {
+  readonly [Name in keyof Pick<IssuerOptions, 'authUrl' | 'tokenPath' | 'tokenEndpoint' | 'issuer'>]-?:
+    | (Name extends 'tokenPath' ? string : URL)
+    | undefined
+}
+
+/** Returns the name of the option that names the URL. */
+export function urlOptionOf(given: Given): 'authUrl' | 'issuer' | 'tokenEndpoint' {
+  if ('tokenPath' in given) return 'authUrl'
+  return given['issuer'] === undefined ? 'tokenEndpoint' : 'issuer'
+}
 
 /** Returns how the options are read that say where a server is: those that go together, and no others. */
 export function describeUrl(
-  given: Readonly<Record<string, unknown>>,
+  given: Given,
   readUrl: ReadUrl,
   mayDiscover: boolean,
 ): Partial<Description<UrlOptions>> {
-  const { tokenPath, issuer, allowInsecureLoopback } = given
-  const url: Reader<URL> = (value, option) => readUrl(value, option, allowInsecureLoopback === true)
-  if (Object.hasOwn(given, 'tokenPath'))
+  const url: Reader<URL> = (value, option) => readUrl(value, option, given['allowInsecureLoopback'] === true)
+  const urlOption = urlOptionOf(given)
+  if (urlOption === 'authUrl')
     return {
-      authUrl: (value, option) => below(url(value, option), option, tokenPath),
+      authUrl: (value, option) => below(url(value, option), option, given['tokenPath']),
       tokenPath: readTokenPath,
     }
-  if (issuer === undefined) return { tokenEndpoint: url, issuer: optional(url) }
+  if (urlOption === 'tokenEndpoint') return { tokenEndpoint: url, issuer: optional(url) }
   return {
     tokenEndpoint: optional((_, option) => refuse(option, 'given together with `issuer`', 'one of the two')),
     issuer: mayDiscover ? url : refuseIssuer,
@@ -61,11 +65,11 @@ function below(url: URL, option: string, tokenPath: unknown): URL {
 }
 
 /**
- * Returns the most likely mistake where no token endpoint is at that path, as a question: each issuer of the service has
- * a server and a path of its own. Empty where none is likely.
+ * Returns the most likely mistake where no token endpoint is at that path, to end a sentence: each issuer of the service
+ * has a server and a path of its own. Empty where none is likely.
  */
 export function mistakeOf(tokenPath: string | undefined): string {
-  if (tokenPath === generalPath) return `is it the weblink issuer's, whose path is ${weblinkPath}?`
-  if (tokenPath === weblinkPath) return `is it the general issuer's, whose path is ${generalPath}?`
+  if (tokenPath === generalPath) return `; is it the weblink issuer's, whose path is ${weblinkPath}?`
+  if (tokenPath === weblinkPath) return `; is it the general issuer's, whose path is ${generalPath}?`
   return ''
 }

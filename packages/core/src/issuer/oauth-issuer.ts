@@ -2,11 +2,17 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
 import { isTokenlaneError } from '../errors.ts'
 import { optional, text } from '../options/reader.ts'
-import { discoveredServer } from './discovery.ts'
+import { DiscoveredServer } from './discovery.ts'
 import type { IssuerOptions } from './issuer-options.ts'
-import { type AskedIssuer, type Asking, type IssuerClock, knownServer, speaking } from './protocol.ts'
 import { oauthProofs } from './proofs.ts'
-import type { IssuedToken } from './token-response.ts'
+import {
+  type Asking,
+  type IssuedToken,
+  type IssuerClock,
+  knownServer,
+  speaking,
+  type TokenEndpoint,
+} from './protocol.ts'
 
 /**
  * Returns the options of any OAuth 2.0 authorization server that issues tokens for client credentials (RFC 6749 §4.4).
@@ -33,8 +39,8 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
  * Returns how a server is asked whose metadata and clock count: where they show why a token request failed, another one
  * follows.
  */
-function oauthAsking({ url, isDiscovered, option, assertionAudience }: AskedIssuer): Asking {
-  const server = isDiscovered ? discoveredServer(url, option) : undefined
+function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndpoint): Asking {
+  const server = isDiscovered ? new DiscoveredServer(url, option) : undefined
   const clock: IssuerClock = { ahead: 0, date: undefined }
   return async (request, ask, proof) => {
     /** Asks once, and once more if a proof was refused whose times do not fit the issuer's clock (RFC 7523 §3). */
@@ -90,6 +96,7 @@ function mismatchOf(
   { token_endpoint_auth_methods_supported: allowed }: AuthorizationServer,
 ): string | undefined {
   if (!Array.isArray(allowed) || allowed.includes(method)) return undefined
-  const known = [...new Set(oauthProofs.map((proof) => proof.method))].filter((one) => allowed.includes(one))
+  const methods = oauthProofs(false).map((proof) => proof.method)
+  const known = [...new Set(methods)].filter((one) => allowed.includes(one))
   return `; its metadata allows ${known.join(', ') || 'other methods'}, but \`clientAuthentication\` is ${method}`
 }

@@ -5,15 +5,15 @@ import {
   type PrivateKeyCredentials,
   unavailable,
 } from '../credentials/credentials.ts'
-import { certificateForm, keyForm, type SigningKey, signingKey } from '../credentials/private-key.ts'
+import { certificateKind, keyKind, type SigningKey, signingKey } from '../credentials/private-key.ts'
 import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
 import { givenAssertion } from './given-assertion.ts'
-import { type AskedServer, type ClientProof, secretInForm } from './protocol.ts'
+import { type AskedServer, type ClientProof, type ClientProofs, secretInForm } from './protocol.ts'
 
 /** The secret in the `Authorization` header (RFC 6749 §2.3.1). */
 const secretInHeader: ClientProof = {
+  ...secretInForm,
   method: 'client_secret_basic',
-  form: secretInForm.form,
   prove(client): ClientAuth {
     const { clientId, clientSecret } = client as Credentials
     const credentials = `Basic ${btoa(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`)}`
@@ -35,8 +35,7 @@ function formEncoded(text: string): string {
 
 /** A signed assertion (RFC 7523 §2.2), with a new `jti` each time. */
 const signedAssertion: ClientProof = {
-  method: 'private_key_jwt',
-  form: keyForm,
+  ...keyKind,
   isTimed: true,
   async prove(client, server, { issuer }) {
     const { keyId, ...credentials } = client as PrivateKeyCredentials
@@ -61,24 +60,25 @@ function isEdDsa({ key, algorithm }: SigningKey, { metadata }: AskedServer): boo
 }
 
 /** A TLS certificate (RFC 8705 §2). */
-const clientCertificate: ClientProof = {
-  method: 'tls_client_auth',
-  form: certificateForm,
-  prove: () => TlsClientAuth(),
-  fetchOf: (client) => certificateFetch(client as CertificateCredentials),
-  obstacle(ownFetch) {
-    const fetchGiven = 'tls_client_auth, whose certificate the option `fetch` cannot present'
-    if (ownFetch) return { given: fetchGiven, allowed: 'tls_client_auth without `fetch`' }
-    const httpsMissing = 'tls_client_auth, which needs `node:https`, missing in this runtime'
-    return canSendCertificate() ? undefined : { given: httpsMissing, allowed: 'another method' }
-  },
+function clientCertificate(ownFetch: boolean): ClientProof {
+  const obstacle = ownFetch
+    ? {
+        given: 'tls_client_auth, whose certificate the option `fetch` cannot present',
+        allowed: 'tls_client_auth without `fetch`',
+      }
+    : {
+        given: 'tls_client_auth, which needs `node:https`, missing in this runtime',
+        allowed: 'another method',
+      }
+  return {
+    ...certificateKind,
+    prove: () => TlsClientAuth(),
+    fetchOf: (client) => certificateFetch(client as CertificateCredentials),
+    obstacle: ownFetch || !canSendCertificate() ? obstacle : undefined,
+  }
 }
 
-/** All ways in which a client can prove itself. A certificate comes before a key, since it has one, too. */
-export const oauthProofs: readonly ClientProof[] = [
-  secretInForm,
-  secretInHeader,
-  clientCertificate,
-  signedAssertion,
-  givenAssertion,
-]
+/** Returns all ways in which a client can prove itself. A certificate comes before a key, since it has one, too. */
+export function oauthProofs(ownFetch: boolean): ClientProofs {
+  return [secretInForm, secretInHeader, clientCertificate(ownFetch), signedAssertion, givenAssertion]
+}

@@ -1,33 +1,55 @@
 import { type AuthorizationServer, type ClientAuth, ClientSecretPost } from 'oauth4webapi'
-import { type CredentialsForm, kindOf, secretForm } from '../credentials/client.ts'
-import type {
-  CertificateCredentials,
-  ClientAuthenticationMethod,
-  ClientCredentials,
-  Credentials,
-} from '../credentials/credentials.ts'
-import type { Description } from '../options/reader.ts'
-import type { IssuerRequest } from './issuer-failure.ts'
-import type { IssuedToken } from './token-response.ts'
+import { type CredentialsKind, secretKind } from '../credentials/client.ts'
+import type { CertificateCredentials, ClientCredentials, Credentials } from '../credentials/credentials.ts'
+import type { Reader } from '../options/reader.ts'
 
 /** How an issuer is asked. A bundle carries only what its application's issuers need. */
 export interface IssuerProtocol {
-  /** How clients can prove themselves. */
-  readonly proofs: readonly ClientProof[]
+  /**
+   * Returns all ways in which a client can prove itself.
+   *
+   * @param ownFetch whether the manager has a `fetch` of the application's.
+   */
+  proofs(ownFetch: boolean): ClientProofs
   /** Returns how one issuer is asked. Without it, one request goes to the known token endpoint. */
-  readonly asking?: (issuer: AskedIssuer) => Asking
+  readonly asking?: (endpoint: TokenEndpoint) => Asking
   /** How the settings are read that only such issuers have. */
-  readonly settings?: Description<Pick<AskedIssuer, 'assertionAudience'>>
+  readonly settings?: { readonly assertionAudience: Reader<string | undefined> }
 }
 
-/** What a protocol knows of one issuer. */
-export interface AskedIssuer {
+/** Where and how one issuer is asked for a token. */
+export interface TokenEndpoint {
+  /** Name of the issuer. */
+  readonly issuer: string
   /** The token endpoint, or the issuer identifier of a server whose metadata names it. */
   readonly url: URL
   readonly isDiscovered: boolean
   /** The path of the option that names the URL. */
   readonly option: string
+  readonly credentialsOption: string
+  /** Of an issuer of the service, which only these paths show. */
+  readonly tokenPath: string | undefined
+  readonly protocol: IssuerProtocol
+  /** How its clients can prove themselves. */
+  readonly proofs: ClientProofs
   readonly assertionAudience?: string | undefined
+  /** `scope` and what else the form holds besides grant and client. */
+  readonly parameters: readonly FormField[]
+  /** The `fetch` to ask with; by default the runtime's at the time of the request. */
+  readonly fetch: typeof globalThis.fetch | undefined
+  /** Called with every URL of the issuer just before it is asked. */
+  readonly beforeRequest: (url: URL) => void
+  /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
+  readonly manager: object
+}
+
+/** A field of the form that a token request sends. */
+export type FormField = readonly [name: string, value: string]
+
+/** One request to an issuer: where it goes, what sends it, and what no message may quote. */
+export interface IssuerRequest extends Pick<TokenEndpoint, 'issuer' | 'url' | 'fetch' | 'beforeRequest'> {
+  readonly secrets: readonly string[]
+  readonly signal: AbortSignal
 }
 
 /** Obtains a token by `ask`, which makes one token request that proves its client by `proof`. */
@@ -56,43 +78,14 @@ export interface IssuerClock {
   date: number | undefined
 }
 
-/** Where and how one issuer is asked for a token. */
-export interface TokenEndpoint extends Pick<AskedIssuer, 'url' | 'option'> {
-  /** Name of the issuer. */
-  readonly issuer: string
-  /** The most likely mistake where no token endpoint is at that URL, as a question; empty where none is likely. */
-  readonly mistake: string
-  /** How its clients can prove themselves: one or more. */
-  readonly proofs: readonly ClientProof[]
-  /** `scope` and what else the form holds besides grant and client. */
-  readonly parameters: readonly FormField[]
-  readonly asking?: Asking | undefined
-  /** The `fetch` to ask with; by default the runtime's at the time of the request. */
-  readonly fetch: typeof globalThis.fetch | undefined
-  /** Called with every URL of the issuer just before it is asked. */
-  readonly beforeRequest?: ((url: URL) => void) | undefined
-  /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
-  readonly manager?: object | undefined
+/** What the issuer gave: the token and its lifetime in milliseconds. */
+export interface IssuedToken {
+  readonly token: string
+  readonly lifetime: number
 }
 
-/** A field of the form that a token request sends. */
-export type FormField = readonly [name: string, value: string]
-
-/** Returns what a token depends on besides its client: no token is shared across a difference. */
-export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown[] {
-  return [url.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
-}
-
-/** Returns the path of an issuer's credentials; they stand next to the option that names its URL. */
-export function credentialsOption({ option }: Pick<AskedIssuer, 'option'>): string {
-  return `${option.slice(0, option.lastIndexOf('.') + 1)}credentials`
-}
-
-/** How a client proves itself in a token request. */
-export interface ClientProof {
-  readonly method: ClientAuthenticationMethod
-  /** What the credentials hold that it needs. */
-  readonly form: CredentialsForm
+/** How a client proves itself in a token request, and the credentials that it needs. */
+export interface ClientProof extends CredentialsKind {
   /**
    * Returns what proves the client in one token request.
    *
@@ -112,37 +105,18 @@ export interface ClientProof {
   readonly fetchOf?: (client: ClientCredentials) => typeof globalThis.fetch
   /** Returns what else to check where the issuer refuses the client; empty where that is nothing. */
   readonly hint?: (client: ClientCredentials) => string
-  /**
-   * Returns why the method cannot be used, and what is allowed instead; `undefined` if it can be.
-   *
-   * @param ownFetch whether the manager has a `fetch` of the application's.
-   */
-  readonly obstacle?: (ownFetch: boolean) => CredentialsForm['obstacle']
 }
+
+export type ClientProofs = readonly [ClientProof, ...ClientProof[]]
 
 /** The secret in the form of the request (RFC 6749 §2.3.1). */
 export const secretInForm: ClientProof = {
-  method: 'client_secret_post',
-  form: secretForm,
+  ...secretKind,
   prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
 /** A known token endpoint, and a secret in the form. */
-const plain: IssuerProtocol = { proofs: [secretInForm] }
-
-/** Returns how a client proves itself: by what it holds. */
-export function proofOf(client: ClientCredentials, proofs: readonly ClientProof[]): ClientProof {
-  const form = kindOf(
-    client,
-    proofs.map((proof) => proof.form),
-  )
-  return proofs.find((proof) => proof.form === form) as ClientProof
-}
-
-/** Returns the server of a token endpoint of which nothing else is known. */
-export function knownServer(url: URL): AskedServer {
-  return { url, metadata: { issuer: url.origin, token_endpoint: url.href } }
-}
+const plain: IssuerProtocol = { proofs: () => [secretInForm] }
 
 /** Registered, so that it also holds across two copies of the package. */
 const key: unique symbol = Symbol.for('tokenlane.protocol') as never
@@ -155,6 +129,16 @@ export function speaking<T extends object>(options: T, protocol: IssuerProtocol)
 /** Returns the protocol that an issuer's options bring. */
 export function protocolOf(options: object): IssuerProtocol {
   return (options as { readonly [key]?: IssuerProtocol })[key] ?? plain
+}
+
+/** Returns the server of a token endpoint of which nothing else is known. */
+export function knownServer(url: URL): AskedServer {
+  return { url, metadata: { issuer: url.origin, token_endpoint: url.href } }
+}
+
+/** Returns what a token depends on besides its client: no token is shared across a difference. */
+export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown[] {
+  return [url.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
 }
 
 /** Returns what must not be printed, whatever an error or a response holds. */

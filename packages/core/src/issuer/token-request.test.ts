@@ -1,33 +1,40 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { requestToken } from './token-request.ts'
-import { secretInForm } from './protocol.ts'
-import type { TokenEndpoint } from './protocol.ts'
+import type { Credentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
+import { protocolOf, secretInForm, type TokenEndpoint } from './protocol.ts'
+import { askIssuer } from './token-request.ts'
+import type { Grant } from './token-source.ts'
 
 const secret = 'secret-that-nobody-may-see'
 const url = new URL('https://auth.example.com/public/security/v1/token')
-const endpoint: Omit<TokenEndpoint, 'issuer' | 'fetch'> = {
+const endpoint: TokenEndpoint = {
+  issuer: 'general',
   url,
-  proofs: [secretInForm],
+  isDiscovered: false,
   option: 'authUrl',
-  mistake: '',
+  credentialsOption: 'credentials',
+  tokenPath: undefined,
+  protocol: protocolOf({}),
+  proofs: [secretInForm],
   parameters: [],
+  fetch: undefined,
+  beforeRequest: () => {},
+  manager: {},
 }
-const never = new AbortController().signal
+const wait = { timeLeft: Infinity, needed: true, accepts: () => true, pause: async () => {} }
 
-const ask = (answer: () => Response | Promise<Response>, signal = never): ReturnType<typeof requestToken> =>
-  requestToken(
-    { ...endpoint, issuer: 'general', fetch: async () => answer() },
-    { clientId: 'client-1', clientSecret: secret },
-    signal,
-  )
+const request = (more: Partial<TokenEndpoint>, client: Credentials, timeout = 5_000): Promise<Grant> =>
+  askIssuer({ ...endpoint, ...more }, timeout).obtain(client, 'startup', wait)
+
+const ask = (answer: () => Response | Promise<Response>, timeout?: number): Promise<Grant> =>
+  request({ fetch: async () => answer() }, { clientId: 'client-1', clientSecret: secret }, timeout)
 
 const failure = async (
   answer: () => Response | Promise<Response>,
-  signal = never,
+  timeout?: number,
 ): Promise<TokenlaneError> => {
-  const error: unknown = await ask(answer, signal).catch((thrown: unknown) => thrown)
+  const error: unknown = await ask(answer, timeout).catch((thrown: unknown) => thrown)
   if (!isTokenlaneError(error)) throw new Error('no TokenlaneError', { cause: error })
   for (const shown of [inspect(error, { depth: 12, showHidden: true }), JSON.stringify(error), error.stack])
     expect(shown).not.toMatch(/secret-that|leaked/)
@@ -47,10 +54,9 @@ test('asks by POST with a form body, and with no Authorization field', async () 
     sent = [to, init ?? {}]
     return lasting(3_600)()
   }
-  await requestToken(
-    { ...endpoint, issuer: 'weblink', parameters: [['scope', 'WebLinkAPI']], fetch },
+  await request(
+    { parameters: [['scope', 'WebLinkAPI']], fetch },
     { clientId: 'client-1', clientSecret: 'a&b=c d' },
-    never,
   )
   const [to, { method, redirect, body, headers }] = sent ?? ['', {}]
   expect(to).toBe(url.href)
@@ -226,10 +232,9 @@ test('one of several addresses of the endpoint itself is not taken for a proxy',
 })
 
 test('a known OAuth error is reported even where the secret is a part of it', async () => {
-  const refused = requestToken(
-    { ...endpoint, issuer: 'general', fetch: async () => answered({ error: 'invalid_client' }, 401)() },
+  const refused = request(
+    { fetch: async () => answered({ error: 'invalid_client' }, 401)() },
     { clientId: 'client-1', clientSecret: 'client' },
-    never,
   )
   await expect(refused).rejects.toMatchObject({ oauthError: 'invalid_client' })
 })
@@ -249,8 +254,5 @@ test('an answer of more than 1 MiB is cut off', async () => {
 })
 
 test('a fetch that does not heed its signal ends with the signal all the same', async () => {
-  const controller = new AbortController()
-  const waiting = failure(() => new Promise(() => {}), controller.signal)
-  controller.abort()
-  expect((await waiting).code).toBe('TOKEN_REQUEST_TIMEOUT')
+  expect((await failure(() => new Promise(() => {}), 1)).code).toBe('TOKEN_REQUEST_TIMEOUT')
 })

@@ -1,20 +1,21 @@
 import { clientCredentialsGrantRequest, clockSkew } from 'oauth4webapi'
+import { kindOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
 import { Expiry, moment } from '../time/expiry.ts'
-import { StepTimeout } from '../time/timers.ts'
+import { withTimeLimit } from '../time/timers.ts'
 import { Tracing } from '../tracing.ts'
 import { failure } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
-import { type AskedServer, knownServer, proofOf, secretsOf, type TokenEndpoint } from './protocol.ts'
-import { readTokenResponse, type IssuedToken } from './token-response.ts'
-import type { ClientTokenSource } from './token-source.ts'
+import { type AskedServer, type IssuedToken, knownServer, secretsOf, type TokenEndpoint } from './protocol.ts'
+import { readTokenResponse } from './token-response.ts'
+import { type ClientTokenSource, limitedBy } from './token-source.ts'
 
 /** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
 interface TokenRequestMessage {
   /** The `TokenManager` that asks. */
-  readonly manager: object | undefined
+  readonly manager: object
   readonly issuer: string
   /** The URL of the endpoint, or of the issuer that names it, without a query. */
   readonly endpoint: string
@@ -27,32 +28,6 @@ interface TokenRequestMessage {
 }
 
 const tracing = new Tracing<TokenRequestMessage>('tokenlane:token.request')
-
-/**
- * Returns the source that asks the issuer itself, by one token request.
- *
- * @param requestTimeout how long the request may take, in milliseconds.
- */
-export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): ClientTokenSource {
-  return {
-    async obtain(client, reason, wait) {
-      const timeout = new StepTimeout(() => Math.min(requestTimeout, Math.max(1, wait.timeLeft)))
-      const start = moment()
-      try {
-        const { token, lifetime } = await traced(endpoint, reason, () =>
-          requestToken(endpoint, client, timeout.signal()),
-        )
-        const expiry = new Expiry(lifetime, start)
-        // a slow response with a short token, or one that was read after the machine slept
-        if (expiry.remaining() <= 0)
-          throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', "responded after the token's lifetime")
-        return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
-      } finally {
-        timeout.clear()
-      }
-    },
-  }
-}
 
 /** Makes a token request that subscribers can see. */
 async function traced<T>(
@@ -79,34 +54,51 @@ async function traced<T>(
 }
 
 /**
- * Obtains a token by client credentials (RFC 6749 §4.4): by one token request, or as the issuer's protocol asks for it.
+ * Returns the source that asks the issuer itself, for a token by client credentials (RFC 6749 §4.4): by one token request,
+ * or as the issuer's protocol asks for it.
  *
- * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if another try would fail, too, else
- * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` (when `signal` aborts) or `TOKEN_RESPONSE_INVALID`.
+ * Its errors are `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if another try would fail, too, else
+ * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID`.
+ *
+ * @param requestTimeout how long the request may take, in milliseconds.
  */
-export async function requestToken(
-  endpoint: TokenEndpoint,
-  client: ClientCredentials,
-  signal: AbortSignal,
-): Promise<IssuedToken> {
-  const { issuer, fetch, beforeRequest, asking } = endpoint
-  const proof = proofOf(client, endpoint.proofs)
-  const common = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
-  const ask = async (server: AskedServer): Promise<IssuedToken> => {
-    const { metadata, url, clock } = server
-    const clientMetadata = {
-      client_id: client.clientId,
-      [clockSkew]: clock?.ahead ?? 0,
-      use_mtls_endpoint_aliases: proof.fetchOf !== undefined,
+export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): ClientTokenSource {
+  const { issuer, fetch, beforeRequest, protocol, proofs } = endpoint
+  const asking = protocol.asking?.(endpoint)
+
+  async function requestToken(client: ClientCredentials, signal: AbortSignal): Promise<IssuedToken> {
+    const proof = kindOf(client, proofs)
+    const common = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
+    const ask = async (server: AskedServer): Promise<IssuedToken> => {
+      const { metadata, url, clock } = server
+      const clientMetadata = {
+        client_id: client.clientId,
+        [clockSkew]: clock?.ahead ?? 0,
+        use_mtls_endpoint_aliases: proof.fetchOf !== undefined,
+      }
+      const authentication = await proof.prove(client, server, common)
+      const form = new URLSearchParams(endpoint.parameters as [string, string][])
+      const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
+      const response = await askServer(request, (options) =>
+        clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, options),
+      )
+      if (clock !== undefined) clock.date = response.date
+      return readTokenResponse(response, { endpoint, client, proof, server, request })
     }
-    const authentication = await proof.prove(client, server, common)
-    const form = new URLSearchParams(endpoint.parameters as [string, string][])
-    const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
-    const response = await askServer(request, (options) =>
-      clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, options),
-    )
-    if (clock !== undefined) clock.date = response.date
-    return readTokenResponse(response, { endpoint, client, proof, server, request })
+    return asking?.(common, ask, proof) ?? ask(knownServer(endpoint.url))
   }
-  return asking?.(common, ask, proof) ?? ask(knownServer(endpoint.url))
+
+  return {
+    async obtain(client, reason, wait) {
+      const start = moment()
+      const { token, lifetime } = await traced(endpoint, reason, () =>
+        withTimeLimit(limitedBy(wait, requestTimeout), (signal) => requestToken(client, signal)),
+      )
+      const expiry = new Expiry(lifetime, start)
+      // a slow response with a short token, or one that was read after the machine slept
+      if (expiry.remaining() <= 0)
+        throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', "responded after the token's lifetime")
+      return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
+    },
+  }
 }

@@ -1,18 +1,13 @@
 import { processClientCredentialsResponse, ResponseBodyError } from 'oauth4webapi'
 import type { ClientCredentials } from '../credentials/credentials.ts'
-import { mayBeAboutClient } from '../credentials/refused-client.ts'
+import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { failure, type IssuerRequest } from './issuer-failure.ts'
+import { failure } from './issuer-failure.ts'
 import { asJson, type IssuerResponse } from './issuer-request.ts'
+import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, membersOf } from './issuer-words.ts'
-import { type AskedServer, type ClientProof, credentialsOption, type TokenEndpoint } from './protocol.ts'
-
-/** What the issuer gave: the token and its lifetime in milliseconds. */
-export interface IssuedToken {
-  readonly token: string
-  readonly lifetime: number
-}
+import type { AskedServer, ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
 
 /** One token request: which client asked which server, and how. */
 interface TokenRequest {
@@ -82,7 +77,6 @@ function refusal(
   { endpoint, client, proof, server, request }: TokenRequest,
   givenError: string | undefined,
 ): TokenlaneError {
-  const code = 'TOKEN_REQUEST_REFUSED'
   const { status } = response
   const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
   const description = descriptionIn(response, request.secrets)
@@ -92,26 +86,27 @@ function refusal(
     oauthError === undefined
       ? `status ${status}, without an OAuth error (${content}${quoted})`
       : `${oauthError} (status ${status}${quoted})`
-  const isAboutClient = oauthError === 'invalid_client' || status === 401 || status === 403
-  const hint =
-    isAboutClient && mayBeAboutClient({ code, oauthError })
-      ? (server.mismatch ??
-          `: check the client id and ${proof.form.proof} in \`${printable(credentialsOption(endpoint))}\``) +
-        (proof.hint?.(client) ?? '')
-      : ''
-  return failure(request, code, `refused: ${what}${hint}`, { status, oauthError, definite: true })
+  const check = `: check the client id and ${proof.proof} in \`${printable(endpoint.credentialsOption)}\``
+  const isAboutClient =
+    oauthError === 'invalid_client' ||
+    ((status === 401 || status === 403) && !aboutRequest.has(oauthError ?? ''))
+  const hint = isAboutClient ? (server.mismatch ?? check) + (proof.hint?.(client) ?? '') : ''
+  const details = { status, oauthError, definite: true }
+  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}`, details)
 }
 
 /** What is wrong with a response, and whether that stays so until something is changed. */
 type Wrong = readonly [reason: string, definite?: boolean]
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
-function wrongResponse(response: IssuerResponse, { option, mistake }: TokenEndpoint): Wrong {
+function wrongResponse(response: IssuerResponse, { option, tokenPath }: TokenEndpoint): Wrong {
   const { status, isBearer, body } = response
   const check = `check \`${option}\``
   if (misplacedStatuses.has(status)) {
-    const question = mistake && `; ${mistake}`
-    return [`has no token endpoint at this path (responded with status ${status}): ${check}${question}`, true]
+    return [
+      `has no token endpoint at this path (responded with status ${status}): ${check}${mistakeOf(tokenPath)}`,
+      true,
+    ]
   }
   if (status === 401 && isBearer)
     return [`responded with status 401 as an API does, not an authorization server: ${check}`, true]

@@ -1,12 +1,8 @@
-import {
-  type ClientDescription,
-  type ClientOutcome,
-  describeClient,
-  tryClients,
-} from '../issuer/with-credentials.ts'
-import type { CredentialRotation } from '../credentials/credential-rotation.ts'
-import { credentialsOption } from '../issuer/protocol.ts'
-import type { ClientTokenSource } from '../issuer/token-source.ts'
+import type { CredentialRotation, KnownClient } from '../credentials/credential-rotation.ts'
+import type { ClientCredentials } from '../credentials/credentials.ts'
+import { mayBeAboutClient } from '../credentials/refused-client.ts'
+import { isTokenlaneError, reasonOf } from '../errors.ts'
+import type { ClientTokenSource, Wait } from '../issuer/token-source.ts'
 import type { RateLimiterFactory } from '../queue/limiter-factory.ts'
 import type { RatePolicy } from '../queue/rate-policy.ts'
 import type { TokenStore } from '../store/token-store.ts'
@@ -73,14 +69,14 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
   return {
     issuers: Array.from(issuers, ([name, issuer]) => {
       const { url, isDiscovered, option, clientAuthentication, credentials, renewBefore } = issuer
-      const place = typeof credentials === 'function' && credentials.readsFrom?.(clientAuthentication)
+      const place = credentials.provider?.readsFrom?.(clientAuthentication, issuer.proofs)
       return {
         name,
         url: url.origin + url.pathname,
         discovered: isDiscovered,
         option,
         clientAuthentication,
-        credentials: place || credentialsOption(issuer),
+        credentials: place || issuer.credentialsOption,
         renewBefore,
       }
     }),
@@ -89,6 +85,21 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
     store: store !== undefined,
     limiter: limiter !== undefined,
   }
+}
+
+/** A client of the credentials, and where its assertion comes from. */
+interface ClientDescription {
+  readonly clientId: string
+  /** Set if the client's assertion comes from outside; `path` is the file that it is read from, if any. */
+  readonly assertion?: { readonly path?: string | undefined }
+}
+
+/** What the issuer says to one of several clients. */
+interface ClientOutcome extends ClientDescription {
+  /** `unknown` if the request failed for a reason that is not the client's. */
+  readonly outcome: 'accepted' | 'refused' | 'unknown'
+  /** Set with `assertion`: why that was not sent. */
+  readonly fault?: string | undefined
 }
 
 /**
@@ -128,12 +139,43 @@ export function inspectionOf(tokens: unknown): Inspection | undefined {
     limiter,
     async clients(name) {
       const { credentials, requestTimeout } = issuerNamed(manager.issuers, name)
-      const known = await credentials.known(AbortSignal.timeout(requestTimeout))
+      const known = await credentials.known(requestTimeout)
       return known.map(({ client }) => describeClient(client))
     },
     async tryClients(name) {
       const { credentials, issuing, requestTimeout } = issuerNamed(manager.issuers, name)
-      return tryClients(credentials, issuing, requestTimeout)
+      const known = await credentials.known(requestTimeout)
+      return Promise.all(known.map((one) => outcomeOf(one, issuing)))
     },
   }
 }
+
+/** Returns what can be printed of a client. */
+function describeClient(client: ClientCredentials): ClientDescription {
+  const { clientId } = client
+  return { clientId, ...('assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }) }
+}
+
+/** Asks the issuer for a token, which is thrown away, unless it has said something to the client before. */
+async function outcomeOf(
+  { client, outcome }: KnownClient,
+  issuing: ClientTokenSource,
+): Promise<ClientOutcome> {
+  const described = describeClient(client)
+  if (outcome !== undefined) return { ...described, outcome }
+  try {
+    await issuing.obtain(client, 'startup', noWait)
+    return { ...described, outcome: 'accepted' }
+  } catch (error) {
+    if (!isTokenlaneError(error)) return { ...described, outcome: 'unknown' }
+    const isUnproven = 'assertion' in client && error.code === 'CREDENTIALS_UNAVAILABLE'
+    return {
+      ...described,
+      outcome: mayBeAboutClient(error) ? 'refused' : 'unknown',
+      ...(isUnproven && { fault: reasonOf(error) }),
+    }
+  }
+}
+
+/** No call waits for what comes of it. */
+const noWait: Wait = { timeLeft: Infinity, needed: false, accepts: () => true, pause: async () => {} }

@@ -20,10 +20,10 @@ import { Rejections } from '../send/rejections.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
 import type { Report } from '../send/api.ts'
 import { sharingBy, type ShareTokens } from '../store/token-store.ts'
+import { limitedBy, type TokenSource } from '../issuer/token-source.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
-import { withCredentials } from '../issuer/with-credentials.ts'
 
 /**
  * Puts a manager together of the issuers and the APIs that its options name.
@@ -74,30 +74,32 @@ export function putTogether(
  *
  * @param share shares its tokens with other processes.
  */
-function managedIssuer(
-  asked: CheckedIssuer & Omit<TokenEndpoint, 'asking'>,
-  emit: Emit,
-  share: ShareTokens | undefined,
-) {
-  const { issuer, url, clientAuthentication, proofs, protocol, renewBefore, maxWait } = asked
+function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: ShareTokens | undefined) {
+  const { issuer, url, renewBefore, maxWait } = asked
   const contested = new ContestedToken(issuer, emit)
-  const form = { method: clientAuthentication, forms: proofs.map((proof) => proof.form) }
-  const lifetime = { lifetime: asked.secretLifetime, notices: asked.notices }
-  const credentials = credentialRotation({ issuer, credentials: asked.credentials, form, lifetime, emit })
+  const credentials = credentialRotation(asked, emit)
   // calls may come to wait for a request that began in the background
   const requestTimeout = Math.min(asked.requestTimeout, maxWait)
-  const endpoint = { ...asked, asking: protocol.asking?.(asked) }
-  const issuing = askIssuer(endpoint, requestTimeout)
+  const issuing = askIssuer(asked, requestTimeout)
   // half of the wait: if the process that asks ends, another one that waits has as much time to ask
   const lease = Math.min(requestTimeout, maxWait / 2)
-  const source = share?.(issuing, endpoint, lease, credentials.initial()) ?? issuing
-  const token = new RenewingToken(withCredentials(credentials, source, requestTimeout), {
+  const shared = share?.(issuing, asked, lease, asked.credentials.initial) ?? issuing
+  const source: TokenSource = {
+    obtain: (reason, wait) =>
+      credentials.use(
+        (client) => shared.obtain(client, reason, wait),
+        reason,
+        () => limitedBy(wait, requestTimeout),
+      ),
+    idle: async () => shared.idle?.(),
+  }
+  const token = new RenewingToken(source, {
     issuer,
     endpoint: url.origin + url.pathname,
     renewBefore,
     maxWait,
     flights: isRequestBound() ? flightsOfRequests : flightsOfProcess,
-    credentialsMayChange: credentials.mayChange(),
+    credentialsMayChange: asked.credentials.provider !== undefined,
     emit,
   })
   const status = (): IssuerStatus => {

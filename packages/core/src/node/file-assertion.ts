@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { assertionFile } from '../credentials/assertion-file.ts'
+import { assertionFile } from '../credentials/text-file.ts'
 import type { AssertionProvider } from '../credentials/credentials.ts'
 import { refusingTo } from '../options/check.ts'
 import { text } from '../options/reader.ts'

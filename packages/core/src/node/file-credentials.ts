@@ -4,7 +4,7 @@ import { refusingTo } from '../options/check.ts'
 import { text } from '../options/reader.ts'
 import type { CredentialsProvider } from '../credentials/credentials.ts'
 import { textProvider } from '../credentials/text-fields.ts'
-import { ifThere } from './read-text.ts'
+import { ifThere } from '../credentials/text-file.ts'
 import { readFolder } from './secret-folder.ts'
 import { readJson } from './secret-json.ts'
 
@@ -38,7 +38,7 @@ export function fileCredentials(path: string): CredentialsProvider {
   const absolute = resolve(path)
   const isFolder = (): boolean => ifThere(() => statSync(absolute).isDirectory(), absolute) === true
   return textProvider(
-    (form) => (isFolder() ? readFolder(absolute, form) : readJson(absolute, form)),
+    (kinds) => (isFolder() ? readFolder(absolute, kinds) : readJson(absolute, kinds)),
     () => absolute,
   )
 }

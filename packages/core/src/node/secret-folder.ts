@@ -1,17 +1,17 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
-import type { ClientForm } from '../credentials/client.ts'
+import type { CredentialsKinds } from '../credentials/client.ts'
 import { clientsFromTexts, textFault } from '../credentials/text-fields.ts'
-import { ifThere, readText } from './read-text.ts'
+import { ifThere, textIfThere } from '../credentials/text-file.ts'
 
 /** Returns the credentials in a folder with one file per field, all of one version of the folder. */
-export function readFolder(path: string, form: ClientForm): readonly ClientCredentials[] {
+export function readFolder(path: string, kinds: CredentialsKinds): readonly ClientCredentials[] {
   let version: string
   let found: ReturnType<typeof clientsFromTexts>
   do {
     version = versionOf(path)
-    found = clientsFromTexts((field) => readText(join(version, field)), form)
+    found = clientsFromTexts((field) => textIfThere(join(version, field)), kinds)
     // a folder that was swapped meanwhile may have lacked a field
   } while (versionOf(path) !== version)
   if ('clients' in found) return found.clients

@@ -1,13 +1,12 @@
-import { shape } from '../options/check.ts'
-import { type ClientForm, fieldsOf, kindOf } from '../credentials/client.ts'
+import { isRecord, shape } from '../options/check.ts'
+import { type CredentialsKinds, fieldsOf, markOf } from '../credentials/client.ts'
 import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
 import { clientInTexts, textFault } from '../credentials/text-fields.ts'
-import { readText } from './read-text.ts'
+import { textIn } from '../credentials/text-file.ts'
 
 /** Returns the credentials in a JSON file: one client, or an array of them in the order in which to try them. */
-export function readJson(path: string, form: ClientForm): readonly ClientCredentials[] {
-  const text = readText(path)
-  if (!text) throw unreadable(`the file ${path} is ${text === undefined ? 'missing' : 'empty'}`)
+export function readJson(path: string, kinds: CredentialsKinds): readonly ClientCredentials[] {
+  const text = textIn(path)
   let content: unknown
   try {
     content = JSON.parse(text)
@@ -15,23 +14,26 @@ export function readJson(path: string, form: ClientForm): readonly ClientCredent
     // without the reason, which quotes the text
     throw unreadable(`the file ${path} is not JSON`)
   }
-  if (!Array.isArray(content)) return [clientIn(content, path, '', form)]
+  if (!Array.isArray(content)) return [clientIn(content, path, '', kinds)]
   if (content.length === 0) throw unreadable(`the file ${path} is an empty array`)
-  return content.map((client, index) => clientIn(client, path, `[${index}]`, form))
+  return content.map((client, index) => clientIn(client, path, `[${index}]`, kinds))
 }
 
 /** @param position of the client in the file's array, as `[0]`; empty where the file is one client. */
-function clientIn(value: unknown, path: string, position: string, form: ClientForm): ClientCredentials {
+function clientIn(
+  value: unknown,
+  path: string,
+  position: string,
+  kinds: CredentialsKinds,
+): ClientCredentials {
   const where = `the file ${path}${position && `: \`${position}\``}`
-  if (typeof value !== 'object' || value === null)
-    throw unreadable(`${where} is ${shape(value)}, not an object`)
-  const kinds = form.forms.map((kind) => ({ kind, ...(kind.inText ?? kind) }))
-  const { kind, ...fields } = kindOf(value, kinds)
-  const names = fieldsOf(fields)
+  if (!isRecord(value)) throw unreadable(`${where} is ${shape(value)}, not an object`)
+  const kind = kinds.find((one) => value[markOf(one.inText ?? one)] !== undefined) ?? kinds[0]
+  const names = fieldsOf(kind.inText ?? kind)
   // not named: a key is content, too
   if (Object.keys(value).some((key) => !names.includes(key)))
     throw unreadable(`${where} has a field other than ${names.join(', ')}`)
-  const read = clientInTexts({ ...value }, kind)
+  const read = clientInTexts(value, kind)
   if ('client' in read) return read.client
   const faults = read.faults.map(
     (fault) => `\`${[position, fault.field].filter(Boolean).join('.')}\` ${textFault(fault)}`,

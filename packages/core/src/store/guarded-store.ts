@@ -1,7 +1,7 @@
 import { abortable } from '../time/abortable.ts'
 import type { Emit, StoreFailure } from '../events.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'
-import { StepTimeout } from '../time/timers.ts'
+import { withTimeLimit } from '../time/timers.ts'
 import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
 
 /** How long one step of the store may take at most, in milliseconds. */
@@ -81,18 +81,16 @@ export class GuardedStore {
     this.#emit?.({ type: 'store.failed', reason })
   }
 
-  async #inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
-    const timer = new StepTimeout(() => span)
-    const signal = timer.signal()
-    try {
-      return await abortable(work(), signal)
-    } catch {
-      // what the client of a store throws may quote its commands, so nothing of it is passed on
-      this.failed(signal.aborted ? 'timeout' : 'error')
-      return undefined
-    } finally {
-      timer.clear()
-    }
+  #inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
+    return withTimeLimit(span, async (signal) => {
+      try {
+        return await abortable(work(), signal)
+      } catch {
+        // what the client of a store throws may quote its commands, so nothing of it is passed on
+        this.failed(signal.aborted ? 'timeout' : 'error')
+        return undefined
+      }
+    })
   }
 }
 

@@ -1,6 +1,5 @@
 import { isTokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
-import { credentialsOption } from '../issuer/protocol.ts'
 import { isRecord, refuse, refusingTo, shape } from '../options/check.ts'
 import { GuardedStore } from './guarded-store.ts'
 import { sharedSource } from './shared-source.ts'
@@ -51,7 +50,7 @@ export function sharedStore(
         if (key === undefined && clients.some((client) => 'assertion' in client))
           refuse(
             'store',
-            `without its own key, and \`${credentialsOption(endpoint)}\` holds an assertion, which cannot seal tokens`,
+            `without its own key, and \`${endpoint.credentialsOption}\` holds an assertion, which cannot seal tokens`,
             'redisTokenStore({ client, key }), or sharedStore(store, { key })',
           )
         return sharedSource(guarded, source, endpoint, leaseTime, async () => keysOf(key))

@@ -9,27 +9,16 @@ export function queueTimer(ms: number, act: () => void): ReturnType<typeof setTi
   return setTimeout(act, Math.min(Math.max(1, Math.round(ms)), longestTimer))
 }
 
-/** Gives each step of a request (asking the provider, asking the issuer) its own time limit and signal. */
-export class StepTimeout {
-  readonly #span: () => number
-  #timer: ReturnType<typeof setTimeout> | undefined
-
-  constructor(span: () => number) {
-    this.#span = span
-  }
-
-  /** Returns the signal of the next step; the step before has no time limit any more. */
-  signal(): AbortSignal {
-    this.clear()
-    const controller = new AbortController()
-    this.#timer = setTimeout(
-      () => controller.abort(new DOMException('Timed out', 'TimeoutError')),
-      Math.min(this.#span(), longestTimer),
-    )
-    return controller.signal
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer)
+/** Does one step of a request with a signal that aborts once `ms` milliseconds have passed. */
+export async function withTimeLimit<T>(ms: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const timer = setTimeout(
+    () => controller.abort(new DOMException('Timed out', 'TimeoutError')),
+    Math.min(ms, longestTimer),
+  )
+  try {
+    return await step(controller.signal)
+  } finally {
+    clearTimeout(timer)
   }
 }
