@@ -5,7 +5,7 @@ import { askProvider } from './ask-provider.ts'
 import type { CheckedCredentials } from './check-credentials.ts'
 import { type CredentialsKinds, keyOf } from './client.ts'
 import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
-import { mayBeAboutClient, refusalMemory, refusalSpan } from './refused-client.ts'
+import { isRefusal, mayBeAboutClient, refusalMemory, refusalSpan } from './refused-client.ts'
 import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
 /** At most 8 refused lists in 30 s, in case a provider returns a new wrong secret each time. */
@@ -103,13 +103,12 @@ export function credentialRotation(
             worked(client)
             return answer
           } catch (error) {
-            if (!isTokenlaneError(error)) throw error
             // the issuer was not asked: another client may have what it proves itself with
-            if (error.code === 'CREDENTIALS_UNAVAILABLE') {
+            if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') {
               unproven ??= error
               continue
             }
-            if (error.code !== 'TOKEN_REQUEST_REFUSED') throw error
+            if (!isRefusal(error)) throw error
             refusedUntil.set(keyOf(client), performance.now() + refusalSpan(error))
             refusal = lastRefusal = error
             // no other secret makes a wrong scope right

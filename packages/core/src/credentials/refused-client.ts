@@ -1,4 +1,4 @@
-import type { TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 
 /** How long a refusal is remembered, in milliseconds. */
 export const refusalMemory = 30_000
@@ -17,7 +17,11 @@ export const aboutRequest: ReadonlySet<string> = new Set([
   'unsupported_grant_type',
 ])
 
+export function isRefusal(error: unknown): error is TokenlaneError {
+  return isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED'
+}
+
 /** Returns whether an error is a refusal that may be about the client, so that another client may not be refused. */
-export function mayBeAboutClient({ code, oauthError = '' }: TokenlaneError): boolean {
-  return code === 'TOKEN_REQUEST_REFUSED' && !aboutRequest.has(oauthError)
+export function mayBeAboutClient(error: unknown): boolean {
+  return isRefusal(error) && !aboutRequest.has(error.oauthError ?? '')
 }

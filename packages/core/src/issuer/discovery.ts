@@ -1,4 +1,5 @@
 import { type AuthorizationServer, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi'
+import { isRefusal } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
@@ -6,48 +7,44 @@ import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
 import { membersOf } from './issuer-words.ts'
 import type { IssuerRequest } from './protocol.ts'
 
-/** A request to a server whose metadata names the URL. */
-type Request = Omit<IssuerRequest, 'url'>
+/**
+ * Returns what asks by the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4), and once more
+ * if the request failed and the metadata has changed. It is fetched at the first call, and again after a failure.
+ *
+ * @param option names the URL in messages.
+ */
+export function byMetadata(issuer: URL, option: string) {
+  let found: AuthorizationServer | undefined
+  let isOutdated = false
 
-/** Keeps the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4). */
-export class DiscoveredServer {
-  readonly #issuer: URL
-  readonly #option: string
-  #found: AuthorizationServer | undefined
-  #isOutdated = false
-
-  /** @param option names the URL in messages. */
-  constructor(issuer: URL, option: string) {
-    this.#issuer = issuer
-    this.#option = option
-  }
-
-  /**
-   * Returns the metadata, fetched at the first call.
-   *
-   * @throws TokenlaneError what kept it from being fetched.
-   */
-  async get(request: Request): Promise<AuthorizationServer> {
-    if (this.#found !== undefined && !this.#isOutdated) return this.#found
+  async function current(request: Omit<IssuerRequest, 'url'>): Promise<AuthorizationServer> {
+    if (found !== undefined && !isOutdated) return found
     try {
-      this.#found = await fetchMetadata({ ...request, url: this.#issuer }, this.#option)
-      this.#isOutdated = false
+      found = await fetchMetadata({ ...request, url: issuer }, option)
+      isOutdated = false
     } catch (error) {
       // the metadata of before is better than none
-      if (this.#found === undefined) throw error
+      if (found === undefined) throw error
     }
-    return this.#found
+    return found
   }
 
-  /**
-   * Returns the metadata as it is now, after a request by `outdated` failed; `undefined` if that changes nothing.
-   * Where it cannot be fetched, the next call of `get` tries again.
-   */
-  async renew(request: Request, outdated: AuthorizationServer): Promise<AuthorizationServer | undefined> {
-    this.#isOutdated = true
-    if (request.signal.aborted) return undefined
-    const current = await this.get(request)
-    return JSON.stringify(current) === JSON.stringify(outdated) ? undefined : current
+  return async <T>(
+    request: Omit<IssuerRequest, 'url'>,
+    ask: (metadata: AuthorizationServer) => Promise<T>,
+  ): Promise<T> => {
+    const metadata = await current(request)
+    try {
+      return await ask(metadata)
+    } catch (error) {
+      // the endpoint understood the request, so its URL is current
+      if (isRefusal(error)) throw error
+      isOutdated = true
+      if (request.signal.aborted) throw error
+      const renewed = await current(request)
+      if (JSON.stringify(renewed) === JSON.stringify(metadata)) throw error
+      return ask(renewed)
+    }
   }
 }
 

@@ -1,8 +1,8 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
-import { isTokenlaneError } from '../errors.ts'
+import { isRefusal } from '../credentials/refused-client.ts'
 import { optional, text } from '../options/reader.ts'
-import { DiscoveredServer } from './discovery.ts'
+import { byMetadata } from './discovery.ts'
 import type { IssuerOptions } from './issuer-options.ts'
 import { oauthProofs } from './proofs.ts'
 import {
@@ -40,7 +40,7 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
  * follows.
  */
 function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndpoint): Asking {
-  const server = isDiscovered ? new DiscoveredServer(url, option) : undefined
+  const discovering = isDiscovered ? byMetadata(url, option) : undefined
   const clock: IssuerClock = { ahead: 0, date: undefined }
   return async (request, ask, proof) => {
     /** Asks once, and once more if a proof was refused whose times do not fit the issuer's clock (RFC 7523 §3). */
@@ -52,26 +52,12 @@ function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndp
       try {
         return await ask(asked)
       } catch (error) {
-        if (!isRefused(error) || !learn(clock) || proof.isTimed !== true) throw error
+        if (!isRefusal(error) || !learn(clock) || proof.isTimed !== true) throw error
         return ask(asked)
       }
     }
-    if (server === undefined) return askBy(knownServer(url).metadata)
-    const metadata = await server.get(request)
-    try {
-      return await askBy(metadata)
-    } catch (error) {
-      // the endpoint understood the request, so its URL is current
-      if (isRefused(error)) throw error
-      const moved = await server.renew(request, metadata)
-      if (moved === undefined) throw error
-      return askBy(moved)
-    }
+    return discovering?.(request, askBy) ?? askBy(knownServer(url).metadata)
   }
-}
-
-function isRefused(error: unknown): boolean {
-  return isTokenlaneError(error) && error.code === 'TOKEN_REQUEST_REFUSED'
 }
 
 /** A clock that is further off is wrong in another way than by its time zone: the `Date` may be made up. In seconds. */
@@ -96,7 +82,7 @@ function mismatchOf(
   { token_endpoint_auth_methods_supported: allowed }: AuthorizationServer,
 ): string | undefined {
   if (!Array.isArray(allowed) || allowed.includes(method)) return undefined
-  const methods = oauthProofs(false).map((proof) => proof.method)
-  const known = [...new Set(methods)].filter((one) => allowed.includes(one))
-  return `; its metadata allows ${known.join(', ') || 'other methods'}, but \`clientAuthentication\` is ${method}`
+  const methods = new Set(oauthProofs(false).map((proof) => proof.method))
+  const known = [...methods].filter((one) => allowed.includes(one)).join(', ')
+  return `; its metadata allows ${known || 'other methods'}, but \`clientAuthentication\` is ${method}`
 }

@@ -167,13 +167,10 @@ async function outcomeOf(
     await issuing.obtain(client, 'startup', noWait)
     return { ...described, outcome: 'accepted' }
   } catch (error) {
-    if (!isTokenlaneError(error)) return { ...described, outcome: 'unknown' }
-    const isUnproven = 'assertion' in client && error.code === 'CREDENTIALS_UNAVAILABLE'
-    return {
-      ...described,
-      outcome: mayBeAboutClient(error) ? 'refused' : 'unknown',
-      ...(isUnproven && { fault: reasonOf(error) }),
-    }
+    if (mayBeAboutClient(error)) return { ...described, outcome: 'refused' }
+    const isUnproven =
+      'assertion' in client && isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE'
+    return { ...described, outcome: 'unknown', ...(isUnproven && { fault: reasonOf(error) }) }
   }
 }
 
