@@ -11,13 +11,17 @@ export interface CredentialsFault {
 /** Returns what is wrong with the value of a field, `undefined` if it is in order. */
 export type Check = (value: unknown) => CredentialsFault | undefined
 
-/** The fields of credentials besides the client's id. */
-interface Fields {
+/** What credentials hold besides the client's id. */
+export interface Fields {
   /** The first of them tells these credentials from those of another kind. */
   readonly needed: Readonly<Record<string, Check>>
   readonly optional: Readonly<Record<string, Check>>
   /** The fields that differ in the client that is tried when the first is refused: `needed` where it is left out. */
   readonly renewed?: readonly string[]
+  /** Why these credentials cannot be used here, and what is allowed instead. */
+  readonly obstacle?: CredentialsFault | undefined
+  /** Returns the client that the fields make, if they do not make it as they are. */
+  readonly clientOf?: (fields: Readonly<Record<string, unknown>>) => object
 }
 
 /** One kind of credentials, and how a client that has them authenticates. */
@@ -25,16 +29,15 @@ export interface CredentialsKind extends Fields {
   readonly method: ClientAuthenticationMethod
   readonly proof: 'secret' | 'key' | 'certificate' | 'assertion'
   /** What stands for the fields where only text can be: in an environment variable or a file. */
-  readonly inText?: Fields & {
-    /** Returns the credentials in such fields. */
-    credentials(texts: Readonly<Record<string, unknown>>): Record<string, unknown>
-  }
-  /** Why these credentials cannot be used here, and what is allowed instead. */
-  readonly obstacle?: CredentialsFault | undefined
+  readonly inText?: Fields
 }
 
-/** The kinds that an issuer allows. Where credentials could be of several, they are of the first. */
-export type CredentialsKinds = readonly [CredentialsKind, ...CredentialsKind[]]
+/** The kinds of credentials that an issuer allows. Where credentials could be of several, they are of the first. */
+export type CredentialsKinds = OneOrMore<CredentialsKind>
+type OneOrMore<T> = readonly [T, ...T[]]
+
+/** What stands for them where only text can be. */
+export type TextKinds = OneOrMore<Fields>
 
 /** A provider as it is called: those of this package also look at the kinds that the issuer allows. */
 export interface CalledProvider {
@@ -73,7 +76,7 @@ export function markOf({ needed }: Fields): string {
 }
 
 /** Returns which of these kinds the credentials are of. */
-export function kindOf<T extends Fields>(credentials: object, kinds: readonly [T, ...T[]]): T {
+export function kindOf<T extends Fields>(credentials: object, kinds: OneOrMore<T>): T {
   const held = credentials as Readonly<Record<string, unknown>>
   return kinds.find((kind) => held[markOf(kind)] !== undefined) ?? kinds[0]
 }
@@ -81,11 +84,11 @@ export function kindOf<T extends Fields>(credentials: object, kinds: readonly [T
 /** Returns the client in `value`, which may hold more, or all that is wrong with it. */
 export function readClient(
   value: unknown,
-  kinds: CredentialsKinds,
+  kinds: TextKinds,
 ): { readonly client: ClientCredentials } | { readonly faults: readonly CredentialsFault[] } {
   if (!isRecord(value)) return { faults: [{ given: shape(value), allowed: clientWith(kinds) }] }
   const kind = kindOf(value, kinds)
-  const { needed, optional, obstacle } = kind
+  const { needed, optional, obstacle, clientOf = (fields) => fields } = kind
   if (obstacle !== undefined)
     return { faults: [{ ...obstacle, field: markOf(kind), given: `for ${obstacle.given}` }] }
   const read: Record<string, unknown> = {}
@@ -97,11 +100,11 @@ export function readClient(
     if (fault !== undefined) faults.push({ field, ...fault })
     read[field] = given
   }
-  return faults.length > 0 ? { faults } : { client: Object.freeze(read) as unknown as ClientCredentials }
+  return faults.length > 0 ? { faults } : { client: Object.freeze(clientOf(read)) as ClientCredentials }
 }
 
 /** Returns what a client may be, for a message. */
-export function clientWith(kinds: CredentialsKinds): string {
+export function clientWith(kinds: TextKinds): string {
   return `an object with ${kinds.map((kind) => fieldsOf(kind).join(', ')).join('; or with ')}`
 }
 

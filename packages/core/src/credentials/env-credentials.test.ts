@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { acceptOnly, fakeService, secretsOf } from '../../test/fake-issuer.ts'
+import { inspectionOf } from '../adapter.ts'
+import { createTokenManager, oauthIssuer } from '../index.ts'
 import { envCredentials } from './env-credentials.ts'
 
 beforeEach(() => vi.useFakeTimers())
@@ -50,4 +52,30 @@ test('variables are read anew before each token request', async () => {
   await vi.advanceTimersByTimeAsync(3_600_000)
   await tokens.getToken('general')
   expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-2', 'secret-3'])
+})
+
+const pem = (label: string): string => `-----BEGIN ${label}-----\nYQ==\n-----END ${label}-----`
+const tokenEndpoint = 'https://auth.example.com/token'
+
+test('a provider of the application that calls it gets a key as well as a secret', async () => {
+  vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
+  vi.stubEnv('SHOP_PRIVATE_KEY', pem('PRIVATE KEY'))
+  const inEnvironment = envCredentials('SHOP')
+  const issuer = oauthIssuer({
+    tokenEndpoint,
+    clientAuthentication: 'private_key_jwt',
+    credentials: async (context) => inEnvironment(context),
+  })
+  const tokens = createTokenManager({ issuers: { shop: issuer }, apis: [] })
+  expect(await inspectionOf(tokens)?.clients('shop')).toEqual([{ clientId: 'client-1' }])
+})
+
+test('a certificate that cannot be used is named by its variable', () => {
+  vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
+  vi.stubEnv('SHOP_CERTIFICATE', pem('CERTIFICATE'))
+  vi.stubEnv('SHOP_PRIVATE_KEY', pem('PRIVATE KEY'))
+  const issuer = oauthIssuer({ tokenEndpoint, credentials: envCredentials('SHOP') })
+  expect(() => createTokenManager({ issuers: { shop: issuer }, apis: [], fetch: globalThis.fetch })).toThrow(
+    'The environment variable SHOP_CERTIFICATE is for tls_client_auth, whose certificate the option `fetch` cannot present; allowed: tls_client_auth without `fetch`',
+  )
 })

@@ -1,12 +1,13 @@
 import {
   type CalledProvider,
   type CredentialsFault,
-  type CredentialsKind,
   type CredentialsKinds,
+  type Fields,
   fieldsOf,
   markOf,
   readClient,
   secretKind,
+  type TextKinds,
 } from './client.ts'
 import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
 
@@ -20,41 +21,40 @@ type ReadText = (field: string) => string | undefined
  * @param readsFrom names where it reads them, for tools.
  */
 export function textProvider(
-  read: (kinds: CredentialsKinds) => readonly ClientCredentials[],
-  readsFrom: (kinds: CredentialsKinds) => string,
+  read: (kinds: TextKinds) => readonly ClientCredentials[],
+  readsFrom: (kinds: TextKinds) => string,
 ): CredentialsProvider {
-  const ofSecrets: CredentialsKinds = [secretKind]
+  const inText = (kinds: CredentialsKinds = [secretKind]): TextKinds =>
+    kinds.map((kind) => kind.inText ?? kind) as readonly unknown[] as TextKinds
   const provider: CalledProvider = Object.assign(
-    ({ kinds = ofSecrets }: { readonly kinds?: CredentialsKinds }) => read(kinds),
+    ({ kinds }: { readonly kinds?: CredentialsKinds }) => read(inText(kinds)),
     {
-      check: (_: string, kinds = ofSecrets) => read(kinds),
-      readsFrom: (_: string, kinds = ofSecrets) => readsFrom(kinds),
+      check: (_: string, kinds?: CredentialsKinds) => read(inText(kinds)),
+      readsFrom: (_: string, kinds?: CredentialsKinds) => readsFrom(inText(kinds)),
     },
   )
   return provider as CredentialsProvider
 }
 
 /** Returns the fields that the clients need, in the order in which an operator looks for them. */
-export function neededFields(read: ReadText, kinds: CredentialsKinds): readonly string[] {
+export function neededFields(read: ReadText, kinds: TextKinds): readonly string[] {
   return ['clientId', ...new Set(kindsIn(read, kinds).flatMap(renewedFields))]
 }
 
 /** Returns the kinds of credentials of which there are texts; the first kind where there are none. */
-function kindsIn(read: ReadText, kinds: CredentialsKinds): readonly CredentialsKind[] {
+function kindsIn(read: ReadText, kinds: TextKinds): readonly Fields[] {
   const taken = new Set<string>()
   const found = kinds.filter((kind) => {
-    const fields = kind.inText ?? kind
-    const isThere = !taken.has(markOf(fields)) && Boolean(read(markOf(fields)))
+    const isThere = !taken.has(markOf(kind)) && Boolean(read(markOf(kind)))
     // a certificate's key is not one that signs
-    if (isThere) for (const field of Object.keys(fields.needed)) taken.add(field)
+    if (isThere) for (const field of Object.keys(kind.needed)) taken.add(field)
     return isThere
   })
   return found.length > 0 ? found : kinds.slice(0, 1)
 }
 
 /** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
-function renewedFields(kind: CredentialsKind): readonly string[] {
-  const { needed, renewed = Object.keys(needed) } = kind.inText ?? kind
+function renewedFields({ needed, renewed = Object.keys(needed) }: Fields): readonly string[] {
   return renewed
 }
 
@@ -64,20 +64,19 @@ function renewedFields(kind: CredentialsKind): readonly string[] {
  */
 export function clientsFromTexts(
   read: ReadText,
-  kinds: CredentialsKinds,
+  kinds: TextKinds,
 ): { readonly clients: readonly ClientCredentials[] } | { readonly faults: readonly CredentialsFault[] } {
   const clients: ClientCredentials[] = []
   const faults = new Map<string, CredentialsFault>()
   for (const kind of kindsIn(read, kinds)) {
-    const fields = kind.inText ?? kind
     const renewed = renewedFields(kind)
-    for (const suffix of read(`${markOf(fields)}Next`) ? ['', 'Next'] : ['']) {
+    for (const suffix of read(`${markOf(kind)}Next`) ? ['', 'Next'] : ['']) {
       const named = (field: string): string => (renewed.includes(field) ? field + suffix : field)
-      const texts = fieldsOf(fields)
+      const texts = fieldsOf(kind)
         .filter((field) => suffix === '' || field !== 'secretIssuedAt')
         .map((field) => {
           const text = read(named(field))
-          return [field, text === '' && field in fields.optional ? undefined : text] as const
+          return [field, text === '' && field in kind.optional ? undefined : text] as const
         })
       const one = clientInTexts(Object.fromEntries(texts), kind)
       if ('client' in one) clients.push(one.client)
@@ -92,11 +91,10 @@ export function clientsFromTexts(
 /** Returns the client of one kind in fields that hold texts. */
 export function clientInTexts(
   texts: Readonly<Record<string, unknown>>,
-  kind: CredentialsKind,
+  kind: Fields,
 ): ReturnType<typeof readClient> {
-  const fields = kind.inText?.credentials(texts) ?? texts
-  const { secretIssuedAt: text } = fields
-  return readClient(text === undefined ? fields : { ...fields, secretIssuedAt: parseIsoDate(text) }, [kind])
+  const { secretIssuedAt: text } = texts
+  return readClient(text === undefined ? texts : { ...texts, secretIssuedAt: parseIsoDate(text) }, [kind])
 }
 
 const isoDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/

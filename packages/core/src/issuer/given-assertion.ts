@@ -8,9 +8,14 @@ import type { AskedServer, ClientProof } from './protocol.ts'
 
 const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
 
-const allowedType = {
-  given: 'not an assertion type',
-  allowed: "'jwt-bearer', 'jwt-spiffe', another client_assertion_type name, or a full URN",
+const optional: ClientProof['optional'] = {
+  assertionType: (value) =>
+    typeof value === 'string' && /^[a-z\d]+(?:[:._-][a-z\d]+)*$/i.test(value)
+      ? undefined
+      : {
+          given: 'not an assertion type',
+          allowed: "'jwt-bearer', 'jwt-spiffe', another client_assertion_type name, or a full URN",
+        },
 }
 
 /** An assertion from outside (RFC 7521 §4.2), asked for anew in each token request. */
@@ -26,16 +31,13 @@ export const givenAssertion: ClientProof = {
             allowed: 'a function that returns an assertion, such as fileAssertion(path)',
           },
   },
-  optional: {
-    assertionType: (value) =>
-      typeof value === 'string' && /^[a-z\d]+(?:[:._-][a-z\d]+)*$/i.test(value) ? undefined : allowedType,
-  },
+  optional,
   inText: {
     needed: { assertionFile: text },
-    optional: { assertionType: text },
-    credentials: ({ assertionFile: path, ...others }) => ({
+    optional,
+    clientOf: ({ assertionFile: path, ...others }) => ({
       ...others,
-      assertion: typeof path === 'string' && path !== '' ? assertionFile(path) : path,
+      assertion: assertionFile(path as string),
     }),
   },
   async prove(client, server, { issuer, signal }) {

@@ -1,12 +1,12 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
-import type { CredentialsKinds } from '../credentials/client.ts'
+import type { TextKinds } from '../credentials/client.ts'
 import { clientsFromTexts, textFault } from '../credentials/text-fields.ts'
 import { ifThere, textIfThere } from '../credentials/text-file.ts'
 
 /** Returns the credentials in a folder with one file per field, all of one version of the folder. */
-export function readFolder(path: string, kinds: CredentialsKinds): readonly ClientCredentials[] {
+export function readFolder(path: string, kinds: TextKinds): readonly ClientCredentials[] {
   let version: string
   let found: ReturnType<typeof clientsFromTexts>
   do {

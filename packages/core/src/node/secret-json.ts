@@ -1,11 +1,11 @@
 import { isRecord, shape } from '../options/check.ts'
-import { type CredentialsKinds, fieldsOf, markOf } from '../credentials/client.ts'
+import { fieldsOf, kindOf, type TextKinds } from '../credentials/client.ts'
 import { type ClientCredentials, unreadable } from '../credentials/credentials.ts'
 import { clientInTexts, textFault } from '../credentials/text-fields.ts'
 import { textIn } from '../credentials/text-file.ts'
 
 /** Returns the credentials in a JSON file: one client, or an array of them in the order in which to try them. */
-export function readJson(path: string, kinds: CredentialsKinds): readonly ClientCredentials[] {
+export function readJson(path: string, kinds: TextKinds): readonly ClientCredentials[] {
   const text = textIn(path)
   let content: unknown
   try {
@@ -20,16 +20,11 @@ export function readJson(path: string, kinds: CredentialsKinds): readonly Client
 }
 
 /** @param position of the client in the file's array, as `[0]`; empty where the file is one client. */
-function clientIn(
-  value: unknown,
-  path: string,
-  position: string,
-  kinds: CredentialsKinds,
-): ClientCredentials {
+function clientIn(value: unknown, path: string, position: string, kinds: TextKinds): ClientCredentials {
   const where = `the file ${path}${position && `: \`${position}\``}`
   if (!isRecord(value)) throw unreadable(`${where} is ${shape(value)}, not an object`)
-  const kind = kinds.find((one) => value[markOf(one.inText ?? one)] !== undefined) ?? kinds[0]
-  const names = fieldsOf(kind.inText ?? kind)
+  const kind = kindOf(value, kinds)
+  const names = fieldsOf(kind)
   // not named: a key is content, too
   if (Object.keys(value).some((key) => !names.includes(key)))
     throw unreadable(`${where} has a field other than ${names.join(', ')}`)
