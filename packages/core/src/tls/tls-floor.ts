@@ -5,7 +5,7 @@ import { builtinModule } from '../runtime/builtin-module.ts'
 const lowest = 'TLSv1.2'
 
 /** Node's module; `undefined` where the runtime has none. */
-const tls = builtinModule('node:tls') as { readonly DEFAULT_MIN_VERSION?: unknown } | undefined
+const tls = builtinModule('node:tls') as typeof import('node:tls') | undefined
 
 /**
  * Throws for a call to an `https:` URL that could use TLS below 1.2, because its client's settings or the process allow it.
@@ -39,29 +39,19 @@ export function faultOfProcess(): string | undefined {
   )
 }
 
-interface AgentLike {
-  readonly options?: object
-}
-
 /**
  * Returns an agent's TLS settings, keyed by the client option that takes the agent; without one, those of the global agent
  * of `node:https`.
  */
 export function agentSettings(agent: unknown, option: string): Readonly<Record<string, unknown>> {
-  if (agent !== undefined && agent !== null) return { [option]: (agent as AgentLike).options }
-  const https = builtinModule('node:https') as { readonly globalAgent: AgentLike } | undefined
+  if (agent !== undefined && agent !== null) return { [option]: (agent as { options?: object }).options }
+  const https = builtinModule('node:https') as typeof import('node:https') | undefined
   return { 'https.globalAgent': https?.globalAgent.options }
 }
 
-/** What `tls.connect`, and what is built on it, reads to agree on a version. */
-interface TlsSettings {
-  readonly minVersion?: unknown
-  readonly maxVersion?: unknown
-  readonly secureProtocol?: unknown
-}
-
-/** Returns the setting that allows TLS 1.0 or 1.1, as text for the message. */
-function weakness({ minVersion, maxVersion, secureProtocol }: TlsSettings): string | undefined {
+/** Returns the setting of `tls.connect` that allows TLS 1.0 or 1.1, as text for the message. */
+function weakness(settings: object): string | undefined {
+  const { minVersion, maxVersion, secureProtocol } = settings as Readonly<Record<string, unknown>>
   if (isOld(minVersion)) return `\`minVersion: '${minVersion}'\``
   if (isOld(maxVersion)) return `\`maxVersion: '${maxVersion}'\``
   // TLS_method is any version, TLSv1_method and TLSv1_1_method are that one
