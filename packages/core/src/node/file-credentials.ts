@@ -1,12 +1,11 @@
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { refusingTo } from '../options/check.ts'
+import { readlinkSync, realpathSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fieldsOf, kindOf, type TextKinds } from '../credentials/client.ts'
+import { type ClientCredentials, type CredentialsProvider, unreadable } from '../credentials/credentials.ts'
+import { clientInTexts, clientsFromTexts, textFault, textProvider } from '../credentials/text-fields.ts'
+import { ifThere, textIfThere, textIn } from '../credentials/text-file.ts'
+import { isRecord, refusingTo, shape } from '../options/check.ts'
 import { text } from '../options/reader.ts'
-import type { CredentialsProvider } from '../credentials/credentials.ts'
-import { textProvider } from '../credentials/text-fields.ts'
-import { ifThere } from '../credentials/text-file.ts'
-import { readFolder } from './secret-folder.ts'
-import { readJson } from './secret-json.ts'
 
 /**
  * Reads credentials from a JSON file or a mounted folder before each token request, and again when the issuer refuses
@@ -41,4 +40,60 @@ export function fileCredentials(path: string): CredentialsProvider {
     (kinds) => (isFolder() ? readFolder(absolute, kinds) : readJson(absolute, kinds)),
     () => absolute,
   )
+}
+
+/** Returns the credentials in a folder with one file per field, all of one version of the folder. */
+function readFolder(path: string, kinds: TextKinds): readonly ClientCredentials[] {
+  let version: string
+  let found: ReturnType<typeof clientsFromTexts>
+  do {
+    version = versionOf(path)
+    found = clientsFromTexts((field) => textIfThere(join(version, field)), kinds)
+    // a folder that was swapped meanwhile may have lacked a field
+  } while (versionOf(path) !== version)
+  if ('clients' in found) return found.clients
+  const faults = found.faults.map((fault) => `the file ${join(path, fault.field ?? '')} ${textFault(fault)}`)
+  throw unreadable(faults.join('; '))
+}
+
+/**
+ * Kubernetes lays the files in a folder of their own per version, and points `..data` at the newest. The link is
+ * read and not followed, since what it points at may be removed in the meantime.
+ */
+function versionOf(path: string): string {
+  const folder = `the folder ${path}`
+  const version = ifThere(() => readlinkSync(join(path, '..data')), folder, 'EINVAL')
+  return version === undefined ? (ifThere(() => realpathSync(path), folder) ?? path) : resolve(path, version)
+}
+
+/** Returns the credentials in a JSON file: one client, or an array of them in the order in which to try them. */
+function readJson(path: string, kinds: TextKinds): readonly ClientCredentials[] {
+  const json = textIn(path)
+  let content: unknown
+  try {
+    content = JSON.parse(json)
+  } catch {
+    // without the reason, which quotes the text
+    throw unreadable(`the file ${path} is not JSON`)
+  }
+  if (!Array.isArray(content)) return [clientIn(content, path, '', kinds)]
+  if (content.length === 0) throw unreadable(`the file ${path} is an empty array`)
+  return content.map((client, index) => clientIn(client, path, `[${index}]`, kinds))
+}
+
+/** @param position of the client in the file's array, as `[0]`; empty where the file is one client. */
+function clientIn(value: unknown, path: string, position: string, kinds: TextKinds): ClientCredentials {
+  const where = `the file ${path}${position && `: \`${position}\``}`
+  if (!isRecord(value)) throw unreadable(`${where} is ${shape(value)}, not an object`)
+  const kind = kindOf(value, kinds)
+  const names = fieldsOf(kind)
+  // not named: a key is content, too
+  if (Object.keys(value).some((key) => !names.includes(key)))
+    throw unreadable(`${where} has a field other than ${names.join(', ')}`)
+  const read = clientInTexts(value, kind)
+  if ('client' in read) return read.client
+  const faults = read.faults.map(
+    (fault) => `\`${[position, fault.field].filter(Boolean).join('.')}\` ${textFault(fault)}`,
+  )
+  throw unreadable(`the file ${path}: ${faults.join('; ')}`)
 }
