@@ -71,14 +71,22 @@ export async function signingKey({
   privateKey,
   algorithm = algorithmIn(privateKey),
 }: Pick<PrivateKeyCredentials, 'privateKey' | 'algorithm'>): Promise<SigningKey> {
-  if (isCryptoKey(privateKey)) return { key: usable(privateKey as CryptoKey, algorithm), algorithm }
-  for (const candidate of algorithm ? [algorithm] : byKind)
-    try {
-      return { key: await importAs(privateKey, parameters[candidate]), algorithm }
-    } catch {
-      // Web Crypto's errors mean that this is another kind of key
-    }
-  throw unreadableAs(algorithm)
+  if (isCryptoKey(privateKey)) {
+    const key = privateKey as CryptoKey
+    if (key.type !== 'private' || !key.usages.includes('sign'))
+      throw new Error(
+        'the private key is a CryptoKey that cannot sign: it needs the type `private` and the usage `sign`',
+      )
+    if (algorithm === undefined || key.algorithm.name === parameters[algorithm].name)
+      return { key, algorithm }
+  } else
+    for (const candidate of algorithm ? [algorithm] : byKind)
+      try {
+        return { key: await importAs(privateKey, parameters[candidate]), algorithm }
+      } catch {
+        // Web Crypto's errors mean that this is another kind of key
+      }
+  throw new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
 }
 
 /** Returns the bytes that only a holder of the key has: what a shared store seals tokens with. */
@@ -94,20 +102,6 @@ export async function privateKeyBytes(privateKey: string | object): Promise<Uint
 function algorithmIn(privateKey: string | object): SigningAlgorithm | undefined {
   const { alg } = typeof privateKey === 'string' ? {} : (privateKey as { alg?: unknown })
   return typeof alg === 'string' && Object.hasOwn(parameters, alg) ? (alg as SigningAlgorithm) : undefined
-}
-
-function usable(key: CryptoKey, algorithm: SigningAlgorithm | undefined): CryptoKey {
-  if (key.type !== 'private' || !key.usages.includes('sign'))
-    throw new Error(
-      'the private key is a CryptoKey that cannot sign: it needs the type `private` and the usage `sign`',
-    )
-  if (algorithm !== undefined && key.algorithm.name !== parameters[algorithm].name)
-    throw unreadableAs(algorithm)
-  return key
-}
-
-function unreadableAs(algorithm: SigningAlgorithm | undefined): Error {
-  return new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
 }
 
 function importAs(privateKey: string | object, algorithm: { readonly name: string }): Promise<CryptoKey> {

@@ -53,7 +53,15 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     askServer(request, (options) => discoveryRequest(request.url, { ...options, algorithm }))
   const rfc8414 = await ask('oauth2')
   const response = rfc8414.status === 200 ? rfc8414 : await ask('oidc')
-  if (response.status !== 200) throw withoutMetadata(request, response, option)
+  const { status, retryAfter } = response
+  if (status >= 500 || status === 429 || status === 408) {
+    const reason = `responded with status ${status} when asked for its metadata`
+    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter })
+  }
+  if (status !== 200) {
+    const reason = `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
+    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite: true })
+  }
   const metadata = await processDiscoveryResponse(request.url, asJson(response)).catch(() => {
     throw unusable(request, whatIsWrong(response.body, request.url, option))
   })
@@ -76,22 +84,6 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
 
 function unusable(request: IssuerRequest, reason: string): TokenlaneError {
   return failure(request, 'TOKEN_RESPONSE_INVALID', reason, { definite: true })
-}
-
-function withoutMetadata(
-  request: IssuerRequest,
-  { status, retryAfter }: IssuerResponse,
-  option: string,
-): TokenlaneError {
-  const passing = status >= 500 || status === 429 || status === 408
-  const reason = passing
-    ? `responded with status ${status} when asked for its metadata`
-    : `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
-  return failure(request, 'TOKEN_REQUEST_FAILED', reason, {
-    status,
-    retryAfter,
-    definite: passing ? undefined : true,
-  })
 }
 
 /** Says which issuer the metadata describes: another server, or another spelling of this one (RFC 8414 §3.3). */
