@@ -5,11 +5,11 @@ import { askProvider } from './ask-provider.ts'
 import type { CheckedCredentials } from './check-credentials.ts'
 import { type CredentialsKinds, keyOf } from './client.ts'
 import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
-import { isRefusal, mayBeAboutClient, refusalMemory, refusalSpan } from './refused-client.ts'
+import { isRefusal, mayBeAboutClient, refusalSpan } from './refused-client.ts'
 import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
-/** At most 8 refused lists in 30 s, in case a provider returns a new wrong secret each time. */
-const mostRefusedLists = 8
+/** How many clients may be refused in 30 s and then be replaced, in case a provider returns a new wrong secret each time. */
+const mostReplaced = 8
 
 /** Credentials of one issuer, and how they are sent. */
 interface RotationOptions extends SecretLifetime {
@@ -39,8 +39,6 @@ export function credentialRotation(
   if (provider === undefined) expiry.watch(initial[0])
   /** By client, on the monotonic clock. */
   const refusedUntil = new Map<string, number>()
-  /** By list of clients that were refused, on the monotonic clock. */
-  let listsRefusedUntil: readonly number[] = []
   let working: string | undefined
   let lastRefusal: TokenlaneError | undefined
 
@@ -51,12 +49,6 @@ export function credentialRotation(
   ): Promise<readonly ClientCredentials[]> {
     if (provider === undefined) return initial
     return withTimeLimit(timeLimit, (signal) => askProvider(provider, issuer, proofs, { reason, signal }))
-  }
-
-  function forgetOldRefusals(): void {
-    const now = performance.now()
-    for (const [key, until] of refusedUntil) if (until <= now) refusedUntil.delete(key)
-    listsRefusedUntil = listsRefusedUntil.filter((until) => until > now)
   }
 
   function worked(client: ClientCredentials): void {
@@ -93,9 +85,10 @@ export function credentialRotation(
         const isLast = (client: ClientCredentials): boolean => keyOf(client) === working
         const list = clients.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)))
         if (provider !== undefined) expiry.watch(list[0])
-        forgetOldRefusals()
-        if (listsRefusedUntil.length >= mostRefusedLists) break
-        const refusedBefore = refusedUntil.size
+        for (const [key, until] of refusedUntil) if (until <= performance.now()) refusedUntil.delete(key)
+        const given = new Set(clients.map(keyOf))
+        const replaced = [...refusedUntil.keys()].filter((key) => !given.has(key))
+        if (replaced.length >= mostReplaced) break
         for (const client of list) {
           if (refusedUntil.has(keyOf(client))) continue
           try {
@@ -115,8 +108,6 @@ export function credentialRotation(
             if (!mayBeAboutClient(error)) throw error
           }
         }
-        if (refusedUntil.size > refusedBefore)
-          listsRefusedUntil = [...listsRefusedUntil, performance.now() + refusalMemory]
       }
       // what is unproven may be there at the next try, which a refusal would put off
       throw (
