@@ -40,7 +40,7 @@ export async function askServer(
   request: IssuerRequest,
   send: (options: HttpRequestOptions<'GET' | 'POST', URLSearchParams | undefined>) => Promise<Response>,
 ): Promise<IssuerResponse> {
-  const { url, fetch, signal, beforeRequest } = request
+  const { url, fetch = runtimeFetch(), signal, beforeRequest } = request
   const fault = url.protocol === 'https:' ? faultOfProcess() : undefined
   if (fault !== undefined)
     throw failure(request, 'INSECURE_TRANSPORT', `was not contacted: ${fault}`, { definite: true })
@@ -50,11 +50,11 @@ export async function askServer(
       signal,
       // the URL was checked: https:, or http: to a loopback host
       [allowInsecureRequests]: true,
-      // the `fetch` of some frameworks caches responses, and would return an old token
       [customFetch](to, init) {
         beforeRequest(new URL(to))
         sent.push(...sentFields(init))
-        return uncached(fetch)(to, init)
+        // the `fetch` of some frameworks caches responses, and would return an old token
+        return fetch(to, { ...(init as object), ...noStore() })
       },
     })
     // a `fetch` that ignores the signal must not delay the calls that wait for the token
@@ -108,24 +108,12 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
 type Fetch = typeof globalThis.fetch
 
 /**
- * Returns a `fetch` that caches nothing. A framework whose `fetch` caches would return an old token.
- *
- * @param fetch the `fetch` to send with; by default that of the runtime.
- */
-export function uncached(fetch: Fetch = runtimeFetch()): (url: string, init: object) => Promise<Response> {
-  return (url, init) => fetch(url, { ...init, ...noStore() })
-}
-
-/** The property of the `fetch` of Next.js that holds the `fetch` it replaced. */
-const replaced = '_nextOriginalFetch'
-
-/**
  * Returns the `fetch` of the runtime. Next.js replaces it by its own. That one caches in spite of `no-store` where
  * a route says `fetchCache = 'force-cache'`, and makes a static route that uses `no-store` dynamic.
  */
 function runtimeFetch(): Fetch {
-  const { fetch } = globalThis as { fetch: Fetch & { readonly [replaced]?: Fetch } }
-  return fetch[replaced] ?? fetch
+  const { fetch } = globalThis as { fetch: Fetch & { readonly _nextOriginalFetch?: Fetch } }
+  return fetch._nextOriginalFetch ?? fetch
 }
 
 /** Returns no option in a runtime that throws for it, such as a worker with an old compatibility date. */
