@@ -4,7 +4,6 @@ import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
-import { membersOf } from './issuer-words.ts'
 import type { IssuerRequest } from './protocol.ts'
 
 /**
@@ -63,7 +62,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite: true })
   }
   const metadata = await processDiscoveryResponse(request.url, asJson(response)).catch(() => {
-    throw unusable(request, whatIsWrong(response.body, request.url, option))
+    throw unusable(request, whatIsWrong(response, request.url, option))
   })
   const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata
   for (const url of [endpoint, aliases?.token_endpoint])
@@ -87,8 +86,7 @@ function unusable(request: IssuerRequest, reason: string): TokenlaneError {
 }
 
 /** Says which issuer the metadata describes: another server, or another spelling of this one (RFC 8414 §3.3). */
-function whatIsWrong(body: string, url: URL, option: string): string {
-  const { issuer } = membersOf(body)
+function whatIsWrong({ members: { issuer } }: IssuerResponse, url: URL, option: string): string {
   const other = typeof issuer === 'string' ? URL.parse(issuer) : null
   if (other !== null && other.href !== url.href)
     return `publishes another issuer's metadata (${printable(other.origin + other.pathname)}): check \`${option}\``

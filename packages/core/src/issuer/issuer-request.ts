@@ -14,6 +14,8 @@ import type { FormField, IssuerRequest } from './protocol.ts'
 export interface IssuerResponse {
   readonly status: number
   readonly body: string
+  /** Those of the JSON object in the body; none of anything else. */
+  readonly members: Readonly<Record<string, unknown>>
   /** The media type, empty where there is none. */
   readonly type: string
   readonly retryAfter: number | undefined
@@ -92,16 +94,26 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     if (size > largest) throw new ResponseTooLarge()
     body += decoder.decode(chunk, { stream: true })
   }
+  body += decoder.decode()
   const date = parseHttpDate(headers.get('date'))
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   return {
     status,
-    body: body + decoder.decode(),
+    body,
+    members: membersOf(body),
     type: type.trim().toLowerCase(),
     // a date is compared with the issuer's own clock, since ours may be an hour off
     retryAfter: parseRetryAfter(headers.get('retry-after'), () => date ?? Date.now()),
     date,
     isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
+  }
+}
+
+function membersOf(body: string): IssuerResponse['members'] {
+  try {
+    return { ...(JSON.parse(body) as object) }
+  } catch {
+    return {}
   }
 }
 

@@ -9,22 +9,13 @@ const proving = new Set(['client_secret', 'client_assertion', 'authorization'])
 /** A part of a secret of this many characters is one too many. */
 const tellingPart = 8
 
-/** Returns the members of a JSON object; none of anything else. */
-export function membersOf(body: string): Readonly<Record<string, unknown>> {
-  try {
-    return { ...(JSON.parse(body) as object) }
-  } catch {
-    return {}
-  }
-}
-
 /**
  * Returns how the issuer describes an error: by `error_description` (RFC 6749 §5.2), a problem's `detail` or `title`
  * (RFC 9457 §3.1), or a `message`. On one line, cut, and without what was sent: a field that is repeated is named instead.
  * Empty where there is none, and where it repeats a part of a secret.
  */
-export function descriptionIn({ body, sent }: IssuerResponse, secrets: readonly string[]): string {
-  const { error_description: description, detail, title, message } = membersOf(body)
+export function descriptionIn({ members, sent }: IssuerResponse, secrets: readonly string[]): string {
+  const { error_description: description, detail, title, message } = members
   const text = [description, detail, title, message].find((one) => typeof one === 'string')
   if (text === undefined) return ''
   const shown = printable(withoutFields(text, sent))

@@ -6,7 +6,7 @@ import { printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import { asJson, type IssuerResponse } from './issuer-request.ts'
 import { mistakeOf } from './issuer-url.ts'
-import { descriptionIn, errorCode, membersOf } from './issuer-words.ts'
+import { descriptionIn, errorCode } from './issuer-words.ts'
 import type { AskedServer, ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
 
 /** One token request: which client asked which server, and how. */
@@ -37,7 +37,7 @@ export async function readTokenResponse(response: IssuerResponse, asked: TokenRe
       { client_id: asked.client.clientId },
       asJson(response),
     )
-    const lifetime = lifetimeOf(membersOf(response.body)['expires_in'])
+    const lifetime = lifetimeOf(response.members['expires_in'])
     if (type === 'bearer' && headerSafe.test(token) && lifetime !== undefined) return { token, lifetime }
   } catch (error) {
     const oauthError = error instanceof ResponseBodyError ? error.error : undefined
@@ -100,30 +100,30 @@ type Wrong = readonly [reason: string, definite?: boolean]
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
 function wrongResponse(response: IssuerResponse, { option, tokenPath }: TokenEndpoint): Wrong {
-  const { status, isBearer, body } = response
+  const { status, isBearer, members } = response
   const check = `check \`${option}\``
   if (misplacedStatuses.has(status)) {
-    return [
-      `has no token endpoint at this path (responded with status ${status}): ${check}${mistakeOf(tokenPath)}`,
-      true,
-    ]
+    const what = `has no token endpoint at this path (responded with status ${status})`
+    return [`${what}: ${check}${mistakeOf(tokenPath)}`, true]
   }
   if (status === 401 && isBearer)
     return [`responded with status 401 as an API does, not an authorization server: ${check}`, true]
   if (isHtml(response))
     return [`returned an HTML page (status ${status}), not a token: is a proxy or firewall answering?`]
-  const what = `responded with ${status >= 400 ? `status ${status}` : `no token response (status ${status})`}`
-  return (status === 200 ? wrongToken(membersOf(body)) : undefined) ?? [what]
+  if (status >= 400) return [`responded with status ${status}`]
+  const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
+  return status === 200 && isToken
+    ? wrongToken(members)
+    : [`responded with no token response (status ${status})`]
 }
 
-/** Returns which member of a token response is missing or wrong; `undefined` for another response. */
+/** Returns which member of a token response is missing or wrong. */
 function wrongToken({
   access_token: token,
   token_type: type,
   expires_in: lifetime,
-}: Readonly<Record<string, unknown>>): Wrong | undefined {
+}: IssuerResponse['members']): Wrong {
   const sent = 'sent a token response'
-  if (token === undefined && type === undefined) return undefined
   if (typeof token !== 'string' || token === '') return [`${sent} without \`access_token\``]
   if (type === undefined) return [`${sent} without \`token_type\``, true]
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
