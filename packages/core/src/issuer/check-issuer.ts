@@ -18,7 +18,7 @@ import { describeUrl, type UrlOptions, urlOptionOf } from './issuer-url.ts'
 import { type ClientProofs, type FormField, protocolOf, type TokenEndpoint } from './protocol.ts'
 
 /** The options of an issuer as they are used, but for its URL. */
-type IssuerSettings = ReadAs<
+type CheckedSettings = ReadAs<
   Omit<IssuerOptions, keyof UrlOptions | 'assertionAudience'>,
   {
     credentials: CheckedCredentials
@@ -30,7 +30,7 @@ type IssuerSettings = ReadAs<
 >
 
 /** An issuer whose options are in order. */
-export type CheckedIssuer = IssuerSettings &
+export type CheckedIssuer = CheckedSettings &
   Omit<TokenEndpoint, 'issuer' | 'fetch' | 'beforeRequest' | 'manager'>
 
 /**
@@ -60,13 +60,10 @@ export function checkIssuer(
     notices: optional(noticesWithin(own['secretLifetime']), [10, 5]),
     clientAuthentication: readMethod(all, proofs),
     credentials: (value, credentialsPath) => checkCredentials(value, credentialsPath, proofs),
-  } satisfies Description<IssuerSettings>
-  const read = {
-    __proto__: null,
-    ...object(description as Description<IssuerSettings & UrlOptions>, others)(given, path),
-  } as IssuerSettings & UrlOptions
-  const { tokenPath, scope } = read
+  } satisfies Description<CheckedSettings>
+  const read = object(description as Description<CheckedSettings & UrlOptions>, others)(given, path)
   const urlOption = urlOptionOf(own)
+  const scope = read.scope === undefined ? [] : [['scope', read.scope] as const]
   return {
     ...read,
     protocol,
@@ -75,8 +72,8 @@ export function checkIssuer(
     isDiscovered: urlOption === 'issuer',
     option: pathOf(path, urlOption),
     credentialsOption: pathOf(path, 'credentials'),
-    tokenPath,
-    parameters: [...(scope === undefined ? [] : [['scope', scope] as const]), ...read.parameters],
+    tokenPath: own['tokenPath'] as string | undefined,
+    parameters: [...scope, ...read.parameters],
   }
 }
 
@@ -132,8 +129,8 @@ function proofsBy(given: unknown, all: ClientProofs): ClientProofs {
 
 function readMethod(all: ClientProofs, [{ method, obstacle }]: ClientProofs) {
   return optional((value, path): ClientAuthenticationMethod => {
-    if (value === method && obstacle === undefined) return method
-    if (value === method && obstacle !== undefined) refuse(path, obstacle.given, obstacle.allowed)
+    if (value === method)
+      return obstacle === undefined ? method : refuse(path, obstacle.given, obstacle.allowed)
     const allowed = [...new Set(all.map((one) => one.method))].join(', ')
     return all.length > 1
       ? refuse(path, 'not a known method', allowed)
