@@ -3,7 +3,7 @@ import { isRefusal } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
-import { askServer, asJson, type IssuerResponse } from './issuer-request.ts'
+import { askServer, type IssuerResponse } from './issuer-request.ts'
 import type { IssuerRequest } from './protocol.ts'
 
 /**
@@ -61,7 +61,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     const reason = `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
     throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite: true })
   }
-  const metadata = await processDiscoveryResponse(request.url, asJson(response)).catch(() => {
+  const metadata = await processDiscoveryResponse(request.url, Response.json(response.members)).catch(() => {
     throw unusable(request, whatIsWrong(response, request.url, option))
   })
   const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata

@@ -70,15 +70,6 @@ export async function askServer(
   }
 }
 
-/**
- * Returns the response as JSON, whatever its content type. oauth4webapi refuses JSON that is labelled as text, as some
- * servers do, and an RFC 6749 error beside a `WWW-Authenticate` challenge, as most servers do.
- */
-export function asJson({ status, body }: IssuerResponse): Response {
-  const empty = status === 204 || status === 205 || status === 304
-  return new Response(empty ? null : body, { status, headers: { 'content-type': 'application/json' } })
-}
-
 function sentFields({ headers, body }: CustomFetchOptions<string, URLSearchParams | undefined>): FormField[] {
   const [, credentials] = headers['authorization']?.split(' ') ?? []
   return [...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : [])]

@@ -90,6 +90,17 @@ test.each([null, 0, -5, 'abc', '', '-1', '1e3', '0x10', true, [], {}])(
   },
 )
 
+// Keycloak sends an ID token where the scope has `openid`; others serialize what they do not set
+test.each<[string, unknown]>([
+  ['id_token', `e30.${btoa('{"iss":"https://auth.example.com/realms/a"}')}.c2ln`],
+  ['refresh_token', null],
+  ['scope', null],
+  ['scope', ['read', 'write']],
+])('a token is used whatever %s comes with it', async (member, value) => {
+  const body = { access_token: 'leaked', token_type: 'Bearer', expires_in: 60, [member]: value }
+  await expect(ask(answered(body))).resolves.toMatchObject({ lifetime: 60_000 })
+})
+
 test.each<[string, string, () => Response]>([
   ['200 with an error', 'TOKEN_RESPONSE_INVALID', answered({ error: 'leaked' })],
   ['200 without a token', 'TOKEN_RESPONSE_INVALID', answered({ token_type: 'Bearer' })],

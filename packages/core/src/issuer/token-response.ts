@@ -4,7 +4,7 @@ import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
-import { asJson, type IssuerResponse } from './issuer-request.ts'
+import type { IssuerResponse } from './issuer-request.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode } from './issuer-words.ts'
 import type { AskedServer, ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
@@ -35,7 +35,7 @@ export async function readTokenResponse(response: IssuerResponse, asked: TokenRe
     const { access_token: token, token_type: type } = await processClientCredentialsResponse(
       asked.server.metadata,
       { client_id: asked.client.clientId },
-      asJson(response),
+      membersOfGrant(response),
     )
     const lifetime = lifetimeOf(response.members['expires_in'])
     if (type === 'bearer' && headerSafe.test(token) && lifetime !== undefined) return { token, lifetime }
@@ -47,6 +47,16 @@ export async function readTokenResponse(response: IssuerResponse, asked: TokenRe
   const [reason, definite] = wrongResponse(response, asked.endpoint)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
   throw failure(asked.request, code, reason, { status, retryAfter, definite })
+}
+
+/**
+ * Returns what of a response concerns a token by client credentials, as oauth4webapi reads it: it refuses a token for what
+ * comes with it (an ID token of another issuer, `"scope": null`), JSON that is labelled as text, and an RFC 6749 error
+ * beside a `WWW-Authenticate` challenge.
+ */
+function membersOfGrant({ status, members }: IssuerResponse): Response {
+  const { access_token, token_type, error } = members
+  return Response.json({ access_token, token_type, error }, { status })
 }
 
 /** Errors and statuses of an issuer, or of what stands before it, that may pass. */
