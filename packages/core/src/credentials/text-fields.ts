@@ -24,8 +24,6 @@ export function textProvider(
   read: (kinds: TextKinds) => readonly ClientCredentials[],
   readsFrom: (kinds: TextKinds) => string,
 ): CredentialsProvider {
-  const inText = (kinds: CredentialsKinds = [secretKind]): TextKinds =>
-    kinds.map((kind) => kind.inText ?? kind) as readonly unknown[] as TextKinds
   const provider: CalledProvider = Object.assign(
     ({ kinds }: { readonly kinds?: CredentialsKinds }) => read(inText(kinds)),
     {
@@ -34,6 +32,10 @@ export function textProvider(
     },
   )
   return provider as CredentialsProvider
+}
+
+function inText(kinds: CredentialsKinds = [secretKind]): TextKinds {
+  return kinds.map((kind) => kind.inText ?? kind) as readonly unknown[] as TextKinds
 }
 
 /** Returns the fields that the clients need, in the order in which an operator looks for them. */

@@ -110,13 +110,16 @@ function membersOf(body: string): IssuerResponse['members'] {
 
 type Fetch = typeof globalThis.fetch
 
+/** The property of the `fetch` of Next.js that holds the `fetch` it replaced. */
+const replaced = '_nextOriginalFetch'
+
 /**
  * Returns the `fetch` of the runtime. Next.js replaces it by its own. That one caches in spite of `no-store` where
  * a route says `fetchCache = 'force-cache'`, and makes a static route that uses `no-store` dynamic.
  */
 function runtimeFetch(): Fetch {
-  const { fetch } = globalThis as { fetch: Fetch & { readonly _nextOriginalFetch?: Fetch } }
-  return fetch._nextOriginalFetch ?? fetch
+  const { fetch } = globalThis as { fetch: Fetch & { readonly [replaced]?: Fetch } }
+  return fetch[replaced] ?? fetch
 }
 
 /** Returns no option in a runtime that throws for it, such as a worker with an old compatibility date. */

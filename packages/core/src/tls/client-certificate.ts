@@ -28,12 +28,9 @@ export function certificateFetch({
       request.on('error', reject)
       request.end((body as URLSearchParams | undefined)?.toString())
     })
-    const fields = Object.entries(message.headers).map(([name, value]): [string, string] => [
-      name,
-      String(value),
-    ])
+    const { statusCode: status = 502, headers: fields } = message
     // the body is still to be read, up to the bound that every token response has
-    return new Response(ReadableStream.from(message), { status: message.statusCode ?? 502, headers: fields })
+    return new Response(ReadableStream.from(message), { status, headers: fields as Record<string, string> })
   }
 }
 
