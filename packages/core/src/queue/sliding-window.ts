@@ -35,11 +35,8 @@ export class SlidingWindow {
   }
 
   /** Returns the milliseconds until so many units are free. */
-  wait(now: number, units = 1): number {
-    const wanted = Math.min(units, this.#quota)
-    // the usual case, without a search
-    if (this.#history.size + wanted <= this.#quota) return 0
-    const missing = wanted - this.unitsLeft(now)
+  wait(now: number, units: number): number {
+    const missing = Math.min(units, this.#quota) - this.unitsLeft(now)
     return missing > 0 ? this.#history.freeAt(now, this.span, missing - 1) - now : 0
   }
 
@@ -69,36 +66,24 @@ export class SlidingWindow {
 
 /** When the requests arrived, at the latest, whose units the limits of one API share. */
 export class UnitHistory {
-  /** Ascending; those before `#head` are forgotten. */
-  #arrivals: number[] = []
-  #head = 0
-
-  /** Units that are not forgotten. */
-  get size(): number {
-    return this.#arrivals.length - this.#head
-  }
+  /** Ascending. */
+  readonly #arrivals: number[] = []
 
   /** Adds a unit whose request arrives at `at` at the latest. */
   add(at: number): void {
-    if ((this.#arrivals.at(-1) ?? at) <= at) this.#arrivals.push(at)
-    else this.#arrivals.splice(this.#firstAfter(at), 0, at)
+    this.#arrivals.splice(this.#firstAfter(at), 0, at)
   }
 
-  remove(at: number): void {
+  /** Takes out a unit; returns whether it was there, which one that is forgotten is not. */
+  remove(at: number): boolean {
     const index = this.#firstAfter(at) - 1
-    if (this.#arrivals[index] === at && index >= this.#head) this.#arrivals.splice(index, 1)
+    const isThere = this.#arrivals[index] === at
+    if (isThere) this.#arrivals.splice(index, 1)
+    return isThere
   }
 
-  /** Moves a unit; one that is forgotten stays so. */
   move(from: number, to: number): void {
-    const arrivals = this.#arrivals
-    let index = this.#firstAfter(from) - 1
-    if (index < this.#head || arrivals[index] !== from) return
-    for (; index > this.#head && (arrivals[index - 1] as number) > to; index -= 1)
-      arrivals[index] = arrivals[index - 1] as number
-    for (; index < arrivals.length - 1 && (arrivals[index + 1] as number) < to; index += 1)
-      arrivals[index] = arrivals[index + 1] as number
-    arrivals[index] = to
+    if (this.remove(from)) this.add(to)
   }
 
   /** Returns how many units are used after `now`, if each stays used for `span` milliseconds. */
@@ -114,16 +99,12 @@ export class UnitHistory {
 
   /** Forgets the units that are free by `now`, if each stays used for `span` milliseconds. */
   forget(now: number, span: number): void {
-    while (this.#head < this.#arrivals.length && (this.#arrivals[this.#head] as number) + span <= now)
-      this.#head += 1
-    if (this.#head <= this.#arrivals.length / 2 && this.#head < this.#arrivals.length) return
-    this.#arrivals = this.#arrivals.slice(this.#head)
-    this.#head = 0
+    this.#arrivals.splice(0, this.#firstAfter(now - span))
   }
 
   /** Returns where the units begin whose requests arrive after `at`. */
   #firstAfter(at: number): number {
-    let low = this.#head
+    let low = 0
     let high = this.#arrivals.length
     while (low < high) {
       const middle = (low + high) >>> 1
