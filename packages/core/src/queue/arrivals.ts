@@ -1,3 +1,4 @@
+import { Connections } from './connections.ts'
 import type { Accounting } from './rate-policy.ts'
 import { type RoundTripMemory, RoundTrips } from './round-trips.ts'
 
@@ -26,9 +27,6 @@ export interface SentRequest {
 export const defaultGrace = 250
 /** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
 const setUpFactor = 4
-/** A connection is taken to be open for this many slots of time after its use, in milliseconds: undici keeps one for 3 s. */
-const slot = 500
-const keptOpen = 6
 /** By how much a learned bound shrinks after a quiet window, and how far above its failure it stays. */
 const shrink = 0.9
 const above = 1.1
@@ -48,11 +46,11 @@ class Bound {
   #floor: number
   #quiet = 0
 
-  constructor(ms: number, most: number, step: number) {
-    this.ms = ms
-    this.#most = most
+  constructor(grace: number, step: number) {
+    this.ms = grace
+    this.#most = setUpFactor * grace
     this.#step = step
-    this.#floor = Math.min(step, ms)
+    this.#floor = Math.min(step, grace)
   }
 
   /** Notes a window without a refusal. */
@@ -106,32 +104,23 @@ const shortTurn = 10
 export class Arrivals {
   readonly #clock: LimiterClock
   readonly #moved: (request: SentRequest, from: number) => void
+  readonly #roundTrips: RoundTripMemory
+  readonly #connections = new Connections()
   #grace = defaultGrace
-  #bound = new Bound(defaultGrace, defaultGrace, 0)
+  #bound = new Bound(defaultGrace, 0)
   #isLearning = false
-  #isSet = false
   #window = Infinity
   #windowEnd = Number.NEGATIVE_INFINITY
   #wasFull = false
-  /** First requests of their connections in this window. */
+  /** First requests of their connections: in this window, and without a response. */
   #firsts = 0
+  #openFirsts = 0
   #refusedUntil = Number.NEGATIVE_INFINITY
-  /** Requests without a response: each has a connection of its own, but for HTTP/2, which needs only one. */
-  #busy = 0
-  /** Requests whose exchange has not ended: the connections that are not free. */
-  #taken = 0
-  /** The most busy connections in each slot of time, the last one first: so many are open. */
-  #mostBusy: number[] = []
-  #slot = 0
-  readonly #roundTrips: RoundTripMemory
-  #lag = 0
-  /** Requests whose responses may still show that they arrived earlier: first ones of a connection, and others. */
-  #openFirst = 0
-  #open = 0
-  /** Requests of this turn of the event loop. */
+  /** Requests of this turn of the event loop, and since when their bounds count. */
   #leaving: SentRequest[] = []
-  /** Since when their bounds count. */
   #leavingAt = Number.NEGATIVE_INFINITY
+  /** A moving average of the longest that requests can have taken to arrive, in milliseconds. */
+  lag = 0
 
   /**
    * @param moved is called when a request's latest arrival changes from `from`.
@@ -149,15 +138,13 @@ export class Arrivals {
 
   /** @param window of the limit that lets the fewest requests pass, in milliseconds. */
   setPolicy(accounting: Accounting, unansweredGrace: number = defaultGrace, window: number = Infinity): void {
-    const step = Math.min(window, 60_000) * stepOfWindow
-    const isSame = (accounting === 'learned') === this.#isLearning && unansweredGrace === this.#grace
+    const isLearning = accounting === 'learned'
     this.#window = window
     // what is learned holds for other limits too
-    if (isSame && this.#isSet) return
-    this.#isSet = true
-    this.#isLearning = accounting === 'learned'
+    if (isLearning === this.#isLearning && unansweredGrace === this.#grace) return
+    this.#isLearning = isLearning
     this.#grace = unansweredGrace
-    this.#bound = new Bound(unansweredGrace, setUpFactor * unansweredGrace, step)
+    this.#bound = new Bound(unansweredGrace, Math.min(window, 60_000) * stepOfWindow)
   }
 
   /** The longest a request on an open connection can take to arrive, in milliseconds. */
@@ -165,26 +152,21 @@ export class Arrivals {
     return this.#bound.ms
   }
 
-  /** A moving average of the longest that requests can have taken to arrive, in milliseconds. */
-  get lag(): number {
-    return this.#lag
-  }
-
   /** How much earlier than `latest` an unanswered request may turn out to have arrived, in milliseconds. */
   get slack(): number {
-    if (this.#openFirst > 0) return setUpFactor * this.#grace
-    return this.#open > 0 ? this.#grace : 0
+    if (this.#openFirsts > 0) return setUpFactor * this.#grace
+    return this.#connections.busy > 0 ? this.#grace : 0
   }
 
   /** Notes that a request is sent now. */
   send(): SentRequest {
     const now = this.#clock.now()
     this.#learn(now)
-    const isFirst = this.#opens(now)
+    const isFirst = this.#connections.sent(now)
     if (isFirst) this.#firsts += 1
+    if (isFirst) this.#openFirsts += 1
     const bound = this.#boundOf(isFirst)
     const request = { sentAt: now, isFirst, bound, latest: now + bound, isOpen: true }
-    this.#count(request, 1)
     this.#leaving.push(request)
     if (this.#leaving.length === 1) {
       this.#leavingAt = now
@@ -199,34 +181,27 @@ export class Arrivals {
    */
   answered(request: SentRequest, isRefused: boolean, notice: number = this.#window): number {
     const now = this.#clock.now()
-    this.#passTime(now)
-    this.#busy -= 1
-    if (!request.isFirst && !isRefused) this.#roundTrips.add(now - request.sentAt, now)
-    const before = request.latest
-    this.#move(
-      request,
-      Math.min(before, Math.max(request.sentAt, now - (isRefused ? 0 : this.#roundTrips.shortest))),
-    )
+    this.#connections.answered(now)
     this.#close(request)
-    // a unit that has come free already does not come free earlier
-    const counted = Math.min(before, Math.max(request.latest, now - this.#window))
-    this.#lag += (counted - request.sentAt - this.#lag) / 16
-    return Math.min(before, Math.max(request.latest, now - notice))
+    const { sentAt, isFirst, latest: before } = request
+    if (!isFirst && !isRefused) this.#roundTrips.add(now - sentAt, now)
+    const byResponse = now - (isRefused ? 0 : this.#roundTrips.shortest)
+    this.#move(request, Math.min(before, Math.max(sentAt, byResponse)))
+    /** Not before `ms` ago: a unit that has come free already does not come free earlier. */
+    const notBefore = (ms: number): number => Math.min(before, Math.max(request.latest, now - ms))
+    this.lag += (notBefore(this.#window) - sentAt - this.lag) / 16
+    return notBefore(notice)
   }
 
   /** Notes that an answered request has finished: its connection is free. */
   freed(): void {
-    this.#taken -= 1
+    this.#connections.freed()
   }
 
-  /** Notes that a request ends without a response: it may arrive all the same. */
-  unanswered(request: SentRequest): void {
-    this.#drop(request)
-  }
-
-  /** Notes that a request was never sent. */
-  cancelled(request: SentRequest): void {
-    this.#drop(request)
+  /** Notes that a request ends without a response, and may arrive all the same, or that it was never sent. */
+  dropped(request: SentRequest): void {
+    this.#close(request)
+    this.#connections.closed()
   }
 
   /** Notes that requests wait for a unit. */
@@ -247,52 +222,7 @@ export class Arrivals {
 
   /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */
   freeConnections(now: number): number {
-    this.#passTime(now)
-    return this.#busy > 0 ? Math.max(...this.#mostBusy) - this.#taken : Infinity
-  }
-
-  /** Returns whether one more request may need another connection than those that were busy lately. */
-  #opens(now: number): boolean {
-    this.#passTime(now)
-    this.#busy += 1
-    this.#taken += 1
-    const opens = this.#taken > Math.max(...this.#mostBusy)
-    this.#mostBusy[0] = Math.max(this.#mostBusy[0] ?? 0, this.#busy)
-    return opens
-  }
-
-  /** Keeps how many connections were busy until now. */
-  #passTime(now: number): void {
-    const current = Math.floor(now / slot)
-    for (; this.#slot < current; this.#slot += 1) {
-      if (this.#slot < current - keptOpen) this.#slot = current - keptOpen
-      this.#mostBusy.unshift(this.#busy)
-    }
-    if (this.#mostBusy.length > keptOpen) this.#mostBusy.length = keptOpen
-  }
-
-  /** Forgets the connection of a request without a response: it is closed, or was never open. */
-  #drop(request: SentRequest): void {
-    this.#close(request)
-    this.#busy -= 1
-    this.#taken -= 1
-    this.#mostBusy = [this.#busy]
-  }
-
-  #close(request: SentRequest): void {
-    request.isOpen = false
-    this.#count(request, -1)
-  }
-
-  #count({ isFirst }: SentRequest, change: 1 | -1): void {
-    if (isFirst) this.#openFirst += change
-    else this.#open += change
-  }
-
-  #boundOf(isFirst: boolean): number {
-    return isFirst
-      ? Math.min(setUpFactor * this.#grace, setUpFactor * this.#bound.ms * this.#firsts)
-      : this.#bound.ms
+    return this.#connections.free(now)
   }
 
   /** Notes that this turn of the event loop is still running: what was sent during it may not have left yet. */
@@ -307,6 +237,16 @@ export class Arrivals {
     this.#leavingAt = Number.NEGATIVE_INFINITY
     this.stillHere(this.#clock.now())
     this.#leaving = []
+  }
+
+  #boundOf(isFirst: boolean): number {
+    const { ms } = this.#bound
+    return isFirst ? Math.min(setUpFactor * this.#grace, setUpFactor * ms * this.#firsts) : ms
+  }
+
+  #close(request: SentRequest): void {
+    request.isOpen = false
+    if (request.isFirst) this.#openFirsts -= 1
   }
 
   #move(request: SentRequest, to: number): void {

@@ -69,10 +69,9 @@ class MemoryLimiter implements RateLimiter {
 
   take(couldUse: number): Permit | NotBefore {
     const now = this.#clock.now()
-    let wait = 0
     this.#arrivals.stillHere(now)
     const units = this.#isInBatch ? 1 : Math.min(this.#batch, couldUse)
-    for (const window of this.#windows) wait = Math.max(wait, window.wait(now, units))
+    let wait = Math.max(0, ...this.#windows.map((window) => window.wait(now, units)))
     this.#isInBatch = wait <= this.#longestSpan * breakInBatch
     if (wait > 0) {
       this.#arrivals.full()
@@ -125,28 +124,21 @@ class MemoryLimiter implements RateLimiter {
     return this.#arrivals.bound
   }
 
-  /** Takes a unit. What ends it first counts. */
   #permit(): Permit {
     const arrivals = this.#arrivals
     const history = this.#history
     const request = arrivals.send()
     history.add(request.latest)
-    let state: 'sent' | 'answered' | 'ended' = 'sent'
     return {
-      answered: (isRefused = false) => {
-        if (state !== 'sent') return
-        state = 'answered'
-        arrivals.answered(request, isRefused)
+      answered(isRefused = false) {
+        if (request.isOpen) arrivals.answered(request, isRefused)
       },
-      ended: () => {
-        if (state === 'answered') arrivals.freed()
-        else if (state === 'sent') arrivals.unanswered(request)
-        state = 'ended'
+      ended() {
+        if (request.isOpen) arrivals.dropped(request)
+        else arrivals.freed()
       },
-      cancel: () => {
-        if (state !== 'sent') return
-        state = 'ended'
-        arrivals.cancelled(request)
+      cancel() {
+        arrivals.dropped(request)
         history.remove(request.latest)
       },
     }

@@ -121,7 +121,7 @@ export class UnitsInUse {
 
   /** Notes that no response to a request comes. */
   unanswered(batch: Batch, request: SentRequest, isShare: boolean): void {
-    this.arrivals.unanswered(request)
+    this.arrivals.dropped(request)
     this.#end(batch, request, isShare, request.latest)
   }
 
@@ -181,7 +181,7 @@ class FleetPermit implements Permit {
     this.#share?.cancel()
     if (this.#state !== 'sent') return
     this.#state = 'over'
-    this.#units.arrivals.cancelled(this.#request)
+    this.#units.arrivals.dropped(this.#request)
     this.#units.cancel(this.#batch)
   }
 }

@@ -1,0 +1,58 @@
+/** A connection is taken to be open for this many slots of time after its use, in milliseconds: undici keeps one for 3 s. */
+const slot = 500
+const keptOpen = 6
+
+/**
+ * How many connections to an API are open, as far as its requests show it: each request without a response has one of its
+ * own, but for HTTP/2, which needs only one.
+ */
+export class Connections {
+  /** Requests without a response. */
+  busy = 0
+  /** Requests whose exchange has not ended: the connections that are not free. */
+  #taken = 0
+  /** The most busy connections in each slot of time, the last one first: so many are open. */
+  #mostBusy: number[] = []
+  #slot = 0
+
+  /** Notes that a request is sent, and returns whether it may need another connection than those that were busy lately. */
+  sent(now: number): boolean {
+    this.#passTime(now)
+    this.busy += 1
+    this.#taken += 1
+    const isNew = this.#taken > Math.max(...this.#mostBusy)
+    this.#mostBusy[0] = Math.max(this.#mostBusy[0] ?? 0, this.busy)
+    return isNew
+  }
+
+  answered(now: number): void {
+    this.#passTime(now)
+    this.busy -= 1
+  }
+
+  /** Notes that an answered request has finished: its connection is free. */
+  freed(): void {
+    this.#taken -= 1
+  }
+
+  /** Notes that a request ended without a response: its connection is closed, or was never open. */
+  closed(): void {
+    this.busy -= 1
+    this.#taken -= 1
+    this.#mostBusy = [this.busy]
+  }
+
+  /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */
+  free(now: number): number {
+    this.#passTime(now)
+    return this.busy > 0 ? Math.max(...this.#mostBusy) - this.#taken : Infinity
+  }
+
+  /** Keeps how many connections were busy until now. */
+  #passTime(now: number): void {
+    const current = Math.floor(now / slot)
+    const passed = Array<number>(Math.min(current - this.#slot, keptOpen)).fill(this.busy)
+    this.#slot = current
+    this.#mostBusy = [...passed, ...this.#mostBusy].slice(0, keptOpen)
+  }
+}
