@@ -1,13 +1,12 @@
-import type { TokenlaneError } from '../errors.ts'
+import { TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
-import { mustHaveRoom } from './admission.ts'
 import { checkPriority } from './call-options.ts'
 import { Limits, type LimitsOptions, type LimitsStatus } from './limits.ts'
-import { type EnterOptions, QueuedCalls, type RunningCall } from './queued-calls.ts'
+import { type EnterOptions, QueuedCalls, type RunningCall, waitedTooLong } from './queued-calls.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import { WaitingTime } from './waiting-time.ts'
@@ -79,7 +78,11 @@ export class ApiQueue {
         this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
       return call
     }
-    if (!sentBefore) this.#mustHaveRoom(priority)
+    const refusal = sentBefore ? undefined : this.#refusalOf(priority)
+    if (refusal !== undefined) {
+      this.#noWaiters()
+      throw refusal
+    }
     const waiting = this.#calls.add(options, this.#policy.maxWait)
     if (this.#emit?.isObserved) this.#emit({ type: 'call.queued', api: this.#api, ...this.#length() })
     this.serve()
@@ -168,8 +171,8 @@ export class ApiQueue {
 
   /** Whether the API is paused for longer than a call may wait. */
   get isPausedTooLong(): boolean {
-    const { maxWait } = this.#policy
-    return maxWait !== undefined && this.#limits.pausedUntil - performance.now() > maxWait
+    const { maxWait = Infinity } = this.#policy
+    return this.#limits.pausedUntil - performance.now() > maxWait
   }
 
   status(): QueueStatus {
@@ -236,18 +239,20 @@ export class ApiQueue {
     this.serve(token)
   }
 
-  #mustHaveRoom(priority: number): void {
-    try {
-      mustHaveRoom(this.#api, this.#policy, {
-        queued: this.#calls.size,
-        ahead: () => this.#calls.ahead(priority),
-        freeSlots: this.#freeSlots,
-        forecast: (calls) => this.#limits.forecast(calls),
-      })
-    } catch (error) {
-      this.#noWaiters()
-      throw error
-    }
+  /** Returns why no call may be queued, or none of this priority, as the limits alone would let it wait too long. */
+  #refusalOf(priority: number): TokenlaneError | undefined {
+    const { maxQueued, maxWait } = this.#policy
+    const tooMany = this.#calls.size + 1 - maxQueued
+    if (tooMany > 0 && (tooMany > this.#freeSlots || this.#limits.forecast(tooMany) > 0))
+      return new TokenlaneError(
+        'QUEUE_FULL',
+        `Cannot queue call to ${this.#api}: the queue is full; \`maxQueued\` in the API's rate policy is ${maxQueued}`,
+      )
+    if (maxWait === undefined) return undefined
+    const wait = this.#limits.forecast(this.#calls.ahead(priority) + 1)
+    return wait > maxWait
+      ? waitedTooLong(this.#api, maxWait, `must wait at least ${Math.ceil(wait)} ms`)
+      : undefined
   }
 
   #refuseAll(error: unknown, options: { readonly stay: boolean }): void {
@@ -261,18 +266,15 @@ export class ApiQueue {
     if (this.#calls.size === 0) this.#limits.noWaiters()
   }
 
+  /** Returns how many calls are queued, and in how many milliseconds the last is sent: later calls and pauses add to it. */
   #length(): { queued: number; emptyIn: number } {
     const queued = this.#calls.size
-    return { queued, emptyIn: this.#emptyIn(queued) }
-  }
-
-  /** Returns the time until the last queued call is sent, in milliseconds: later calls and pauses add to it. */
-  #emptyIn(queued: number): number {
-    if (queued === 0) return 0
-    const byLimits = this.#limits.estimate(queued)
+    if (queued === 0) return { queued, emptyIn: 0 }
+    const emptyIn = this.#limits.estimate(queued)
     const withoutSlot = queued - this.#freeSlots
-    if (withoutSlot <= 0) return byLimits
+    if (withoutSlot <= 0) return { queued, emptyIn }
     const pause = Math.max(0, this.#limits.pausedUntil - performance.now())
-    return Math.max(byLimits, pause + (withoutSlot / this.#policy.concurrency) * this.#slotTime)
+    const bySlots = pause + (withoutSlot / this.#policy.concurrency) * this.#slotTime
+    return { queued, emptyIn: Math.max(emptyIn, bySlots) }
   }
 }

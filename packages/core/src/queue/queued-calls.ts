@@ -1,9 +1,8 @@
-import type { AccessToken } from '../token/access-token.ts'
+import { PriorityQueue } from 'p-queue'
+import { TokenlaneError } from '../errors.ts'
 import { queueTimer } from '../time/timers.ts'
-import { waitedTooLong } from './admission.ts'
+import type { AccessToken } from '../token/access-token.ts'
 import type { Unit } from './limits.ts'
-import { SharedAbort } from './shared-abort.ts'
-import { WaitingCalls } from './waiting-calls.ts'
 
 /** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
 export interface RunningCall {
@@ -31,12 +30,15 @@ interface QueuedCall extends EnterOptions {
   timer?: ReturnType<typeof setTimeout>
 }
 
-/** The queued calls of one API, and what ends their wait early: an abort, or `maxWait`. */
+/** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
 export class QueuedCalls {
   readonly #api: string
   readonly #gaveUp: () => void
-  readonly #calls = new WaitingCalls<QueuedCall>()
-  readonly #aborts = new SharedAbort<QueuedCall>((call, reason) => this.#giveUp(call, reason))
+  /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
+  readonly #queue = new PriorityQueue()
+  readonly #countByPriority = new Map<number, number>()
+  /** They share a listener for each signal: one of many would have to be looked for when it is removed. */
+  readonly #bySignal = new Map<AbortSignal, Set<QueuedCall>>()
 
   /** @param gaveUp is called after a call gave up. */
   constructor(api: string, gaveUp: () => void) {
@@ -45,12 +47,14 @@ export class QueuedCalls {
   }
 
   get size(): number {
-    return this.#calls.size
+    return this.#queue.size
   }
 
   /** Returns how many calls go before one of this priority that is added now. */
   ahead(priority: number): number {
-    return this.#calls.ahead(priority)
+    let ahead = 0
+    for (const [other, count] of this.#countByPriority) if (other >= priority) ahead += count
+    return ahead
   }
 
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
@@ -58,56 +62,86 @@ export class QueuedCalls {
     return new Promise((send, refuse) => {
       const order = sentBefore ? first : priority
       const call = { signal, priority: order, sentBefore, queuedAt: performance.now(), send, refuse }
-      this.#calls.add(call)
-      if (signal) this.#aborts.watch(signal, call)
-      this.#limitWait(call, maxWait)
+      this.#enqueue(call, maxWait)
     })
   }
 
   /** Takes out the call that goes next. */
   next(): QueuedCall {
-    const call = this.#calls.next() as QueuedCall
+    const call = this.#queue.dequeue() as unknown as QueuedCall
     this.#forget(call)
     return call
   }
 
   /** Refuses all calls, but not those that were sent before if they `stay`. */
   refuseAll(reason: unknown, { stay }: { readonly stay: boolean }): void {
-    for (const call of this.#calls.removeAll()) {
-      if (stay && call.sentBefore) this.#calls.add(call)
-      else this.#end(call, reason)
+    for (const call of this.#takeAll()) {
+      if (stay && call.sentBefore) this.#enqueue(call, undefined)
+      else call.refuse(reason)
     }
   }
 
   /** Lets each call wait for `maxWait` milliseconds from when it was queued. */
   limitWaits(maxWait: number | undefined): void {
-    for (const call of this.#calls.removeAll()) {
-      this.#calls.add(call)
-      clearTimeout(call.timer)
-      this.#limitWait(call, maxWait)
-    }
+    for (const call of this.#takeAll()) this.#enqueue(call, maxWait)
   }
 
-  #limitWait(call: QueuedCall, maxWait: number | undefined): void {
-    if (maxWait === undefined || call.sentBefore) return
-    const left = call.queuedAt + maxWait - performance.now()
+  #takeAll(): QueuedCall[] {
+    return Array.from({ length: this.size }, () => this.next())
+  }
+
+  #enqueue(call: QueuedCall, maxWait: number | undefined): void {
+    const { priority, signal, sentBefore, queuedAt } = call
+    this.#queue.enqueue(call as never, { priority })
+    this.#count(priority, 1)
+    if (signal) this.#watch(signal, call)
+    if (maxWait === undefined || sentBefore) return
+    const left = queuedAt + maxWait - performance.now()
     call.timer = queueTimer(left, () => this.#giveUp(call, waitedTooLong(this.#api, maxWait)))
   }
 
+  #watch(signal: AbortSignal, call: QueuedCall): void {
+    const calls = this.#bySignal.get(signal)
+    if (calls !== undefined) return void calls.add(call)
+    this.#bySignal.set(signal, new Set([call]))
+    signal.addEventListener('abort', this.#aborted)
+  }
+
+  readonly #aborted = ({ target }: Event): void => {
+    const signal = target as AbortSignal
+    // the end of one wait may let another of them go, which leaves the set
+    for (const call of this.#bySignal.get(signal) ?? []) this.#giveUp(call, signal.reason)
+  }
+
   #giveUp(call: QueuedCall, reason: unknown): void {
-    // an abort may end several waits, and the end of one may let another of them go
-    if (!this.#calls.remove(call)) return
-    this.#end(call, reason)
+    this.#queue.remove(call as never)
+    this.#forget(call)
+    call.refuse(reason)
     this.#gaveUp()
   }
 
-  #end(call: QueuedCall, reason: unknown): void {
-    this.#forget(call)
-    call.refuse(reason)
+  #forget(call: QueuedCall): void {
+    const { priority, signal, timer } = call
+    this.#count(priority, -1)
+    clearTimeout(timer)
+    if (signal === undefined) return
+    const calls = this.#bySignal.get(signal)
+    if (!calls?.delete(call) || calls.size > 0) return
+    this.#bySignal.delete(signal)
+    signal.removeEventListener('abort', this.#aborted)
   }
 
-  #forget(call: QueuedCall): void {
-    clearTimeout(call.timer)
-    if (call.signal) this.#aborts.forget(call.signal, call)
+  #count(priority: number, change: 1 | -1): void {
+    const count = (this.#countByPriority.get(priority) ?? 0) + change
+    if (count > 0) this.#countByPriority.set(priority, count)
+    else this.#countByPriority.delete(priority)
   }
+}
+
+/** Returns the error of a call that waits longer than it may. */
+export function waitedTooLong(api: string, maxWait: number, what = 'waited too long'): TokenlaneError {
+  return new TokenlaneError(
+    'QUEUE_TIMEOUT',
+    `Cannot send call to ${api}: it ${what}; \`maxWait\` in the API's rate policy is ${maxWait} ms`,
+  )
 }

@@ -1,5 +1,7 @@
 import type { CallWaits } from '../events.ts'
 
+const causes = ['token', 'slot', 'limit', 'pause'] as const
+
 /** Measures for what queued calls wait. */
 export class WaitingTime {
   /** Since the queue began, in milliseconds. */
@@ -17,17 +19,13 @@ export class WaitingTime {
   start(): () => CallWaits {
     const before = this.#read()
     return () => {
-      const { token, slot, limit, pause } = this.#read()
-      return {
-        token: token - before.token,
-        slot: slot - before.slot,
-        limit: limit - before.limit,
-        pause: pause - before.pause,
-      }
+      const waits = this.#read()
+      for (const cause of causes) waits[cause] -= before[cause]
+      return waits
     }
   }
 
-  #read(): CallWaits {
+  #read(): { -readonly [Cause in keyof CallWaits]: number } {
     const now = performance.now()
     if (this.#cause !== undefined) this.#sums[this.#cause] += now - this.#since
     this.#since = now
