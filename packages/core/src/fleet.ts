@@ -3,10 +3,16 @@ export type { SharedServer, SharedStore, StoreClaim, StoreEntry, TokenStore } fr
 export { sharedStore, type StoreKey } from './store/shared-store.ts'
 export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
-export type { LimitedApi, RateLimiterFactory } from './queue/limiter-factory.ts'
 export { createRateLimiter } from './queue/memory-limiter.ts'
 export type { RemainingQuota } from './queue/rate-limit-headers.ts'
-export type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './queue/rate-limiter.ts'
+export type {
+  LimitedApi,
+  NotBefore,
+  Permit,
+  RateLimiter,
+  RateLimiterFactory,
+  RateLimiterOptions,
+} from './queue/rate-limiter.ts'
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
 export { unitSpan } from './queue/sliding-window.ts'

@@ -6,7 +6,7 @@ import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
 import { SharedLimits } from './tenants/fair-limits.ts'
-import type { RateLimiterFactory } from './queue/limiter-factory.ts'
+import type { RateLimiterFactory } from './queue/rate-limiter.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './token-manager.ts'
 

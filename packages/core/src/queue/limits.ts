@@ -1,14 +1,14 @@
-import type { Emit } from '../events.ts'
-import { refuse } from '../options/check.ts'
+import { defined, type Emit } from '../events.ts'
+import { mustBeObject, refuse, shape } from '../options/check.ts'
 import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
-import { limiterFor, type RateLimiterFactory } from './limiter-factory.ts'
+import { createRateLimiter } from './memory-limiter.ts'
+import { Pace } from './pace.ts'
+import { type PauseReason, Pauses, type SentCall } from './pauses.ts'
+import { PolicyWatch, type Slowed } from './policy-watch.ts'
 import { readPause, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
-import { Pace, type Slowed, SlowWatch } from './pace.ts'
-import type { NotBefore, Permit, RateLimiter } from './rate-limiter.ts'
+import type { LimitedApi, NotBefore, Permit, RateLimiter, RateLimiterFactory } from './rate-limiter.ts'
 import type { CheckedPolicy, RateLimit } from './rate-policy.ts'
-import { PolicyWatch, ReportedRemaining } from './reported-limits.ts'
-import { type SentCall, TrialCall } from './trial-call.ts'
 
 export interface LimitsOptions {
   /** The `baseUrl` of the API. */
@@ -51,19 +51,15 @@ export class Limits {
   readonly #api: string
   readonly #emit: Emit
   readonly #limiter: RateLimiter
-  readonly #trial = new TrialCall()
-  readonly #pace = new Pace()
-  readonly #remaining = new ReportedRemaining()
-  readonly #watch: PolicyWatch
-  #slow = new SlowWatch()
+  readonly #pauses = new Pauses((ms) => this.#pause(ms, 'used-up', this.#reportedStatus))
   #policy: CheckedPolicy
-  #sent = 0
-  #pausedUntil = Number.NEGATIVE_INFINITY
-  #reason: 'refused' | 'used-up' = 'refused'
+  #pace = new Pace()
+  #watch: PolicyWatch
   /** How long the pause is by its event, in milliseconds. */
   #announced = 0
   /** Status of the last response that said what remains. */
   #reportedStatus = 0
+  #sent = 0
   #refusedInRow = 0
   #refusedAt = Number.NEGATIVE_INFINITY
   /** How many calls had been sent at the last refusal. */
@@ -77,23 +73,20 @@ export class Limits {
     this.#api = api
     this.#policy = policy
     this.#emit = emit
-    this.#watch = new PolicyWatch(api, emit)
-    const limited = {
+    this.#watch = new PolicyWatch(api, policy, emit)
+    const limited: LimitedApi = {
       baseUrl: api,
       limits,
       spread,
       accounting,
       unansweredGrace,
       unitsAvailable: serve,
-      paused: (ms: number) => {
-        this.#reason = 'refused'
-        this.#pauseFor(finiteDuration(ms, this.#policy.longestPause))
-      },
+      paused: (ms) => this.#pauses.begin(finiteDuration(ms, this.#policy.longestPause), 'refused'),
       resumed: () => {
-        this.#endPause()
+        this.#pauses.end()
         serve()
       },
-      failed: (reason: string) => emit?.({ type: 'limiter.failed', api, reason }),
+      failed: (reason) => emit?.({ type: 'limiter.failed', api, reason }),
       recovered: () => emit?.({ type: 'limiter.recovered', api }),
     }
     this.#limiter = limiterFor(limited, limiter)
@@ -101,12 +94,12 @@ export class Limits {
 
   /** When the pause ends or ended, on the monotonic clock. */
   get pausedUntil(): number {
-    return this.#pausedUntil
+    return this.#pauses.until
   }
 
   /** Returns for how many milliseconds the API is paused, 0 if it is not. A trial call under way counts as a pause. */
   pausedFor(now: number): number {
-    return this.#pausedUntil > now ? this.#pausedUntil - now : this.#trial.wait(now)
+    return this.#pauses.wait(now)
   }
 
   /**
@@ -117,29 +110,28 @@ export class Limits {
   take(now: number, couldUse: number): Unit | NotBefore {
     const permit = this.#limiter.take(couldUse)
     if (typeof permit === 'number') {
-      this.#watchShare(now)
+      if (this.#pace.part === 1) this.#watch.waits(this.#limiter.used?.() ?? 0, this.#lag, now)
       // a shared limiter that returns NaN is asked again
       return permit > 0 ? permit : 0
     }
     this.#sent += 1
     const unit = { permit, order: this.#sent, sentAt: now }
-    this.#trial.sent(unit)
-    this.#remaining.sent()
-    this.#pauseIfUsedUp()
+    this.#pauses.sent(unit)
     return unit
   }
 
   /** Reads the response to a call, and returns whether the API refused the call for its limit. */
   answered(unit: Unit, response: ResponseHead): boolean {
-    const isRefused = this.#policy.limitedStatuses.includes(response.status)
+    const { limits, limitedStatuses, rateLimitHeaders } = this.#policy
+    const isRefused = limitedStatuses.includes(response.status)
     unit.permit.answered(isRefused)
-    this.#trial.ended(unit)
+    this.#pauses.ended(unit)
     if (isRefused) this.#refused(unit, response)
-    else if (this.#pace.accepted(this.#policy.limits, performance.now())) this.#keepPace()
+    else if (this.#pace.accepted(limits, performance.now())) this.#keepPace()
     if (!isRefused && response.status !== 401 && unit.sentAt > this.#refusedAt) this.#refusedInRow = 0
-    if (this.#policy.rateLimitHeaders) {
+    if (rateLimitHeaders) {
       this.#readRemaining(unit, response)
-      this.#watch.read(response, this.#policy.limits)
+      this.#watch.answered(response)
     }
     return isRefused
   }
@@ -148,22 +140,22 @@ export class Limits {
   ended(unit: Unit, wasSent: boolean): void {
     if (wasSent) unit.permit.ended()
     else unit.permit.cancel()
-    this.#trial.ended(unit, wasSent)
+    this.#pauses.ended(unit, wasSent)
   }
 
   /** Returns the milliseconds until the `ahead`-th call from now may be sent at the earliest. */
   forecast(ahead: number): number {
-    return finiteDuration(this.#limiter.forecast(ahead, 0, this.#pausedUntil))
+    return finiteDuration(this.#limiter.forecast(ahead, 0, this.pausedUntil))
   }
 
   /** Returns about when the `ahead`-th call from now may be sent, in milliseconds from now. */
   estimate(ahead: number): number {
-    return finiteDuration(this.#limiter.forecast(ahead, this.#limiter.lag?.() ?? 0, this.#pausedUntil))
+    return finiteDuration(this.#limiter.forecast(ahead, this.#lag, this.pausedUntil))
   }
 
   /** Lifts a pause that the API asked for, for every process that shares the limiter. */
   resume(): void {
-    this.#endPause()
+    this.#pauses.end()
     this.#limiter.resume?.()
   }
 
@@ -171,11 +163,10 @@ export class Limits {
   setPolicy(policy: CheckedPolicy): void {
     if (this.#limiter.setPolicy === undefined)
       refuse('limiter().setPolicy', 'missing', 'a function, where a rate policy is changed at run time')
-    this.#pace.reset()
     this.#limiter.setPolicy(policy)
     this.#policy = policy
-    this.#slow = new SlowWatch()
-    this.#watch.clear()
+    this.#pace = new Pace()
+    this.#watch = new PolicyWatch(this.#api, policy, this.#emit)
   }
 
   /** Notes that the last queued calls gave up. */
@@ -189,50 +180,23 @@ export class Limits {
   }
 
   status(): LimitsStatus {
-    const pause = this.#pausedUntil - performance.now()
+    const pause = this.pausedUntil - performance.now()
     const quotaUsed = this.#limiter.used?.()
-    const quotaLeft = this.#limiter.unitsLeft?.()
+    const quotaLeft = this.#limiter.unitsLeft?.() ?? Infinity
     const learned = this.#policy.accounting === 'learned' ? this.#limiter.arrivesWithin?.() : undefined
-    const allows = this.#allows
-    const { slowed } = this.#slow
-    return {
-      ...(allows !== undefined && { allows }),
-      ...(slowed !== undefined && { slowed }),
-      ...(learned !== undefined && { arrivesWithin: Math.round(learned) }),
-      ...(quotaUsed !== undefined && { quotaUsed: Math.min(1, finiteDuration(quotaUsed)) }),
-      ...(quotaLeft !== undefined && quotaLeft < Infinity && { quotaLeft: Math.max(0, quotaLeft) }),
-      ...(pause > 0 && { pausedUntil: dateFromNow(pause) }),
-    }
+    return defined({
+      allows: this.#allows,
+      slowed: this.#watch.slowed,
+      arrivesWithin: learned === undefined ? undefined : Math.round(learned),
+      quotaUsed: quotaUsed === undefined ? undefined : Math.min(1, finiteDuration(quotaUsed)),
+      quotaLeft: quotaLeft < Infinity ? Math.max(0, quotaLeft) : undefined,
+      pausedUntil: pause > 0 ? dateFromNow(pause) : undefined,
+    })
   }
 
-  #refused(unit: Unit, response: ResponseHead): void {
-    // calls that were sent together are refused together: one refusal in a row, not ten
-    const isNew = unit.sentAt > this.#refusedAt
-    const named = this.#policy.rateLimitHeaders ? readPolicy(response) : []
-    if (isNew) {
-      this.#refusedInRow += 1
-      this.#refusedAt = performance.now()
-      this.#isLesson = this.#isQuietBefore(unit)
-      this.#refusedOrder = this.#sent
-    }
-    if (!this.#isLesson && this.#pace.refused(isNew, this.#policy.limits, named, performance.now()))
-      this.#keepPace()
-    const asked = readPause(response, this.#policy) ?? pauseAfter(this.#refusedInRow)
-    const ms = Math.min(asked, this.#policy.longestPause)
-    this.#pause(ms, 'refused', response.status, !this.#isLesson)
-    this.#limiter.pause?.(ms)
-  }
-
-  /** Whether refusals are learned from, and none came for so long that the limits cannot be wrong. */
-  #isQuietBefore({ order }: Unit): boolean {
-    const { accounting, limits } = this.#policy
-    const calls = Math.max(0, ...limits.map(({ quota }) => quota)) * quietRounds
-    return accounting === 'learned' && order > this.#refusedOrder + calls
-  }
-
-  /** Lets the limiter keep the part of the limits that the API takes. */
-  #keepPace(): void {
-    this.#limiter.setPolicy?.({ ...this.#policy, limits: this.#pace.of(this.#policy.limits) })
+  /** How long, beyond one window after the send, units have recently taken to be freed, in milliseconds. */
+  get #lag(): number {
+    return this.#limiter.lag?.() ?? 0
   }
 
   /** What the API takes, where that is less than the limits allow. */
@@ -240,13 +204,29 @@ export class Limits {
     return this.#pace.part < 1 ? this.#pace.of(this.#policy.limits) : undefined
   }
 
-  /** Reports once where slow responses leave little of the quota to the calls that wait for it. */
-  #watchShare(now: number): void {
-    const lag = this.#limiter.lag?.() ?? 0
-    if (lag === 0 || this.#pace.part < 1) return
-    const isNew = this.#slow.waits(this.#policy, lag, this.#limiter.used?.() ?? 0, now)
-    const { slowed } = this.#slow
-    if (isNew && slowed !== undefined) this.#emit?.({ type: 'api.slowed', api: this.#api, ...slowed })
+  /** Lets the limiter keep the part of the limits that the API takes. */
+  #keepPace(): void {
+    this.#limiter.setPolicy?.({ ...this.#policy, limits: this.#pace.of(this.#policy.limits) })
+  }
+
+  #refused(unit: Unit, response: ResponseHead): void {
+    const { limits, accounting, rateLimitHeaders, longestPause } = this.#policy
+    // calls that were sent together are refused together: one refusal in a row, not ten
+    const isNew = unit.sentAt > this.#refusedAt
+    if (isNew) {
+      const round = Math.max(0, ...limits.map(({ quota }) => quota))
+      // where none came for so long, the limits cannot be wrong
+      this.#isLesson = accounting === 'learned' && unit.order > this.#refusedOrder + quietRounds * round
+      this.#refusedInRow += 1
+      this.#refusedAt = performance.now()
+      this.#refusedOrder = this.#sent
+    }
+    const named = rateLimitHeaders ? readPolicy(response) : []
+    if (!this.#isLesson && this.#pace.refused(isNew, limits, named, performance.now())) this.#keepPace()
+    const asked = readPause(response, this.#policy) ?? pauseAfter(this.#refusedInRow)
+    const ms = Math.min(asked, longestPause)
+    this.#pause(ms, 'refused', response.status, !this.#isLesson)
+    this.#limiter.pause?.(ms)
   }
 
   #readRemaining(unit: Unit, response: ResponseHead): void {
@@ -257,39 +237,32 @@ export class Limits {
     const longestWindow = limits.length === 0 ? longestPause : Math.max(...limits.map(({ window }) => window))
     const report = { ...quota, resetIn: Math.min(quota.resetIn, longestWindow, longestPause) }
     this.#limiter.reported?.(report)
-    const someRemain = this.#remaining.read(report, unit.order, this.#sent, this.#limiter)
-    if (someRemain && this.#reason === 'used-up') this.#pausedUntil = Number.NEGATIVE_INFINITY
-    this.#pauseIfUsedUp()
+    this.#pauses.reported(report, unit.order, this.#limiter)
   }
 
-  #pauseIfUsedUp(): void {
-    const ms = this.#remaining.usedUpFor
-    if (ms === 0) return
-    this.#remaining.clear()
-    this.#pause(ms, 'used-up', this.#reportedStatus)
-  }
-
-  #pause(ms: number, reason: 'refused' | 'used-up', status: number, isTried = true): void {
+  #pause(ms: number, reason: PauseReason, status: number, isTried = true): void {
     // responses to calls that were under way together ask for one pause, and make one event
-    const isNew = this.#pausedUntil <= performance.now() || ms > this.#announced
-    this.#pauseFor(ms, isTried)
-    // a refusal is not taken back by a response that says that calls remain
-    if (isNew || reason === 'refused') this.#reason = reason
+    const isNew = this.pausedUntil <= performance.now() || ms > this.#announced
+    this.#pauses.begin(ms, reason, isTried)
     if (!isNew) return
     this.#announced = ms
     const allows = reason === 'refused' ? this.#allows : undefined
     const differs = allows && { allows, configured: this.#policy.limits }
     this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status, reason, ...differs })
   }
+}
 
-  #pauseFor(ms: number, isTried = true): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
-    if (isTried) this.#trial.begin()
-  }
-
-  #endPause(): void {
-    this.#pausedUntil = Number.NEGATIVE_INFINITY
-    this.#trial.cancel()
-    this.#remaining.clear()
-  }
+/**
+ * Returns the limiter of an API.
+ *
+ * @param create makes it; without it the limits are kept in this process's memory.
+ * @throws TokenlaneError `INVALID_OPTIONS` if the factory returns what cannot be a limiter.
+ */
+export function limiterFor(api: LimitedApi, create: RateLimiterFactory | undefined): RateLimiter {
+  if (create === undefined) return createRateLimiter(api)
+  const limiter: unknown = create(api)
+  mustBeObject(limiter, 'limiter()')
+  for (const name of ['take', 'forecast'])
+    if (typeof limiter[name] !== 'function') refuse(`limiter().${name}`, shape(limiter[name]), 'a function')
+  return limiter as unknown as RateLimiter
 }

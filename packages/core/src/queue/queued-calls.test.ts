@@ -58,10 +58,10 @@ test('whatever joins and leaves, the next is the first of the highest priority',
         }
         expect(calls.size).toBe(model.length)
       }
-      await null
+      await Promise.resolve()
       outcomes.length = 0
       calls.refuseAll('closed', { stay: false })
-      await null
+      await Promise.resolve()
       expect(outcomes).toEqual(inOrder().map((waiter) => [waiter, 'closed']))
       expect(calls.size).toBe(0)
     }),
@@ -84,7 +84,7 @@ test('a call that was sent before stays when the others are refused, and goes fi
   add('again', { sentBefore: true })
   add('last')
   calls.refuseAll('closed', { stay: true })
-  await null
+  await Promise.resolve()
   expect(outcomes).toEqual([
     ['first', 'closed'],
     ['last', 'closed'],
@@ -117,7 +117,7 @@ test('calls that wait with one signal share a listener, and an abort ends each w
   calls.next()
   expect(listeners()).toBe(1)
   abort('enough')
-  await null
+  await Promise.resolve()
   expect(outcomes).toEqual([
     ['a', 'enough'],
     ['c', 'enough'],
@@ -131,7 +131,7 @@ test('a call that another one lets go when it gives up is sent, though its signa
   const { signal, abort } = aborting()
   for (const name of ['a', 'b']) add(name, { signal })
   abort('enough')
-  await null
+  await Promise.resolve()
   expect(outcomes).toEqual([['a', 'enough'], 'b'])
 })
 
@@ -144,6 +144,6 @@ test('the last call that leaves a signal removes the listener, and the next one 
   add('b', { signal })
   expect(listeners()).toBe(1)
   abort()
-  await null
+  await Promise.resolve()
   expect(outcomes).toMatchObject([['b', { name: 'AbortError' }]])
 })

@@ -1,3 +1,4 @@
+import type { SharedServer } from '../store/token-store.ts'
 import type { RemainingQuota } from './rate-limit-headers.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'
 
@@ -78,9 +79,38 @@ export interface RateLimiter {
 
 /** Which limits apply, and how. */
 export interface RateLimiterOptions {
+  /** All of them apply at once; may be empty. */
   readonly limits: readonly RateLimit[]
   readonly spread: boolean
   readonly accounting: Accounting
   /** As in a rate policy. */
   readonly unansweredGrace?: number | undefined
+}
+
+/** One API with a rate policy, and how its limiter reports changes to the queue. */
+export interface LimitedApi extends RateLimiterOptions {
+  /** Origin and path prefix, as the WHATWG URL parser writes it. The same for every process of a fleet. */
+  readonly baseUrl: string
+  /** Units were freed: the queue calls `take` again before this returns. Must not be called from within `take`. */
+  unitsAvailable(): void
+  /** The API asked another process to pause: no call goes out for `ms` milliseconds. */
+  paused(ms: number): void
+  /** Another process lifted the pause: calls may go out again. */
+  resumed(): void
+  /** The shared budget cannot be reached; this process uses only its own share. `reason` must hold no secret. */
+  failed(reason: string): void
+  /** The shared budget is in use again. */
+  recovered(): void
+}
+
+/**
+ * Creates the limiter of an API that has a rate policy; called once per API, at start-up.
+ *
+ * The limiter enforces every limit, and `spread`, no matter when or how often `take` is called. It must not keep the
+ * process alive while no call waits or is under way.
+ */
+export interface RateLimiterFactory {
+  (api: LimitedApi): RateLimiter
+  /** As `TokenStore.server`. */
+  server?: () => Promise<SharedServer>
 }

@@ -110,6 +110,23 @@ test('a later response that says that calls remain ends the pause', async () => 
   expect(service.tokens.status().apis[0]).not.toHaveProperty('pausedUntil')
 })
 
+test('a later response that says that calls remain does not take back the pause of a refusal', async () => {
+  const service = fakeService(
+    {},
+    { apis: [{ baseUrl, issuer: 'general', ratePolicy: { limits: [{ quota: 60, window: 60_000 }] } }] },
+  )
+  await service.tokens.warmUp()
+  const api = service.tokens.route(baseUrl) as Api
+  const [first, second] = await Promise.all([api.admit(), api.admit()])
+  const header = (remaining: number) => (name: string) =>
+    name === 'ratelimit' ? `"default";r=${remaining};t=30` : null
+  const pause = (): number => Date.parse(service.tokens.status().apis[0]?.pausedUntil ?? '') - Date.now()
+  first?.report({ status: 429, retryAfter: '7', header: header(0) })
+  expect(pause()).toBe(30_000)
+  second?.report({ status: 200, header: header(5) })
+  expect(pause()).toBe(7_000)
+})
+
 test.each([
   ['a fixed window', false],
   ['a sliding window', true],

@@ -1,8 +1,7 @@
-import { limiterFor, type LimitedApi, type RateLimiterFactory } from '../queue/limiter-factory.ts'
+import { limiterFor } from '../queue/limits.ts'
+import { type PauseReason, Pauses } from '../queue/pauses.ts'
 import type { RemainingQuota } from '../queue/rate-limit-headers.ts'
-import type { NotBefore, Permit, RateLimiter } from '../queue/rate-limiter.ts'
-import { ReportedRemaining } from '../queue/reported-limits.ts'
-import { type SentCall, TrialCall } from '../queue/trial-call.ts'
+import type { LimitedApi, NotBefore, Permit, RateLimiter, RateLimiterFactory } from '../queue/rate-limiter.ts'
 import { queueTimer } from '../time/timers.ts'
 
 /**
@@ -18,10 +17,7 @@ class FairLimits {
   readonly #waiting = new Map<LimitedApi, number>()
   /** The sum of what they could use. */
   #wanted = 0
-  readonly #trial = new TrialCall()
-  readonly #remaining = new ReportedRemaining()
-  #pausedUntil = Number.NEGATIVE_INFINITY
-  #isUsedUp = false
+  readonly #pauses = new Pauses((ms) => this.#pause(ms, 'used-up'))
   #sent = 0
   /** Order of the call whose response arrived last. */
   #answered = 0
@@ -39,7 +35,7 @@ class FairLimits {
     const limited: LimitedApi = {
       ...api,
       unitsAvailable: () => this.#serve(),
-      paused: (ms) => this.#pause(ms),
+      paused: (ms) => this.#pause(ms, 'refused'),
       resumed: () => this.#resume(),
       failed: (reason) => first()?.failed(reason),
       recovered: () => first()?.recovered(),
@@ -50,7 +46,7 @@ class FairLimits {
   /** Returns the limiter of one more tenant. */
   join(tenant: LimitedApi): RateLimiter {
     this.#tenants.add(tenant)
-    const pause = this.#pausedUntil - performance.now()
+    const pause = this.#pauses.until - performance.now()
     if (pause > 0) tenant.paused(pause)
     const limiter = this.#limiter
     return {
@@ -61,7 +57,7 @@ class FairLimits {
       unitsLeft: () => limiter.unitsLeft?.(),
       reported: (quota) => this.#report(quota),
       pause: (ms) => {
-        this.#pause(ms, tenant)
+        this.#pause(ms, 'refused', tenant)
         limiter.pause?.(ms)
       },
       resume: () => {
@@ -96,7 +92,8 @@ class FairLimits {
       return Infinity
     }
     const now = performance.now()
-    const trial = this.#trial.wait(now)
+    // each tenant waits for a pause by itself, but not for the trial call of another one
+    const trial = this.#pauses.until > now ? 0 : this.#pauses.wait(now)
     const permit = trial > 0 ? trial : this.#limiter.take(this.#wanted)
     if (typeof permit === 'number') {
       // a limiter that returns 0 or NaN is asked again
@@ -107,12 +104,10 @@ class FairLimits {
     this.#turn = undefined
     this.#want(tenant, 0)
     this.#sent += 1
-    const call: SentCall = { order: this.#sent, sentAt: now }
-    this.#trial.sent(call)
-    this.#remaining.sent()
-    this.#pauseIfUsedUp()
+    const call = { order: this.#sent, sentAt: now }
+    this.#pauses.sent(call)
     const ended = (wasSent: boolean): void => {
-      this.#trial.ended(call, wasSent)
+      this.#pauses.ended(call, wasSent)
       this.#serveSoon()
     }
     return {
@@ -184,18 +179,13 @@ class FairLimits {
   }
 
   /** Pauses the API for all tenants but the one whose call was refused, which has done so. */
-  #pause(ms: number, refused?: LimitedApi): void {
-    this.#isUsedUp = false
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms)
-    this.#trial.begin()
+  #pause(ms: number, reason: PauseReason, refused?: LimitedApi): void {
+    this.#pauses.begin(ms, reason)
     for (const tenant of this.#tenants) if (tenant !== refused) tenant.paused(ms)
   }
 
   #resume(by?: LimitedApi): void {
-    this.#isUsedUp = false
-    this.#pausedUntil = Number.NEGATIVE_INFINITY
-    this.#trial.cancel()
-    this.#remaining.clear()
+    this.#pauses.end()
     // all of them ask before the first gets a unit
     const wasServing = this.#isServing
     this.#isServing = true
@@ -206,19 +196,8 @@ class FairLimits {
 
   /** Reads what the response that arrived last reports of what remains. A limiter of several processes does it itself. */
   #report(quota: RemainingQuota): void {
-    if (this.#limiter.reported !== undefined) return this.#limiter.reported(quota)
-    const someRemain = this.#remaining.read(quota, this.#answered, this.#sent, this.#limiter)
-    // a refusal is not taken back
-    if (someRemain && this.#isUsedUp) this.#resume()
-    this.#pauseIfUsedUp()
-  }
-
-  #pauseIfUsedUp(): void {
-    const ms = this.#remaining.usedUpFor
-    if (ms === 0) return
-    this.#remaining.clear()
-    this.#pause(ms)
-    this.#isUsedUp = true
+    if (this.#limiter.reported !== undefined) this.#limiter.reported(quota)
+    else if (this.#pauses.reported(quota, this.#answered, this.#limiter)) this.#resume()
   }
 }
 

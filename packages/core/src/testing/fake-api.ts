@@ -3,8 +3,8 @@ import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/
 import type { CheckedApi } from '../manager/check-apis.ts'
 import type { FakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
-import type { LimitedApi } from '../queue/limiter-factory.ts'
-import type { RateLimiter } from '../queue/rate-limiter.ts'
+
+import type { LimitedApi, RateLimiter } from '../queue/rate-limiter.ts'
 import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'

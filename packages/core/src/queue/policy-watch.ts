@@ -1,0 +1,79 @@
+import type { Emit } from '../events.ts'
+import { defaultGrace } from './arrivals.ts'
+import { readPolicy, type ResponseHead } from './rate-limit-headers.ts'
+import type { CheckedPolicy, RateLimit } from './rate-policy.ts'
+
+/** What slow responses leave of a quota, and what gives more of it. */
+export interface Slowed {
+  readonly share: number
+  readonly option: string
+}
+
+/** Headers that differ from call to call must not make events without end. */
+const mostReported = 16
+/** An API is slowed that gets less of its quota than this, while calls wait for this many rounds of its units. */
+const leastShare = 0.7
+const slowRounds = 10
+/** The part of its units that is in use at least, while calls wait for them. */
+const fullUse = 0.9
+
+/**
+ * Reports where a policy does not fit its API: each other policy that the headers name, once, and that slow responses
+ * leave waiting calls little of the quota.
+ */
+export class PolicyWatch {
+  readonly #api: string
+  readonly #policy: CheckedPolicy
+  readonly #emit: Emit
+  readonly #reported = new Set<string>()
+  /** As it was when calls waited last, if their share was low. */
+  slowed: Slowed | undefined
+  #lowSince = 0
+  #waitedAt = Number.NEGATIVE_INFINITY
+  #isSaid = false
+
+  constructor(api: string, policy: CheckedPolicy, emit: Emit) {
+    this.#api = api
+    this.#policy = policy
+    this.#emit = emit
+  }
+
+  /** Reads which policy a response names. */
+  answered(response: ResponseHead): void {
+    if (!this.#emit?.isObserved || this.#reported.size >= mostReported) return
+    const configured = this.#policy.limits
+    const seen = readPolicy(response)
+    const differing = seen.filter(
+      ({ quota, window }) => !configured.some((own) => own.quota === quota && own.window === window),
+    )
+    const key = JSON.stringify(differing)
+    if (differing.length === 0 || this.#reported.has(key)) return
+    this.#reported.add(key)
+    this.#emit({ type: 'policy.differs', api: this.#api, configured, seen })
+  }
+
+  /** Notes that calls wait for units, of which this part is in use, and each of which comes free `lag` milliseconds late. */
+  waits(used: number, lag: number, now: number): void {
+    const { limits, accounting, unansweredGrace = defaultGrace } = this.#policy
+    if (accounting !== 'strict' || lag === 0 || used < fullUse) return
+    const share = shareOf(limits, lag)
+    const round = Math.min(...limits.map(({ window }) => window)) + lag
+    const wasIdle = now > this.#waitedAt + 2 * round
+    this.#waitedAt = now
+    if (share >= leastShare) this.slowed = undefined
+    if (share >= leastShare || wasIdle) this.#lowSince = now
+    if (now < this.#lowSince + slowRounds * round) return
+    const byDefault = unansweredGrace > defaultGrace && shareOf(limits, defaultGrace) >= leastShare
+    const option = byDefault ? `unansweredGrace: ${defaultGrace}` : "accounting: 'learned'"
+    this.slowed = { share: Math.round(share * 100) / 100, option }
+    if (!this.#isSaid) this.#emit?.({ type: 'api.slowed', api: this.#api, ...this.slowed })
+    this.#isSaid = true
+  }
+}
+
+/** Returns which part of the slowest limit calls get: a unit is used once in a window and `lag`. */
+function shareOf(limits: readonly RateLimit[], lag: number): number {
+  const pace = (late: number): number =>
+    Math.min(...limits.map(({ quota, window }) => quota / (window + late)))
+  return pace(lag) / pace(0)
+}
