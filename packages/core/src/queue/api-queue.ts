@@ -74,8 +74,7 @@ export class ApiQueue {
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
     const call = mayGoNow ? this.#next(1) : undefined
     if (call !== undefined && !('cause' in call)) {
-      if (this.#emit?.isObserved)
-        this.#emit({ type: 'call.sent', api: this.#api, waited: 0, queued: 0, emptyIn: 0 })
+      this.#reportSent(0)
       return call
     }
     const refusal = sentBefore ? undefined : this.#refusalOf(priority)
@@ -213,8 +212,11 @@ export class ApiQueue {
   #send(call: RunningCall): void {
     const { send, queuedAt } = this.#calls.next()
     send(call)
-    if (!this.#emit?.isObserved) return
-    this.#emit({ type: 'call.sent', api: this.#api, waited: call.unit.sentAt - queuedAt, ...this.#length() })
+    this.#reportSent(call.unit.sentAt - queuedAt)
+  }
+
+  #reportSent(waited: number): void {
+    if (this.#emit?.isObserved) this.#emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
   }
 
   #wait(obstacle: Obstacle | undefined): void {

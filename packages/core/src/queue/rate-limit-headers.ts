@@ -1,6 +1,5 @@
 import type { RateLimit } from './rate-policy.ts'
-import { parseHttpDate } from '../time/retry-after.ts'
-import { delayOf, parseRetryAfter } from '../time/retry-after.ts'
+import { delayOf, parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
 
 /** Status and headers of a response. */
 export interface ResponseHead {
@@ -37,8 +36,11 @@ export function readPause(
 ): number | undefined {
   const asked = parseRetryAfter(response.retryAfter, () => clockOf(response))
   if (asked !== undefined || !rateLimitHeaders) return asked
-  const usedUp = quotasOf(response).flatMap(({ remaining, resetIn }) => (remaining === 0 ? [resetIn] : []))
-  const pauses = [Math.max(0, ...usedUp), ...resets.map((name) => readReset(response, name) ?? 0)]
+  const usedUp = quotasOf(response).filter(({ remaining }) => remaining === 0)
+  const pauses = [
+    Math.max(0, ...usedUp.map(({ resetIn }) => resetIn)),
+    ...resets.map((name) => resetOf(response, textOf(response, name)) ?? 0),
+  ]
   // a reset within this second is written as 0, and names no pause
   return pauses.find((pause) => pause > 0)
 }
@@ -46,16 +48,7 @@ export function readPause(
 /** Returns what remains of the tightest quota, `undefined` where the response does not say. */
 export function readRemaining(response: ResponseHead): RemainingQuota | undefined {
   const [tightest] = quotasOf(response).toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)
-  return tightest ?? readPredecessors(response)
-}
-
-function readPredecessors(response: ResponseHead): RemainingQuota | undefined {
-  for (const prefix of prefixes) {
-    const remaining = numberOf(textOf(response, `${prefix}-remaining`))
-    const resetIn = remaining === undefined ? undefined : readReset(response, `${prefix}-reset`)
-    if (remaining !== undefined && resetIn !== undefined) return { remaining, resetIn }
-  }
-  return undefined
+  return tightest ?? predecessorsOf(response)[0]
 }
 
 /** Returns the limits on calls that the headers name with their window; empty where they name none. */
@@ -73,23 +66,35 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 }
 
 /** The quotas of the `RateLimit` field: `"name";r=…;t=…`, or `remaining=…, reset=…` as older drafts have it. */
-function quotasOf(response: ResponseHead): readonly RemainingQuota[] {
+function quotasOf(response: ResponseHead): RemainingQuota[] {
   const members = membersOf(textOf(response, 'ratelimit'))
-  const pairs = members.map(({ parameters }) => [parameters.get('r'), parameters.get('t')])
   const valueOf = (name: string): string | undefined =>
     members.find(({ value }) => value.startsWith(`${name}=`))?.value.slice(name.length + 1)
-  const quotas: RemainingQuota[] = []
-  for (const [r, t] of [...pairs, [valueOf('remaining'), valueOf('reset')]]) {
-    const remaining = numberOf(r)
-    const seconds = numberOf(t)
-    if (remaining !== undefined && seconds !== undefined)
-      quotas.push({ remaining, resetIn: delayOf(seconds, () => clockOf(response)) })
-  }
-  return quotas
+  return [
+    ...members.flatMap(({ parameters }) => quotaOf(response, parameters.get('r'), parameters.get('t'))),
+    ...quotaOf(response, valueOf('remaining'), valueOf('reset')),
+  ]
 }
 
-function readReset(response: ResponseHead, name: string): number | undefined {
-  const text = textOf(response, name)
+function predecessorsOf(response: ResponseHead): RemainingQuota[] {
+  return prefixes.flatMap((prefix) =>
+    quotaOf(response, textOf(response, `${prefix}-remaining`), textOf(response, `${prefix}-reset`)),
+  )
+}
+
+/** Returns the quota of two texts, none where they are no numbers. */
+function quotaOf(
+  response: ResponseHead,
+  left: string | undefined,
+  reset: string | undefined,
+): RemainingQuota[] {
+  const remaining = numberOf(left)
+  const resetIn = resetOf(response, reset)
+  return remaining === undefined || resetIn === undefined ? [] : [{ remaining, resetIn }]
+}
+
+/** Returns the milliseconds until a reset, which is in seconds, as an epoch or as a date. */
+function resetOf(response: ResponseHead, text: string | undefined): number | undefined {
   const number = numberOf(text)
   const now = (): number => clockOf(response)
   return number === undefined ? parseRetryAfter(text, now) : delayOf(number, now)
@@ -109,26 +114,16 @@ function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined
 }
 
-interface Member {
-  readonly value: string
-  readonly parameters: ReadonlyMap<string, string>
-}
-
 /** The members of a list and their parameters (RFC 9651 §3.1), as far as these fields need them. */
-function membersOf(text: string | undefined): Member[] {
-  if (!text) return []
+function membersOf(text: string | undefined): { value: string; parameters: Map<string, string> }[] {
   // a comma or semicolon within quotes is part of a name
-  const pieces = text.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
+  const pieces = text?.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
   return pieces.map((piece) => {
     const [value = '', ...rest] = piece.match(/(?:"(?:[^"\\]|\\.)*"|[^";])+/g) ?? []
     const parameters = rest.map((parameter): [string, string] => {
       const [name = '', ...given] = parameter.split('=')
-      return [name.trim().toLowerCase(), unquoted(given.join('='))]
+      return [name.trim().toLowerCase(), given.join('=').trim().replaceAll(/^"|"$/g, '')]
     })
     return { value: value.trim(), parameters: new Map(parameters) }
   })
-}
-
-function unquoted(text: string): string {
-  return /^\s*"?([^"]*)"?\s*$/.exec(text)?.[1]?.trim() ?? text
 }
