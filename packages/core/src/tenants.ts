@@ -5,8 +5,8 @@ import { mustBeObject, refusingTo } from './options/check.ts'
 import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './options/reader.ts'
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
-import { SharedLimits } from './tenants/fair-limits.ts'
-import type { RateLimiterFactory } from './queue/rate-limiter.ts'
+import { FairLimits } from './tenants/fair-limits.ts'
+import type { LimitedApi, RateLimiterFactory } from './queue/rate-limiter.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './token-manager.ts'
 
@@ -85,9 +85,17 @@ const read = object<ReadAs<TenantsOptions>>({
 export function createTenants<const Issuer extends string>(options: TenantsOptions<Issuer>): Tenants<Issuer> {
   mustBeSupportedRuntime()
   const { options: optionsOf, most, limits } = refusingTo('create tenants', () => read(options, 'options'))
-  const shared = new SharedLimits()
+  const shared = new Map<string, FairLimits>()
+  /** Returns the limits of all tenants whose APIs have the same base URL and policy. */
+  const sharedBy = (api: LimitedApi, create: RateLimiterFactory | undefined): FairLimits => {
+    // without its functions
+    const key = JSON.stringify(api)
+    const found = shared.get(key) ?? new FairLimits(api, create)
+    shared.set(key, found)
+    return found
+  }
   const limiterOf = (id: string, create: RateLimiterFactory | undefined): RateLimiterFactory | undefined => {
-    if (limits === 'shared') return (api) => shared.join(api, create)
+    if (limits === 'shared') return (api) => sharedBy(api, create).join(api)
     // a limiter keeps one budget for each base URL, so a tenant's own one is kept under its name
     return create && ((api) => create({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
   }
@@ -107,7 +115,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
   )
   const close = async (): Promise<void> => {
     await recent.closeAll()
-    await shared.close()
+    await Promise.all(Array.from(shared.values(), (each) => each.close()))
   }
   return {
     get(id) {

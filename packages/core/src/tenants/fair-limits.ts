@@ -10,13 +10,11 @@ import { queueTimer } from '../time/timers.ts'
  * A tenant whose turn has come asks for its unit. One that cannot use it, because it has no slot, token or call left, is
  * passed over, and goes to the end when it asks again. One timer runs for all of them, and only while calls are queued.
  */
-class FairLimits {
+export class FairLimits {
   readonly #limiter: RateLimiter
   readonly #tenants = new Set<LimitedApi>()
   /** The tenants with queued calls, the next one first, and how many units each of them could use. */
   readonly #waiting = new Map<LimitedApi, number>()
-  /** The sum of what they could use. */
-  #wanted = 0
   readonly #pauses = new Pauses((ms) => this.#pause(ms, 'used-up'))
   #sent = 0
   /** Order of the call whose response arrived last. */
@@ -52,7 +50,7 @@ class FairLimits {
     return {
       take: (couldUse) => this.#take(tenant, couldUse),
       forecast: (ahead, roundTrip, from) =>
-        limiter.forecast(ahead + this.#unitsOfOthers(tenant, ahead), roundTrip, from),
+        limiter.forecast(ahead + this.#wanted(ahead, tenant), roundTrip, from),
       used: () => limiter.used?.(),
       unitsLeft: () => limiter.unitsLeft?.(),
       reported: (quota) => this.#report(quota),
@@ -94,7 +92,7 @@ class FairLimits {
     const now = performance.now()
     // each tenant waits for a pause by itself, but not for the trial call of another one
     const trial = this.#pauses.until > now ? 0 : this.#pauses.wait(now)
-    const permit = trial > 0 ? trial : this.#limiter.take(this.#wanted)
+    const permit = trial > 0 ? trial : this.#limiter.take(this.#wanted(Infinity))
     if (typeof permit === 'number') {
       // a limiter that returns 0 or NaN is asked again
       this.#wait = permit > 0 ? permit : 1
@@ -129,9 +127,15 @@ class FairLimits {
 
   /** Notes how many units a tenant could use. It keeps its place in the order, or goes to the end; with 0 it leaves. */
   #want(tenant: LimitedApi, units: number): void {
-    this.#wanted += units - (this.#waiting.get(tenant) ?? 0)
     if (units > 0) this.#waiting.set(tenant, units)
     else this.#waiting.delete(tenant)
+  }
+
+  /** Returns how many units the waiting tenants could use, `most` each. */
+  #wanted(most: number, except?: LimitedApi): number {
+    let sum = 0
+    for (const [tenant, units] of this.#waiting) if (tenant !== except) sum += Math.min(units, most)
+    return sum
   }
 
   #leave(tenant: LimitedApi): void {
@@ -140,13 +144,6 @@ class FairLimits {
     if (this.#waiting.size > 0) return this.#serveSoon()
     clearTimeout(this.#timer)
     this.#limiter.noWaiters?.()
-  }
-
-  /** Returns how many units the other waiting tenants get before this one has had `units`. */
-  #unitsOfOthers(tenant: LimitedApi, units: number): number {
-    let others = 0
-    for (const [other, wanted] of this.#waiting) if (other !== tenant) others += Math.min(wanted, units)
-    return others
   }
 
   /** Serves as soon as the code that runs now has ended: it may still have to judge a response. */
@@ -198,24 +195,5 @@ class FairLimits {
   #report(quota: RemainingQuota): void {
     if (this.#limiter.reported !== undefined) this.#limiter.reported(quota)
     else if (this.#pauses.reported(quota, this.#answered, this.#limiter)) this.#resume()
-  }
-}
-
-/** The limits that tenants share: all those whose APIs have the same base URL and policy. */
-export class SharedLimits {
-  readonly #all = new Map<string, FairLimits>()
-
-  /** Returns the limiter of one more tenant. */
-  join(api: LimitedApi, create: RateLimiterFactory | undefined): RateLimiter {
-    // without its functions
-    const key = JSON.stringify(api)
-    const limits = this.#all.get(key) ?? new FairLimits(api, create)
-    this.#all.set(key, limits)
-    return limits.join(api)
-  }
-
-  /** Ends the limiters, after the last of the tenants was closed. */
-  async close(): Promise<void> {
-    await Promise.all(Array.from(this.#all.values(), (limits) => limits.close()))
   }
 }
