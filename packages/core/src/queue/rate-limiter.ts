@@ -40,9 +40,9 @@ export interface RateLimiter {
   lag?(): number
   /**
    * Returns how many milliseconds after its send a request counts as arrived: as assumed, or as learned with
-   * `accounting: 'learned'`.
+   * `accounting: 'learned'`; `undefined` while it is not known.
    */
-  arrivesWithin?(): number
+  arrivesWithin?(): number | undefined
   /** Returns the used share of the fullest limit, 0 to 1, for the status; `undefined` while it is not known. */
   used?(): number | undefined
   /**

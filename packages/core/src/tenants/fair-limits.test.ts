@@ -245,6 +245,20 @@ test('with `spread` calls of all tenants are apart, and a change of the limits h
   expect((sent[before + 1]?.at ?? 0) - (sent[before]?.at ?? 0)).toBeGreaterThanOrEqual(5_000)
 })
 
+test('the status of a tenant says what the shared limits have learned, and when its last call is sent', async () => {
+  const { call, tenants } = tenantsSharing({ limits: [{ quota: 5, window: 1_000 }], accounting: 'learned' })
+  const calls = times(50, () => call('a'))
+  await pass(2_500)
+  const { arrivesWithin, emptyAt } = tenants.get('a').status().apis[0] ?? {}
+  expect(arrivesWithin).toBeLessThan(250)
+  const expected = Date.parse(emptyAt ?? '') - Date.now()
+  const start = Date.now()
+  let took = 0
+  void calls.then(() => (took = Date.now() - start))
+  await pass(20_000)
+  expect(Math.abs(took - expected) / took).toBeLessThan(0.05)
+})
+
 test('a tenant with another policy has limits of its own', async () => {
   const { call, sent } = tenantsSharing({ limits: [{ quota: 1, window: 60_000 }] }, (id) =>
     id === 'apart'

@@ -51,6 +51,8 @@ export class FairLimits {
       take: (couldUse) => this.#take(tenant, couldUse),
       forecast: (ahead, roundTrip, from) =>
         limiter.forecast(ahead + this.#wanted(ahead, tenant), roundTrip, from),
+      lag: () => limiter.lag?.() ?? 0,
+      arrivesWithin: () => limiter.arrivesWithin?.(),
       used: () => limiter.used?.(),
       unitsLeft: () => limiter.unitsLeft?.(),
       reported: (quota) => this.#report(quota),
