@@ -61,7 +61,6 @@ export class Limits {
   #reportedStatus = 0
   #sent = 0
   #refusedInRow = 0
-  #refusedAt = Number.NEGATIVE_INFINITY
   /** How many calls had been sent at the last refusal. */
   #refusedOrder = 0
   /** Whether the last refusal only made the limiter learn: then there is neither a trial call nor another pace. */
@@ -128,7 +127,7 @@ export class Limits {
     this.#pauses.ended(unit)
     if (isRefused) this.#refused(unit, response)
     else if (this.#pace.accepted(limits, performance.now())) this.#keepPace()
-    if (!isRefused && response.status !== 401 && unit.sentAt > this.#refusedAt) this.#refusedInRow = 0
+    if (!isRefused && response.status !== 401 && unit.order > this.#refusedOrder) this.#refusedInRow = 0
     if (rateLimitHeaders) {
       this.#readRemaining(unit, response)
       this.#watch.answered(response)
@@ -212,13 +211,12 @@ export class Limits {
   #refused(unit: Unit, response: ResponseHead): void {
     const { limits, accounting, rateLimitHeaders, longestPause } = this.#policy
     // calls that were sent together are refused together: one refusal in a row, not ten
-    const isNew = unit.sentAt > this.#refusedAt
+    const isNew = unit.order > this.#refusedOrder
     if (isNew) {
       const round = Math.max(0, ...limits.map(({ quota }) => quota))
       // where none came for so long, the limits cannot be wrong
       this.#isLesson = accounting === 'learned' && unit.order > this.#refusedOrder + quietRounds * round
       this.#refusedInRow += 1
-      this.#refusedAt = performance.now()
       this.#refusedOrder = this.#sent
     }
     const named = rateLimitHeaders ? readPolicy(response) : []
