@@ -15,7 +15,7 @@ export type {
 } from './queue/rate-limiter.ts'
 export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
-export { unitSpan } from './queue/sliding-window.ts'
+export { unitSpan } from './queue/sliding-windows.ts'
 export {
   noRoundTrips,
   type RoundTripMemory,

@@ -241,7 +241,7 @@ export class ApiQueue {
     this.serve(token)
   }
 
-  /** Returns why no call may be queued, or none of this priority, as the limits alone would let it wait too long. */
+  /** Returns why a call may not be queued: it would be one too many, or by the limits alone wait too long. */
   #refusalOf(priority: number): TokenlaneError | undefined {
     const { maxQueued, maxWait } = this.#policy
     const tooMany = this.#calls.size + 1 - maxQueued

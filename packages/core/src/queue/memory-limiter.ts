@@ -1,7 +1,7 @@
 import { Arrivals, type LimiterClock } from './arrivals.ts'
 import type { RoundTripMemory } from './round-trips.ts'
 import type { NotBefore, Permit, RateLimiter, RateLimiterOptions } from './rate-limiter.ts'
-import { SlidingWindow, UnitHistory, unitSpan } from './sliding-window.ts'
+import { SlidingWindows, unitSpan } from './sliding-windows.ts'
 
 /**
  * Creates a limiter that keeps sliding windows in this process's memory, on the monotonic clock or, in a
@@ -39,10 +39,8 @@ const longestBatched = 10_000
 
 class MemoryLimiter implements RateLimiter {
   readonly #clock: LimiterClock
-  readonly #history = new UnitHistory()
+  readonly #windows = new SlidingWindows()
   readonly #arrivals: Arrivals
-  #windows: readonly SlidingWindow[] = []
-  #longestSpan = 0
   /** Between one send and the next, with `spread`; otherwise 0. */
   #interval = 0
   #lastSentAt = Number.NEGATIVE_INFINITY
@@ -54,16 +52,16 @@ class MemoryLimiter implements RateLimiter {
 
   constructor(options: RateLimiterOptions, clock: LimiterClock, roundTrips?: RoundTripMemory) {
     this.#clock = clock
-    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#history.move(from, latest), roundTrips)
+    this.#arrivals = new Arrivals(clock, ({ latest }, from) => this.#windows.move(from, latest), roundTrips)
     this.setPolicy(options)
   }
 
   setPolicy({ limits, spread, accounting, unansweredGrace }: RateLimiterOptions): void {
-    this.#windows = limits.map((limit) => new SlidingWindow(limit, this.#history))
-    this.#longestSpan = Math.max(0, ...this.#windows.map(({ span }) => span))
+    this.#windows.setLimits(limits)
+    const { longestSpan } = this.#windows
     this.#interval = spread ? Math.max(0, ...limits.map(({ quota, window }) => window / quota)) : 0
-    this.#arrivals.setPolicy(accounting, unansweredGrace, this.#longestSpan)
-    const isBatched = accounting === 'learned' && !spread && unitSpan(longestBatched) >= this.#longestSpan
+    this.#arrivals.setPolicy(accounting, unansweredGrace, longestSpan)
+    const isBatched = accounting === 'learned' && !spread && unitSpan(longestBatched) >= longestSpan
     this.#batch = isBatched ? Math.ceil(Math.min(...limits.map(({ quota }) => quota)) * batchOfQuota) : 1
   }
 
@@ -71,8 +69,8 @@ class MemoryLimiter implements RateLimiter {
     const now = this.#clock.now()
     this.#arrivals.stillHere(now)
     const units = this.#isInBatch ? 1 : Math.min(this.#batch, couldUse)
-    let wait = Math.max(0, ...this.#windows.map((window) => window.wait(now, units)))
-    this.#isInBatch = wait <= this.#longestSpan * breakInBatch
+    let wait = this.#windows.wait(now, units)
+    this.#isInBatch = wait <= this.#windows.longestSpan * breakInBatch
     if (wait > 0) {
       this.#arrivals.full()
       this.#readyAt = Infinity
@@ -80,7 +78,7 @@ class MemoryLimiter implements RateLimiter {
     wait = Math.max(wait, this.#lastSentAt + this.#interval - now)
     if (wait > 0) return wait
     this.#lastSentAt = now
-    this.#history.forget(now, this.#longestSpan)
+    this.#windows.forget(now)
     return this.#permit()
   }
 
@@ -88,17 +86,15 @@ class MemoryLimiter implements RateLimiter {
   #waitForConnection(now: number): number {
     if (this.#arrivals.freeConnections(now) > 0) return 0
     this.#readyAt = Math.min(this.#readyAt, now)
-    return Math.max(0, this.#readyAt + this.#longestSpan * breakInBatch - now)
+    return Math.max(0, this.#readyAt + this.#windows.longestSpan * breakInBatch - now)
   }
 
   used(): number {
-    const now = this.#clock.now()
-    return Math.max(0, ...this.#windows.map((window) => window.used(now)))
+    return this.#windows.used(this.#clock.now())
   }
 
   unitsLeft(): number {
-    const now = this.#clock.now()
-    return Math.min(Infinity, ...this.#windows.map((window) => window.unitsLeft(now)))
+    return this.#windows.unitsLeft(this.#clock.now())
   }
 
   forecast(ahead: number, lag: number, from: number = Number.NEGATIVE_INFINITY): number {
@@ -107,9 +103,9 @@ class MemoryLimiter implements RateLimiter {
     const interval = this.#interval
     // sure is only what no response can make earlier
     const slack = lag === 0 ? this.#arrivals.slack : 0
-    let wait = interval === 0 ? 0 : Math.max(0, this.#lastSentAt + interval - start) + (ahead - 1) * interval
-    for (const window of this.#windows) wait = Math.max(wait, window.forecast(ahead, start, lag, slack))
-    return start - now + wait
+    const apart =
+      interval === 0 ? 0 : Math.max(0, this.#lastSentAt + interval - start) + (ahead - 1) * interval
+    return start - now + Math.max(apart, this.#windows.forecast(ahead, start, lag, slack))
   }
 
   pause(ms: number): void {
@@ -126,9 +122,9 @@ class MemoryLimiter implements RateLimiter {
 
   #permit(): Permit {
     const arrivals = this.#arrivals
-    const history = this.#history
+    const windows = this.#windows
     const request = arrivals.send()
-    history.add(request.latest)
+    windows.add(request.latest)
     return {
       answered(isRefused = false) {
         if (request.isOpen) arrivals.answered(request, isRefused)
@@ -139,7 +135,7 @@ class MemoryLimiter implements RateLimiter {
       },
       cancel() {
         arrivals.dropped(request)
-        history.remove(request.latest)
+        windows.remove(request.latest)
       },
     }
   }

@@ -37,7 +37,7 @@ export class QueuedCalls {
   /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
   readonly #queue = new PriorityQueue()
   readonly #countByPriority = new Map<number, number>()
-  /** They share a listener for each signal: one of many would have to be looked for when it is removed. */
+  /** Calls with one signal share a listener: one of many would have to be searched for when it is removed. */
   readonly #bySignal = new Map<AbortSignal, Set<QueuedCall>>()
 
   /** @param gaveUp is called after a call gave up. */
