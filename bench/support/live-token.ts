@@ -1,6 +1,4 @@
-import { AccessToken } from '../../packages/core/src/token/access-token.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
-import { flightsOfProcess } from '../../packages/core/src/token/single-flight.ts'
 import { askIssuer } from '../../packages/core/src/issuer/token-request.ts'
 import { protocolOf, secretInForm, type TokenEndpoint } from '../../packages/core/src/issuer/protocol.ts'
 import type { TokenSource } from '../../packages/core/src/issuer/token-source.ts'
@@ -36,7 +34,6 @@ export async function openHotPath(
     endpoint: tokenUrl,
     renewBefore: undefined,
     maxWait: 15_000,
-    flights: flightsOfProcess,
     credentialsMayChange: false,
     emit: undefined,
   })
@@ -48,6 +45,6 @@ export async function openHotPath(
   const router = new Router(apis)
   return (url) => {
     const live = router.match(url)?.token.live()
-    return live && AccessToken.authorization(live)
+    return live && `Bearer ${live.value}`
   }
 }

@@ -6,9 +6,6 @@ import { ContestedToken } from '../token/contested-token.ts'
 import { credentialRotation } from '../credentials/credential-rotation.ts'
 import { defined, type Emit } from '../events.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
-import { flightsOfProcess } from '../token/single-flight.ts'
-import { flightsOfRequests } from '../token/flights-of-requests.ts'
-import { isRequestBound } from '../runtime/request-bound.ts'
 import { issuerNamed, type IssuerStatus, register, type Registration } from './token-manager.ts'
 import { managers } from './inspection.ts'
 import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
@@ -98,19 +95,14 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
     endpoint: url.origin + url.pathname,
     renewBefore,
     maxWait,
-    flights: isRequestBound() ? flightsOfRequests : flightsOfProcess,
     credentialsMayChange: asked.credentials.provider !== undefined,
     emit,
   })
-  const status = (): IssuerStatus => {
-    const { expiresAt, failingSince, ...state } = token.status()
-    return defined({
-      ...state,
-      expiresAt: expiresAt?.toISOString(),
-      failingSince: failingSince?.toISOString(),
+  const status = (): IssuerStatus =>
+    defined({
+      ...token.status(),
       daysLeft: credentials.daysLeft(),
       contested: contested.isContested || undefined,
     })
-  }
   return { credentials, requestTimeout, issuing, token, contested, status }
 }

@@ -114,7 +114,7 @@ class AttemptPass implements Pass {
   }
 
   get authorization(): string {
-    return AccessToken.authorization(this.#token)
+    return `Bearer ${this.#token.value}`
   }
 
   sent(): void {

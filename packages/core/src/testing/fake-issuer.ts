@@ -34,7 +34,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
     const value = number === 1 ? firstValue : `${firstValue}-${number}`
     const reason = number === 1 ? 'startup' : 'rejected'
     emit?.({ type: 'token.renewed', issuer, expiresAt: end.date, duration: 0, reason, joiners: 0 })
-    token = new AccessToken(value, issuer, end, { renewBefore: 0, floor: 0 })
+    token = new AccessToken(value, issuer, end.date)
     return token
   }
   return {

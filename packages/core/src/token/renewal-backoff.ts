@@ -10,9 +10,10 @@ const pauseAfter = backoff({ first: 1_000, most: 60_000, jitter: 'whole' })
 /** Longest `Retry-After` that is honoured, in ms. */
 const longestRetryAfter = 300_000
 
-/** A renewal that failed; `until` is on the monotonic clock. */
-export interface Failure {
+/** A renewal that failed. */
+interface Failure {
   readonly error: TokenlaneError
+  /** Until when it is too early for another renewal, on the monotonic clock. */
   readonly until: number
   /** Whether calls without a live token fail until then, even if that is soon. */
   readonly failFast: boolean
@@ -27,9 +28,9 @@ export class RenewalBackoff {
   failedTries = 0
   #failures = 0
 
-  /** The same, while it is too early for another renewal. */
-  get current(): Failure | undefined {
-    return this.last !== undefined && performance.now() < this.last.until ? this.last : undefined
+  /** The error of the last renewal, while it is too early for another one. */
+  get tooEarly(): TokenlaneError | undefined {
+    return this.last !== undefined && performance.now() < this.last.until ? this.last.error : undefined
   }
 
   succeeded(): void {
@@ -54,40 +55,35 @@ export class RenewalBackoff {
    */
   failed(error: TokenlaneError, neededIn: number | undefined): number {
     this.#failures += 1
-    const spacing = spacingAfter(error, this.#failures, neededIn)
-    this.last = {
-      error,
-      until: performance.now() + spacing,
-      failFast: isPermanent(error) || (neededIn === undefined && !isAsked(error)),
-    }
-    return spacing
+    // before calls need the token, unless the issuer asks for more
+    const spacing = Math.max(firstRetry, Math.min(pauseAfter(this.#failures), neededIn ?? Infinity))
+    const isRefused = error.code === 'TOKEN_REQUEST_REFUSED'
+    const pause = isRefused ? refusalSpan(error) : heeding(error, spacing)
+    const failFast = isPermanent(error) || (neededIn === undefined && !isAsked(error))
+    this.last = { error, until: performance.now() + pause, failFast }
+    return pause
+  }
+
+  /**
+   * Returns how long a call without a live token waits until the issuer is asked again, in milliseconds; `undefined` if
+   * it fails at once with the error of the last renewal.
+   *
+   * @param maxWait how long the call may wait, in milliseconds.
+   */
+  untilNextTry(maxWait: number): number | undefined {
+    if (this.last === undefined) return 0
+    const { error, until, failFast } = this.last
+    if (failFast) return undefined
+    const delay = until - performance.now()
+    if (delay + firstRetry < maxWait) return delay
+    // what the issuer asked for is heeded; our own spacing of background renewals costs no call
+    return isAsked(error) ? undefined : 0
   }
 }
 
-/**
- * Returns how long a call without a live token waits until the issuer is asked again, in milliseconds; `undefined` if
- * it fails at once with the same error.
- *
- * @param maxWait how long the call may wait, in milliseconds.
- */
-export function untilNextTry({ error, until, failFast }: Failure, maxWait: number): number | undefined {
-  if (failFast) return undefined
-  const delay = until - performance.now()
-  if (delay + firstRetry < maxWait) return delay
-  // what the issuer asked for is heeded; our own spacing of background renewals costs no call
-  return isAsked(error) ? undefined : 0
-}
-
-/** Returns how long one renewal waits before its next try, in milliseconds; `undefined` if it would end in the same way. */
-export function retryDelay(error: TokenlaneError, tries: number): number | undefined {
-  return isPermanent(error) ? undefined : heeding(error, retryAfterTries(tries))
-}
-
-/** Returns the pause before the next renewal: it ends before calls need the token, unless the issuer asks for more. */
-function spacingAfter(error: TokenlaneError, failures: number, neededIn: number = Infinity): number {
-  if (error.code === 'TOKEN_REQUEST_REFUSED') return refusalSpan(error)
-  const spacing = Math.min(pauseAfter(failures), neededIn)
-  return heeding(error, Math.max(firstRetry, spacing))
+/** Returns how long one renewal waits before its next try, in milliseconds; for ever if that would end in the same way. */
+export function retryDelay(error: TokenlaneError, tries: number): number {
+  return isPermanent(error) ? Infinity : heeding(error, retryAfterTries(tries))
 }
 
 /** Returns what the issuer asks for instead of our own spacing: 250 ms at least, 5 minutes at most. */

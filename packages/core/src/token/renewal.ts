@@ -1,18 +1,14 @@
 import { closedError, isTokenlaneError, reasonOf, type TokenlaneError, withMore } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { defined, type Emit } from '../events.ts'
-import type { TokenSource, Wait } from '../issuer/token-source.ts'
-import { AccessToken } from './access-token.ts'
+import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
+import { isRequestBound } from '../runtime/request-bound.ts'
+import { abortable } from '../time/abortable.ts'
+import { Delay } from '../time/delay.ts'
+import type { AccessToken } from './access-token.ts'
 import type { HeldToken } from './held-token.ts'
-import {
-  type Failure,
-  firstRetry,
-  isPermanent,
-  type RenewalBackoff,
-  retryDelay,
-  untilNextTry,
-} from './renewal-backoff.ts'
-import type { SingleFlight } from './single-flight.ts'
+import { firstRetry, isPermanent, type RenewalBackoff, retryDelay } from './renewal-backoff.ts'
+import { shareAcrossRequests } from './share-across-requests.ts'
 
 /** A try after one that failed. */
 export interface Retry {
@@ -21,89 +17,193 @@ export interface Retry {
   readonly after: TokenlaneError
 }
 
-/** What all renewals of one issuer's token share. */
-export interface Renewed {
-  readonly source: TokenSource
-  readonly held: HeldToken
-  readonly backoff: RenewalBackoff
+/** What governs the life of one issuer's token; times in milliseconds. */
+export interface RenewalOptions {
   /** Name of the issuer. */
   readonly issuer: string
   /** The token endpoint's URL without a query. */
   readonly endpoint: string
-  /** How long a call waits at most, in milliseconds. */
+  /** How long before its end a token's renewal begins; `undefined`: a tenth of the lifetime, jittered. */
+  readonly renewBefore: number | undefined
+  /** How long a call waits at most. */
   readonly maxWait: number
+  /** Whether the credentials can change at any time, so that a refused client may be accepted at the next try. */
+  readonly credentialsMayChange: boolean
   readonly emit: Emit
 }
 
+/** What all renewals of one issuer's token share. */
+export interface Renewed extends RenewalOptions {
+  readonly source: TokenSource
+  readonly held: HeldToken
+  readonly backoff: RenewalBackoff
+}
+
 /**
- * Renews an issuer's token: tries until there is one, for as long as calls wait for it and another try may end otherwise.
- *
- * @param first set if the renewal begins with a wait, after an earlier one failed.
- * @throws TokenlaneError what the last try failed with.
+ * One renewal of an issuer's token, which every call that needs it shares: tries until there is a token, for as long as
+ * calls wait for it and another try may end otherwise.
  */
-export async function renew(renewed: Renewed, flight: SingleFlight, first?: Retry): Promise<AccessToken> {
-  const { source, held, backoff, issuer, maxWait, emit } = renewed
-  const reason = held.reason()
-  const wait = waitOf(renewed, flight)
-  const start = performance.now()
-  let retry = first
-  for (let tries = 1; ; tries += 1) {
-    if (retry !== undefined) await pauseBefore(retry, renewed, flight)
+export class Renewal implements Wait {
+  readonly #renewed: Renewed
+  readonly #result: Promise<AccessToken>
+  /** The result for calls of other incoming requests, where they cannot wait for it themselves. */
+  readonly #shared: ReturnType<typeof shareAcrossRequests> | undefined
+  /** How many calls have waited so far, and how many do now. */
+  #joiners = 0
+  #waiting = 0
+  /** When the first waiting call gives up, on the monotonic clock. */
+  #deadline = Number.POSITIVE_INFINITY
+  #delay: Delay | undefined
+  #isStopped = false
+
+  /**
+   * @param first set if the renewal begins with a wait, after an earlier one failed.
+   * @param ended is called when the renewal has succeeded or failed, before any call that waits for it goes on.
+   */
+  constructor(renewed: Renewed, first: Retry | undefined, ended: () => void) {
+    this.#renewed = renewed
+    // in a microtask, so that the caller has stored the renewal when it begins
+    this.#result = Promise.resolve()
+      .then(() => this.#run(first))
+      .finally(ended)
+    // a background renewal may fail: that is reported to observers only
+    this.#result.catch(() => {})
+    if (isRequestBound()) this.#shared = shareAcrossRequests(this.#result)
+  }
+
+  /** Whether the renewal will never end. */
+  get isLost(): boolean {
+    return this.#shared?.isLost() === true
+  }
+
+  get timeLeft(): number {
+    return this.#deadline - performance.now()
+  }
+
+  get needed(): boolean {
+    return this.#waiting > 0 && this.#renewed.held.unexpired() === undefined
+  }
+
+  accepts(grant: Grant): boolean {
+    return this.#renewed.held.wouldAccept(grant)
+  }
+
+  async pause(ms: number, early?: Promise<unknown>): Promise<void> {
+    if (!this.#isStopped) await this.#wait(ms, early)
+    if (this.#isStopped) throw closedError(`issuer "${printable(this.#renewed.issuer)}"`)
+  }
+
+  /** Waits for the token. Aborting `signal` ends this wait only. */
+  async join(signal: AbortSignal | undefined): Promise<AccessToken> {
+    if (this.#waiting === 0) {
+      this.#deadline = performance.now() + this.#renewed.maxWait
+      this.#delay?.ref()
+    }
+    this.#waiting += 1
+    this.#joiners += 1
     try {
-      const grant = await source.obtain(reason, wait)
-      const token = held.use(grant)
-      backoff.succeeded()
-      const { expiresAt } = token
-      const { duration } = grant
-      const { joiners } = flight
-      if (duration === undefined) emit?.({ type: 'token.received', issuer, expiresAt })
-      else emit?.({ type: 'token.renewed', issuer, expiresAt, duration, reason, joiners })
-      return token
-    } catch (error) {
-      if (!isTokenlaneError(error)) throw error
-      const delay = delayAfter(error, tries, renewed, flight)
-      if (delay === undefined) {
-        // a refusal that was only remembered is not another failure
-        if (error === backoff.last?.error) throw error
-        const last = isPermanent(error) ? error : afterTries(error, tries, performance.now() - start, maxWait)
-        const retryIn = remember(last, renewed, flight)
-        report(error, retryIn, renewed, untilNextTry(backoff.last as Failure, maxWait) === undefined)
-        throw last
-      }
-      report(error, delay, renewed, false)
-      retry = { delay, after: error }
+      return await abortable(this.#shared?.join() ?? this.#result, signal)
+    } finally {
+      this.#waiting -= 1
+      if (this.#waiting === 0) this.#delay?.unref()
     }
   }
-}
 
-/** Waits before a try; throws the error of the one before if no call waits for it any more. */
-async function pauseBefore({ delay, after }: Retry, renewed: Renewed, flight: SingleFlight): Promise<void> {
-  await flight.delay(delay)
-  if (flight.awaited && !flight.isStopped) return
-  if (after !== renewed.backoff.last?.error) remember(after, renewed, flight)
-  throw after
-}
+  /** Ends the delay under way and lets no try follow; waits until the renewal has succeeded or failed. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#delay?.stop()
+    await this.#result.catch(() => {})
+  }
 
-/** Returns how long to wait before the next try; `undefined` if there must be none. */
-function delayAfter(
-  error: TokenlaneError,
-  tries: number,
-  { held }: Renewed,
-  { awaited, isStopped, timeLeft }: SingleFlight,
-): number | undefined {
-  // waiting calls are better served with the old token now than with a new one later
-  if (!awaited || isStopped || held.unexpired() !== undefined) return undefined
-  const delay = retryDelay(error, tries)
-  // a try with hardly any time left would only hide the reason behind a timeout
-  return delay !== undefined && delay + firstRetry < timeLeft ? delay : undefined
-}
+  async #run(first: Retry | undefined): Promise<AccessToken> {
+    const { source, held, backoff, issuer, emit } = this.#renewed
+    const reason = held.reason()
+    const start = performance.now()
+    let retry = first
+    for (let tries = 1; ; tries += 1) {
+      if (retry !== undefined) await this.#pauseBefore(retry)
+      try {
+        const grant = await source.obtain(reason, this)
+        const token = held.use(grant)
+        backoff.succeeded()
+        const { expiresAt } = token
+        const { duration } = grant
+        if (duration === undefined) emit?.({ type: 'token.received', issuer, expiresAt })
+        else emit?.({ type: 'token.renewed', issuer, expiresAt, duration, reason, joiners: this.#joiners })
+        return token
+      } catch (error) {
+        if (!isTokenlaneError(error)) throw error
+        const delay = this.#delayAfter(error, tries)
+        if (delay === undefined) throw this.#giveUp(error, tries, performance.now() - start)
+        this.#report(error, delay, false)
+        retry = { delay, after: error }
+      }
+    }
+  }
 
-/** Remembers the failure of the renewal; returns how long it is too early for the next one, in milliseconds. */
-function remember(error: TokenlaneError, { held, backoff }: Renewed, flight: SingleFlight): number {
-  const token = held.unexpired()
-  if (token !== undefined) return backoff.failed(error, AccessToken.timeUntilOld(token))
-  // calls that gave up early do not make the later ones fail at once
-  return backoff.failed(error, flight.awaited ? undefined : 0)
+  /** Waits before a try; throws the error of the one before if no call waits for it any more. */
+  async #pauseBefore({ delay, after }: Retry): Promise<void> {
+    await this.#wait(delay)
+    if (this.#waiting > 0 && !this.#isStopped) return
+    if (after !== this.#renewed.backoff.last?.error) this.#remember(after)
+    throw after
+  }
+
+  /** Lets time pass, until `early` settles. Keeps the process alive only while calls wait. */
+  async #wait(ms: number, early?: Promise<unknown>): Promise<void> {
+    const delay = new Delay(ms)
+    this.#delay = delay
+    if (this.#waiting === 0) delay.unref()
+    early?.catch(() => {}).finally(() => delay.stop())
+    await delay.over
+  }
+
+  /** Returns how long to wait before the next try; `undefined` if there must be none. */
+  #delayAfter(error: TokenlaneError, tries: number): number | undefined {
+    // waiting calls are better served with the old token now than with a new one later
+    if (!this.needed || this.#isStopped) return undefined
+    const delay = retryDelay(error, tries)
+    // a try with hardly any time left would only hide the reason behind a timeout
+    return delay + firstRetry < this.timeLeft ? delay : undefined
+  }
+
+  /** Remembers and reports the failure of the last try; returns what calls fail with that have waited for it. */
+  #giveUp(error: TokenlaneError, tries: number, span: number): TokenlaneError {
+    const { backoff, maxWait } = this.#renewed
+    // a refusal that was only remembered is not another failure
+    if (error === backoff.last?.error) return error
+    const last = isPermanent(error) ? error : afterTries(error, tries, span, maxWait)
+    const retryIn = this.#remember(last)
+    this.#report(error, retryIn, backoff.untilNextTry(maxWait) === undefined)
+    return last
+  }
+
+  /** Returns how long it is too early for the next renewal, in milliseconds. */
+  #remember(error: TokenlaneError): number {
+    const { held, backoff } = this.#renewed
+    // calls that gave up early do not make the later ones fail at once
+    return backoff.failed(error, held.timeUntilOld() ?? (this.#waiting > 0 ? undefined : 0))
+  }
+
+  /** Reports why there is no new token, when the next try comes, and what calls do until then. */
+  #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
+    const { issuer, endpoint, held, backoff, emit } = this.#renewed
+    backoff.tryFailed()
+    const { code, status, oauthError, transportCode } = error
+    const tokenStillValid = held.unexpired() !== undefined
+    emit?.({
+      type: 'renewal.failed',
+      issuer,
+      code,
+      endpoint,
+      ...defined({ status, oauthError, transportCode }),
+      reason: reasonOf(error).replace(/^Cannot obtain token: /, ''),
+      retryIn,
+      tokenStillValid,
+      failFast: callsFail && !tokenStillValid,
+    })
+  }
 }
 
 /** Returns the error of calls that have waited for several tries. */
@@ -112,42 +212,4 @@ function afterTries(error: TokenlaneError, tries: number, span: number, maxWait:
   const asked = error.retryAfter === undefined ? '' : ` (Retry-After: ${error.retryAfter} ms)`
   const why = `the next one${asked} would come too late for \`maxWait\` (${maxWait} ms)`
   return withMore(error, `; gave up after ${times} in ${Math.round(span)} ms: ${why}`)
-}
-
-/** Reports why there is no new token, when the next try comes, and what calls do until then. */
-function report(
-  error: TokenlaneError,
-  retryIn: number,
-  { issuer, endpoint, held, backoff, emit }: Renewed,
-  callsFail: boolean,
-): void {
-  backoff.tryFailed()
-  const { code, status, oauthError, transportCode } = error
-  const reason = reasonOf(error).replace(/^Cannot obtain token: /, '')
-  const tokenStillValid = held.unexpired() !== undefined
-  const failFast = callsFail && !tokenStillValid
-  const details = {
-    ...defined({ status, oauthError, transportCode }),
-    reason,
-    retryIn,
-    tokenStillValid,
-    failFast,
-  }
-  emit?.({ type: 'renewal.failed', issuer, code, endpoint, ...details })
-}
-
-function waitOf({ held, issuer }: Renewed, flight: SingleFlight): Wait {
-  return {
-    get timeLeft() {
-      return flight.timeLeft
-    },
-    get needed() {
-      return flight.awaited && held.unexpired() === undefined
-    },
-    accepts: (grant) => held.wouldAccept(grant),
-    async pause(ms, early) {
-      if (!flight.isStopped) await flight.delay(ms, early)
-      if (flight.isStopped) throw closedError(`issuer "${printable(issuer)}"`)
-    },
-  }
 }

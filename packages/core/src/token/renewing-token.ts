@@ -1,19 +1,10 @@
 import type { TokenlaneError } from '../errors.ts'
-import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
-import { AccessToken } from './access-token.ts'
-import { HeldToken, type TokenOptions } from './held-token.ts'
-import { renew, type Renewed, type Retry } from './renewal.ts'
-import { type Failure, RenewalBackoff, untilNextTry } from './renewal-backoff.ts'
-import { type Flights, SingleFlight } from './single-flight.ts'
-
-/** What governs the life of one issuer's token; times in milliseconds. */
-export interface RenewalOptions extends TokenOptions, Pick<Renewed, 'endpoint' | 'emit'> {
-  readonly maxWait: number
-  readonly flights: Flights
-  /** Whether the credentials can change at any time, so that a refused client may be accepted at the next try. */
-  readonly credentialsMayChange: boolean
-}
+import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
+import type { AccessToken } from './access-token.ts'
+import { HeldToken } from './held-token.ts'
+import { Renewal, type RenewalOptions, type Renewed, type Retry } from './renewal.ts'
+import { RenewalBackoff } from './renewal-backoff.ts'
 
 /** What a call needs of the token of one issuer. */
 export type CurrentToken = Pick<
@@ -28,24 +19,23 @@ export type CurrentToken = Pick<
  * Nothing runs without calls: a call looks at the token's age, so an idle process has no timer.
  */
 export class RenewingToken {
-  readonly #options: RenewalOptions
+  /** How long a call waits for a token at most, in milliseconds. */
+  readonly maxWait: number
   readonly #held: HeldToken
   readonly #backoff = new RenewalBackoff()
   readonly #renewed: Renewed
-  #flight: SingleFlight | undefined
+  #renewal: Renewal | undefined
   #closed = false
 
   constructor(source: TokenSource, options: RenewalOptions) {
-    this.#options = options
-    this.#held = new HeldToken(options)
+    this.maxWait = options.maxWait
+    this.#held = new HeldToken(options.issuer, options.renewBefore)
     this.#renewed = { ...options, source, held: this.#held, backoff: this.#backoff }
   }
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
   live(): AccessToken | undefined {
-    const { token } = this.#held
-    if (token === undefined) return undefined
-    const age = AccessToken.age(token)
+    const { age, token } = this.#held
     if (age === 'fresh') return token
     if (age !== 'aging') return undefined
     this.#renewInBackground()
@@ -58,25 +48,25 @@ export class RenewingToken {
    * @throws TokenlaneError why there is no token, after `maxWait` at the latest; the signal's reason if it aborts.
    */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
-    if (this.#flight?.isLost()) this.#flight = undefined
-    const failure = this.#flight === undefined ? this.#tooEarly() : undefined
+    const failure = this.#underWay === undefined ? this.#tooEarly() : undefined
+    let retry: Retry | undefined
     if (failure !== undefined) {
       const old = this.#held.unexpired()
       if (old !== undefined) return old
-      const delay = untilNextTry(failure, this.#options.maxWait)
+      const delay = this.#backoff.untilNextTry(this.maxWait)
       if (delay === undefined) {
         // a client that has wrapped this promise waits for it by then, so that the stack of the error names its caller
         await Promise.resolve()
-        throw failure.error
+        throw failure
       }
-      this.#flight = this.#start({ delay, after: failure.error })
+      retry = { delay, after: failure }
     }
-    const flight = (this.#flight ??= this.#start())
+    const renewal = this.#renewal ?? this.#begin(retry)
     try {
-      return await flight.join(signal)
+      return await renewal.join(signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
-      if (flight.isLost()) return this.wait(signal)
+      if (renewal.isLost) return this.wait(signal)
       const old = this.#held.unexpired()
       if (old === undefined) throw error
       return old
@@ -98,62 +88,61 @@ export class RenewingToken {
     return this.#held.rejectedAt
   }
 
-  /** How long a call waits for a token at most, in milliseconds. */
-  get maxWait(): number {
-    return this.#options.maxWait
-  }
-
   status(): {
-    token: 'none' | 'live' | 'expired'
-    expiresAt?: Date
-    lastError?: TokenlaneError['code']
-    failingSince?: Date
-    failedTries?: number
+    readonly token: 'none' | 'live' | 'expired'
+    readonly expiresAt: string | undefined
+    readonly lastError: TokenlaneError['code'] | undefined
+    readonly failingSince: string | undefined
+    readonly failedTries: number | undefined
   } {
-    const { token } = this.#held
-    const live = this.#held.unexpired() === undefined ? 'expired' : 'live'
+    const { token, age } = this.#held
     const { last, failingSince, failedTries } = this.#backoff
-    const failures = { lastError: last?.error.code, failingSince, failedTries: failedTries || undefined }
+    const live = age === 'expired' ? age : 'live'
     return {
       token: token === undefined ? 'none' : live,
-      ...defined({ expiresAt: token?.expiresAt, ...failures }),
+      expiresAt: token?.expiresAt.toISOString(),
+      lastError: last?.error.code,
+      failingSince: failingSince?.toISOString(),
+      failedTries: failedTries || undefined,
     }
   }
 
   /** Whether no renewal is under way. */
   get isIdle(): boolean {
-    return this.#flight === undefined
+    return this.#renewal === undefined
   }
 
   /** Starts no further try; ends when the request under way has ended. */
   async close(): Promise<void> {
     this.#closed = true
-    await this.#flight?.stop()
+    await this.#renewal?.stop()
     await this.#renewed.source.idle?.()
   }
 
-  /** The last failure, if it is too early for another try. */
-  #tooEarly(): Failure | undefined {
-    const failure = this.#backoff.current
+  get #underWay(): Renewal | undefined {
+    if (this.#renewal?.isLost === true) this.#renewal = undefined
+    return this.#renewal
+  }
+
+  /** Returns why the last renewal failed, if it is too early for another one. */
+  #tooEarly(): TokenlaneError | undefined {
+    const failure = this.#backoff.tooEarly
     // a refused client may have a new secret by now: only the provider knows
-    const worthAsking = failure?.error.code === 'TOKEN_REQUEST_REFUSED' && this.#options.credentialsMayChange
+    const worthAsking = failure?.code === 'TOKEN_REQUEST_REFUSED' && this.#renewed.credentialsMayChange
     return worthAsking ? undefined : failure
   }
 
   #renewInBackground(): void {
-    if (this.#flight?.isLost()) this.#flight = undefined
-    if (this.#flight !== undefined || this.#closed || this.#backoff.current !== undefined) return
-    if (this.#options.flights.mayRunUnawaited()) this.#flight = this.#start()
+    if (this.#underWay !== undefined || this.#closed || this.#backoff.tooEarly !== undefined) return
+    // where it ends with an incoming request that nothing keeps going, calls have to wait for it
+    if (!isRequestBound() || requestKeeper() !== undefined) this.#begin()
   }
 
-  #start(retry?: Retry): SingleFlight {
-    const run = async (flight: SingleFlight): Promise<AccessToken> => {
-      try {
-        return await renew(this.#renewed, flight, retry)
-      } finally {
-        if (this.#flight === flight) this.#flight = undefined
-      }
-    }
-    return new SingleFlight(run, this.#options.maxWait, this.#options.flights)
+  #begin(retry?: Retry): Renewal {
+    const renewal = new Renewal(this.#renewed, retry, () => {
+      if (this.#renewal === renewal) this.#renewal = undefined
+    })
+    this.#renewal = renewal
+    return renewal
   }
 }
