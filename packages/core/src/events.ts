@@ -99,7 +99,7 @@ type EventOfOne =
   /**
    * Tokens that an API had accepted are refused within a second of being requested, again and again: several processes
    * invalidate each other's tokens, because the issuer keeps only one live token per client. Share the tokens through a
-   * `store`. Once, when it begins: at the fifth such token within a minute.
+   * `store`. Once, when it begins: at the eighth such token within a minute.
    */
   | { readonly type: 'token.contested'; readonly issuer: string; readonly api: string }
   /**
