@@ -4,8 +4,6 @@ import type { AccessToken } from '../token/access-token.ts'
 import { Tracing } from '../tracing.ts'
 import type { Api } from './api.ts'
 
-type CalledApi = Pick<Api, 'baseUrl' | 'issuer'>
-
 const tracing = new Tracing<CallRecord>('tokenlane:call')
 
 /** Of foreign errors only identifier-like names and codes are reported, never messages. */
@@ -13,7 +11,7 @@ const word = /^[A-Za-z][\w-]{0,63}$/
 
 /**
  * What observers learn of one call: the message on the tracing channel `tokenlane:call` while it goes on, and the event
- * `call.finished` at its end. Made only if there is an observer or a subscriber.
+ * `call.finished` at its end.
  */
 export class CallRecord {
   /** The `TokenManager`, so that a subscriber can tell several apart. */
@@ -44,17 +42,12 @@ export class CallRecord {
   readonly #startedAt = performance.now()
   #isFinished = false
 
-  private constructor(api: CalledApi, client: string | undefined, emit: Emit) {
+  constructor({ baseUrl, issuer }: Pick<Api, 'baseUrl' | 'issuer'>, client: string | undefined, emit: Emit) {
     this.manager = emit?.manager
-    this.api = api.baseUrl
-    this.issuer = api.issuer
+    this.api = baseUrl
+    this.issuer = issuer
     this.client = client
     this.#emit = emit
-  }
-
-  /** Returns a record for a call that begins, `undefined` without an observer or a subscriber. */
-  static of(api: CalledApi, client: string | undefined, emit: Emit): CallRecord | undefined {
-    return emit?.isObserved === true || tracing.isObserved ? new CallRecord(api, client, emit) : undefined
   }
 
   /** Runs the synchronous part of the call. */
@@ -74,11 +67,11 @@ export class CallRecord {
     try {
       return await waiting
     } finally {
-      this.addWaits({ token: performance.now() - start })
+      this.waited.token += performance.now() - start
     }
   }
 
-  addWaits({ token = 0, slot = 0, limit = 0, pause = 0 }: Partial<CallWaits>): void {
+  addWaits({ token, slot, limit, pause }: CallWaits): void {
     this.waited.token += token
     this.waited.slot += slot
     this.waited.limit += limit
@@ -90,35 +83,28 @@ export class CallRecord {
     if (this.#isFinished) return
     this.#isFinished = true
     this.duration = performance.now() - this.#startedAt
-    if (error !== undefined) {
-      delete this.status
-      this.error = printable(error)
-      this.code = codeOf(error)
-    }
+    if (error !== undefined) this.#fail(error)
     tracing.finish(this)
     if (this.#emit?.isObserved !== true) return
-    const { api, issuer, client, status, code, sends, remainingLifetime, resends, waited, duration } = this
-    const call = { api, issuer, client, status, code, sends, remainingLifetime, resends, waited, duration }
+    const { manager: _, error: __, ...call }: CallRecord = this
     this.#emit({ type: 'call.finished', ...defined(call) })
+  }
+
+  #fail(error: unknown): void {
+    const { code, cause, name } = Object(error) as {
+      code?: unknown
+      cause?: { code?: unknown }
+      name?: unknown
+    }
+    delete this.status
+    this.code = firstWord(code, cause?.code, name)
+    const printed = new Error(`The client failed with ${this.code}`)
+    this.error = isTokenlaneError(error)
+      ? error
+      : Object.assign(printed, { name: firstWord(name), code: this.code })
   }
 }
 
-function printable(error: unknown): Error {
-  if (isTokenlaneError(error)) return error
-  const code = codeOf(error)
-  return Object.assign(new Error(`The client failed with ${code}`), { name: nameOf(error) ?? 'Error', code })
-}
-
-/** The first of an error's code, its cause's code and its name. */
-function codeOf(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } | null }
-  return asWord(code) ?? asWord(cause?.code) ?? nameOf(error) ?? 'Error'
-}
-
-function nameOf(error: unknown): string | undefined {
-  return asWord((error as { name?: unknown } | null)?.name)
-}
-
-function asWord(value: unknown): string | undefined {
-  return typeof value === 'string' && word.test(value) ? value : undefined
+function firstWord(...texts: readonly unknown[]): string {
+  return texts.find((text): text is string => typeof text === 'string' && word.test(text)) ?? 'Error'
 }

@@ -28,19 +28,15 @@ export interface CallContext extends Refusing {
 /** One call, through all of its attempts. */
 export interface Call {
   readonly options: AdmitOptions
-  readonly record: CallRecord | undefined
-  /** How often it was to be sent again after a 401, and after a refusal for the rate limit. */
-  after401: number
-  afterLimit: number
+  readonly record: CallRecord
   /** How long it may still wait for a renewal that a 401 asks for, in milliseconds. */
   patience: number
 }
 
 /** Begins a call, and runs the synchronous part of its work. */
 export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
-  const record = CallRecord.of(api, options.client, api.emit)
-  const call = { options, record, after401: 0, afterLimit: 0, patience: api.token.maxWait }
-  return record === undefined ? work(call) : record.begin(() => work(call))
+  const record = new CallRecord(api, options.client, api.emit)
+  return record.begin(() => work({ options, record, patience: api.token.maxWait }))
 }
 
 /**
@@ -54,7 +50,7 @@ export function admitCall(api: CallContext, call: Call, sentBefore = false): Pas
   api.callsUnderWay.entered()
   const refuse = (error: unknown): Promise<never> => {
     api.callsUnderWay.left()
-    call.record?.finish(error)
+    call.record.finish(error)
     return Promise.reject(error)
   }
   try {
@@ -75,20 +71,14 @@ function enter(
   { options, record }: Call,
   sentBefore: boolean,
 ): RunningCall | AccessToken | Promise<RunningCall | AccessToken> {
-  options.signal?.throwIfAborted()
-  if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl)
   const { priority = 0 } = options
   const signal = options.signal ?? undefined
-  if (queue === undefined) {
-    const live = token.live()
-    if (live !== undefined) return live
-    const waiting = token.wait(signal)
-    return record ? record.timeToken(waiting) : waiting
-  }
-  const waited = record && queue.timeWaits()
+  signal?.throwIfAborted()
+  if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl)
+  if (queue === undefined) return token.live() ?? record.timeToken(token.wait(signal))
+  const waited = queue.timeWaits()
   const entered = queue.enter({ signal, priority, sentBefore })
-  if (waited === undefined || !(entered instanceof Promise)) return entered
-  return entered.finally(() => record?.addWaits(waited()))
+  return entered instanceof Promise ? entered.finally(() => record.addWaits(waited())) : entered
 }
 
 /** The right to send one attempt of a call. */
@@ -119,14 +109,13 @@ class AttemptPass implements Pass {
 
   sent(): void {
     this.#isSent = true
-    this.#call.record?.sent(this.#token)
+    this.#call.record.sent(this.#token)
   }
 
   report(report: Report): Verdict {
     const { queue } = this.#api
-    const { record } = this.#call
     if (!this.#isSent) this.sent()
-    if (record !== undefined) record.status = report.status
+    this.#call.record.status = report.status
     const judge = (isLimited: boolean): Verdict => {
       const verdict = this.#judge(report, isLimited)
       // the next hop of a redirect takes a slot of its own, and the client may run hooks before
@@ -153,7 +142,7 @@ class AttemptPass implements Pass {
   release(failure?: unknown): void {
     if (this.#isOver) return
     this.#leave()
-    this.#call.record?.finish(failure)
+    this.#call.record.finish(failure)
   }
 
   #judge(report: Report, isLimited: boolean): Verdict {
@@ -168,9 +157,9 @@ class AttemptPass implements Pass {
   #afterRejection(): Verdict {
     const { token, rejections } = this.#api
     if (!token.isCurrent(this.#token)) return this.#resend('replaced')
-    const { after401: resends, patience } = this.#call
-    const attempt = { token: this.#token, mayResend: this.#mayResend, resends, patience }
-    const wait = rejections.refused(attempt)
+    const { patience } = this.#call
+    const resends = this.#resends('rejected')
+    const wait = rejections.refused({ token: this.#token, mayResend: this.#mayResend, resends, patience })
     if (wait !== undefined && this.#resend(this.#reason) === 'again') {
       this.#wait = wait
       return 'again'
@@ -191,14 +180,18 @@ class AttemptPass implements Pass {
   }
 
   #resend(reason: ResendReason): Verdict {
-    // a late response would not help the caller
-    if (!this.#mayResend || this.#api.queue?.isPausedTooLong === true) return 'final'
-    const call = this.#call
-    if (reason === 'limited') call.afterLimit += 1
-    else call.after401 += 1
-    if (call.afterLimit > mostAfterLimit || call.after401 > mostAfter401) return 'final'
-    call.record?.resends.push(reason)
+    const most = reason === 'limited' ? mostAfterLimit : mostAfter401
+    // after a longer pause, the response would come too late for the caller
+    const isTooLate = this.#api.queue?.isPausedTooLong === true
+    if (!this.#mayResend || isTooLate || this.#resends(reason) >= most) return 'final'
+    this.#call.record.resends.push(reason)
     return 'again'
+  }
+
+  /** Returns how often the call was sent again for the same kind of refusal: for the rate limit, or with a 401. */
+  #resends(reason: ResendReason): number {
+    const isLimited = reason === 'limited'
+    return this.#call.record.resends.filter((before) => (before === 'limited') === isLimited).length
   }
 
   async #waitForRenewal(): Promise<void> {
@@ -206,8 +199,8 @@ class AttemptPass implements Pass {
     this.#call.patience -= this.#wait
     try {
       const waiting = this.#api.rejections.wait(this.#wait, this.#token, options.signal ?? undefined)
-      await (record?.timeToken(waiting) ?? waiting)
-      record?.resends.splice(-1, 1, this.#reason)
+      await record.timeToken(waiting)
+      record.resends.splice(-1, 1, this.#reason)
     } catch (reason) {
       // the client has nothing left to release: the next pass was to take the place of this one
       this.release(reason)
