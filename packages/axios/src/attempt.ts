@@ -64,16 +64,13 @@ export async function attempt(
   }
 }
 
-function exchangeOf(result: Outcome, response: AxiosResponse, judgedBy = response.status): Exchange<Outcome> {
-  const header = (name: string): string | undefined => {
-    const value: unknown = response.headers?.[name]
-    return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
-  }
+function exchangeOf(result: Outcome, response: AxiosResponse, status = response.status): Exchange<Outcome> {
   return {
-    status: judgedBy,
-    retryAfter: header('retry-after'),
-    wwwAuthenticate: header('www-authenticate'),
-    header,
+    status,
+    header(name) {
+      const value: unknown = response.headers?.[name]
+      return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
+    },
     result,
     discard: () => discard(response),
   }

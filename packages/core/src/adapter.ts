@@ -14,7 +14,6 @@ export {
 } from './exchange/given-request.ts'
 export { outgoingRequest } from './exchange/outgoing-request.ts'
 export { sendWithinApi, type OutgoingCall } from './exchange/send-within-api.ts'
-export type { Hop } from './exchange/redirects.ts'
 export { hideRequest, hidingAgent } from './exchange/hide-request.ts'
 export { didYouMean } from './options/nearest.ts'
 export { printable } from './foreign-text.ts'

@@ -6,7 +6,6 @@ import {
   withToken,
   type CallOptions,
   type HeaderFields,
-  type Hop,
   type OutgoingCall,
 } from '@tokenlane/core/adapter'
 
@@ -31,8 +30,8 @@ export class Call implements OutgoingCall {
   readonly priority: number | undefined
   readonly resend: boolean | undefined
   readonly client = 'fetch'
+  readonly init: RequestInit
   readonly #url: string
-  readonly #init: RequestInit
   readonly #fields: HeaderFields
   #sent = false
 
@@ -41,7 +40,7 @@ export class Call implements OutgoingCall {
     if (typeof given !== 'object') mustBeRequest(url, given)
     const { tokenlane, ...init } = given
     this.#url = url
-    this.#init = init
+    this.init = init
     this.#fields = copyOfFields(init.headers)
     this.hasOwnAuthorization = hasAuthorization(this.#fields)
     const { priority, resend }: CallOptions = tokenlane === undefined ? {} : checkCallOptions(tokenlane)
@@ -64,39 +63,21 @@ export class Call implements OutgoingCall {
     return new Headers(this.#fields)
   }
 
-  get mode(): RequestInit['mode'] {
-    return this.#init.mode
-  }
-
-  get referrer(): Hop['referrer'] {
-    const { referrer, referrerPolicy = '' } = this.#init
-    return referrer === undefined ? undefined : { referrer, referrerPolicy }
-  }
-
   next(authorization: string): FetchArguments {
-    const init = { ...this.#init, headers: withToken(this.#fields, authorization) }
+    const init = { ...this.init, headers: withToken(this.#fields, authorization) }
     if (this.followsRedirects) init.redirect = 'manual'
     this.#sent = true
     return [this.#url, init]
   }
 
-  async hop({ url, method, headers, hasBody, referrer }: Hop): Promise<(token?: string) => FetchArguments> {
-    const init: RequestInit = { ...this.#init, ...referrer, method }
-    if (!hasBody) delete init.body
-    return (token) => [
-      url.href,
-      token === undefined
-        ? { ...init, headers }
-        : { ...init, headers: withToken(headers, token), redirect: 'manual' },
-    ]
+  body(): ReturnType<OutgoingCall['body']> {
+    return this.init.body ?? null
   }
-
-  ended(): void {}
 
   failed(reason: unknown): void {
     if (this.#sent || this.replayable) return
     // made a request of and let go of, as `fetch` does with the body of a call that it does not send
-    const { signal: _, ...init } = this.#init
+    const { signal: _, ...init } = this.init
     mustBeRequest(this.#url, init)
       .body?.cancel(reason)
       .catch(() => {})

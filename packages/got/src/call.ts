@@ -242,8 +242,6 @@ function isRedirect({ statusCode, headers }: PlainResponse): boolean {
 function report(pass: Pass, { statusCode, headers }: PlainResponse): 'final' | 'again' {
   return pass.report({
     status: statusCode,
-    retryAfter: headers['retry-after'],
-    wwwAuthenticate: headers['www-authenticate'],
     header(name) {
       const value = headers[name]
       return Array.isArray(value) ? value.join(', ') : value

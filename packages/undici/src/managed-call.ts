@@ -248,15 +248,12 @@ function wasEmpty(body: unknown): boolean {
 }
 
 function report(pass: Pass, status: number, headers: ResponseHeaders): 'final' | 'again' {
-  const header = (name: string): string | undefined => {
-    const value = headers[name]
-    return typeof value === 'object' ? value.join(', ') : value
-  }
   return pass.report({
     status,
-    retryAfter: header('retry-after'),
-    wwwAuthenticate: header('www-authenticate'),
-    header,
+    header(name) {
+      const value = headers[name]
+      return typeof value === 'object' ? value.join(', ') : value
+    },
   })
 }
 

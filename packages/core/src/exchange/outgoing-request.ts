@@ -17,8 +17,10 @@ export function outgoingRequest(
   request: Request,
   { source, replayable = true, ...options }: OutgoingOptions,
 ): OutgoingCall {
-  const { method, headers, signal, mode, referrer, referrerPolicy, redirect } = request
-  const followsRedirects = redirect === 'follow'
+  const { method, headers, signal, referrer, referrerPolicy } = request
+  const { cache, credentials, integrity, keepalive, mode } = request
+  const init = { cache, credentials, integrity, keepalive, mode, signal, referrer, referrerPolicy }
+  const followsRedirects = request.redirect === 'follow'
   /** The source, if it is text: it can be sent again without a copy. */
   const text = typeof source === 'string' ? source : undefined
   // a look at the body of a request makes Deno send it chunked
@@ -31,12 +33,6 @@ export function outgoingRequest(
     copy = replayable ? next?.clone() : undefined
     return next
   }
-  /** What every request of the call has, but for what is sent. */
-  const kept = (): RequestInit => {
-    const { cache, credentials, integrity, keepalive } = request
-    const init = { cache, credentials, integrity, keepalive, mode, signal }
-    return init
-  }
   return {
     ...options,
     replayable,
@@ -44,33 +40,21 @@ export function outgoingRequest(
     signal,
     method,
     headers,
+    init,
     hasBody,
     get url() {
       return new URL(request.url)
     },
-    mode,
-    referrer: { referrer, referrerPolicy },
     next(authorization) {
-      const init: RequestInit = { headers: withToken(headers, authorization) }
-      // an init resets the referrer of its request
-      if (referrer !== 'about:client') init.referrer = referrer
-      if (referrerPolicy !== '') init.referrerPolicy = referrerPolicy
-      if (followsRedirects) init.redirect = 'manual'
-      if (text !== undefined && wasSent) return [request.url, { ...kept(), method, body: text, ...init }]
+      const sent: RequestInit = { headers: withToken(headers, authorization) }
+      if (followsRedirects) sent.redirect = 'manual'
+      if (text !== undefined && wasSent) return [request.url, { ...init, method, body: text, ...sent }]
       wasSent = true
-      return [nextCopy() ?? request, init]
+      // an init resets the referrer of its request
+      return [nextCopy() ?? request, { referrer, referrerPolicy, ...sent }]
     },
-    async hop(hop) {
-      const init: RequestInit = { ...kept(), ...hop.referrer, method: hop.method }
-      // read as a whole, so that its length is known, as in the first request
-      if (hop.hasBody) init.body = text ?? (await nextCopy()?.arrayBuffer()) ?? null
-      return (authorization) => [
-        hop.url.href,
-        authorization === undefined
-          ? { ...init, headers: hop.headers }
-          : { ...init, headers: withToken(hop.headers, authorization), redirect: 'manual' },
-      ]
-    },
+    // read as a whole, so that its length is known, as in the first request
+    body: async () => text ?? (await nextCopy()?.arrayBuffer()) ?? null,
     ended() {
       if (copy !== undefined) cancelBody(copy)
     },

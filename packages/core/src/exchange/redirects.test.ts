@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 
 import type { Api, Pass } from '../send/api.ts'
-import { isRedirect, nextHop, type Hop, type RedirectedCall } from './redirects.ts'
+import { isRedirect, nextHop, type Hop } from './redirects.ts'
 import { sendWithinApi, type OutgoingCall } from './send-within-api.ts'
 
 const fields = {
@@ -11,8 +11,8 @@ const fields = {
   'x-request-id': '7',
 }
 
-function callTo(url: string, method = 'GET', hasBody = false): RedirectedCall {
-  return { url: new URL(url), method, headers: new Headers(fields), hasBody, replayable: true }
+function callTo(url: string, method = 'GET', hasBody = false): Hop {
+  return { url: new URL(url), method, headers: new Headers(fields), init: {}, hasBody, replayable: true }
 }
 
 function redirect(location: string, status = 302): Response {
@@ -20,8 +20,8 @@ function redirect(location: string, status = 302): Response {
 }
 
 /** Returns the request that one redirect of a call leads to. */
-function hopOf(call: RedirectedCall, location: string, status = 302): Hop {
-  return nextHop(call, redirect(location, status), call)
+function hopOf(call: Hop, location: string, status = 302): Hop {
+  return nextHop(call, redirect(location, status))
 }
 
 const pass = { follow: async () => pass, release() {} } as unknown as Pass
@@ -33,19 +33,12 @@ const api = {
 } as unknown as Api
 
 /** Sends a call whose requests are answered with these responses, one after the other. */
-function follow(
-  call: RedirectedCall,
-  responses: (url: string) => Response,
-  inside = true,
-): Promise<Response> {
+function follow(call: Hop, responses: (url: string) => Response, inside = true): Promise<Response> {
   const outgoing: OutgoingCall = {
     ...call,
     followsRedirects: true,
     next: () => [call.url.href, {}],
-    hop:
-      async ({ url }) =>
-      (token) => [url.href, { headers: { authorization: String(token) } }],
-    ended: () => {},
+    body: () => null,
     failed: () => {},
   }
   return sendWithinApi(outgoing, {

@@ -1,20 +1,13 @@
-import { referrerAfter, type Referrer } from './referrer.ts'
-
-/** One request in a chain of redirects. */
+/** One request in a chain of redirects, but for its body. */
 export interface Hop {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
+  /** What else `fetch` takes with it. */
+  readonly init: RequestInit
   readonly hasBody: boolean
-  /** `undefined` where the caller gives none. */
-  readonly referrer?: Referrer | undefined
-}
-
-/** The call at the head of a chain, as far as its redirects go. */
-export interface RedirectedCall extends Hop {
   /** Whether the body can be sent again. */
   readonly replayable: boolean
-  readonly mode?: RequestInit['mode'] | undefined
 }
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
@@ -30,9 +23,12 @@ const bodyFields = [
 /** Header fields that are meant for one origin. */
 const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 
+const referrerPolicies =
+  /^(?:no-referrer(?:-when-downgrade)?|same-origin|(?:strict-)?origin(?:-when-cross-origin)?|unsafe-url)$/
+
 /** Whether a response leads elsewhere. */
-export function isRedirect(response: Response, status: number = response.status): boolean {
-  return redirectStatuses.has(status) && response.headers.has('location')
+export function isRedirect({ status, headers }: Response): boolean {
+  return redirectStatuses.has(status) && headers.has('location')
 }
 
 /**
@@ -41,20 +37,21 @@ export function isRedirect(response: Response, status: number = response.status)
  * @throws TypeError in the form of Node's own `fetch` for a redirect that it would not follow.
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
  */
-export function nextHop(hop: Hop, response: Response, call: RedirectedCall): Hop {
+export function nextHop(hop: Hop, response: Response): Hop {
+  const { method, hasBody, replayable } = hop
   const { status } = response
   const url = targetOf(response, hop.url)
-  if (call.mode === 'same-origin' && url.origin !== call.url.origin)
+  const isSameOrigin = url.origin === hop.url.origin
+  if (hop.init.mode === 'same-origin' && !isSameOrigin)
     throw networkError('request mode cannot be "same-origin"')
-  if (hop.hasBody && !call.replayable && status !== 303) throw networkError('the body cannot be sent again')
+  if (hasBody && !replayable && status !== 303) throw networkError('the body cannot be sent again')
 
+  const init = { ...hop.init, ...referrerAfter(hop, response) }
   const headers = new Headers(hop.headers)
-  const referrer = hop.referrer && referrerAfter(hop.referrer, hop.url, response)
-  if (url.origin !== hop.url.origin) for (const name of originFields) headers.delete(name)
-  if (!becomesGet(status, hop.method))
-    return { url, method: hop.method, headers, hasBody: hop.hasBody, referrer }
+  if (!isSameOrigin) for (const name of originFields) headers.delete(name)
+  if (!becomesGet(status, method)) return { ...hop, url, headers, init }
   for (const name of bodyFields) headers.delete(name)
-  return { url, method: 'GET', headers, hasBody: false, referrer }
+  return { url, method: 'GET', headers, init, hasBody: false, replayable: true }
 }
 
 /** The error of Node's own `fetch`. */
@@ -84,4 +81,34 @@ function parsed(location: string, base: URL): URL {
   } catch (cause) {
     throw new TypeError('fetch failed', { cause })
   }
+}
+
+/**
+ * Returns the referrer of the request after a redirect, where the caller gave one: what is left of it after the request
+ * before, and the policy that the redirect asks for, of which the last known one counts.
+ *
+ * What one request leaves out of its `Referer`, later ones leave out as well, as with `fetch`.
+ *
+ * @see https://w3c.github.io/webappsec-referrer-policy/#set-requests-referrer-policy-on-redirect
+ */
+function referrerAfter({ url, init }: Hop, { headers }: Response): RequestInit {
+  const { referrer, referrerPolicy = '' } = init
+  if (referrer === undefined) return {}
+  const asked = headers.get('referrer-policy')?.split(',') ?? []
+  const known = asked.map((name) => name.trim()).findLast((name) => referrerPolicies.test(name))
+  return {
+    referrer: shownTo(url, referrer, referrerPolicy),
+    referrerPolicy: (known as RequestInit['referrerPolicy']) ?? referrerPolicy,
+  }
+}
+
+/** Redirects are followed by hand within one API only, so a downgrade to `http:` does not come up. */
+function shownTo(url: URL, referrer: string, policy: RequestInit['referrerPolicy']): string {
+  const from = URL.parse(referrer)
+  if (from === null || from.protocol === 'about:') return referrer
+  if (policy === 'no-referrer') return ''
+  if (policy === 'unsafe-url' || policy === 'no-referrer-when-downgrade') return referrer
+  if (policy === 'origin' || policy === 'strict-origin') return `${from.origin}/`
+  if (from.origin === url.origin) return referrer
+  return policy === 'same-origin' ? '' : `${from.origin}/`
 }

@@ -34,7 +34,9 @@ export function readPause(
   response: ResponseHead,
   { rateLimitHeaders }: { readonly rateLimitHeaders: boolean },
 ): number | undefined {
-  const asked = parseRetryAfter(response.retryAfter, () => clockOf(response))
+  const asked = parseRetryAfter(response.retryAfter ?? textOf(response, 'retry-after'), () =>
+    clockOf(response),
+  )
   if (asked !== undefined || !rateLimitHeaders) return asked
   const usedUp = quotasOf(response).filter(({ remaining }) => remaining === 0)
   const pauses = [

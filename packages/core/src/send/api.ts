@@ -1,15 +1,24 @@
 import type { NamedLimit } from '../events.ts'
+
 /** Status and headers of one response, as an adapter reports them. */
 export interface Report {
   /** HTTP status code. */
   readonly status: number
-  /** The `Retry-After` header. */
+  /**
+   * The `Retry-After` header.
+   *
+   * @defaultValue what `header` returns for it
+   */
   readonly retryAfter?: string | null | undefined
-  /** The `WWW-Authenticate` header. It distinguishes a refused token from other reasons for a 401. */
+  /**
+   * The `WWW-Authenticate` header. It distinguishes a refused token from other reasons for a 401.
+   *
+   * @defaultValue what `header` returns for it
+   */
   readonly wwwAuthenticate?: string | null | undefined
   /**
    * Returns the value of any response header by its lower-case name, several values joined by a comma. Called while
-   * `report` runs, to read what the API says about its rate limit; an adapter without access to headers omits it.
+   * `report` runs, to read what the API says about its token and its rate limit; an adapter without access to headers omits it.
    */
   readonly header?: ((name: string) => string | null | undefined) | undefined
 }

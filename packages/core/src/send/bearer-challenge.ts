@@ -26,7 +26,6 @@ export function refusesToken(
   statuses: readonly number[] = refusedByDefault,
 ): boolean {
   if (!statuses.includes(status)) return false
-  // adapters read the challenge of a 401 alone
   const challenge = wwwAuthenticate ?? header?.('www-authenticate')
   if (!challenge) return true
   let scheme = ''

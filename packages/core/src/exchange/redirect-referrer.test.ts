@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest'
 
-import { referrerAfter, type Referrer } from './referrer.ts'
+import { nextHop } from './redirects.ts'
 
 const api = new URL('https://api.example/records')
 const page = 'https://app.example/page?x=1'
 const own = 'https://api.example/page?x=1'
-type Policy = Referrer['referrerPolicy']
+type Policy = NonNullable<RequestInit['referrerPolicy']>
 
-function after(referrer: string, referrerPolicy: Policy, asked?: string): Referrer {
-  const headers = new Headers(asked === undefined ? {} : { 'referrer-policy': asked })
-  return referrerAfter({ referrer, referrerPolicy }, api, { headers })
+/** Returns what the request after a redirect sends of a referrer. */
+function after(referrer: string, referrerPolicy: Policy, asked?: string): RequestInit {
+  const init = { referrer, referrerPolicy }
+  const hop = { url: api, method: 'GET', headers: new Headers(), init, hasBody: false, replayable: true }
+  const headers = { location: '/there', ...(asked !== undefined && { 'referrer-policy': asked }) }
+  return nextHop(hop, new Response(null, { status: 302, headers })).init
 }
 
 test.each<[Policy, string, string]>([
@@ -32,7 +35,7 @@ test.each(['about:client', '', 'no URL'])('what is not a URL of a page, "%s", st
 })
 
 test('the last known policy of a redirect applies, and without one that of the call', () => {
-  const policyAfter = (asked?: string): Policy => after(page, 'origin', asked).referrerPolicy
+  const policyAfter = (asked?: string): Policy | undefined => after(page, 'origin', asked).referrerPolicy
   expect(policyAfter('no-referrer')).toBe('no-referrer')
   expect(policyAfter('no-referrer, unsafe-url,nonsense')).toBe('unsafe-url')
   for (const asked of [undefined, '', 'nonsense']) expect(policyAfter(asked)).toBe('origin')
