@@ -8,7 +8,6 @@ import { printable } from '../foreign-text.ts'
 import { issuerNames } from './check-apis.ts'
 import type { Observer } from '../events.ts'
 import type { Observers } from './observers.ts'
-import { missedRoutes } from '../send/missed-routes.ts'
 import type { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, refusingTo, shape } from '../options/check.ts'
 import type { RenewingToken } from '../token/renewing-token.ts'
@@ -125,9 +124,7 @@ export interface Registration {
 
 /** Puts together the tokens of the issuers, and the APIs that they are for. */
 export function register({ issuers, apis, callsUnderWay, observers }: RegistrationParts): Registration {
-  const { emit } = observers
-  const router = new Router(apis)
-  const missed = missedRoutes(router, emit)
+  const router = new Router(apis, observers.emit)
   const tokens = Array.from(issuers.values(), ({ token }) => token)
 
   async function getToken(
@@ -146,9 +143,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
 
   async function close(): Promise<void> {
     const underWay = callsUnderWay.close()
-    for (const api of apis) api.close()
-    await underWay
-    await Promise.all(apis.map((api) => api.end()))
+    await Promise.all(apis.map((api) => api.close(underWay)))
     await Promise.all(tokens.map((token) => token.close()))
   }
 
@@ -157,11 +152,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
     isIdle: () => callsUnderWay.isIdle && tokens.every((token) => token.isIdle),
     functions: {
       getToken,
-      route(url) {
-        const api = router.match(url)
-        if (api === undefined && emit.isObserved === true) missed(url)
-        return api
-      },
+      route: (url) => router.match(url),
       status: () => ({
         issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
         apis: apis.map((api) => api.status()),

@@ -51,22 +51,16 @@ export class ProtectedApi implements Api {
   /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change, or if its limiter cannot. */
   setRatePolicy(policy: CheckedPolicy): void {
     const { queue } = this.#context
-    if (queue === undefined)
-      refuse(
-        'ratePolicy',
-        'not set',
-        'a new policy, for an API that was created with one, even { limits: [] }',
-      )
+    const allowed = 'a new policy, for an API that was created with one, even { limits: [] }'
+    if (queue === undefined) refuse('ratePolicy', 'not set', allowed)
     queue.setPolicy(policy)
   }
 
-  /** Refuses queued calls. */
-  close(): void {
-    this.#context.queue?.close(closedError(this.baseUrl))
-  }
-
-  /** Ends what the queue holds, after the last call. */
-  async end(): Promise<void> {
-    await this.#context.queue?.end()
+  /** Refuses queued calls, and ends what the queue holds after those `underWay`. */
+  async close(underWay: Promise<void>): Promise<void> {
+    const { queue } = this.#context
+    queue?.close(closedError(this.baseUrl))
+    await underWay
+    await queue?.end()
   }
 }

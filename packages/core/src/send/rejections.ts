@@ -133,9 +133,6 @@ export class Rejections {
    * @param refusedSince what `refusedSince` was when the attempt was sent.
    */
   accepted(token: AccessToken, refusedSince: number | undefined): void {
-    const known = this.#judgement
-    // the usual case
-    if (known?.token === token && !known.isNew && known.refusedSince === undefined) return
     // the response was late
     if (!this.#api.token.isCurrent(token)) return
     const judgement = this.#judgementOf(token)

@@ -1,3 +1,5 @@
+import type { Emit } from '../events.ts'
+
 /** What a base URL stands for: everything on this origin, at or below this path. */
 export interface Routed {
   readonly baseUrl: string
@@ -11,16 +13,25 @@ interface Origin<T> {
   readonly tokenPaths: Set<string>
 }
 
+/** Missed paths that are reported at most, and their length: a process may call any number of them. */
+const mostReported = 100
+const longestReported = 200
+
 /**
  * Finds the API that a URL belongs to: same origin, and the longest base path that is a prefix of its path on a segment
- * boundary. Any other URL is outside every API and gets no token, and so do the URLs at which tokens are requested.
+ * boundary. Any other URL is outside every API and gets no token, and so do the URLs at which tokens are requested. One
+ * on the origin of an API, but outside the paths of all, is reported once for each path.
  *
  * That takes time that grows with the segments of the path, not with the number of APIs.
  */
 export class Router<T extends Routed> {
   readonly #origins = new Map<string, Origin<T>>()
+  readonly #emit: Emit
+  /** Origins and paths. */
+  readonly #reported = new Set<string>()
 
-  constructor(apis: readonly T[]) {
+  constructor(apis: readonly T[], emit?: Emit) {
+    this.#emit = emit
     for (const api of apis) {
       const { origin, pathname } = new URL(api.baseUrl)
       const known = this.#origins.get(origin) ?? { apis: new Map(), longestPath: 0, tokenPaths: new Set() }
@@ -39,29 +50,37 @@ export class Router<T extends Routed> {
   match(target: string | URL): T | undefined {
     const url = typeof target === 'string' ? URL.parse(target) : target
     if (url === null) return undefined
-    const origin = this.#originOf(url)
-    if (origin === undefined) return undefined
-    const { apis, longestPath } = origin
-    const { pathname: path } = url
-    if (path.length <= longestPath && apis.has(path)) return apis.get(path)
-    // what stands before each slash, with and without the slash
-    for (let end = path.lastIndexOf('/', longestPath); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const api = apis.get(path.slice(0, end + 1)) ?? apis.get(path.slice(0, end))
-      if (api !== undefined) return api
-    }
-    return apis.get('/')
-  }
-
-  /** Returns all APIs on the origin of a URL, none for a URL at which tokens are requested. */
-  apisBeside(url: URL): readonly T[] {
-    return [...(this.#originOf(url)?.apis.values() ?? [])]
-  }
-
-  #originOf({ href, pathname }: URL): Origin<T> | undefined {
+    const { href, pathname } = url
     // what stands before the path: the origin, or one with a user name, which no API has
     const origin = this.#origins.get(href.slice(0, href.indexOf('/', afterSlashes)))
-    return origin?.tokenPaths.has(pathname) ? undefined : origin
+    if (origin === undefined || origin.tokenPaths.has(pathname)) return undefined
+    const api = apiAt(pathname, origin)
+    if (api === undefined && this.#emit?.isObserved === true) this.#report(url, origin)
+    return api
   }
+
+  #report({ origin, pathname }: URL, { apis }: Origin<T>): void {
+    const missed = origin + pathname
+    if (this.#reported.size >= mostReported || this.#reported.has(missed)) return
+    this.#reported.add(missed)
+    const path = pathname.slice(0, longestReported)
+    this.#emit?.({
+      type: 'route.missed',
+      origin,
+      path,
+      apis: Array.from(apis.values(), (api) => api.baseUrl),
+    })
+  }
+}
+
+function apiAt<T>(path: string, { apis, longestPath }: Origin<T>): T | undefined {
+  if (path.length <= longestPath && apis.has(path)) return apis.get(path)
+  // what stands before each slash, with and without the slash
+  for (let end = path.lastIndexOf('/', longestPath); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const api = apis.get(path.slice(0, end + 1)) ?? apis.get(path.slice(0, end))
+    if (api !== undefined) return api
+  }
+  return apis.get('/')
 }
 
 /** The first slash from here on begins the path, also after `http:` and a host of one character. */
