@@ -1,21 +1,13 @@
 import { builtinModule } from './builtin-module.ts'
 
-/** What edge runtimes have and other runtimes have not. */
-interface EdgeGlobals {
-  /** Cloudflare Workers, of every compatibility date. */
-  readonly WebSocketPair?: unknown
-  /** Vercel, and the edge runtime of Next.js. */
-  readonly EdgeRuntime?: unknown
-}
-
 /**
  * Whether this runtime ends timers, requests and waits together with the incoming request that began them, as
  * Cloudflare Workers do. There a call waits by timers of its own: what another incoming request would wake it with may
  * never come.
  */
 export function isRequestBound(): boolean {
-  const { WebSocketPair: socketPair, EdgeRuntime: edge } = globalThis as EdgeGlobals
-  return socketPair !== undefined || edge !== undefined
+  // Cloudflare Workers have the first, of every compatibility date; Vercel and the edge runtime of Next.js the second
+  return 'WebSocketPair' in globalThis || 'EdgeRuntime' in globalThis
 }
 
 interface RequestContext {
