@@ -92,15 +92,12 @@ async function exchange<Response extends IncomingMessage>(
   })
   // a response leads to its request
   hideRequest((response as { req?: unknown }).req)
-  const header = (name: string): string | undefined => {
-    const value = response.headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  }
   return {
     status: response.statusCode ?? 0,
-    retryAfter: header('retry-after'),
-    wwwAuthenticate: header('www-authenticate'),
-    header,
+    header(name) {
+      const value = response.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
     result: response,
     discard: () => response.destroy(),
   }
