@@ -3,50 +3,49 @@ import type { Grant } from '../issuer/token-source.ts'
 import { betweenHalfAndWhole } from '../time/backoff.ts'
 import { AccessToken } from './access-token.ts'
 
-/**
- * How a token may be used now: `fresh` as it is, `aging` while a background renewal runs, `old` only if a renewal fails,
- * `expired` not at all.
- */
-type Age = 'fresh' | 'aging' | 'old' | 'expired'
-
 /** Calls wait for the renewal when the token has at most this left, or a fortieth of its lifetime if that is less. */
 const longestFloor = 10_000
 
-/** The token that calls to the APIs of one issuer get, when it ages, and why it is to be renewed. */
+/**
+ * The token that calls to the APIs of one issuer get, when it is to be renewed, and why. Times are in milliseconds before
+ * it expires.
+ */
 export class HeldToken {
   readonly #issuer: string
   readonly #margin: number | undefined
   #grant: Grant | undefined
-  #renewBefore = 0
   /** `undefined` before the first one, and after a 401 dropped it. */
   token: AccessToken | undefined
+  /** When its renewal begins in the background. */
+  renewBefore = 0
+  /** When calls wait for its renewal. They can still have it if that fails. */
+  floor = 0
   /** When a 401 last dropped a token, on the monotonic clock. */
   rejectedAt: number = Number.NEGATIVE_INFINITY
 
-  /** @param margin when a token's renewal begins, in milliseconds before its end; by default a tenth of its lifetime, jittered. */
+  /** @param margin what `renewBefore` is, by default a tenth of the lifetime, jittered. */
   constructor(issuer: string, margin: number | undefined) {
     this.#issuer = issuer
     this.#margin = margin
   }
 
-  get age(): Age | undefined {
-    return this.#grant && ageOf(this.#grant, this.#renewBefore)
+  /** How much time is left; 0 or less without a token that can be sent. */
+  get left(): number {
+    return this.#grant?.expiry.remaining() ?? 0
   }
 
   /** Returns the token if it can still be sent, even if calls should rather wait for a renewal. */
   unexpired(): AccessToken | undefined {
-    return this.age === 'expired' ? undefined : this.token
+    return this.left > 0 ? this.token : undefined
   }
 
   /**
-   * Returns the milliseconds until calls wait for a renewal or, if they already do, until the token expires; `undefined`
-   * without a token that can be sent.
+   * Returns the time until calls wait for a renewal or, if they already do, until the token expires; `undefined` without
+   * a token that can be sent.
    */
   timeUntilOld(): number | undefined {
-    if (this.#grant === undefined) return undefined
-    const left = this.#grant.expiry.remaining()
+    const { left, floor } = this
     if (left <= 0) return undefined
-    const floor = floorOf(this.#grant)
     return left > floor ? left - floor : left
   }
 
@@ -54,14 +53,15 @@ export class HeldToken {
   use(grant: Grant): AccessToken {
     this.token = new AccessToken(grant.token, this.#issuer, grant.expiry.date)
     this.#grant = grant
-    this.#renewBefore = this.#renewBeforeOf(grant)
+    this.renewBefore = this.#renewBeforeOf(grant)
+    this.floor = floorOf(grant)
     return this.token
   }
 
   /** Returns whether this token should replace the current one. */
   wouldAccept(grant: Grant): boolean {
-    const age = ageOf(grant, this.#renewBeforeOf(grant))
-    return age === 'fresh' || (age === 'aging' && this.unexpired() === undefined)
+    const left = grant.expiry.remaining()
+    return left > floorOf(grant) && (left > this.#renewBeforeOf(grant) || this.left <= 0)
   }
 
   /** Drops the token after a 401, if it is still this one. */
@@ -75,7 +75,7 @@ export class HeldToken {
 
   /** Returns why the token is to be renewed. */
   reason(): RenewalReason {
-    if (this.token !== undefined) return this.age === 'aging' ? 'ahead' : 'expired'
+    if (this.token !== undefined) return this.left > this.floor ? 'ahead' : 'expired'
     return this.rejectedAt === Number.NEGATIVE_INFINITY ? 'startup' : 'rejected'
   }
 
@@ -85,17 +85,9 @@ export class HeldToken {
   }
 }
 
-function ageOf(grant: Grant, renewBefore: number): Age {
-  const left = grant.expiry.remaining()
-  const floor = floorOf(grant)
-  if (left > Math.max(renewBefore, floor)) return 'fresh'
-  if (left > floor) return 'aging'
-  return left > 0 ? 'old' : 'expired'
-}
-
 /**
- * Returns the time before the end in which calls wait: at most half of the smallest margin that is drawn, or some would
- * wait for a renewal that could have ended before they came.
+ * At most half of the smallest margin that is drawn, or some calls would wait for a renewal that could have ended before
+ * they came.
  */
 function floorOf({ lifetime }: Grant): number {
   return Math.min(longestFloor, lifetime / 40)

@@ -35,10 +35,9 @@ export class RenewingToken {
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
   live(): AccessToken | undefined {
-    const { age, token } = this.#held
-    if (age === 'fresh') return token
-    if (age !== 'aging') return undefined
-    this.#renewInBackground()
+    const { token, left, renewBefore, floor } = this.#held
+    if (left <= floor) return undefined
+    if (left <= renewBefore) this.#renewInBackground()
     return token
   }
 
@@ -95,11 +94,11 @@ export class RenewingToken {
     readonly failingSince: string | undefined
     readonly failedTries: number | undefined
   } {
-    const { token, age } = this.#held
+    const { token, left } = this.#held
     const { last, failingSince, failedTries } = this.#backoff
-    const live = age === 'expired' ? age : 'live'
+    const held = left > 0 ? 'live' : 'expired'
     return {
-      token: token === undefined ? 'none' : live,
+      token: token === undefined ? 'none' : held,
       expiresAt: token?.expiresAt.toISOString(),
       lastError: last?.error.code,
       failingSince: failingSince?.toISOString(),
