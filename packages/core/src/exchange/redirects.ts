@@ -13,13 +13,7 @@ export interface Hop {
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /** Header fields that describe a body, and go with it. */
-const bodyFields = [
-  'content-encoding',
-  'content-language',
-  'content-length',
-  'content-location',
-  'content-type',
-]
+const bodyFields = ['encoding', 'language', 'length', 'location', 'type'].map((part) => `content-${part}`)
 /** Header fields that are meant for one origin. */
 const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 

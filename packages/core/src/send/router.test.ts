@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Routed, Router } from './router.ts'
+import { Router } from './router.ts'
 
 const whole = { baseUrl: 'https://api.example.com/' }
 const nested = { baseUrl: 'https://api.example.com/v2/orders' }
@@ -146,7 +146,10 @@ function naive(text: string): object | undefined {
   })
 }
 
-function routerOf<T extends Routed>(apis: readonly T[], ...tokenEndpoints: URL[]): Router<T> {
+function routerOf<T extends { readonly baseUrl: string }>(
+  apis: readonly T[],
+  ...tokenEndpoints: URL[]
+): Router<T> {
   const made = new Router(apis)
   for (const url of tokenEndpoints) made.exclude(url)
   return made

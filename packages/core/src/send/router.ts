@@ -1,9 +1,5 @@
 import type { Emit } from '../events.ts'
-
-/** What a base URL stands for: everything on this origin, at or below this path. */
-export interface Routed {
-  readonly baseUrl: string
-}
+import type { Api } from './api.ts'
 
 /** What lies on one origin. */
 interface Origin<T> {
@@ -24,7 +20,7 @@ const longestReported = 200
  *
  * That takes time that grows with the segments of the path, not with the number of APIs.
  */
-export class Router<T extends Routed> {
+export class Router<T extends Pick<Api, 'baseUrl'>> {
   readonly #origins = new Map<string, Origin<T>>()
   readonly #emit: Emit
   /** Origins and paths. */
