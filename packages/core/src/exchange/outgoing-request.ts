@@ -46,12 +46,13 @@ export function outgoingRequest(
       return new URL(request.url)
     },
     next(authorization) {
-      const sent: RequestInit = { headers: withToken(headers, authorization) }
+      // an init resets the referrer of its request
+      const sent: RequestInit = { headers: withToken(headers, authorization), referrerPolicy }
+      if (referrer !== 'about:client') sent.referrer = referrer
       if (followsRedirects) sent.redirect = 'manual'
       if (text !== undefined && wasSent) return [request.url, { ...init, method, body: text, ...sent }]
       wasSent = true
-      // an init resets the referrer of its request
-      return [nextCopy() ?? request, { referrer, referrerPolicy, ...sent }]
+      return [nextCopy() ?? request, sent]
     },
     // read as a whole, so that its length is known, as in the first request
     body: async () => text ?? (await nextCopy()?.arrayBuffer()) ?? null,
