@@ -1,4 +1,3 @@
-import { processClientCredentialsResponse, ResponseBodyError } from 'oauth4webapi'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
@@ -30,33 +29,24 @@ const headerSafe = /^[\x21-\x7e]+$/
  *
  * @throws TokenlaneError what the response is instead.
  */
-export async function readTokenResponse(response: IssuerResponse, asked: TokenRequest): Promise<IssuedToken> {
-  try {
-    const { access_token: token, token_type: type } = await processClientCredentialsResponse(
-      asked.server.metadata,
-      { client_id: asked.client.clientId },
-      membersOfGrant(response),
-    )
-    const lifetime = lifetimeOf(response.members['expires_in'])
-    if (type === 'bearer' && headerSafe.test(token) && lifetime !== undefined) return { token, lifetime }
-  } catch (error) {
-    const oauthError = error instanceof ResponseBodyError ? error.error : undefined
-    if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
-  }
-  const { status, retryAfter } = response
+export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
+  const { status, retryAfter, members } = response
+  const { access_token: token, token_type: type, error } = members
+  const lifetime = lifetimeOf(members['expires_in'])
+  const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
+  if (
+    status === 200 &&
+    typeof token === 'string' &&
+    headerSafe.test(token) &&
+    isBearer &&
+    lifetime !== undefined
+  )
+    return { token, lifetime }
+  const oauthError = typeof error === 'string' && error !== '' ? error : undefined
+  if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   const [reason, definite] = wrongResponse(response, asked.endpoint)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
   throw failure(asked.request, code, reason, { status, retryAfter, definite })
-}
-
-/**
- * Returns what of a response concerns a token by client credentials, as oauth4webapi reads it: it refuses a token for what
- * comes with it (an ID token of another issuer, `"scope": null`), JSON that is labelled as text, and an RFC 6749 error
- * beside a `WWW-Authenticate` challenge.
- */
-function membersOfGrant({ status, members }: IssuerResponse): Response {
-  const { access_token, token_type, error } = members
-  return Response.json({ access_token, token_type, error }, { status })
 }
 
 /** Errors and statuses of an issuer, or of what stands before it, that may pass. */
