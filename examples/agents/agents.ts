@@ -7,7 +7,7 @@ const { MODEL_URL = '', TOKEN_ENDPOINT = '' } = process.env
 export const agents = createTenants({
   options: () => ({
     issuers: {
-      // with a client for each agent: `(agent) =>` above, and `envCredentials(agent)`
+      // to register each agent: `options: (agent) => …`, and `envCredentials(agent)` here
       model: oauthIssuer({
         tokenEndpoint: TOKEN_ENDPOINT,
         credentials: envCredentials('MODEL'),

@@ -14,7 +14,7 @@ export const tokens = createTokenManager({
       credentials: envCredentials('MCP'),
       // MCP asks for it: the token is for this server alone (RFC 8707)
       parameters: { resource: MCP_URL },
-      // for the server on this machine that `service.ts` starts; `https:` is required everywhere else
+      // only for a server on this machine, such as the example's; elsewhere `https:` is required
       allowInsecureLoopback: true,
     }),
   },

@@ -108,7 +108,7 @@ function unauthorized(
 ): Finding {
   if (isNextAccepted)
     return finding('token-contested', 'warning', url, {
-      seen: `Status 401 for a token that the issuer "${issuer}" had just issued, and again for the next token.`,
+      seen: `Status 401 for a token that the issuer "${issuer}" had just issued, but not for the next token.`,
       why: 'If the issuer keeps only one live token per client, a token stops working as soon as another process gets a new one.',
       fix: hasStore
         ? 'Another program uses the same client: give it its own.'
