@@ -20,7 +20,7 @@ export const streams: ScenarioGroup = {
       },
     },
     {
-      name: "after a 401 whose body never ends is the retry's, and the 401 is discarded",
+      name: 'comes from the retry after a 401 whose body never ends, and the 401 is discarded',
       needs: {
         feature: 'streamRetry',
         async instead(stage) {
