@@ -621,7 +621,7 @@ const setups: readonly BrokenSetup[] = [
   ...[
     ['throws', /provider failed \(VaultSealed\)/],
     ['rejects', /provider failed/],
-    ['gives no secret', /`clientSecret` that is missing/],
+    ['gives no secret', /`clientSecret` is missing/],
     ['gives an empty secret', /`clientSecret`/],
     ['gives nothing', /returned nothing/],
     ['gives an empty list', /empty array/],
@@ -724,7 +724,7 @@ const setups: readonly BrokenSetup[] = [
       return { env: { ...issuerAt(`https://127.0.0.1:${await deadPort()}`).env, HTTPS_PROXY: proxy } }
     },
     mended: rightIssuer,
-    says: /So did the connection through the proxy/,
+    says: /The connection through the proxy .* failed too/,
   },
   {
     name: 'a file of authorities that is not there',
@@ -767,7 +767,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'authority-unknown',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: fileOf(testAuthority) } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
-    says: /add it to .*\.pem, which NODE_EXTRA_CA_CERTS names and which has another one/,
+    says: /add it to .*\.pem \(the file in NODE_EXTRA_CA_CERTS, which has one other\)/,
   },
   {
     name: 'a certificate that is not yet valid',

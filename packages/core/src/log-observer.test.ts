@@ -88,7 +88,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: paused for 1.0 s after status 429; the API allows about 10 in 1.0 s, but \`ratePolicy\` says 30 in 1.0 s; or something else is using the quota`,
+    `${api}: paused for 1.0 s after status 429; either the API allows only about 10 in 1.0 s (\`ratePolicy\`: 30 in 1.0 s), or something else is using the quota`,
     {
       type: 'api.paused',
       api,

@@ -84,7 +84,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${api}: paused for ${ms(span)} after status ${status}` +
     (reason === 'used-up' ? '; its limit is used up' : '') +
     (allows && configured
-      ? `; the API allows about ${limits(allows)}, but \`ratePolicy\` says ${limits(configured)}; or something else is using the quota`
+      ? `; either the API allows only about ${limits(allows)} (\`ratePolicy\`: ${limits(configured)}), or something else is using the quota`
       : ''),
   'api.slowed': ({ api, share, option }) =>
     `${api}: calls wait: slow responses leave them ${share} of the quota; \`${option}\` in its ratePolicy gives more`,

@@ -18,7 +18,7 @@ export function checkAudiences(facts: Facts): Finding[] {
         status === 401 ? 'error' : isAccepted ? 'info' : 'warning',
         `API ${baseUrl}`,
         {
-          seen: `Tokens from the issuer "${issuer}" are for ${seen.join(', ')} (\`aud\`). The API's metadata allows ${resource} (\`resource\`).`,
+          seen: `Tokens from the issuer "${issuer}" are for ${seen.join(', ')} (\`aud\`). The API's metadata names ${resource} as its \`resource\`.`,
           why: isAccepted
             ? 'The API accepted the token: either it does not check audiences, or its metadata is out of date.'
             : 'An API refuses tokens for another audience.',

@@ -74,7 +74,7 @@ function unknownAuthority(servers: readonly Shown[], extra: ExtraAuthorities | u
     fix: `Get the CA's certificate from your network's operator, ${
       extra === undefined
         ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
-        : `add it to ${extra.file}, which NODE_EXTRA_CA_CERTS names and which has ${extra.count === 1 ? 'another one' : `${extra.count} others`}, and restart.`
+        : `add it to ${extra.file} (the file in NODE_EXTRA_CA_CERTS, which has ${extra.count === 1 ? 'one other' : `${extra.count} others`}) and restart.`
     }`,
   })
 }
@@ -129,9 +129,11 @@ function refusedCertificate({ origin, roles, certificate, certificateFailure: co
 function expiring({ origin, certificate: { until } }: Shown, now: number): Finding[] {
   const left = until.getTime() - now
   if (left >= soon) return []
+  const days = Math.floor(left / day)
+  const span = days < 1 ? 'less than a day' : `${days} ${days === 1 ? 'day' : 'days'}`
   return [
     finding('certificate-expires', 'warning', origin, {
-      seen: `The certificate expires on ${dateOf(until)}, in ${Math.floor(left / day)} days.`,
+      seen: `The certificate expires on ${dateOf(until)}, in ${span}.`,
       why: 'From then on, every request fails.',
       fix: "Tell the server's operator.",
     }),

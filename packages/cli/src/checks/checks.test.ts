@@ -188,7 +188,7 @@ test('an API that refuses what its rate policy allows has one finding, by its he
     {
       id: 'policy-differs',
       subject: baseUrl,
-      seen: 'The API allows only about 10 per 1 s, although `ratePolicy` says 30 per 1 s; or something else is using the quota.',
+      seen: 'Either the API allows only about 10 per 1 s (`ratePolicy`: 30 per 1 s), or something else is using the quota.',
     },
   ])
   const events = [{ type: 'policy.differs', api: baseUrl, configured: limits, seen: allows } as const]

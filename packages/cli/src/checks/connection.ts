@@ -71,7 +71,7 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
       `Set ${/^all/i.test(proxy.variable) ? 'HTTPS_PROXY to the same value, and ' : ''}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
     )
   const also = throughProxy
-    ? ` So did the connection through the proxy ${proxy?.place} (${proxy?.variable}): ${codeOf(throughProxy)}.`
+    ? ` The connection through the proxy ${proxy?.place} (${proxy?.variable}) failed too: ${codeOf(throughProxy)}.`
     : ''
   if (unknownHost.has(code))
     return found(

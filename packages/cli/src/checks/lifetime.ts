@@ -10,7 +10,7 @@ export function checkLifetimes({ tokens, configuration }: Facts): Finding[] {
       finding('lifetime-short', 'warning', `issuer ${issuer}`, {
         seen: `A token lives for ${Math.round(lifetime / 1_000)} s, and \`renewBefore\` is ${Math.round(margin / 1_000)} s. Half the lifetime is used instead.`,
         why: 'Tokens are requested more often than expected.',
-        fix: `Set \`renewBefore\` to ${Math.floor(lifetime / 4_000)}_000 (milliseconds) or less, or remove it.`,
+        fix: `Set \`renewBefore\` to ${Math.floor(lifetime / 4)} (milliseconds) or less, or remove it.`,
       }),
     ]
   })

@@ -25,7 +25,7 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
       return []
     return [
       finding('policy-differs', 'warning', baseUrl, {
-        seen: `The API allows only about ${limitsOf(allows)}, although \`ratePolicy\` says ${limitsOf(limits)}; or something else is using the quota.`,
+        seen: `Either the API allows only about ${limitsOf(allows)} (\`ratePolicy\`: ${limitsOf(limits)}), or something else is using the quota.`,
         why: 'It refused calls. They are sent again after a pause, and at a slower pace.',
         fix: "Set this API's `ratePolicy.limits` to what its operator allows, and share the quota between all processes: docs/guide/fleet.md.",
       }),

@@ -51,7 +51,7 @@ function failedInUse({ shared, events }: Facts): Finding[] {
 /** How to fix the errors of Redis and of the way to it, by code. */
 const fixes: Readonly<Record<string, string>> = {
   NOPERM:
-    'Allow this Redis user the commands and channels listed under "Settings" in packages/redis/README.md.',
+    'Allow this Redis user the commands and channels listed under "Redis and client settings" in node_modules/@tokenlane/redis/README.md.',
   NOAUTH: "Set the Redis user name and password in its client's options.",
   WRONGPASS: "Correct the Redis user name or password in its client's options.",
   OOM: 'Redis is out of memory: raise its maxmemory, or remove other data from it.',

@@ -26,7 +26,7 @@ export async function askProvider(
     if ('client' in read) return read.client
     const faults = read.faults.map(({ field, given: found, allowed }) => {
       const whole = value === undefined ? 'nothing' : found
-      return `${field === undefined ? whole : `a \`${field}\` that is ${found}`}; allowed: ${allowed}`
+      return `${field === undefined ? whole : `credentials whose \`${field}\` is ${found}`}; allowed: ${allowed}`
     })
     throw mistake(faults.join(', and '))
   })

@@ -168,7 +168,7 @@ test.each<[string, () => unknown, string]>([
   ['rejects', () => Promise.reject(new Error('secret-1')), 'the provider failed'],
   ['returns nothing', () => undefined, 'the provider returned nothing'],
   ['returns an empty list', () => [], 'the provider returned an empty array'],
-  ['gives no secret', () => ({ clientId: 'a' }), '`clientSecret` that is missing'],
+  ['gives no secret', () => ({ clientId: 'a' }), 'credentials whose `clientSecret` is missing'],
   ['never responds', () => new Promise(() => {}), 'did not respond in time'],
 ])('a provider that %s is CREDENTIALS_UNAVAILABLE, and quotes nothing', async (_what, provider, reason) => {
   const { tokens, issuer } = fakeService({ credentials: provider as () => Credentials, maxWait: 1_000 })
@@ -200,7 +200,7 @@ test.each<[string, unknown]>([
 test('all that is wrong with what a provider returns is reported at once', async () => {
   const { tokens } = fakeService({ credentials: () => ({ clientSecret: '' }) as Credentials })
   await expect(tokens.getToken('general')).rejects.toThrow(
-    'the provider returned a `clientId` that is missing; allowed: non-empty text, and a `clientSecret` that is empty; allowed:',
+    'the provider returned credentials whose `clientId` is missing; allowed: non-empty text, and credentials whose `clientSecret` is empty; allowed:',
   )
 })
 

@@ -60,7 +60,7 @@ export interface AssertionProvider {
 export interface AssertionCredentials {
   readonly clientId: string
   /**
-   * If one client has several functions, the next one is tried when the first has nothing to send. A refusal of one
+   * If a list has several entries for one client, the next is tried when the first has nothing to send. A refusal of one
    * assertion counts for all of them, unless they are read from different files.
    */
   readonly assertion: AssertionProvider

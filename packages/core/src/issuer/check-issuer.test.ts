@@ -156,6 +156,6 @@ test('a client certificate cannot be shown by a fetch of the application', () =>
   })
   expect(refused(issuer)).toBe('accepted')
   expect(refused(issuer, { fetch: globalThis.fetch })).toContain(
-    'whose certificate the option `fetch` cannot present',
+    'but the option `fetch` cannot present a client certificate',
   )
 })

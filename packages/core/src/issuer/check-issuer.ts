@@ -102,7 +102,7 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
 function readParameter(name: string, given: unknown, path: string): FormField[] {
   const others = `any field except ${reserved.join(', ')}`
   if (reserved.includes(name))
-    refuse(path, 'a field that Tokenlane sets', name === 'scope' ? 'the option `scope` for it' : others)
+    refuse(path, 'a field that Tokenlane sets', name === 'scope' ? 'the option `scope` instead' : others)
   const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
   return texts.map((one): FormField => [name, text('text or an array of text')(one, path)])
 }

@@ -70,7 +70,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
       throw failure(
         request,
         'INSECURE_TRANSPORT',
-        'publishes a token endpoint that is not an https: URL: set `tokenEndpoint` to one instead of `issuer`',
+        'publishes a token endpoint that is not an https: URL: remove `issuer`, and set `tokenEndpoint` to an https: URL',
         { definite: true },
       )
   if (endpoint === undefined)

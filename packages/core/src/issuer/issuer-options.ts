@@ -11,7 +11,7 @@ interface CommonSettings {
    * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the current token
    * meanwhile. Capped at half of the lifetime, so that short tokens are not renewed on every call.
    *
-   * @defaultValue a tenth of the lifetime, jittered to between half of that and all of it
+   * @defaultValue a random time between a twentieth and a tenth of the lifetime
    */
   readonly renewBefore?: number | undefined
   /**

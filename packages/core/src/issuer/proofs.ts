@@ -63,7 +63,7 @@ function isEdDsa({ key, algorithm }: SigningKey, { metadata }: AskedServer): boo
 function clientCertificate(ownFetch: boolean): ClientProof {
   const obstacle = ownFetch
     ? {
-        given: 'tls_client_auth, whose certificate the option `fetch` cannot present',
+        given: 'tls_client_auth, but the option `fetch` cannot present a client certificate',
         allowed: 'tls_client_auth without `fetch`',
       }
     : {

@@ -114,7 +114,7 @@ function wrongResponse(response: IssuerResponse, { option, tokenPath }: TokenEnd
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
   return status === 200 && isToken
     ? wrongToken(members)
-    : [`responded with no token response (status ${status})`]
+    : [`did not send a token (status ${status})`]
 }
 
 /** Returns which member of a token response is missing or wrong. */

@@ -21,8 +21,8 @@ export interface ApiOptions<Issuer extends string = string> {
    */
   readonly ratePolicy?: RatePolicy | undefined
   /**
-   * Which calls may be sent again after a 401 (at most twice) or after a status that refuses them for the rate limit:
-   * all, none, or only the listed methods, such as `['GET', 'HEAD']`. Other calls get the response as it is; the token
+   * Which calls may be sent again after a 401 (at most twice) or after one of the policy's `limitedStatuses`: all,
+   * none, or only the listed methods, such as `['GET', 'HEAD']`. Other calls get the response as it is; the token
    * is still renewed and the API still pauses. A call's own `resend` takes precedence.
    *
    * @defaultValue true
@@ -31,8 +31,8 @@ export interface ApiOptions<Issuer extends string = string> {
   /**
    * The status codes, 400 to 499, by which the API says that a token has expired or was revoked. Some APIs use 403 or
    * 404, which can also mean something else: list them only for an API that does not use them otherwise. Forced
-   * renewals are limited as after a 401, and a `Bearer` challenge that names another reason still counts. The body is
-   * not read.
+   * renewals are limited as after a 401, and a response whose `Bearer` challenge names another reason forces none.
+   * The body is not read.
    *
    * @defaultValue [401]
    */
@@ -69,8 +69,8 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    */
   readonly environment?: string | undefined
   /**
-   * Shares tokens with other processes, so that one of them requests each token for all: `redisTokenStore` from
-   * `@tokenlane/redis`, or `sharedStore(store)` from `@tokenlane/core/fleet`. It only ever holds sealed tokens.
+   * Shares tokens with other processes, so that each token is requested only once: `redisTokenStore` from
+   * `@tokenlane/redis`, or `sharedStore(store)` from `@tokenlane/core/fleet`. It only ever holds encrypted tokens.
    *
    * @defaultValue each process has its own tokens
    */
@@ -83,7 +83,7 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    */
   readonly limiter?: RateLimiterFactory | undefined
   /**
-   * Receives every event, such as `logObserver(console)`. Errors that an observer throws are ignored.
+   * Receives every event. For log lines, use `logObserver(console)`. Errors that an observer throws are ignored.
    *
    * @defaultValue none
    */

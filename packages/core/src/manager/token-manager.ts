@@ -20,8 +20,9 @@ export interface IssuerStatus {
   readonly expiresAt?: string
   /** Code of the last failure, until a renewal succeeds. */
   readonly lastError?: TokenlaneErrorCode
-  /** When the first failed try since the last success was made, ISO 8601, and how many have failed since. */
+  /** When the first failed try since the last success was made, ISO 8601. */
   readonly failingSince?: string
+  /** How many tries have failed since the last success. */
   readonly failedTries?: number
   /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
   readonly daysLeft?: number
@@ -74,7 +75,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    */
   warmUp(): Promise<void>
   /**
-   * Ends early a pause that an API asked for (`Retry-After`, a rate limit header); with a shared limiter, for the whole
+   * Cuts short a pause that an API asked for (`Retry-After`, a rate limit header); with a shared limiter, for the whole
    * fleet. The API's queued calls resume at once, as fast as the rate policy allows. Does nothing if the API is not
    * paused.
    *

@@ -11,8 +11,8 @@ export interface CallOptions {
    */
   readonly priority?: number | undefined
   /**
-   * Whether the call may be sent again after a 401 (at most twice) or after a status that refuses it for the rate
-   * limit. With `false` the caller gets that response; the token is still renewed and the API still pauses.
+   * Whether the call may be sent again after a 401 (at most twice) or after one of the policy's
+   * `limitedStatuses`. With `false` the caller gets that response; the token is still renewed and the API still pauses.
    *
    * @defaultValue what the API's own `resend` says for its method
    */

@@ -34,7 +34,7 @@ export interface RateLimiter {
    */
   forecast(ahead: number, lag: number, from?: number): number
   /**
-   * Returns how long, beyond one window after the send, units have recently taken to be freed, in milliseconds. For
+   * Returns how much later than one window after its send a unit has recently been freed, in milliseconds. For
    * estimates.
    */
   lag?(): number

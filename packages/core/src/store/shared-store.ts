@@ -50,7 +50,7 @@ export function sharedStore(
         if (key === undefined && clients.some((client) => 'assertion' in client))
           refuse(
             'store',
-            `without its own key, and \`${endpoint.credentialsOption}\` holds an assertion, which cannot seal tokens`,
+            `a store without a \`key\`, but \`${endpoint.credentialsOption}\` has an assertion instead of a secret to encrypt tokens with`,
             'redisTokenStore({ client, key }), or sharedStore(store, { key })',
           )
         return sharedSource(guarded, source, endpoint, leaseTime, async () => keysOf(key))

@@ -10,7 +10,7 @@ const rememberedCalls = 5_000
 export const endless401: Rule = {
   name: 'endless-401',
   severity: 'error',
-  message: (count) => `${plural(count, 'call was', 'calls were')} sent again after ${inARow} 401s in a row`,
+  message: (count) => `${plural(count, 'call was', 'calls were')} sent again after ten 401s in a row`,
   fix: 'After a 401, send the call once more with a new token, and pass a second 401 on to the caller.',
   watch(report) {
     const refused = new BoundedMap<{ times: number; id: number; at: number }>(rememberedCalls)
