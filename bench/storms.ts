@@ -10,14 +10,14 @@ const quick = process.argv.includes('--quick')
 const headings: Readonly<Record<Storm, string>> = {
   first: '10,000 first calls',
   expiry: 'expiry, 200 callers',
-  revocation: '1,000 when revoked',
+  revocation: 'revoked, 1,000',
   outage: '2 s outage',
   'long outage': '30 s outage',
-  refusal: 'refused, 1,000 calls',
+  refusal: 'refused, 1,000',
 }
 
 const names = Object.keys(peers)
-const rows = names.map((name): Record<string, string> => ({ 'token requests / lost calls': name }))
+const rows = names.map((name): Record<string, string> => ({ 'requests / lost calls': name }))
 for (const storm of Object.keys(headings) as Storm[]) {
   if (quick && storm === 'long outage') continue
   const figures = await run(storm)

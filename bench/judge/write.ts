@@ -119,8 +119,7 @@ function text(): string {
 
 Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. [\`tokenlane judge\`](guide/judge.md)
 graded each client through a short program that uses it as its own documentation shows: [npm packages](../bench/peers), [the
-others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts). ✓ nothing found, ! warnings only, ✗ errors, - not
-graded. The scenes are ${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
+others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts). ✓ nothing found, ! warnings only, ✗ errors, - not graded because [too little was seen](guide/judge.md#the-scenes). The scenes are ${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
 
 ${line(['client', 'grade', 'passed', ...names.map((_, index) => `${index + 1}`)])}${line(['---', ...['', '', ...names].map(() => ':-:')])}${rows.join('')}
 With ${atOnce} exams running at the same time, each took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; Tokenlane's took ${Math.round(first === undefined ? 0 : timeOf(first))}.
@@ -129,13 +128,13 @@ Read it with these in mind:
 
 - A client that only gets tokens is not designed to handle rate limits or resend calls. Its row shows what is left to the
   program around it, not that it fails to do what its documentation promises.
-- Every program except Tokenlane's reads the secret once, at its start: after both rotations, its calls fail until a
-  restart.
+- Every program except Tokenlane's reads the secret once, at its start: in both rotation scenes, its calls fail until it is
+  restarted.
 - Three-second tokens are short for a client that renews minutes before expiry, so \`needless-renewal\` is a warning in \`expiry\`.
 - \`old-tls\` and \`no-keep-alive\` are warnings here: they come from the underlying HTTP client and TLS library.
 - @azure/msal-node always sends a scope, so its program calls only the weblink API.
-- @azure/core-rest-pipeline, axios-auth-refresh and google-auth-library leave the token request to the program. Anything
-  that request does not check, such as a response without a token, is the program's fault.
+- @azure/core-rest-pipeline, axios-auth-refresh and google-auth-library leave the token request to the program. Whatever
+  this request fails to check, such as a response without a token, is the program's fault.
 - The MCP SDK sends its first calls without a token, as MCP servers expect: \`missing-token\` is not a mistake there. It
   needs metadata that the sandbox does not publish, so its program supplies it.
 - F is a broad grade: the number of scenes that a client passed says more. With the same seed, each client got the same grade

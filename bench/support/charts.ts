@@ -43,7 +43,7 @@ const comparisons = [
   ['Token requests\nfor 10,000 first calls', barsOf(storms, stormPeers, '10,000 first calls')],
   [
     'Calls lost of 1,000 in flight\nwhen the token is revoked',
-    barsOf(storms, stormPeers, '1,000 when revoked', true),
+    barsOf(storms, stormPeers, 'revoked, 1,000', true),
   ],
   ['Calls lost while the issuer\nis down for 2 s', barsOf(storms, stormPeers, '2 s outage', true)],
   [

@@ -49,7 +49,7 @@ const front: readonly (readonly [title: string, section: string, caption: string
     'How much of a quota is used',
     'Rate policies',
     '5 to 15 ms each way',
-    'The share of a quota of 25 calls a second, and in brackets the 429s in 1,000 calls, by how long the API takes to respond.',
+    "The share of a quota of 25 calls a second, and in brackets the 429s in 1,000 calls, by how long the API takes to respond. `longest pause` is the longest time that the queue's own process stalled.",
   ],
   [
     'One budget for eight processes',

@@ -46,7 +46,7 @@ export const alerts: readonly Alert[] = [
     expr: `min by (tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 10`,
     for: '0m',
     summary: 'The secret of issuer {{ $labels.tokenlane_issuer }} must be rotated in {{ $value }} days',
-    action: 'Rotate it in the portal, or ask the support representative.',
+    action: "Rotate it at the issuer, or ask the issuer's support to.",
   },
   {
     name: 'TokenlaneSecretExpiresIn5Days',

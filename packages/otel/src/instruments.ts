@@ -72,7 +72,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     attributes: ['tokenlane.issuer', 'tokenlane.reason'],
     description: 'Calls that waited for a renewal; all of them shared one token request.',
     lookAtIt:
-      'How many token requests single flight saved; many for `expired` mean that renewals come too late.',
+      'How many token requests single flight saved; a high count for `expired` means that renewals come too late.',
   },
   'tokenlane.token.live': {
     kind: 'gauge',

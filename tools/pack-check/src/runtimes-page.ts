@@ -16,7 +16,7 @@ body, with revoked tokens, through a rate policy, with an abort, and calls a URL
 Node. The _conformance suite_ column counts the [scenarios](conformance.md) that pass, for all clients together, and names
 the clients for which some fail. For this column, the sandbox runs on the tested runtime, except for the last two: a Worker and an edge
 route cannot start servers, so they play the scenarios against servers in Node, and cannot see which listeners are left on a
-signal.
+signal. undici is tested on Node only: the \`fetch\` of Bun and Deno does not use it.
 
 | runtime | ${columns.join(' | ')} | ran on |
 | --- | ${columns.map(() => '---').join(' | ')} | --- |
@@ -34,10 +34,10 @@ the package:
 | the token                                     | one per isolate, shared by all its requests                                                   |
 | first calls from many requests at once          | one token request; the other calls check for its token every 10 ms                                     |
 | the request that requested the token has ended   | another call requests it, at most a second later                                                             |
-| background renewal                            | continues after the response, with \`waitUntil\` (\`nodejs_compat\`); without it, calls wait for the renewal at the end of the token's life |
+| background renewal                            | continues after the response with \`nodejs_compat\` (\`waitUntil\`); without it, calls wait for it at expiry |
 | a rate policy                                 | \`RUNTIME_UNSUPPORTED\` at start: isolates share no limit, and queued calls end with their request |
 | a call or \`warmUp\` while modules are loaded | \`RUNTIME_UNSUPPORTED\`                                                                               |
-| \`close()\`                                   | waits for the calls of its own request; not tested across requests, and a Worker has no shutdown at which to call it |
+| \`close()\`                                   | waits for its own request's calls; not tested across requests; a Worker has no shutdown to call it in |
 | a compatibility date before 2022-10-31        | refused when the package is loaded                                                                    |
 
 workerd itself opened all connections, over TLS, and trusted only the sandbox's certificate authority.

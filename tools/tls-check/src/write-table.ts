@@ -14,6 +14,13 @@ const nodes = ['22.23.3', '24.21.0', '26.10.0']
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
 const page = join(docs, 'tls.md')
 
+/** The columns of the table, each with the versions whose outcome is the same. */
+const columns = new Map<string, readonly TlsVersion[]>([
+  ['TLS 1.0 or 1.1', ['TLSv1', 'TLSv1.1']],
+  ['TLS 1.2', ['TLSv1.2']],
+  ['TLS 1.3', ['TLSv1.3']],
+])
+
 interface Probes {
   /** Of a process as Node starts it. */
   readonly usual: Probe
@@ -59,10 +66,11 @@ function text(): string {
   return `# TLS versions
 
 What happens when a call with a token goes to a server that supports only one TLS version, on Node ${nodes.join(', ')}. A code means
-that the call was refused. It is the innermost cause's code; the client's own error wraps it.
+that the call was refused. It is the innermost cause's code; the client's own error wraps it. undici is not in the table:
+\`@tokenlane/undici\` checks the version of each connection, and refuses anything below TLS 1.2.
 
-| client | ${tlsVersions.map((version) => version.replace(/^TLSv(\d)$/, 'TLSv$1.0').replace('TLSv', 'TLS ')).join(' | ')} | a process that allows TLS 1.0 |
-| --- | --- | --- | --- | --- | --- |
+| client | ${[...columns.keys()].join(' | ')} | a process that allows TLS 1.0 |
+| --- | --- | --- | --- | --- |
 ${names.map((client) => `| ${client} | ${cells(client).join(' | ')} |`).join('\n')}
 
 The last column is a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
@@ -71,7 +79,7 @@ table works in such a process with all four versions.
 
 ## What is refused and what to do
 
-| seen | when | what to do |
+| setting | when | what to do |
 | --- | --- | --- |
 | \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it. |
 | \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
@@ -83,11 +91,13 @@ Written by \`pnpm --dir tools/docs write tls\`.
 `
 }
 
-/** One cell for each TLS version, and one for the processes that allow TLS 1.0. */
+/** One cell for each column, and one for the processes that allow TLS 1.0. */
 function cells(client: string): string[] {
   const found = (probe: Probe, version: TlsVersion): string | undefined =>
     probe.rows.find((row) => row.client === client && row.version === version)?.managed
-  const usual = tlsVersions.map((version) => probes.map((probe) => found(probe.usual, version)))
+  const usual = Array.from(columns.values(), (versions) =>
+    versions.flatMap((version) => probes.map((probe) => found(probe.usual, version))),
+  )
   const lax = probes.flatMap((probe) =>
     probe.lax.flatMap((one) => tlsVersions.map((version) => found(one, version))),
   )

@@ -97,7 +97,11 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       const expiry = new Expiry(lifetime, start)
       // a slow response with a short token, or one that was read after the machine slept
       if (expiry.remaining() <= 0)
-        throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', 'sent a token that had already expired when it arrived')
+        throw failure(
+          endpoint,
+          'TOKEN_REQUEST_TIMEOUT',
+          'sent a token that had already expired when it arrived',
+        )
       return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
     },
   }

@@ -112,9 +112,7 @@ function wrongResponse(response: IssuerResponse, { option, tokenPath }: TokenEnd
     return [`returned an HTML page (status ${status}), not a token: is a proxy or firewall answering?`]
   if (status >= 400) return [`responded with status ${status}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
-  return status === 200 && isToken
-    ? wrongToken(members)
-    : [`did not send a token (status ${status})`]
+  return status === 200 && isToken ? wrongToken(members) : [`did not send a token (status ${status})`]
 }
 
 /** Returns which member of a token response is missing or wrong. */

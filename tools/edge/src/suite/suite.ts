@@ -16,7 +16,7 @@ const installed = { '../src/index.ts': '@tokenlane/fetch' }
 
 const withoutServers: Unplayed = {
   scenarios: /provoked outcomes/,
-  because: 'The scenario starts servers that do not speak HTTP, which this runtime cannot do.',
+  because: 'This scenario starts servers that do not speak HTTP, which this runtime cannot do:',
 }
 
 /** What cannot be played in workerd. */
@@ -27,7 +27,7 @@ export const unplayedInNext: readonly Unplayed[] = [
   withoutServers,
   {
     scenarios: /of type Node stream/,
-    because: 'The scenario sends a `node:stream` stream, which the edge runtime does not have.',
+    because: 'This scenario sends a `node:stream` stream, which the edge runtime does not have:',
   },
 ]
 

@@ -27,7 +27,7 @@ export const before: Readonly<Record<string, readonly [lost: number, requests: n
   'All tokens are revoked every 10 s': [0, 7],
   'All tokens are revoked every 60 s': [0, 2],
   'All tokens are revoked every 10 s, 1,000 calls in flight': [0, 6],
-  'All tokens are revoked every 10 s, and one node of four refuses every token': [58.6, 7],
+  'All tokens revoked every 10 s; one node of four refuses every token': [58.6, 7],
   'The API’s clock makes an hour-long token expire after 3 s': [14.7, 14],
   'Tokens live 1 min; the API’s clock is 50 s fast: they expire after 10 s': [0, 6],
   'Tokens live 1 min; the API’s clock is 2 min fast: it refuses all': [100, 8],

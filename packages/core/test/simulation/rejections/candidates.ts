@@ -35,7 +35,7 @@ export const candidates: readonly Candidate[] = [
     changes: { 'mayGoAtOnce && (isDoubted || (isFirst && !judgement.isNew))': 'mayGoAtOnce' },
   },
   {
-    name: 'calls wait for an API that refuses good tokens',
+    name: 'a call waits for an API that refuses good tokens even if no other call was refused before it',
     changes: { '(isDoubted && isFirst) || ': '' },
   },
 ]

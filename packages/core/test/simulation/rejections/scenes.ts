@@ -119,7 +119,7 @@ export const scenes: readonly Scene[] = [
     aim: { lost: 0 },
   },
   {
-    name: 'All tokens are revoked every 10 s, and one node of four refuses every token',
+    name: 'All tokens revoked every 10 s; one node of four refuses every token',
     revokesEvery: 10_000,
     nodes: 4,
     seconds: 300,

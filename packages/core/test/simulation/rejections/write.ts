@@ -75,14 +75,21 @@ writeFileSync(
   page,
   `# What a 401 means
 
-One rule decides what happens to a call after a 401. It is written out above its code, in
-[\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s are about the token at all is decided in
+After a 401, the first of these that applies decides:
+
+1. The token has been replaced: the call is resent with the new one.
+2. A renewal is due: the token is renewed, and the call is resent.
+3. The API has accepted this token, or refused it for a second: the first refused call is resent at once.
+4. A renewal falls due, or a new token turns a second old, within a second: the call waits, and is resent.
+5. Otherwise the caller gets the 401.
+
+The details are above the code, in [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s are about the token at all is decided in
 [\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts).
 
 Three limits hold whatever mix of responses an API sends:
 
 - 401s force at most one token request a second per issuer, and fewer while new tokens do not help.
-- A call is sent at most twice after its first 401.
+- 401s cause at most two resends of a call.
 - A call waits at most twice, for at most a second each time, and never longer than \`maxWait\` in total.
 
 ## The table
@@ -105,8 +112,9 @@ A test checks the aims, with one seed: [\`scenes.test.ts\`](../packages/core/tes
 ## Other rules
 
 Each column is the rule with one change to its code, run by the same command: lost calls, and token requests. The changes
-are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). Scenes that none of them changes have
-no row.
+are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). A scene has a row only if one of
+them changes its lost calls by more than 1 point, its requests by more than 2, or the average time (not shown) by more than
+20 ms.
 
 ${candidates.map(({ name }, index) => `- **${letter(index)}**: ${name}`).join('\n')}
 
@@ -119,7 +127,7 @@ ${candidateRows.join('\n')}
 - **How soon the next renewal follows one that did not help.** Sooner is better if another process has replaced the token.
   Later is better if servers take seconds to learn of a new token, since each renewal restarts that time. With a delay of 2
   to 3 s, then twice as long, an API that accepts tokens only after 5 s loses 53 %, and eight processes with one live token
-  lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was chosen: an API that refuses everything causes
+  lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was chosen. With it, an API that refuses everything causes
   six token requests in the first minute, which is the most that was allowed.
 - **Whether the delay between renewals is random.** With random delays, processes that replace each other's tokens get
   out of step: 8 of them lose 2 % instead of 51 %. But if every delay is random, a token that is revoked every second is
