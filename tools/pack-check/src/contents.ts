@@ -8,6 +8,7 @@ const allowed = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.+
 /** What single packages bring beside their code. */
 const assets: Readonly<Record<string, RegExp>> = {
   '@tokenlane/core': /^troubleshoot\.md$/,
+  tokenlane: /^guide\/.+\.md$/,
   '@tokenlane/redis': /^src\/.+\.lua$/,
   '@tokenlane/otel': /^dashboards\/tokenlane\.(grafana\.json|rules\.yml)$/,
   '@tokenlane/sandbox': /^console\/dist\/(index\.html|icon\.svg|licenses\.md|assets\/[\w-]+\.(js|css))$/,
@@ -18,6 +19,7 @@ const never = /\.test\./
 const wanted = ['README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts']
 const wantedOf: Readonly<Record<string, readonly string[]>> = {
   '@tokenlane/sandbox': ['console/dist/licenses.md'],
+  tokenlane: ['guide/doctor.md', 'guide/providers/README.md'],
 }
 
 /** What is wrong with the files of a tarball, one sentence each. */

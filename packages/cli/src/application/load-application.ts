@@ -6,6 +6,7 @@ import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@token
 import { configurationOf, inspectionOf, printable } from '@tokenlane/core/adapter'
 
 import { CannotLook } from '../exit-status.ts'
+import { guide } from '../doctor/finding.ts'
 import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
 import { type Connections, inWords, watchConnections } from './connections.ts'
@@ -66,8 +67,7 @@ async function load(
   const late = (what: string, fix: string): CannotLook =>
     new CannotLook(`${path} ${what}: a top-level \`await\` is still pending.${inWords(connections())} ${fix}`)
   const neverEnds = Promise.withResolvers<never>()
-  const fix =
-    'Make that `await` fail instead of waiting for ever, as the example in docs/guide/fleet.md does.'
+  const fix = `Make that \`await\` fail instead of waiting for ever, as the example in ${guide}/fleet.md does.`
   const onEmpty = (): void => neverEnds.reject(late('never finishes loading', fix))
   const timer = setTimeout(
     () => neverEnds.reject(late(`has not loaded in ${seconds} s`, `${fix} Or raise --load-timeout.`)),

@@ -1,4 +1,4 @@
-import { finding, type Finding } from '../doctor/finding.ts'
+import { finding, type Finding, guide } from '../doctor/finding.ts'
 import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 import { isForAnother } from './audience.ts'
@@ -82,7 +82,7 @@ function limited(url: string, status: number | undefined): Finding {
   return finding('call-limited', later ? 'warning' : 'error', url, {
     seen: `The API refused the doctor's only call: its rate limit is used up.${later}`,
     why: 'Something else is using the quota, such as another process or manager, or `ratePolicy` allows more than the API does.',
-    fix: "Set this API's `ratePolicy` to what its operator allows, and share it between all processes: docs/guide/fleet.md.",
+    fix: `Set this API's \`ratePolicy\` to what its operator allows, and share it between all processes: ${guide}/fleet.md.`,
   })
 }
 
@@ -112,7 +112,7 @@ function unauthorized(
       why: 'If the issuer keeps only one live token per client, a token stops working as soon as another process gets a new one.',
       fix: hasStore
         ? 'Another program uses the same client: give it its own.'
-        : 'Share tokens between all processes through a `store`, such as the one in @tokenlane/redis: docs/guide/fleet.md.',
+        : `Share tokens between all processes through a \`store\`, such as the one in @tokenlane/redis: ${guide}/fleet.md.`,
     })
   if (challenge === 'invalid_token' || isTokenRefused)
     return finding('call-wrong-issuer', 'error', url, {

@@ -1,4 +1,4 @@
-import { finding, type Finding } from '../doctor/finding.ts'
+import { finding, type Finding, guide } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts } from '../facts/token.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
@@ -38,7 +38,7 @@ function ofAssertions(facts: TokenFacts): Finding[] {
   const droppable = finding('secret-droppable', 'info', subject, {
     seen: 'The issuer accepts the assertion as well as the secret.',
     why: 'The secret is not needed any more.',
-    fix: 'Put the assertion first in the list in every process, then revoke the secret at the issuer: docs/guide/from-secret-to-none.md.',
+    fix: `Put the assertion first in the list in every process, then revoke the secret at the issuer: ${guide}/from-secret-to-none.md.`,
   })
   return [...found, ...(isDroppable ? [droppable] : [])]
 }

@@ -1,6 +1,6 @@
 import type { RateLimit } from '@tokenlane/core'
 
-import { finding, type Finding } from '../doctor/finding.ts'
+import { finding, type Finding, guide } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
 /**
@@ -27,7 +27,7 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
       finding('policy-differs', 'warning', baseUrl, {
         seen: `Either the API allows only about ${limitsOf(allows)} (\`ratePolicy\`: ${limitsOf(limits)}), or something else is using the quota.`,
         why: 'It refused calls. They are sent again after a pause, and at a slower pace.',
-        fix: "Set this API's `ratePolicy.limits` to what its operator allows, and share the quota between all processes: docs/guide/fleet.md.",
+        fix: `Set this API's \`ratePolicy.limits\` to what its operator allows, and share the quota between all processes: ${guide}/fleet.md.`,
       }),
     ]
   })
@@ -38,7 +38,7 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
           finding('policy-slow', 'info', baseUrl, {
             seen: `Waiting calls get only ${slowed.share} of the quota.`,
             why: 'Responses are slow, and a strict policy holds each unit until its request has certainly arrived.',
-            fix: `Set \`${slowed.option}\` in this API's \`ratePolicy\`: docs/guide/rate-policy.md.`,
+            fix: `Set \`${slowed.option}\` in this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
           }),
         ],
   )
@@ -49,7 +49,7 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
     finding('policy-missing', 'info', api.baseUrl, {
       seen: `The API sends ${call.rateHeaders.join(', ')}, but has no rate policy here.`,
       why: 'Beyond its limit, the API refuses calls.',
-      fix: "Set this API's `ratePolicy`: docs/guide/rate-policy.md.",
+      fix: `Set this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
     }),
   ]
 }

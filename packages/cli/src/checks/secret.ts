@@ -1,4 +1,4 @@
-import { finding, type Finding, issuersOf } from '../doctor/finding.ts'
+import { finding, type Finding, guide, issuersOf } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 
 /** A secret with this many days left, or fewer, is reported if `--secret-days` is not given. */
@@ -34,6 +34,6 @@ function ending(issuer: string, daysLeft: number): Finding {
         ? "The secret's lifetime is over."
         : `The secret has ${daysLeft} day${daysLeft === 1 ? '' : 's'} left.`,
     why: 'Once it expires, the issuer refuses it and calls fail.',
-    fix: 'Rotate it: docs/guide/rotate-secret.md.',
+    fix: `Rotate it: ${guide}/rotate-secret.md.`,
   })
 }

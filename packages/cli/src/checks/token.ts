@@ -1,4 +1,4 @@
-import { finding, type Finding, type FindingId, issuersOf } from '../doctor/finding.ts'
+import { finding, type Finding, type FindingId, guide, issuersOf } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
@@ -120,7 +120,7 @@ const fixes = {
   'firewall-page': (_, options) => `Allow this host in the proxy or firewall, and check ${options}.`,
   'issuer-trouble': ({ failure }) =>
     failure.status === 429
-      ? 'Wait, and share tokens between processes: docs/guide/fleet.md.'
+      ? `Wait, and share tokens between processes: ${guide}/fleet.md.`
       : "Wait. If it persists, tell the issuer's operator.",
   'no-response': (_, options) =>
     `The server hangs, or there is nothing behind its load balancer: tell its operator. Check ${options}.`,
@@ -141,7 +141,7 @@ function wrongPathFix({ path, option }: Failed, options: string, group: readonly
   if (group.length > 1)
     return `Check that ${options} are not swapped: each issuer has its own server and path.`
   if (option.endsWith('tokenEndpoint'))
-    return `Correct ${options}: it is \`token_endpoint\` in the server's metadata. docs/guide/providers shows where to find it for Keycloak, Okta, Auth0 and others.`
+    return `Correct ${options}: it is \`token_endpoint\` in the server's metadata. ${guide}/providers shows where to find it for Keycloak, Okta, Auth0 and others.`
   if (option.endsWith('issuer')) return `Correct ${options}, or set the server's \`tokenEndpoint\` instead.`
   const added = servicePaths.find((one) => path.endsWith(one) && path !== one)
   return added === undefined

@@ -1,5 +1,8 @@
 import { printable } from '@tokenlane/core/adapter'
 
+/** The pages of docs/guide that this package brings: those that messages name. The build copies them. */
+export const guide = 'node_modules/tokenlane/guide'
+
 /** A fault, or a fact that an operator should know. Holds no secret, token, query or body. */
 export interface Finding {
   /** Stable across releases, such as `wrong-secret`: each has a section in docs/guide/doctor.md. */
@@ -11,7 +14,7 @@ export interface Finding {
   readonly seen: string
   readonly why: string
   readonly fix: string
-  /** The section that explains it: a path from the root of the repository. */
+  /** The section that explains it: a path in the folder of an application that has this package. */
   readonly url: string
 }
 
@@ -85,7 +88,7 @@ export function finding(
   subject: string,
   { seen, why, fix }: Pick<Finding, 'seen' | 'why' | 'fix'>,
 ): Finding {
-  const url = `docs/guide/doctor.md#${id}`
+  const url = `${guide}/doctor.md#${id}`
   return { id, severity, subject: printable(subject, longest), seen: printable(seen, longest), why, fix, url }
 }
 
