@@ -834,7 +834,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'audience-differs',
     broken: () => otherAudience(),
     mended: ({ env }) => ({ env: { RESOURCE: env?.['API_URL'] } }),
-    says: /"severity":"warning".* are for https:\/\/other\.example\.com.* allows https:\/\/127.*resource: 'https:\/\/127/,
+    says: /"severity":"warning".* are for https:\/\/other\.example\.com.* names https:\/\/127.*resource: 'https:\/\/127/,
   },
   {
     name: 'tokens for another audience, which the API refuses, and says where its metadata is',
