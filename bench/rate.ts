@@ -66,7 +66,7 @@ function rowOf(
   return {
     queue: ways[index] ?? '',
     ...Object.fromEntries(kinds.map((kind, column) => [kind, cells[column] ?? ''])),
-    'calls lost': `${lost} of ${calls.toLocaleString('en')}`,
+    'calls lost': `${lost.toLocaleString('en')} of ${calls.toLocaleString('en')}`,
     'longest pause': `${pause.toFixed(0)} ms`,
   }
 }
