@@ -23,7 +23,7 @@ test('a link to a file that is no page becomes its text', () => {
 })
 
 test('a picture becomes one of the site', () => {
-  expect(siteLinks('![a](../images/peers.svg)', 'docs/guide/batch.md')).toBe('![a](/images/peers.svg)')
+  expect(siteLinks('![a](../images/outage.svg)', 'docs/guide/batch.md')).toBe('![a](/images/outage.svg)')
   expect(siteLinks('<source media="print" srcset="docs/images/trip.svg">', 'README.md')).toBe(
     '<source media="print" srcset="/images/trip.svg">',
   )
@@ -31,6 +31,13 @@ test('a picture becomes one of the site', () => {
     '<img src="/images/trip.svg" alt="a">',
   )
   expect(() => siteLinks('![a](none.svg)', 'README.md')).toThrow('not in docs/images')
+})
+
+test('a picture with a narrow form beside it becomes both, with the quotes of its text escaped', () => {
+  expect(siteLinks('![the "a" & b](images/peers.svg)', 'docs/benchmarks.md')).toBe(
+    '<picture><source media="(max-width: 640px)" srcset="/images/peers-narrow.svg">' +
+      '<img src="/images/peers.svg" alt="the &quot;a&quot; &amp; b"></picture>',
+  )
 })
 
 test('a link to a file that does not exist is an error that names it', () => {

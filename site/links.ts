@@ -20,10 +20,18 @@ export function siteLinks(text: string, from: string): string {
     if (mark !== undefined) return whole
     if (source !== undefined) return imageOnSite(source, from)
     if (target === undefined || /^(?:[a-z]+:|#)/i.test(target)) return whole
-    if (image !== '') return `![${label}](${imageOnSite(target, from)})`
+    if (image !== '') return picture(label ?? '', imageOnSite(target, from))
     const on = onSite(target, from)
     return on === undefined ? (label ?? '') : `[${label}](${on})`
   })
+}
+
+/** A picture that has a narrow form beside it becomes both: phones show the narrow one. */
+function picture(label: string, path: string): string {
+  const narrow = path.replace(/\.svg$/, '-narrow.svg')
+  if (narrow === path || !existsSync(`${root}docs${narrow}`)) return `![${label}](${path})`
+  const alt = label.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  return `<picture><source media="(max-width: 640px)" srcset="${narrow}"><img src="${path}" alt="${alt}"></picture>`
 }
 
 /** Pictures lie in docs/images, and on the site in /images. */
