@@ -17,6 +17,13 @@ function searchable(text: string, { relativePath }: { relativePath?: string }): 
   return text.replaceAll(/^```\w+$/gm, '```')
 }
 
+/** A page that says how comes before one that lists; a provider's own page comes before those that mention it. */
+function rank(page: string): number {
+  if (/^\/(?:measurements|exam|conformance|changelog)/.test(page)) return 0.3
+  if (page.startsWith('/guide/doctor')) return 0.5
+  return page.startsWith('/guide/providers/') ? 1.6 : 1
+}
+
 export default defineConfig({
   title: 'Tokenlane',
   description:
@@ -42,9 +49,7 @@ export default defineConfig({
         miniSearch: {
           searchOptions: {
             combineWith: 'AND',
-            // a page that says how comes before one that lists
-            boostDocument: (page: string) =>
-              /^\/(measurements|exam|conformance|changelog)/.test(page) ? 0.3 : 1,
+            boostDocument: rank,
           },
         },
         _render: (text, env, md) => md.render(searchable(text, env), env),
