@@ -27,8 +27,8 @@ const head = {
     tagline: `In the HTTP client you already use: axios, got, ky, undici or fetch. Within each API's rate limit. (${release})`,
     actions: [
       { theme: 'brand', text: 'Get started', link: '/guide/bootstrap' },
-      { theme: 'alt', text: 'Keycloak, Okta, Auth0, Entra ID …', link: '/guide/providers/' },
       { theme: 'alt', text: 'Compare', link: '/exam' },
+      { theme: 'alt', text: 'Keycloak, Okta, Auth0, Entra ID …', link: '/guide/providers/' },
     ],
   },
 }
