@@ -251,6 +251,11 @@ test(
     await page.click('.findings li.error details[open] button')
     await page.waitForSelector(`${card('journal')} ::-p-text(Show all entries)`)
     expect(await rows()).toBeLessThanOrEqual(3)
+    // the keyboard and screen readers go on at the evidence
+    expect(await page.evaluate('document.activeElement?.id')).toBe('journal')
+    expect(
+      await page.$eval(`${card('journal')} tbody button`, (button) => button.getAttribute('aria-label')),
+    ).toMatch(/^refused: GET \/records, \d\d:\d\d:\d\d$/)
     await click('journal', 'Show all entries')
   },
 )

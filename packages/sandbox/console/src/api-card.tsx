@@ -101,7 +101,16 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
         <input name="quota" type="number" min={1} value={quota} required /> calls in{' '}
       </label>
       <label>
-        <input name="window" type="number" min={0.1} step="any" value={window / 1_000} required /> s
+        <input
+          name="window"
+          aria-label="window in s"
+          type="number"
+          min={0.1}
+          step="any"
+          value={window / 1_000}
+          required
+        />{' '}
+        s
       </label>
       <button type="submit">Set policy</button>
       <button

@@ -56,7 +56,16 @@ export function FaultForm({ realm, kind }: { realm: Realm; kind: 'issuer' | 'api
           Fail
         </button>
         <label>
-          with <input name="status" type="number" min={200} max={599} value={503} required />
+          with{' '}
+          <input
+            name="status"
+            aria-label="with status"
+            type="number"
+            min={200}
+            max={599}
+            value={503}
+            required
+          />
         </label>
       </span>
       <button type="submit" value="kill">

@@ -44,10 +44,12 @@ const matching = computed(() => {
   )
 })
 
-/** Shows these entries alone, as the evidence of a finding. */
+/** Shows these entries alone, as the evidence of a finding, and moves the focus there: the next Tab is the journal's. */
 export function showEntries(ids: readonly number[]): void {
   evidence.value = ids
-  document.querySelector('#journal')?.scrollIntoView({ block: 'start' })
+  const heading = document.querySelector<HTMLElement>('#journal')
+  heading?.focus({ preventScroll: true })
+  heading?.scrollIntoView({ block: 'start' })
 }
 
 export function Journal() {
@@ -55,7 +57,9 @@ export function Journal() {
   const rows = entries.slice(-mostRows).toReversed()
   return (
     <section class="card wide" aria-labelledby="journal">
-      <h2 id="journal">Journal</h2>
+      <h2 id="journal" tabIndex={-1}>
+        Journal
+      </h2>
       <form class="actions" role="search" aria-label="journal" onSubmit={(event) => event.preventDefault()}>
         <Choice label="Where" value={target} among={targets} />
         <Choice label="Decision" value={decision} among={decisions} />
@@ -138,6 +142,7 @@ function Row({ entry }: { entry: JournalEntry }) {
           <button
             type="button"
             class="quiet"
+            aria-label={`${entry.decision}: ${requestOf(entry)}, ${entry.at.slice(11, 19)}`}
             aria-expanded={isOpen}
             onClick={() => (open.value = isOpen ? undefined : entry.id)}
           >
@@ -146,7 +151,7 @@ function Row({ entry }: { entry: JournalEntry }) {
         </td>
         <td>{entry.status ?? 'cut'}</td>
         <td>{entry.target}</td>
-        <td class="request">{entry.method === null ? 'TLS handshake' : `${entry.method} ${entry.path}`}</td>
+        <td class="request">{requestOf(entry)}</td>
         <td>{entry.token ?? ''}</td>
         <td>{entry.client}</td>
       </tr>
@@ -162,6 +167,9 @@ function Row({ entry }: { entry: JournalEntry }) {
     </>
   )
 }
+
+const requestOf = ({ method, path }: JournalEntry): string =>
+  method === null ? 'TLS handshake' : `${method} ${path}`
 
 /** Copies the request as a command, with variables in the place of token and secret. */
 function CopyAsCurl({ entry }: { entry: JournalEntry }) {
