@@ -112,8 +112,9 @@ export function errorForCaller(shared: unknown): unknown {
 
 /** Returns the same error with more at the end of its reason. */
 export function withMore(error: TokenlaneError, more: string): TokenlaneError {
-  const { code, failures, cause } = error
-  return new TokenlaneError(code, reasonOf(error) + more, { ...error, failures, cause: cause as Error })
+  const { code, issuer, status, oauthError, transportCode, retryAfter, definite, failures } = error
+  const details = { issuer, status, oauthError, transportCode, retryAfter, definite, failures }
+  return new TokenlaneError(code, reasonOf(error) + more, { ...details, cause: error.cause as Error })
 }
 
 /** Returns an error's message without the pointer at its end, to be part of another error's message. */

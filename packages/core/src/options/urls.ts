@@ -79,6 +79,6 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
 }
 
 /** Returns a URL or a path without the slashes at its end. */
-export function withoutLastSlash(text: string): string {
-  return text.replace(/\/+$/, '')
+export function withoutLastSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }

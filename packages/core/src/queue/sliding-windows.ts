@@ -75,24 +75,31 @@ export class SlidingWindows {
 
   /** Adds a unit whose request arrives at `at` at the latest. */
   add(at: number): void {
-    this.#arrivals.splice(this.#firstAfter(at), 0, at)
+    if ((this.#arrivals.at(-1) ?? at) <= at) this.#arrivals.push(at)
+    else this.#arrivals.splice(this.#firstAfter(at), 0, at)
   }
 
-  /** Takes out a unit; returns whether it was there, which one that is forgotten is not. */
-  remove(at: number): boolean {
+  remove(at: number): void {
     const index = this.#firstAfter(at) - 1
-    const isThere = this.#arrivals[index] === at
-    if (isThere) this.#arrivals.splice(index, 1)
-    return isThere
+    if (this.#arrivals[index] === at) this.#arrivals.splice(index, 1)
   }
 
+  /** Moves a unit; one that is forgotten stays so. In place, since a long turn of the event loop moves thousands. */
   move(from: number, to: number): void {
-    if (this.remove(from)) this.add(to)
+    const arrivals = this.#arrivals
+    let index = this.#firstAfter(from) - 1
+    if (arrivals[index] !== from) return
+    for (; index > 0 && (arrivals[index - 1] as number) > to; index -= 1)
+      arrivals[index] = arrivals[index - 1] as number
+    for (; index < arrivals.length - 1 && (arrivals[index + 1] as number) < to; index += 1)
+      arrivals[index] = arrivals[index + 1] as number
+    arrivals[index] = to
   }
 
   /** Forgets the units that are free by `now`. */
   forget(now: number): void {
-    this.#arrivals.splice(0, this.#firstAfter(now - this.longestSpan))
+    const free = this.#firstAfter(now - this.longestSpan)
+    if (free > 0) this.#arrivals.splice(0, free)
   }
 
   #inUse({ span }: SlidingWindow, at: number): number {

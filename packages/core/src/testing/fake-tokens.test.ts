@@ -77,9 +77,14 @@ test('refused twice, the second 401 is final', async () => {
 test('a body that can be sent once is not sent again', async () => {
   const tokens = fakeTokens({ apis: [base] })
   tokens.refuseOnce()
+  const events: string[] = []
+  tokens.observe(({ type }) => events.push(type))
   const attempt = async () => ({ status: 200, result: 'first', discard() {} })
   expect(await tokens.route(base)?.send(attempt, { replayable: false })).toBe('first')
   expect(tokens.counts().sends).toBe(1)
+  // no new token was refused
+  expect(events).toEqual(expect.arrayContaining(['token.rejected', 'call.finished']))
+  expect(events).not.toContain('rejection.repeated')
 })
 
 test('a call without a token rejects with the code that was asked for, and nothing is sent', async () => {

@@ -191,11 +191,11 @@ function readBaseUrl(value: unknown, path: string): URL {
 }
 
 /** Puts the real parts of a manager together, with tokens that are text, and limits that are kept by none. */
-function behind({ apis, issuers, token: text }: CheckedFake, observers: Observers) {
+function behind({ apis, issuers, token: value }: CheckedFake, observers: Observers) {
   const { emit } = observers
   const names = new Set([...apis.map(({ issuer }) => issuer), ...issuers])
   const fakeIssuers = new Map(
-    Array.from(names, (name) => [name, fakeIssuer(name, text ?? `${name}-token`, emit)]),
+    Array.from(names, (name) => [name, fakeIssuer(name, value ?? `${name}-token`, emit)]),
   )
   const callsUnderWay = new CallsUnderWay()
   const fakeApis = apis.map((api, index) => {
