@@ -73,6 +73,18 @@ test('a token that no issuer issued is unknown', async () => {
   expect(last()).toMatchObject({ token: 'unknown', reason: 'token that no issuer of this sandbox issued' })
 })
 
+test('a call is not lost while its issuer fails on demand', async () => {
+  const token = await tokenOf(sandbox, 'general')
+  sandbox.control.expireTokens('general')
+  sandbox.control.failIssuer('general', { status: 503 })
+  expect((await callApi(sandbox, 'general', { token })).status).toBe(401)
+  expect((await requestToken(sandbox, 'general')).status).toBe(503)
+  expect(sandbox.control.verdict()).toEqual({ ok: true, findings: [] })
+  sandbox.control.restoreIssuer('general')
+  await tokenOf(sandbox, 'general')
+  expect(rulesBroken()).toEqual(['work-lost'])
+})
+
 test('over the limit is said with the count, the quota and the window', async () => {
   await callApi(sandbox, 'weblink', {})
   await callApi(sandbox, 'weblink', {})

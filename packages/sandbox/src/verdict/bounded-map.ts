@@ -22,6 +22,10 @@ export class BoundedMap<Value> {
     this.#values.delete(key)
   }
 
+  deleteWhere(holds: (value: Value) => boolean): void {
+    for (const [key, value] of this.#values) if (holds(value)) this.#values.delete(key)
+  }
+
   values(): Value[] {
     return [...this.#values.values()]
   }

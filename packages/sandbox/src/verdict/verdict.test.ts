@@ -244,10 +244,52 @@ test('a refused call is lost until the same call succeeds', () => {
   see({ status: 429, decision: 'limited', call: 'GET /records/2' })
   expect(finding('work-lost')).toMatchObject({ count: 2, evidence: [1, 2] })
   see({ call: 'GET /records/1' })
-  see({ status: 503, decision: 'failed', call: 'GET /records/2' })
   expect(finding('work-lost')).toMatchObject({ count: 1, evidence: [2] })
   see({ call: 'GET /records/2' })
   expect(finding('work-lost')).toBeUndefined()
+})
+
+test('a refused call that meets a fault when it is sent again is not lost by its client', () => {
+  see({ ...refused })
+  see({ status: 503, decision: 'failed' })
+  expect(finding('work-lost')).toBeUndefined()
+})
+
+const failedIssuer = { kind: 'issuer', status: 503, decision: 'failed' } as const
+
+test('a refused call is not lost while its issuer fails on demand, nor while the client leaves a slow one', () => {
+  see({ ...refused })
+  see({ ...refused, realm: 'weblink' })
+  see({ ...failedIssuer, arrivedAt: 10 })
+  expect(finding('work-lost')).toMatchObject({ count: 1, evidence: [2] })
+  see({ kind: 'issuer', realm: 'weblink', status: 200, decision: 'left', arrivedAt: 10 })
+  expect(finding('work-lost')).toBeUndefined()
+})
+
+test('a limited call needs no new token: it is lost although its issuer fails', () => {
+  see({ status: 429, decision: 'limited' })
+  see(failedIssuer)
+  expect(finding('work-lost')?.count).toBe(1)
+})
+
+test('a token that comes less than 10 s after the refusal is one to send the call with', () => {
+  see({ ...refused, arrivedAt: 1 })
+  see({ ...failedIssuer, arrivedAt: 10 })
+  see({ kind: 'issuer', arrivedAt: 10_000, token: token(10_000) })
+  expect(finding('work-lost')).toMatchObject({ count: 1, evidence: [1] })
+})
+
+test('a token that comes 10 s after the refusal, because the issuer failed, came too late for the call', () => {
+  see({ ...refused, arrivedAt: 1 })
+  see({ ...failedIssuer, arrivedAt: 10 })
+  see({ kind: 'issuer', arrivedAt: 10_001, token: token(10_001) })
+  expect(finding('work-lost')).toBeUndefined()
+})
+
+test('a client that waits 10 s of its own accord has lost the call', () => {
+  see({ ...refused, arrivedAt: 1 })
+  see({ kind: 'issuer', arrivedAt: 10_001, token: token(10_001) })
+  expect(finding('work-lost')?.count).toBe(1)
 })
 
 /** Shows the judge a connection with one request, which the client closes after `closedAfter` milliseconds. */

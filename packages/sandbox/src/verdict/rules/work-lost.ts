@@ -1,24 +1,54 @@
+import { perRealm, type Realm } from '../../realm.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import { plural, type Rule } from '../rule.ts'
 
 const remembered = 10_000
 
-/** Calls that were refused or limited, and have not succeeded since. */
+/** How long a refused call must wait for a new token while its issuer fails, in milliseconds. */
+const patience = 10_000
+
+interface LostCall {
+  id: number
+  realm: Realm
+  /** When its token was refused; `undefined` for a call over the rate limit, which needs no new token. */
+  refusedAt: number | undefined
+}
+
+const isOver = ({ refusedAt }: LostCall, now: number): boolean =>
+  refusedAt !== undefined && now - refusedAt >= patience
+
+/**
+ * Calls that were refused or limited, and have not succeeded since. A fault that control has set excuses a call: one that
+ * it met when it was sent again, and one of the issuer as long as it keeps a new token from the client.
+ */
 export const workLost: Rule = {
   name: 'work-lost',
   severity: 'error',
   message: (count) => `${plural(count, 'call was', 'calls were')} refused, and never succeeded afterwards`,
   fix: 'Send a call again with a new token after a 401, and after a 429 once the wait is over.',
   watch() {
-    const lost = new BoundedMap<number>(remembered)
+    const lost = new BoundedMap<LostCall>(remembered)
+    /** Whether the last request to each issuer met a fault. */
+    const fails = perRealm(() => false)
     return {
-      see({ entry, kind, call }) {
+      see({ entry: { id, decision, status, target }, kind, realm, call, decidedAt }) {
+        if (kind === 'issuer') {
+          if (decision === 'failed' || decision === 'left') fails[realm] = true
+          if (decision !== 'issued') return
+          if (fails[realm]) lost.deleteWhere((each) => each.realm === realm && isOver(each, decidedAt))
+          fails[realm] = false
+        }
         if (kind !== 'api') return
-        const key = `${entry.target} ${call}`
-        if (entry.decision === 'refused' || entry.decision === 'limited') lost.set(key, entry.id)
-        else if (entry.decision === 'answered' && (entry.status ?? 500) < 400) lost.delete(key)
+        const key = `${target} ${call}`
+        if (decision === 'refused') lost.set(key, { id, realm, refusedAt: decidedAt })
+        else if (decision === 'limited') lost.set(key, { id, realm, refusedAt: undefined })
+        else if (decision === 'failed' || (decision === 'answered' && (status ?? 500) < 400)) lost.delete(key)
       },
-      open: () => lost.values().map((id) => [id]),
+      open: () =>
+        lost
+          .values()
+          .filter(({ realm, refusedAt }) => refusedAt === undefined || !fails[realm])
+          .map(({ id }) => [id]),
     }
   },
 }
