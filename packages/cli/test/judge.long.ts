@@ -82,8 +82,8 @@ const sceneOf: Readonly<Record<string, string>> = {
 }
 
 describe('a client with one mistake', () => {
-  test('is there for each rule but those of assertions that no file holds, and one of an assertion about to expire', () => {
-    const unseen = new Set(['foreign-assertion', 'replayed-assertion', 'stale-assertion'])
+  test('is there for each rule but those of assertions that no file holds or that soon expire, and of missing metadata', () => {
+    const unseen = new Set(['foreign-assertion', 'replayed-assertion', 'stale-assertion', 'no-metadata'])
     const names = rules.map(({ name }) => name).filter((name) => !unseen.has(name))
     expect(Object.keys(sceneOf)).toEqual(expect.arrayContaining(names))
   })

@@ -66,6 +66,14 @@ test('without settings an issuer is as strict as the service is', async () => {
   expect((await request(await asserted())).status).toBe(401)
   for (const path of ['oauth-authorization-server', 'openid-configuration'])
     expect((await exchange(sandbox, `${sandbox.authUrl}/.well-known/${path}`)).status).toBe(404)
+  expect(reason()).toBe('no metadata: this issuer is set up without it (option --metadata)')
+  const { findings } = sandbox.control.verdict()
+  expect(findings.find(({ rule }) => rule === 'no-metadata')).toMatchObject({
+    severity: 'warning',
+    message: '2 requests asked for metadata that the issuer does not publish',
+    fix: expect.stringContaining('Start the sandbox with --metadata') as string,
+  })
+  expect(rulesBroken()).not.toContain('token-request')
   expect((await request({ client_id: clientId, client_secret: clientSecret })).status).toBe(200)
 })
 

@@ -161,7 +161,15 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     },
     async handle(request, response) {
       const path = request.url?.split('?', 1)[0] ?? ''
-      if (settings.metadata && metadataPaths.includes(path)) return answerMetadata(request, response)
+      if (metadataPaths.includes(path)) {
+        if (settings.metadata) return answerMetadata(request, response)
+        send(response, problem(404, 'This issuer publishes no metadata'))
+        return {
+          decision: 'answered',
+          reason: 'no metadata: this issuer is set up without it (option --metadata)',
+          flaws: ['no-metadata'],
+        }
+      }
       if (cluster !== undefined && path === '/cluster/openid/v1/jwks') {
         send(response, json(cluster.jwks()))
         return { decision: 'answered', reason: "the cluster's keys" }

@@ -53,6 +53,7 @@ export type Flaw =
   | 'foreign-assertion'
   | 'foreign-token'
   | 'missing-token'
+  | 'no-metadata'
   | 'old-tls'
   | 'over-limit'
   | 'replayed-assertion'

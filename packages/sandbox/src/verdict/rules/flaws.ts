@@ -17,6 +17,11 @@ const texts: Record<Flaw, Text> = {
     message: (count) => `${plural(count, 'token request')} could not be granted`,
     fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one, unless its scope option names others.',
   },
+  'no-metadata': {
+    severity: 'warning',
+    message: (count) => `${plural(count, 'request')} asked for metadata that the issuer does not publish`,
+    fix: 'Start the sandbox with --metadata (in a test: the setting `metadata` of its issuers), or give the client the token endpoint.',
+  },
   'expired-token': {
     message: (count) => `${plural(count, 'call')} sent an expired token`,
     fix: 'Count expires_in from before the token request, and renew before expiry (RFC 6749 §5.1).',
