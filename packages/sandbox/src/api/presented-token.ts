@@ -13,6 +13,9 @@ export interface KnownToken {
 /** How long a call may have been on its way, in milliseconds. */
 const timeOnItsWay = 50
 
+/** What programs send if they do not look whether the token response has a token. */
+const placeholders = new Set(['undefined', 'null', 'None', 'nil', 'NaN', '[object Object]'])
+
 /** Checks the token of a call, and returns in plain words what is right or wrong with it. */
 export function judgeToken(
   token: string | undefined,
@@ -22,7 +25,9 @@ export function judgeToken(
   const refused = { live: false, decision: 'refused', entry: known?.entry } as const
   if (token === undefined) return { ...refused, reason: 'no bearer token', flaws: ['missing-token'] }
   if (known === undefined) {
-    const reason = 'token that no issuer of this sandbox issued'
+    const reason = placeholders.has(token)
+      ? `the text "${token}" instead of a token`
+      : 'token that no issuer of this sandbox issued'
     return { ...refused, token: 'unknown', reason, flaws: ['foreign-token'] }
   }
   const { issuer, entry, state } = known

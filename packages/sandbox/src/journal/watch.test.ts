@@ -73,6 +73,18 @@ test('a token that no issuer issued is unknown', async () => {
   expect(last()).toMatchObject({ token: 'unknown', reason: 'token that no issuer of this sandbox issued' })
 })
 
+test.each(['undefined', 'null', '[object Object]'])(
+  'a program that sends %s has not looked at the token response',
+  async (token) => {
+    await callApi(sandbox, 'weblink', { token })
+    expect(last()?.reason).toBe(`the text "${token}" instead of a token`)
+    const { findings } = sandbox.control.verdict()
+    expect(findings.find(({ rule }) => rule === 'foreign-token')?.fix).toContain(
+      'If a call sent the text `undefined`, check the status and `access_token` of the token response.',
+    )
+  },
+)
+
 test('a call is not lost while its issuer fails on demand', async () => {
   const token = await tokenOf(sandbox, 'general')
   sandbox.control.expireTokens('general')

@@ -28,7 +28,7 @@ const texts: Record<Flaw, Text> = {
   },
   'foreign-token': {
     message: (count) => `${plural(count, 'call')} sent a token that the API’s issuer did not issue`,
-    fix: "Choose the token by the call's URL: each API only accepts tokens from its own issuer.",
+    fix: "Choose the token by the call's URL: each API only accepts tokens from its own issuer. If a call sent the text `undefined`, check the status and `access_token` of the token response.",
   },
   'missing-token': {
     message: (count) => `${plural(count, 'call')} had no token`,
