@@ -9,8 +9,9 @@ if (typeof Promise.withResolvers !== 'function') {
 }
 const { runTokenlane } = await import('./index.ts')
 
-// programs such as `head` close the pipe early: the command then ends without an error
-process.stdout.on('error', () => process.removeAllListeners('exit').exit())
+// programs such as `head` close the pipe early: the command then ends without an error; the sandbox does so by itself,
+// because it has files to remove
+if (process.argv[2] !== 'sandbox') process.stdout.on('error', () => process.removeAllListeners('exit').exit())
 
 const status = await runTokenlane(process.argv.slice(2))
 

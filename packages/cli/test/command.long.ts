@@ -1,13 +1,14 @@
 // Long: a process for each test.
-import { execFile, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { runTokenlane } from '../src/index.ts'
 import { main, tokenlane, type Variables } from './support/run.ts'
@@ -138,6 +139,22 @@ test('a program that reads only the beginning of the output ends call without an
   )
   expect(output).toMatch(/^a 0\n/)
   expect(output).not.toContain('process.exit')
+})
+
+test('the sandbox leaves no secret behind if only the beginning of its output is read', async () => {
+  const temporary = join(folder, 'closed')
+  mkdirSync(temporary)
+  const child = spawn(process.execPath, ['--', main, 'sandbox', '--env-file', join(temporary, '.env')], {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  expect(readdirSync(temporary)).toContain('.env')
+  child.stdout.destroy()
+  child.kill('SIGTERM')
+  expect(await once(child, 'close')).toEqual([0, null])
+  expect(readdirSync(temporary)).toEqual([])
 })
 
 test('the application is found in its usual place, or by --module', async () => {

@@ -1,7 +1,7 @@
 // Long: a process for each test.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -185,6 +185,22 @@ test('an environment file is there as long as the sandbox, and never replaces on
   expect(status).toBe(2)
   expect(stderr).toContain('Cannot write --env-file: EEXIST')
   expect(readFileSync(file, 'utf8')).toBe('MINE=1\n')
+})
+
+test('it ends and leaves nothing behind when its output is closed', async () => {
+  const temporary = join(folder, 'closed')
+  mkdirSync(temporary)
+  const child = spawn(main, ['--env-file', join(temporary, '.env')], {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (said += part))
+  child.stdout.destroy()
+  expect(await once(child, 'close')).toEqual([0, null])
+  expect(readdirSync(temporary)).toEqual([])
+  expect(said).toBe('')
 })
 
 test('wrong options end it with status 2, all named at once', () => {

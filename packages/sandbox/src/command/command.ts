@@ -15,7 +15,8 @@ import { runChild } from './run-child.ts'
 const wrongUsage = 2
 
 /**
- * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, or the end of the command that it runs.
+ * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, the end of the command that it runs, or
+ * the end of the program that reads its output.
  *
  * @param argv - its arguments, as in `process.argv.slice(2)`.
  * @returns the exit status.
@@ -143,13 +144,15 @@ function writeEnvironment(file: string, variables: Record<string, string>): void
   }
 }
 
-/** Waits for Ctrl-C or a termination signal, and returns exit status 0. */
+/** Waits for Ctrl-C, a termination signal or an output that is no longer read, and returns exit status 0. */
 async function ended(): Promise<number> {
   const stop = new AbortController()
   const { signal } = stop
-  await Promise.race(
-    ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name, { signal }).catch(() => {})),
-  )
+  await Promise.race([
+    ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name, { signal }).catch(() => {})),
+    // the listener stays: what is written after that fails too
+    new Promise((resolve) => process.stdout.on('error', resolve)),
+  ])
   stop.abort()
   return 0
 }
