@@ -1,5 +1,11 @@
 #!/usr/bin/env -S node --
 // without the two dashes Node would take the option --env-file for its own
-import { runSandboxCommand } from './command.ts'
+
+// before anything is imported that an older Node cannot load
+if (typeof Promise.withResolvers !== 'function') {
+  console.error(`tokenlane-sandbox: Node ${process.version} is too old; use Node 22.19, 24, 26 or later`)
+  process.exit(3)
+}
+const { runSandboxCommand } = await import('./command.ts')
 
 process.exitCode = await runSandboxCommand(process.argv.slice(2))
