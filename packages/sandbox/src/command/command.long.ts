@@ -187,6 +187,19 @@ test('an environment file is there as long as the sandbox, and never replaces on
   expect(readFileSync(file, 'utf8')).toBe('MINE=1\n')
 })
 
+test('the form of the README gives npx an environment file, which Node would else read for npx', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const [, form = ''] = /`(npx .*--env-file) \S+`/.exec(readme) ?? []
+  const file = join(folder, 'npx.env')
+  const words = form.replace('@tokenlane/sandbox', 'tokenlane-sandbox').split(' ')
+  const [npx = '', ...args] = [...words, file, '--', ...program('console.log(process.env.AUTH_URL)')]
+  const cwd = fileURLToPath(new URL('../../../cli', import.meta.url))
+  const env = { ...process.env, npm_config_yes: 'false' }
+  const { stdout, stderr } = spawnSync(npx, args, { cwd, env, encoding: 'utf8', timeout: 60_000 })
+  expect(stderr).not.toContain('not found')
+  expect(stdout).toMatch(/^https:/m)
+})
+
 test('it ends and leaves nothing behind when its output is closed', async () => {
   const temporary = join(folder, 'closed')
   mkdirSync(temporary)

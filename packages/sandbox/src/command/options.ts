@@ -91,8 +91,14 @@ function createProgram(): Command {
     .option('--scope <issuer=scopes>', 'scopes that a token request must name; repeatable', collect)
     .option('--token-path <issuer=path>', "the token endpoint's path; repeatable", collect)
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
-    .option('--env-file <file>', 'write the environment variables to a new file, and remove it at the end')
-    .option('--report <file.md>', 'at the end, write what arrived and the verdict to a Markdown file')
+    .option(
+      '--env-file <file>',
+      'write the environment variables to a new file, and remove it at the end; with npx, write npx -- @tokenlane/sandbox',
+    )
+    .option(
+      '--report <file.md>',
+      'at the end, write what arrived and the verdict to a Markdown file, over an earlier one',
+    )
     .option('--json', 'print one JSON object when ready, and the verdict as another one at the end')
     .option('--verdict', 'exit with status 1 if the verdict finds an error')
     .addHelpText('after', help)
