@@ -247,16 +247,21 @@ test(
       field.dispatchEvent(new Event('input', { bubbles: true }))
     })
     await page.waitForSelector('.findings li.error ::-p-text(missing-token)', { timeout: 10_000 })
+    await page.type(`${card('journal')} input[type=search]`, 'in no entry')
+    await eventually(async () => expect(await rows()).toBe(0))
     await page.click('.findings li.error ::-p-text(missing-token)')
     await page.click('.findings li.error details[open] button')
     await page.waitForSelector(`${card('journal')} ::-p-text(Show all entries)`)
+    expect(await rows()).toBeGreaterThan(0)
     expect(await rows()).toBeLessThanOrEqual(3)
     // the keyboard and screen readers go on at the evidence
     expect(await page.evaluate('document.activeElement?.id')).toBe('journal')
     expect(
       await page.$eval(`${card('journal')} tbody button`, (button) => button.getAttribute('aria-label')),
     ).toMatch(/^refused: GET \/records, \d\d:\d\d:\d\d$/)
+    expect(new URL(page.url()).searchParams.get('evidence')).toMatch(/^\d+$/)
     await click('journal', 'Show all entries')
+    expect(new URL(page.url()).search).toBe('')
   },
 )
 

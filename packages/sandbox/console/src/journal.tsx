@@ -16,12 +16,18 @@ const oneOf = (among: readonly string[], given: string | null): string =>
 const target = signal(oneOf(targets, inAddress.get('where')))
 const decision = signal(oneOf(decisions, inAddress.get('decision')))
 const text = signal(inAddress.get('text') ?? '')
+/** Ids of the only entries to show; none for all. */
+const evidence = signal<readonly number[]>((inAddress.get('evidence') ?? '').match(/\d+/g)?.map(Number) ?? [])
 effect(() => {
-  const filters = { where: target.value, decision: decision.value, text: text.value }
+  const filters = {
+    where: target.value,
+    decision: decision.value,
+    text: text.value,
+    evidence: evidence.value.join(','),
+  }
   const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''))
   history.replaceState(undefined, '', query.size === 0 ? location.pathname : `?${query}`)
 })
-const evidence = signal<readonly number[]>([])
 /** The last entry that was there when the journal was cleared. The sandbox keeps it: it may be evidence. */
 const cleared = signal(0)
 effect(() => {
@@ -44,9 +50,13 @@ const matching = computed(() => {
   )
 })
 
-/** Shows these entries alone, as the evidence of a finding, and moves the focus there: the next Tab is the journal's. */
+/**
+ * Shows these entries alone and all of them, as the evidence of a finding: no filter hides one. The focus moves there, so the
+ * next Tab is the journal's.
+ */
 export function showEntries(ids: readonly number[]): void {
   evidence.value = ids
+  for (const filter of [target, decision, text]) filter.value = ''
   const heading = document.querySelector<HTMLElement>('#journal')
   heading?.focus({ preventScroll: true })
   heading?.scrollIntoView({ block: 'start' })
