@@ -398,6 +398,16 @@ test('with a token of another sandbox the page asks for the new address', { time
   await other.close()
 })
 
+test('the address of the console may be pasted into the open page', { timeout }, async () => {
+  const other = await browser.newPage()
+  await other.goto(`${sandbox.controlUrl}/#token=the-token-of-yesterday`)
+  await other.waitForSelector('.link.denied', { timeout: 10_000 })
+  await other.evaluate(`location.href = ${JSON.stringify(sandbox.consoleUrl)}`)
+  await other.waitForSelector('.link.live', { timeout: 10_000 })
+  expect(other.url()).not.toContain('token')
+  await other.close()
+})
+
 test('the page reported nothing on its console but that the sandbox was away, and asked for nothing elsewhere', () => {
   expect(
     faults.filter((fault) => !/ERR_CONNECTION|ERR_INCOMPLETE|Failed to load resource/.test(fault)),

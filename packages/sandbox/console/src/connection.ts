@@ -44,6 +44,12 @@ export function useToken(text: string): void {
   link.value = 'connecting'
 }
 
+// the console address pasted into the address bar of the open page changes its fragment only
+addEventListener('hashchange', () => {
+  token = takeToken()
+  if (link.value === 'denied') link.value = 'connecting'
+})
+
 /** Where a command has its effect: a card of the page, by the id of its heading. */
 export type Place = `${Realm}-${'issuer' | 'api'}` | 'journal'
 
