@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { asCurl } from '../console/src/as-curl.ts'
+import { asCurl, tokenLine } from '../console/src/as-curl.ts'
 import { startSandbox, type ClientAuthentication, type JournalEntry, type Sandbox } from '../src/index.ts'
 import { callApi, tokenOf } from './client.ts'
 
@@ -16,9 +16,15 @@ test('a call is a command with a variable in the place of its token', async () =
   const command = asCurl(entryOf(sandbox), sandbox.control.state()) ?? ''
   expect(command).toBe(
     `curl -i --cacert "$NODE_EXTRA_CA_CERTS" '${new URL(entryOf(sandbox).path as string, sandbox.apiUrl).href}' \\\n` +
-      '  -H "Authorization: Bearer $ACCESS_TOKEN"',
+      '  -H "Authorization: Bearer $GENERAL_ACCESS_TOKEN"',
   )
   expect(command).not.toContain(token)
+})
+
+test.each(['general', 'weblink'] as const)('the token of a call comes from the %s issuer', (realm) => {
+  const entry = (kind: 'api' | 'issuer'): JournalEntry => ({ target: `${realm}-${kind}` }) as JournalEntry
+  expect(tokenLine(entry('api'))).toBe(`export "$(npx tokenlane token ${realm} --print env)"`)
+  expect(tokenLine(entry('issuer'))).toBeUndefined()
 })
 
 test.each<ClientAuthentication>(['client_secret_post', 'client_secret_basic'])(

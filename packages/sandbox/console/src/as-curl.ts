@@ -20,7 +20,7 @@ export function asCurl(
     `curl -i --cacert "$NODE_EXTRA_CA_CERTS" '${origin}${path.replaceAll("'", '%27')}'`,
     ...(method === 'GET' || isTokenRequest ? [] : [`-X ${method}`]),
     ...(isTokenRequest ? form(realm.toUpperCase(), issuer) : []),
-    ...(isIssuer ? [] : ['-H "Authorization: Bearer $ACCESS_TOKEN"']),
+    ...(isIssuer ? [] : [`-H "Authorization: Bearer $${realm.toUpperCase()}_ACCESS_TOKEN"`]),
   ]
   return parts.join(' \\\n  ')
 }
@@ -43,4 +43,10 @@ function form(prefix: string, { clientAuthentication, scope }: SandboxState['iss
     ...proof,
     ...(scope === '' ? [] : [`--data-urlencode 'scope=${scope}'`]),
   ]
+}
+
+/** Returns what sets the variable of a call's token; `undefined` for what needs none. */
+export function tokenLine({ target }: JournalEntry): string | undefined {
+  const issuer = /^(.+)-api$/.exec(target)?.[1]
+  return issuer && `export "$(npx tokenlane token ${issuer} --print env)"`
 }

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
-import { asCurl } from './as-curl.ts'
+import { asCurl, tokenLine } from './as-curl.ts'
 import { act, journal, say, state } from './connection.ts'
 import { Done } from './done.tsx'
 
@@ -186,12 +186,13 @@ function CopyAsCurl({ entry }: { entry: JournalEntry }) {
   const [said, setSaid] = useState('')
   const command = state.value && asCurl(entry, state.value)
   if (command === undefined) return null
+  const line = tokenLine(entry)
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(command)
-      setSaid('Copied, without a token and without the query.')
+      setSaid(`Copied, without a token and without the query.${line ? ` Its token: ${line}` : ''}`)
     } catch {
-      setSaid(command)
+      setSaid(line ? `${line}; ${command}` : command)
     }
   }
   return (
