@@ -143,9 +143,9 @@ export class BudgetSync {
     return Math.min(unreportedAt, demand.sendAt(ahead.count, inUse.patience(ahead.count)), ledger.reportAt)
   }
 
-  /** Returns 0 for the promise of other processes, which holds for a process that is as near to Redis. */
+  /** Returns 0 for the promise of other processes; units of a process that is far from Redis come too late for that. */
   get #othersPromise(): number {
-    return this.#requests.roundTrip < shortestSpan(this.#subjects.ledger.policy) / 8 ? 0 : lease
+    return this.#requests.roundTrip < longestUnreported(this.#subjects.ledger.policy) / 2 ? 0 : lease
   }
 
   #send(): void {

@@ -189,6 +189,19 @@ describe('processes that are far from Redis', () => {
       for (const { calls } of fleet.processes.slice(0, slow)) expect(calls, `seed ${seed}`).toBeGreaterThan(0)
     },
   )
+
+  test.each([260, 300, 800, 3_000])(
+    'a round trip of %d ms for 1 of 8 at 180 a minute: it takes part, and the rate is kept',
+    { timeout },
+    async (time) => {
+      const roundTrip = (index: number): number => (index === 0 ? time : 1)
+      const fleet = await warmFleet({ size: 8, limits: [minute], roundTrip }, 130_000)
+      await fleet.run(300_000)
+      const { over, idle, rate } = fleet.result(300_000)
+      expect({ over, idle }, `seed ${seed}`).toEqual({ over: 0, idle: 0 })
+      expect(rate, `seed ${seed}`).toBeGreaterThan(0.97)
+    },
+  )
 })
 
 test.each([
