@@ -11,7 +11,6 @@ import { RequestSchedule } from './request-schedule.ts'
 import type { Runtime } from './runtime.ts'
 import type { UnitsAhead } from './units-ahead.ts'
 import type { UnitsInUse } from './units-in-use.ts'
-import { Unreported } from './unreported.ts'
 
 /** How much earlier than promised a response may come without a request of its own: this part of a window, in milliseconds at most. */
 const useless = 0.05
@@ -59,10 +58,11 @@ export class BudgetSync {
   readonly #name: string
   readonly #runtime: Runtime
   readonly #listener: SyncListener
-  readonly #unreported = new Unreported()
   readonly #requests: RedisRequests<BudgetRequest, BudgetResponse | 'stale'>
   readonly #schedule: RequestSchedule
   #last: BudgetRequest | undefined
+  /** Since when a change waits that Redis does not know: `Infinity` for none, `-Infinity` for one that is urgent. */
+  #unreportedSince = Infinity
   /** How many requests have left; the history of Redis in the last response. */
   #number = 0
   #heard: Pick<BudgetRequest, 'epoch' | 'turn' | 'member'> = { epoch: '', turn: 0, member: 0 }
@@ -80,7 +80,7 @@ export class BudgetSync {
       failed: (error) => listener.failed(error),
       silent: () => listener.silent(),
       unreachable: (reason) => this.#lose(reason),
-      free: () => this.#goOn(),
+      unanswered: () => this.report(),
     })
     this.#schedule = new RequestSchedule(runtime, {
       isFree: () => this.#requests.isFree,
@@ -107,7 +107,7 @@ export class BudgetSync {
 
   /** Reports to Redis as soon as a request may leave. */
   report(): void {
-    this.#unreported.add()
+    this.#unreportedSince = Number.NEGATIVE_INFINITY
     this.plan()
   }
 
@@ -117,29 +117,24 @@ export class BudgetSync {
    */
   reportResponse(late: number): void {
     const span = shortestSpan(this.#subjects.ledger.policy)
-    if (late > 0) this.#unreported.add()
-    else if (-late >= Math.min(useless * span, longestUseless))
-      this.#unreported.addEarlyResponse(this.#runtime.now())
+    if (late > 0) return this.report()
+    if (-late >= Math.min(useless * span, longestUseless))
+      this.#unreportedSince = Math.min(this.#unreportedSince, this.#runtime.now())
     this.plan()
   }
 
   /** Sends the last report and ends. Stops waiting when Redis does not respond in time. */
   async close(): Promise<void> {
     const { demand, reachability } = this.#subjects
-    const hasReport = !this.#unreported.isNone || demand.isQueued
+    const hasReport = this.#unreportedSince < Infinity || demand.isQueued
     await this.#schedule.close(!reachability.isAway && hasReport && this.#last !== undefined)
     this.#requests.close()
-  }
-
-  #goOn(): void {
-    this.#unreported.repeat()
-    this.plan()
   }
 
   #sendAt(): number {
     const { demand, ahead, inUse, ledger, reachability } = this.#subjects
     if (reachability.isAway) return Number.NEGATIVE_INFINITY
-    const unreportedAt = this.#unreported.sendAt(longestUnreported(ledger.policy))
+    const unreportedAt = this.#unreportedSince + longestUnreported(ledger.policy)
     return Math.min(unreportedAt, demand.sendAt(ahead.count, inUse.patience(ahead.count)), ledger.reportAt)
   }
 
@@ -170,17 +165,16 @@ export class BudgetSync {
       roundTrips: inUse.roundTrips.report(),
       reported: level.report(now),
     }
-    this.#unreported.sent()
+    this.#unreportedSince = Infinity
     this.#requests.send(this.#last)
   }
 
   #responded(response: BudgetResponse | 'stale', sentAt: number): void {
     const request = this.#last
-    if (response === 'stale' || request === undefined) return this.#unreported.add()
+    if (response === 'stale' || request === undefined) return this.report()
     const now = this.#runtime.now()
     const { demand, ahead, inUse, ledger, level, reachability } = this.#subjects
     const { epoch, turn, member } = response
-    this.#unreported.responded()
     this.#heard = { epoch, turn, member }
     this.#offset = response.now - now
     level.update(response, now)
@@ -196,6 +190,7 @@ export class BudgetSync {
     if (outcome === 'outdated') ahead.drop(Infinity)
     else if (granted > 0) ahead.offer()
     this.#schedule.responded()
+    this.plan()
   }
 
   #updatePause({ pause }: BudgetResponse, request: BudgetRequest): void {
@@ -217,7 +212,7 @@ export class BudgetSync {
   /** Redis responds again, and must know what was sent since the last request that it knows. */
   #return(): void {
     this.#subjects.demand.askAtOnce()
-    this.#unreported.add()
+    this.#unreportedSince = Number.NEGATIVE_INFINITY
   }
 
   /** Shares end a little before Redis grants again, so that it knows of all that was sent. */

@@ -45,7 +45,6 @@ export interface FleetLimiterOptions extends SyncOptions {
  * | `Reachability`    | whether Redis is reached: `together`, `away`, `returning`               |
  * | `FallbackLimiter` | what the process may send without Redis: `silent`, `sharing`            |
  * | `BudgetSync`      | what requests report, and what follows from responses, with:            |
- * | `Unreported`      | what Redis does not know yet: none, can wait, urgent                    |
  * | `RequestSchedule` | when the next request leaves: `open`, `last`, `closing`, `closed`       |
  * | `RedisRequests`   | the request under way: `free`, `asking`, `resting`                      |
  */

@@ -17,7 +17,7 @@ function requestsWith(timeout: number) {
       failed() {},
       silent: () => seen.push('silent'),
       unreachable: (reason) => seen.push((reason as Error).message),
-      free() {},
+      unanswered() {},
     },
   )
   return { requests, sent, seen }

@@ -15,8 +15,8 @@ export interface Listener<Reply> {
   silent(): void
   /** Notes that Redis has not responded, or has refused, for as long as it may; once until it responds. */
   unreachable(reason: unknown): void
-  /** Notes that another request may leave. */
-  free(): void
+  /** Notes that the request is over without a response, and another one may leave. */
+  unanswered(): void
 }
 
 /**
@@ -95,7 +95,6 @@ export class RedisRequests<Request, Reply> {
     this.#isUnreachable = false
     this.#become('free')
     this.#listener.responded(response, sentAt)
-    this.#listener.free()
   }
 
   #refused(round: number, error: unknown): void {
@@ -107,7 +106,7 @@ export class RedisRequests<Request, Reply> {
     const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
     this.#later(this.#isUnreachable ? pause : Math.min(pause / 2, Math.max(1, left)), () => {
       this.#become('free')
-      this.#listener.free()
+      this.#listener.unanswered()
     })
   }
 
@@ -134,7 +133,7 @@ export class RedisRequests<Request, Reply> {
     this.#round += 1
     this.#become('free')
     if (this.#isUnreachable) this.#listener.silent()
-    this.#listener.free()
+    this.#listener.unanswered()
   }
 
   #become(state: 'free' | 'resting'): void {
