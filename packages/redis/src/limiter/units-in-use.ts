@@ -88,41 +88,56 @@ export class UnitsInUse {
     return this.warm(granted) > 0 ? 0 : patienceOfGrace * this.#grace
   }
 
-  /** Returns a permit for a unit that Redis granted. */
-  permit(batch: Batch): Permit {
+  /** Returns a permit for a unit that Redis granted. @param share the process's own unit that is used up with it, if any. */
+  permit(batch: Batch, share?: Permit): Permit {
     const request = this.arrivals.send()
     const latest = this.#ledger.sent(batch, request)
     // where responses take too different times, Redis presumes less than is known when the last one is sent
     if (latest < batch.presumedAt) this.#listener.ended(latest - batch.presumedAt)
-    return new FleetPermit(this, request, batch)
+    let state: 'sent' | 'answered' | 'over' = 'sent'
+    // `promised`: when it could have been promised that the request arrives, so that only other changes need a request
+    const settle = (promised: number): void => {
+      // when a unit of a share was due does not show how long units of Redis take
+      if (share === undefined) this.responseTimes.add(promised - batch.dueAt, this.#runtime.now())
+      this.#settle(batch, request.latest)
+    }
+    return {
+      answered: (isRefused = false) => {
+        share?.answered(isRefused)
+        if (state !== 'sent') return
+        state = 'answered'
+        this.took = this.#runtime.now() - request.sentAt
+        const notice = longestUnreported(this.#ledger.policy)
+        settle(this.arrivals.answered(request, isRefused, notice))
+      },
+      ended: () => {
+        share?.ended()
+        if (state === 'answered') this.#freed()
+        if (state === 'sent') {
+          this.arrivals.dropped(request)
+          settle(request.latest)
+        }
+        state = 'over'
+      },
+      cancel: () => {
+        share?.cancel()
+        if (state !== 'sent') return
+        state = 'over'
+        this.arrivals.dropped(request)
+        this.#listener.unused(batch, 1)
+      },
+    }
   }
 
   /** Returns a permit for a unit of the process's own share, which is reported when Redis is reached again. */
   sharePermit(share: Permit): Permit {
     const now = this.#runtime.now()
-    const batch = this.#ledger.open(1, now, now, Number.NEGATIVE_INFINITY)
-    const request = this.arrivals.send()
-    this.#ledger.sent(batch, request)
-    return new FleetPermit(this, request, batch, share)
+    return this.permit(this.#ledger.open(1, now, now, Number.NEGATIVE_INFINITY), share)
   }
 
-  /** Notes that the response to a request is here. */
-  answered(batch: Batch, request: SentRequest, isShare: boolean, isRefused: boolean): void {
-    this.took = this.#runtime.now() - request.sentAt
-    const notice = longestUnreported(this.#ledger.policy)
-    this.#end(batch, request, isShare, this.arrivals.answered(request, isRefused, notice))
-  }
-
-  /** Notes that the connection of a request is free. */
-  freed(): void {
+  #freed(): void {
     this.arrivals.freed()
     if (this.#isSlow) this.#listener.changed()
-  }
-
-  /** Notes that no response to a request comes. */
-  unanswered(batch: Batch, request: SentRequest, isShare: boolean): void {
-    this.arrivals.dropped(request)
-    this.#end(batch, request, isShare, request.latest)
   }
 
   /** Whether responses come too late to show when requests have arrived, on a new connection too. */
@@ -130,58 +145,10 @@ export class UnitsInUse {
     return this.arrivals.lag > this.arrivals.bound / 2
   }
 
-  /** @param promised when it could have been promised that the request arrives, so that only other changes need a request. */
-  #end(batch: Batch, { latest }: SentRequest, isShare: boolean, promised: number): void {
-    const now = this.#runtime.now()
-    // when a unit of a share was due does not show how long units of Redis take
-    if (!isShare) this.responseTimes.add(promised - batch.dueAt, now)
+  #settle(batch: Batch, latest: number): void {
     this.#ledger.settle(batch, latest)
     // a unit that has come free already does not come free earlier
-    const counted = Math.min(batch.presumedAt, now - shortestSpan(this.#ledger.policy))
+    const counted = Math.min(batch.presumedAt, this.#runtime.now() - shortestSpan(this.#ledger.policy))
     this.#listener.ended(Math.max(latest, counted) - batch.presumedAt)
-  }
-
-  /** Notes that no request was sent. */
-  cancel(batch: Batch): void {
-    this.#listener.unused(batch, 1)
-  }
-}
-
-/** One unit of the fleet's budget, and of the process's own share if it was taken without Redis. */
-class FleetPermit implements Permit {
-  readonly #units: UnitsInUse
-  readonly #request: SentRequest
-  readonly #batch: Batch
-  readonly #share: Permit | undefined
-  #state: 'sent' | 'answered' | 'over' = 'sent'
-
-  constructor(units: UnitsInUse, request: SentRequest, batch: Batch, share?: Permit) {
-    this.#units = units
-    this.#request = request
-    this.#batch = batch
-    this.#share = share
-  }
-
-  answered(isRefused = false): void {
-    this.#share?.answered(isRefused)
-    if (this.#state !== 'sent') return
-    this.#state = 'answered'
-    this.#units.answered(this.#batch, this.#request, this.#share !== undefined, isRefused)
-  }
-
-  ended(): void {
-    this.#share?.ended()
-    const before = this.#state
-    this.#state = 'over'
-    if (before === 'answered') this.#units.freed()
-    else if (before === 'sent') this.#units.unanswered(this.#batch, this.#request, this.#share !== undefined)
-  }
-
-  cancel(): void {
-    this.#share?.cancel()
-    if (this.#state !== 'sent') return
-    this.#state = 'over'
-    this.#units.arrivals.dropped(this.#request)
-    this.#units.cancel(this.#batch)
   }
 }
