@@ -185,7 +185,7 @@ export class BudgetSync {
     if (outcome === 'returning') this.#return()
     if (outcome !== 'outdated') this.#share(response, now)
     if (outcome === 'back') this.#listener.found()
-    const granted = ahead.add(response, sentAt, longestUnreported(ledger.policy), inUse.lead)
+    const granted = ahead.add(response, sentAt, inUse.lead)
     demand.isQueued = request.wanted > granted
     if (outcome === 'outdated') ahead.drop(Infinity)
     else if (granted > 0) ahead.offer()

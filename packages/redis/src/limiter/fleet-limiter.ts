@@ -14,6 +14,7 @@ import { FleetPause } from './fleet-pause.ts'
 import { fleetPolicy, shortestSpan, silenceBeforeFallback } from './fleet-policy.ts'
 import { type Batch, Ledger } from './ledger.ts'
 import type { Link } from './link.ts'
+import type { BudgetResponse } from './protocol.ts'
 import { Reachability } from './reachability.ts'
 import type { Runtime } from './runtime.ts'
 import { UnitsAhead } from './units-ahead.ts'
@@ -144,13 +145,11 @@ export class FleetLimiter implements RateLimiter {
   }
 
   used(): number | undefined {
-    if (this.#sync.isSharing) return undefined
-    return this.#level.used(this.#runtime.now(), shortestSpan(this.#ledger.policy))
+    return this.#known?.used
   }
 
   unitsLeft(): number | undefined {
-    if (this.#sync.isSharing) return undefined
-    return this.#level.left(this.#runtime.now(), shortestSpan(this.#ledger.policy))
+    return this.#known?.left
   }
 
   /** Passes on what a response says that the API still takes. */
@@ -188,8 +187,13 @@ export class FleetLimiter implements RateLimiter {
     this.#options.link.errors.delete(this.#noteError)
     this.#demand.wanted = 0
     this.#ahead.drop(Infinity)
-    this.#ahead.stop()
     return this.#sync.close()
+  }
+
+  /** The budget of all processes. */
+  get #known(): BudgetResponse | undefined {
+    if (this.#sync.isSharing) return undefined
+    return this.#level.known(this.#runtime.now(), shortestSpan(this.#ledger.policy))
   }
 
   #giveBack(batch: Batch, count: number, wasSent: boolean): void {

@@ -1,3 +1,4 @@
+import { longestUnreported } from './fleet-policy.ts'
 import { type Batch, type Ledger, lease } from './ledger.ts'
 import type { BudgetResponse } from './protocol.ts'
 import type { Runtime, Timer } from './runtime.ts'
@@ -61,16 +62,17 @@ export class UnitsAhead {
   /**
    * Adds what Redis granted in its response to a request that left at `sentAt`; returns how many units that are.
    *
-   * @param longestUnreported how long after the promise a process may find out that it does not hold, in milliseconds.
    * @param lead how much later than they are due the units are used, in milliseconds.
    */
-  add({ grants, promise }: BudgetResponse, sentAt: number, longestUnreported: number, lead: number): number {
+  add({ grants, promise }: BudgetResponse, sentAt: number, lead: number): number {
+    // so long after the promise a process may find out that it does not hold
+    const grace = longestUnreported(this.#ledger.policy)
     const now = this.#runtime.now()
     let granted = 0
     for (const [due, count] of grants) {
       const dueAt = sentAt + due
       // what was promised and is late may still come before it is worth a request
-      const reportAt = promise === lease ? dueAt + lease / 3 : dueAt + promise + longestUnreported
+      const reportAt = promise === lease ? dueAt + lease / 3 : dueAt + promise + grace
       // a process that stood still or is cut off cannot report in time that its units are under way
       const useBy = promise === lease ? dueAt + 0.7 * lease : reportAt
       const batch = this.#ledger.open(count, dueAt, dueAt + promise, reportAt)
@@ -96,10 +98,7 @@ export class UnitsAhead {
   drop(until: number): void {
     const due = this.#grants.filter(({ dueAt }) => dueAt <= until)
     this.#grants = this.#grants.filter(({ dueAt }) => dueAt > until)
+    if (this.#grants.length === 0) this.#timer?.cancel()
     for (const { batch, left } of due) this.#listener.unused(batch, left)
-  }
-
-  stop(): void {
-    this.#timer?.cancel()
   }
 }
