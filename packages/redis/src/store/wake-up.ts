@@ -152,19 +152,19 @@ async function openSubscriber(
     await connection.connect?.()
     connection.stream?.unref?.()
   }
-  const listeners = new Map<string, Listener>()
+  const channels: string[] = []
+  // a client of `redis` takes a listener for each channel, and calls it with the message first
+  const listener = isIoRedis ? [] : [(message: string, channel: string) => heard(channel, message)]
   if (isIoRedis) connection.on?.('message', heard)
   return {
     async subscribe(channel) {
-      const listener: Listener = (message) => heard(channel, message)
-      listeners.set(channel, listener)
-      await connection.subscribe?.(channel, ...(isIoRedis ? [] : [listener]))
+      channels.push(channel)
+      await connection.subscribe?.(channel, ...listener)
     },
     end() {
       if (isIoRedis) connection.off?.('message', heard)
       if (isShared) {
-        for (const [channel, listener] of listeners)
-          connection.unsubscribe?.(channel, ...(isIoRedis ? [] : [listener])).catch(() => {})
+        for (const channel of channels) connection.unsubscribe?.(channel, ...listener).catch(() => {})
         return
       }
       connection.off?.('end', ended)
