@@ -10,14 +10,16 @@ export interface Connection {
   connect?(): Promise<unknown>
   on?(event: string, listener: (...given: string[]) => void): unknown
   off?(event: string, listener: (...given: string[]) => void): unknown
-  subscribe?(channel: string, listener?: (message: string) => void): Promise<unknown>
-  unsubscribe?(channel: string, listener?: (message: string) => void): Promise<unknown>
+  subscribe?(channel: string, listener?: MessageListener): Promise<unknown>
+  unsubscribe?(channel: string, listener?: MessageListener): Promise<unknown>
   unref?(): void
   /** Of `redis`. */
   destroy?(): unknown
   /** Of ioredis. */
   disconnect?(): unknown
 }
+
+type MessageListener = (message: string, channel: string) => void
 
 /** `redis`, 5 and later. */
 interface NodeRedis {
@@ -71,4 +73,9 @@ export function isRedisClient(value: unknown): value is RedisClient {
   if (typeof value !== 'object' || value === null) return false
   const { evalSha, evalsha, eval: evaluate } = value as Record<string, unknown>
   return typeof evaluate === 'function' && typeof (evalSha ?? evalsha) === 'function'
+}
+
+/** Returns a reply that is text. A client may be configured to return bytes. */
+export function textOf(reply: unknown): string {
+  return reply instanceof Uint8Array ? new TextDecoder().decode(reply) : (reply as string)
 }

@@ -1,5 +1,5 @@
 import type { SharedServer } from '@tokenlane/core/fleet'
-import { run, type RedisClient } from './redis-client.ts'
+import { run, type RedisClient, textOf } from './redis-client.ts'
 import * as scripts from './scripts.ts'
 
 /**
@@ -24,9 +24,4 @@ export async function serverFacts(client: RedisClient, key: string): Promise<Sha
     evictionPolicy: field('maxmemory') === '0' ? 'noeviction' : field('maxmemory_policy'),
     ...(info === '' && { refused: 'INFO' }),
   }
-}
-
-/** Returns a reply as text. A client may be configured to return bytes. */
-function textOf(value: unknown): string {
-  return value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)
 }

@@ -3,6 +3,7 @@ import type { ReachabilityReport } from './reachability.ts'
 import type { FleetPolicy } from './fleet-policy.ts'
 import type { Units } from './ledger.ts'
 import type { Link } from './link.ts'
+import { textOf } from '../redis-client.ts'
 import * as scripts from '../scripts.ts'
 
 /** What a process states, and what it wants; times in milliseconds. */
@@ -105,11 +106,9 @@ export function readResponse(reply: unknown): BudgetResponse | 'stale' {
   return { ...response, grants } as unknown as BudgetResponse
 }
 
-/** Returns the parsed reply. A client may be configured to return bytes. */
 function parse(reply: unknown): Record<string, unknown> {
-  const text = reply instanceof Uint8Array ? new TextDecoder().decode(reply) : reply
   try {
-    const value: unknown = JSON.parse(String(text))
+    const value: unknown = JSON.parse(textOf(reply))
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
     // thrown below

@@ -1,9 +1,10 @@
-import { TokenlaneError, type RateLimiterFactory } from '@tokenlane/core/fleet'
+import type { RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
 import { defaultReconnectTime } from './fleet-policy.ts'
 import { linkOf } from './link.ts'
 import { createExchange } from './protocol.ts'
-import { isRedisClient, type RedisClient } from '../redis-client.ts'
+import { checkOptions, refuse } from '../options.ts'
+import type { RedisClient } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import { processRuntime } from './runtime.ts'
 
@@ -12,7 +13,7 @@ export interface RedisLimiterOptions {
   /** A connected `redis` or ioredis client: standalone, Sentinel or Cluster. The application closes it. */
   readonly client: RedisClient
   /**
-   * The prefix of all key names; text without braces, which are reserved for the hash tag that keeps one API's keys
+   * The prefix of all key names; non-empty text without braces, which are reserved for the hash tag that keeps one API's keys
    * together in a Cluster. One fleet, one prefix: fleets that the API counts separately need their own.
    *
    * @defaultValue 'tokenlane'
@@ -44,7 +45,8 @@ export interface RedisLimiterOptions {
   readonly reconnectTime?: number | undefined
 }
 
-const optionNames = 'client, prefix, fallbackShare, timeout, reconnectTime'
+const created = 'limiter'
+const optionNames = ['client', 'prefix', 'fallbackShare', 'timeout', 'reconnectTime'] as const
 
 /**
  * Creates limiters that share one rate budget among all processes with the same Redis, prefix and `baseUrl`.
@@ -56,20 +58,15 @@ const optionNames = 'client, prefix, fallbackShare, timeout, reconnectTime'
  * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
-  if (typeof options !== 'object' || options === null) refuse('options', optionNames)
   const {
     client,
-    prefix = 'tokenlane',
+    prefix,
     fallbackShare,
     timeout = 500,
     reconnectTime = defaultReconnectTime,
-    ...others
-  } = options
-  for (const name of Object.keys(others)) refuse(name, optionNames, 'not an option')
-  if (!isRedisClient(client)) refuse('client', 'a client from redis or ioredis')
-  if (typeof prefix !== 'string' || /[{}]/.test(prefix)) refuse('prefix', 'text without { or }')
+  } = checkOptions(created, options, optionNames)
   if (typeof fallbackShare !== 'number' || !(fallbackShare >= 0 && fallbackShare <= 1))
-    refuse('fallbackShare', 'a number from 0 to 1')
+    refuse(created, 'fallbackShare', 'missing or wrong', 'a number from 0 to 1')
   mustBeTime('timeout', timeout)
   mustBeTime('reconnectTime', reconnectTime)
   const link = linkOf(client)
@@ -84,12 +81,5 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
 
 function mustBeTime(option: string, value: unknown): void {
   if (typeof value !== 'number' || !(value > 0 && value < Infinity))
-    refuse(option, 'milliseconds, finite, above 0')
-}
-
-function refuse(option: string, allowed: string, fault = 'missing or wrong'): never {
-  throw new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot create limiter: \`${option}\` is ${fault}; allowed: ${allowed}`,
-  )
+    refuse(created, option, 'not a time', 'milliseconds, finite, above 0')
 }

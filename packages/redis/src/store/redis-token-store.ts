@@ -5,10 +5,10 @@ import {
   type StoreClaim,
   type StoreEntry,
   type StoreKey,
-  TokenlaneError,
   type TokenStore,
 } from '@tokenlane/core/fleet'
-import { isRedisClient, run, runScript, type RedisClient, type Script } from '../redis-client.ts'
+import { checkOptions } from '../options.ts'
+import { run, runScript, type RedisClient, type Script, textOf } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import * as scripts from '../scripts.ts'
 import { canSubscribe, WakeUps } from './wake-up.ts'
@@ -21,7 +21,7 @@ export interface RedisTokenStoreOptions {
    */
   readonly client: RedisClient
   /**
-   * The prefix of every key; text without braces, which are reserved for the hash tag that keeps one issuer's keys
+   * The prefix of every key; non-empty text without braces, which are reserved for the hash tag that keeps one issuer's keys
    * together in a Cluster.
    *
    * @defaultValue 'tokenlane'
@@ -51,7 +51,8 @@ export interface RedisTokenStoreOptions {
  * ```
  */
 export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
-  const { client, prefix, key } = checkOptions(options)
+  // core checks the key
+  const { client, prefix, key } = checkOptions('Redis token store', options, ['client', 'prefix', 'key'])
   const keysOf = (name: string): [string, string] => {
     const tag = `${prefix}:{${name}}`
     return [`${tag}:token`, `${tag}:lock`]
@@ -107,47 +108,14 @@ async function readMessage(
 /** Core refuses what is not a claim. */
 function readClaim(reply: unknown): StoreClaim {
   const [kind, value, left] = (Array.isArray(reply) ? reply : []) as readonly unknown[]
-  if (text(kind) === 'locked') return 'locked'
-  if (text(kind) === 'fence') return { fence: text(value) }
+  if (textOf(kind) === 'locked') return 'locked'
+  if (textOf(kind) === 'fence') return { fence: textOf(value) }
   // -1: it has no end, so it was not written by a token store
   const expiresIn = Number(left)
-  return { entry: text(value), ...(expiresIn >= 0 && { expiresIn }) }
-}
-
-/** Returns a reply as text. A client may be configured to return bytes. */
-function text(value: unknown): string {
-  return value instanceof Uint8Array ? new TextDecoder().decode(value) : (value as string)
+  return { entry: textOf(value), ...(expiresIn >= 0 && { expiresIn }) }
 }
 
 /** Returns whole milliseconds, at least 1, as Redis requires. */
 function whole(ms: number): string {
   return String(Math.max(1, Math.floor(ms)))
-}
-
-function checkOptions(options: unknown): {
-  client: RedisClient
-  prefix: string
-  key: StoreKey | undefined
-} {
-  if (typeof options !== 'object' || options === null)
-    throw invalid('options', 'not an object', 'an object with client, prefix, key')
-  const { client, prefix = 'tokenlane', key, ...others } = options as Record<string, unknown>
-  for (const name of Object.keys(others)) throw invalid(name, 'not an option', 'client, prefix, key')
-  if (!isRedisClient(client))
-    throw invalid(
-      'client',
-      'not a Redis client',
-      'a client from `redis` 5 or later, or from `ioredis` 5 or later',
-    )
-  if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
-    throw invalid('prefix', 'unusable', 'non-empty text without braces')
-  // core checks the key
-  return { client, prefix, key: key as StoreKey | undefined }
-}
-
-function invalid(option: string, given: string, allowed: string): TokenlaneError {
-  return new TokenlaneError(
-    'INVALID_OPTIONS',
-    `Cannot create Redis token store: \`${option}\` is ${given}; allowed: ${allowed}`,
-  )
 }
