@@ -182,7 +182,11 @@ export class BudgetSync {
     demand.update(response, now, this.#requests.roundTrip)
     this.#updatePause(response, request)
     const outcome = reachability.responded(request)
-    if (outcome === 'returning') this.#return()
+    if (outcome === 'returning') {
+      // Redis must know what was sent since the last request that it knows
+      demand.askAtOnce()
+      this.#unreportedSince = Number.NEGATIVE_INFINITY
+    }
     if (outcome !== 'outdated') this.#share(response, now)
     if (outcome === 'back') this.#listener.found()
     const granted = ahead.add(response, sentAt, inUse.lead)
@@ -207,12 +211,6 @@ export class BudgetSync {
     demand.isQueued = false
     this.#schedule.giveUp()
     this.#listener.lost(reasonOf(reason), isNew)
-  }
-
-  /** Redis responds again, and must know what was sent since the last request that it knows. */
-  #return(): void {
-    this.#subjects.demand.askAtOnce()
-    this.#unreportedSince = Number.NEGATIVE_INFINITY
   }
 
   /** Shares end a little before Redis grants again, so that it knows of all that was sent. */

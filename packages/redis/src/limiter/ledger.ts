@@ -119,12 +119,8 @@ export class Ledger {
     for (const [index, { span }] of this.#policy.limits.entries()) {
       const slots = this.#slots[index] as Map<number, Slot>
       const key = Math.ceil((at / span) * slotsOfSpan)
-      const slot = slots.get(key)
-      if (slot === undefined) slots.set(key, { count, latest: at })
-      else {
-        slot.count += count
-        slot.latest = Math.max(slot.latest, at)
-      }
+      const slot = slots.get(key) ?? { count: 0, latest: at }
+      slots.set(key, { count: slot.count + count, latest: Math.max(slot.latest, at) })
     }
   }
 

@@ -59,11 +59,12 @@ export class RedisRequests<Request, Reply> {
   }
 
   /**
-   * How long a request and its response travel, in milliseconds: the median of the last five, since a process or
-   * Redis may be busy for a moment; 0 before the first response.
+   * How long a request and its response travel, in milliseconds: the median of the last five (of an even number the lower
+   * one in the middle), since a process or Redis may be busy for a moment; 0 before the first response.
    */
   get roundTrip(): number {
-    return this.#lastRoundTrips.length === 0 ? 0 : medianOf(this.#lastRoundTrips)
+    const sorted = this.#lastRoundTrips.toSorted((one, other) => one - other)
+    return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
   }
 
   /** How long a response may take: longer from a Redis that is known to be far away. */
@@ -144,10 +145,4 @@ export class RedisRequests<Request, Reply> {
   #later(ms: number, run: () => void): void {
     this.#timers.push(this.#runtime.after(ms, run, this.#isUnreachable))
   }
-}
-
-/** Returns the median; of an even number of values the lower one in the middle. */
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  return sorted[Math.floor((sorted.length - 1) / 2)] as number
 }
