@@ -16,7 +16,6 @@ import { type Batch, Ledger } from './ledger.ts'
 import type { Link } from './link.ts'
 import type { BudgetResponse } from './protocol.ts'
 import { Reachability } from './reachability.ts'
-import type { Runtime } from './runtime.ts'
 import { UnitsAhead } from './units-ahead.ts'
 import { UnitsInUse } from './units-in-use.ts'
 
@@ -52,7 +51,6 @@ export interface FleetLimiterOptions extends SyncOptions {
 export class FleetLimiter implements RateLimiter {
   readonly #api: LimitedApi
   readonly #options: FleetLimiterOptions
-  readonly #runtime: Runtime
   readonly #demand = new Demand()
   readonly #ledger: Ledger
   readonly #ahead: UnitsAhead
@@ -69,7 +67,6 @@ export class FleetLimiter implements RateLimiter {
     const { link, fallbackShare, reconnectTime, runtime } = options
     this.#api = api
     this.#options = options
-    this.#runtime = runtime
     this.#reachability = new Reachability(reconnectTime)
     this.#fallback = new FallbackLimiter(api, fallbackShare, runtime)
     this.#ledger = new Ledger(fleetPolicy(api.limits, api.spread, reconnectTime))
@@ -119,7 +116,7 @@ export class FleetLimiter implements RateLimiter {
   /** Returns how long `ahead` units take to come, as if those to come were for this process alone. */
   forecast(ahead: number, lag: number, from: number = Number.NEGATIVE_INFINITY): number {
     if (this.#sync.isSharing) return this.#fallback.forecast(ahead, lag, from)
-    const now = this.#runtime.now()
+    const now = this.#options.runtime.now()
     const granted = this.#ahead.count
     if (ahead <= granted) return Math.max(from, this.#ahead.dueAt(ahead), now) - now
     const start = Math.max(from, this.#demand.soonest(granted, now))
@@ -155,13 +152,13 @@ export class FleetLimiter implements RateLimiter {
   /** Passes on what a response says that the API still takes. */
   reported(quota: RemainingQuota): void {
     const span = shortestSpan(this.#ledger.policy)
-    const isUrgent = this.#level.note(quota, this.#runtime.now(), span, this.#inUse.took)
+    const isUrgent = this.#level.note(quota, this.#options.runtime.now(), span, this.#inUse.took)
     if (isUrgent) this.#sync.report()
   }
 
   pause(ms: number): void {
     this.#inUse.arrivals.refused(ms)
-    this.#pause.begin(this.#runtime.now(), ms)
+    this.#pause.begin(this.#options.runtime.now(), ms)
     this.#sync.report()
   }
 
@@ -178,7 +175,7 @@ export class FleetLimiter implements RateLimiter {
     this.#demand.askAtOnce()
     this.#ahead.drop(Infinity)
     this.#sync.report()
-    this.#fallback = new FallbackLimiter(policy, fallbackShare, this.#runtime)
+    this.#fallback = new FallbackLimiter(policy, fallbackShare, this.#options.runtime)
     if (this.#sync.isSharing) this.#beginSilence()
   }
 
@@ -193,7 +190,7 @@ export class FleetLimiter implements RateLimiter {
   /** The budget of all processes. */
   get #known(): BudgetResponse | undefined {
     if (this.#sync.isSharing) return undefined
-    return this.#level.known(this.#runtime.now(), shortestSpan(this.#ledger.policy))
+    return this.#level.known(this.#options.runtime.now(), shortestSpan(this.#ledger.policy))
   }
 
   #giveBack(batch: Batch, count: number, wasSent: boolean): void {
@@ -219,14 +216,14 @@ export class FleetLimiter implements RateLimiter {
   #beginSilence(): void {
     const silence = silenceBeforeFallback(
       this.#ledger.policy,
-      this.#reachability.goneFor(this.#runtime.now()),
+      this.#reachability.goneFor(this.#options.runtime.now()),
     )
     this.#fallback.begin(silence, this.#sync.turn)
   }
 
   /** Where Redis is gone for all, this process need not wait until its turn to notice, nor to find out whether it is cut off alone. */
   readonly #noteError = (error: unknown): void => {
-    const now = this.#runtime.now()
+    const now = this.#options.runtime.now()
     this.#reachability.failed(error, now)
     const goneFor = this.#reachability.goneFor(now)
     if (this.#sync.isSharing && goneFor >= 0) {
@@ -241,7 +238,7 @@ export class FleetLimiter implements RateLimiter {
 
   /** A client whose connection is half open hears of no error; one whose Redis is gone does. */
   #bypass(): void {
-    if (!this.#reachability.isRefused(this.#runtime.now())) this.#options.link.bypass()
+    if (!this.#reachability.isRefused(this.#options.runtime.now())) this.#options.link.bypass()
   }
 
   /** Others may not reach Redis, and send their shares: so does this process, in `silence` milliseconds. */

@@ -37,23 +37,19 @@ interface Slot {
  * kept by slots of time: at most a hundred numbers for each limit, whatever the quota.
  */
 export class Ledger {
-  #policy: FleetPolicy
+  policy: FleetPolicy
   #batches: Batch[] = []
   #slots: Map<number, Slot>[]
 
   constructor(policy: FleetPolicy) {
-    this.#policy = policy
+    this.policy = policy
     this.#slots = policy.limits.map(() => new Map())
-  }
-
-  get policy(): FleetPolicy {
-    return this.#policy
   }
 
   /** Keeps other limits from now on; what is known of answered units counts in them. */
   setPolicy(policy: FleetPolicy): void {
     const longest = this.#longestKnown()
-    this.#policy = policy
+    this.policy = policy
     this.#slots = policy.limits.map(() => new Map())
     for (const { latest, count } of longest) this.#settle(latest, count)
   }
@@ -116,7 +112,7 @@ export class Ledger {
   }
 
   #settle(at: number, count: number): void {
-    for (const [index, { span }] of this.#policy.limits.entries()) {
+    for (const [index, { span }] of this.policy.limits.entries()) {
       const slots = this.#slots[index] as Map<number, Slot>
       const key = Math.ceil((at / span) * slotsOfSpan)
       const slot = slots.get(key) ?? { count: 0, latest: at }
@@ -127,13 +123,13 @@ export class Ledger {
   /** Drops answered units that have left every window. */
   #forget(now: number): void {
     this.#batches = this.#batches.filter(({ open }) => open > 0)
-    for (const [index, { span }] of this.#policy.limits.entries())
+    for (const [index, { span }] of this.policy.limits.entries())
       for (const [key, { latest }] of this.#slots[index] as Map<number, Slot>)
         if (latest + span <= now) this.#slots[index]?.delete(key)
   }
 
   #longestKnown(): Slot[] {
-    const spans = this.#policy.limits.map(({ span }) => span)
+    const spans = this.policy.limits.map(({ span }) => span)
     const index = spans.indexOf(Math.max(...spans))
     return [...(this.#slots[index]?.values() ?? [])]
   }

@@ -32,7 +32,8 @@ export class RedisRequests<Request, Reply> {
   readonly #listener: Listener<Reply>
   #state: 'free' | 'asking' | 'resting' = 'free'
   #round = 0
-  #unansweredSince = Infinity
+  /** When the first request left that has no response; `Infinity` while Redis responds. */
+  unansweredSince: number = Infinity
   #isUnreachable = false
   #lastRoundTrips: number[] = []
   #timers: Timer[] = []
@@ -53,11 +54,6 @@ export class RedisRequests<Request, Reply> {
     return this.#state === 'free'
   }
 
-  /** When the first request left that has no response; `Infinity` while Redis responds. */
-  get unansweredSince(): number {
-    return this.#unansweredSince
-  }
-
   /**
    * How long a request and its response travel, in milliseconds: the median of the last five (of an even number the lower
    * one in the middle), since a process or Redis may be busy for a moment; 0 before the first response.
@@ -76,7 +72,7 @@ export class RedisRequests<Request, Reply> {
     const round = (this.#round += 1)
     const sentAt = this.#runtime.now()
     this.#state = 'asking'
-    this.#unansweredSince = Math.min(this.#unansweredSince, sentAt)
+    this.unansweredSince = Math.min(this.unansweredSince, sentAt)
     this.#watch(round)
     this.#exchange(request).then(
       (response) => this.#responded(round, response, sentAt),
@@ -92,7 +88,7 @@ export class RedisRequests<Request, Reply> {
     if (round !== this.#round) return
     const took = this.#runtime.now() - sentAt
     this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
-    this.#unansweredSince = Infinity
+    this.unansweredSince = Infinity
     this.#isUnreachable = false
     this.#become('free')
     this.#listener.responded(response, sentAt)
@@ -102,7 +98,7 @@ export class RedisRequests<Request, Reply> {
     this.#listener.failed(error)
     if (round !== this.#round) return
     this.#become('resting')
-    const left = this.#unansweredSince + this.responseTimeout - this.#runtime.now()
+    const left = this.unansweredSince + this.responseTimeout - this.#runtime.now()
     if (left <= 0) this.#becomeUnreachable(error)
     const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
     this.#later(this.#isUnreachable ? pause : Math.min(pause / 2, Math.max(1, left)), () => {
@@ -112,7 +108,7 @@ export class RedisRequests<Request, Reply> {
   }
 
   #watch(round: number): void {
-    const left = this.#unansweredSince + this.responseTimeout - this.#runtime.now()
+    const left = this.unansweredSince + this.responseTimeout - this.#runtime.now()
     const late = (): void => {
       if (round === this.#round)
         this.#becomeUnreachable(new Error(`no response in ${Math.round(this.responseTimeout)} ms`))

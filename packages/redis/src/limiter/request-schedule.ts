@@ -39,8 +39,8 @@ export class RequestSchedule {
   /** Finds out anew when the next request must leave. */
   plan(): void {
     this.#timer?.cancel()
-    if (!this.#next.isFree() || this.#isGathering) return
-    const at = this.#sendAt()
+    if (!this.#next.isFree() || this.#isGathering || this.#state === 'closed') return
+    const at = this.#state === 'open' ? this.#next.sendAt() : Number.NEGATIVE_INFINITY
     if (at === Infinity) return
     const wait = at - this.#runtime.now()
     if (wait > 0) this.#timer = this.#runtime.after(wait, () => this.plan(), this.#next.isIdle())
@@ -69,11 +69,6 @@ export class RequestSchedule {
   #end(): void {
     this.#state = 'closed'
     this.#closed.resolve()
-  }
-
-  #sendAt(): number {
-    if (this.#state === 'closed') return Infinity
-    return this.#state === 'open' ? this.#next.sendAt() : Number.NEGATIVE_INFINITY
   }
 
   async #send(): Promise<void> {

@@ -112,8 +112,10 @@ export class UnitsInUse {
       },
       ended: () => {
         share?.ended()
-        if (state === 'answered') this.#freed()
-        if (state === 'sent') {
+        if (state === 'answered') {
+          this.arrivals.freed()
+          if (this.#isSlow) this.#listener.changed()
+        } else if (state === 'sent') {
           this.arrivals.dropped(request)
           settle(request.latest)
         }
@@ -133,11 +135,6 @@ export class UnitsInUse {
   sharePermit(share: Permit): Permit {
     const now = this.#runtime.now()
     return this.permit(this.#ledger.open(1, now, now, Number.NEGATIVE_INFINITY), share)
-  }
-
-  #freed(): void {
-    this.arrivals.freed()
-    if (this.#isSlow) this.#listener.changed()
   }
 
   /** Whether responses come too late to show when requests have arrived, on a new connection too. */
