@@ -14,7 +14,7 @@ export interface Size {
 }
 
 const kB = 1_000
-/** A fifth of core is what it uses of `oauth4webapi`, with all client authentications, and of `p-queue`. */
+/** A tenth of core is what it uses of `oauth4webapi`, with all client authentications, and of `p-queue`. */
 const limits = { core: 36.2 * kB, typical: 30 * kB, adapter: 4 * kB, undici: 4.6 * kB, redis: 14.8 * kB }
 
 /**
