@@ -23,6 +23,8 @@ export interface IssuerResponse {
   readonly date: number | undefined
   /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
   readonly isBearer: boolean
+  /** The `Location` of a redirect, which is not followed. */
+  readonly location: string | null
   /** What the issuer got in form and header, so that no message repeats what it sends back of it. */
   readonly sent: readonly FormField[]
 }
@@ -96,6 +98,7 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     // a date is compared with the issuer's own clock, since ours may be an hour off
     retryAfter: parseRetryAfter(headers.get('retry-after'), () => date ?? Date.now()),
     date,
+    location: headers.get('location'),
     isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
   }
 }

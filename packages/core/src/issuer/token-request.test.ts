@@ -143,6 +143,17 @@ test('a refusal tells status and error code, even beside a WWW-Authenticate fiel
   )
 })
 
+test.each([
+  ['https://login.example.com/in?state=leaked', 'https://login.example.com'],
+  ['/in?state=leaked', 'https://auth.example.com'],
+])('a redirect to %s names where to, without path and query', async (location, target) => {
+  const { message } = await failure(() => new Response(null, { status: 302, headers: { location } }))
+  expect(message).toContain(
+    ` redirected to ${target} (status 302), as a login page or a firewall does: check `,
+  )
+  expect(message).not.toContain('leaked')
+})
+
 test('Retry-After travels with the failure', async () => {
   const error = await failure(() => new Response('', { status: 503, headers: { 'retry-after': '30' } }))
   expect(error).toMatchObject({ status: 503, retryAfter: 30_000 })

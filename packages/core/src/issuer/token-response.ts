@@ -44,7 +44,7 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
     return { token, lifetime }
   const oauthError = typeof error === 'string' && error !== '' ? error : undefined
   if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
-  const [reason, definite] = wrongResponse(response, asked.endpoint)
+  const [reason, definite] = wrongResponse(response, asked)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
   throw failure(asked.request, code, reason, { status, retryAfter, definite })
 }
@@ -99,8 +99,9 @@ function refusal(
 type Wrong = readonly [reason: string, definite?: boolean]
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
-function wrongResponse(response: IssuerResponse, { option, tokenPath }: TokenEndpoint): Wrong {
-  const { status, isBearer, members } = response
+function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenRequest): Wrong {
+  const { status, isBearer, members, location } = response
+  const { option, tokenPath } = endpoint
   const check = `check \`${option}\``
   if (misplacedStatuses.has(status)) {
     const what = `has no token endpoint at this path (responded with status ${status})`
@@ -108,6 +109,11 @@ function wrongResponse(response: IssuerResponse, { option, tokenPath }: TokenEnd
   }
   if (status === 401 && isBearer)
     return [`responded with status 401 as an API does, not an authorization server: ${check}`, true]
+  const target = status >= 300 && status < 400 && location ? URL.parse(location, request.url.href) : null
+  if (target !== null)
+    return [
+      `redirected to ${printable(target.origin)} (status ${status}), as a login page or a firewall does: ${check}`,
+    ]
   if (isHtml(response))
     return [`returned an HTML page (status ${status}), not a token: is a proxy or firewall answering?`]
   if (status >= 400) return [`responded with status ${status}`]
