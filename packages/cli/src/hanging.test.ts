@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hanging } from './hanging.ts'
+import { columnsOf, hanging } from './hanging.ts'
 
 test('a text fills its lines to the last column, and later lines stand below its beginning', () => {
   expect(hanging('  fix ', 'one two three four', 6, 13)).toBe('  fix one two\n      three\n      four')
@@ -14,4 +14,12 @@ test('a word that is longer than a line has a line of its own, and without a wid
   expect(hanging('- ', 'at https://api.example.com/ now', 2, Infinity)).toBe(
     '- at https://api.example.com/ now',
   )
+})
+
+test.each([
+  [40, 40],
+  [0, 80],
+  [undefined, 80],
+])('a terminal that reports %s columns has %s', (columns, expected) => {
+  expect(columnsOf(columns === undefined ? {} : { columns }, 80)).toBe(expected)
 })

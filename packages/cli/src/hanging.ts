@@ -1,3 +1,8 @@
+/** Returns the width of a stream. A terminal that does not know its own, such as that of `docker exec -t`, reports 0. */
+export function columnsOf(stream: { readonly columns?: number } | undefined, otherwise: number): number {
+  return stream?.columns || otherwise
+}
+
 /**
  * Returns a text behind `head`, broken between words into lines of at most `columns`. Lines after the first are
  * indented by `indent`. A word may be longer than a line.

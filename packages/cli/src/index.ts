@@ -4,6 +4,7 @@ import { CommanderError } from 'commander'
 
 import { runWithEnvFile } from './application/env-file.ts'
 import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
+import { columnsOf, hanging } from './hanging.ts'
 import { createProgram } from './program.ts'
 
 /**
@@ -28,9 +29,19 @@ export async function runTokenlane(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
     const [result, message] = failureOf(error)
-    console.error(message)
+    console.error(result === exitStatus.couldNotLook ? wrapped(message) : message)
     return result
   }
+}
+
+/** Returns a message in lines that a terminal shows whole: at most 80 columns. Elsewhere nothing is broken. */
+function wrapped(message: string): string {
+  const { isTTY, columns } = process.stderr
+  const width = isTTY ? Math.min(80, columnsOf({ columns }, 80)) : Infinity
+  return message
+    .split('\n')
+    .map((line) => hanging('', line, 0, width))
+    .join('\n')
 }
 
 function failureOf(error: unknown): [status: number, message: string] {

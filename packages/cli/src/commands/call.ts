@@ -9,7 +9,7 @@ import type { Source } from '../application/application.ts'
 import { withManager } from '../application/with-application.ts'
 import { failureCode } from '../failure-code.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
-import { hanging } from '../hanging.ts'
+import { columnsOf, hanging } from '../hanging.ts'
 
 export interface CallCommandOptions extends Source {
   readonly method: string
@@ -29,7 +29,7 @@ export async function call(url: string, options: CallCommandOptions): Promise<nu
     const tell = (text: string): void => {
       const at = `${Math.round(performance.now() - start)} ms`.padStart(9)
       // as wide as the terminal; a file gets one line for each event
-      console.error(hanging(`${at}  `, printable(text, 1_000), 11, process.stderr.columns ?? Infinity))
+      console.error(hanging(`${at}  `, printable(text, 1_000), 11, columnsOf(process.stderr, Infinity)))
     }
     try {
       return await tellCall(tokens, url, options.method, tell)

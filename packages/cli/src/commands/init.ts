@@ -1,7 +1,7 @@
 import { printable } from '@tokenlane/core/adapter'
 
 import { CannotLook, exitStatus, WrongUsage } from '../exit-status.ts'
-import { hanging } from '../hanging.ts'
+import { columnsOf, hanging } from '../hanging.ts'
 import {
   type AuthorizationServer,
   clientAuthentications,
@@ -216,7 +216,7 @@ async function complete(
 
 /** Writes to standard error, so that standard output has the files alone. */
 function tell(text: string): void {
-  console.error(hanging('- ', text, 2, process.stderr.columns ?? Infinity))
+  console.error(hanging('- ', text, 2, columnsOf(process.stderr, Infinity)))
 }
 
 function isUrl(text: string): boolean {

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { hanging } from '../hanging.ts'
+import { columnsOf, hanging } from '../hanging.ts'
 import type { Diagnosis } from './doctor.ts'
 import type { Finding } from './finding.ts'
 
@@ -13,7 +13,7 @@ const colours = { error: 'red', warning: 'yellow', info: 'cyan' } as const
 
 /** Returns a diagnosis as readable text, at most 80 columns wide unless a word is longer. */
 export function reportText({ ok, findings, looked }: Diagnosis, stream: Stream): string {
-  const columns = Math.min(80, stream?.columns ?? 80)
+  const columns = Math.min(80, columnsOf(stream, 80))
   const blocks = findings.map((finding) => findingText(finding, columns, stream))
   const lookedText = ['Checked', ...looked.map((line) => hanging('  ', line, 4, columns))].join('\n')
   const end = ok ? styleText('green', 'No problems found.', { stream }) : `${countText(findings)}.`

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { hanging } from '../hanging.ts'
+import { columnsOf, hanging } from '../hanging.ts'
 import type { Exam } from './exam.ts'
 import type { Grade } from './grade.ts'
 import type { SceneFinding, SceneReport } from './play-scene.ts'
@@ -24,7 +24,7 @@ const shownEvidence = 3
 
 /** Returns an exam as readable text, at most 80 columns wide unless a word or a line of evidence is longer. */
 export function examText(exam: Exam, entryLine: EntryLine, stream: Stream): string {
-  const columns = Math.min(80, stream?.columns ?? 80)
+  const columns = Math.min(80, columnsOf(stream, 80))
   return [...exam.scenes.map((scene) => sceneText(scene)), gradeText(exam)].join('\n\n')
 
   function sceneText({ name, title, notGraded, findings, seen, output }: SceneReport): string {
