@@ -10,6 +10,7 @@ import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
+import type { Diagnosis } from '../src/doctor/doctor.ts'
 import { runTokenlane } from '../src/index.ts'
 import { main, tokenlane, type Variables } from './support/run.ts'
 import { closeServers, deadPort, testAuthority, tlsServer, tokenServer } from './support/servers.ts'
@@ -169,6 +170,18 @@ test('the application is found in its usual place, or by --module', async () => 
   expect(inPlace.status).toBe(0)
 })
 
+test('a module in TypeScript may import another one by the name that it has after a build', async () => {
+  const home = mkdtempSync(join(folder, 'home-'))
+  mkdirSync(join(home, 'src'))
+  writeFileSync(join(home, 'src/tokens.ts'), "export { tokens } from './made/by.js'\n")
+  mkdirSync(join(home, 'src/made'))
+  writeFileSync(
+    join(home, 'src/made/by.ts'),
+    `import { tokens as all } from ${JSON.stringify(application)}\nexport const tokens: typeof all = all\n`,
+  )
+  expect(await tokenlane(['doctor'], good, home)).toMatchObject({ status: 0 })
+})
+
 test('an application that prints and keeps connections open changes neither output nor end', async () => {
   const home = mkdtempSync(join(folder, 'home-'))
   writeFileSync(
@@ -189,6 +202,18 @@ test.each([
     /^no\.ts cannot be loaded: Error ERR_MODULE_NOT_FOUND Cannot find module '.*no\.ts'\.\n$/,
   ],
   [
+    'TypeScript that Node does not run',
+    ['doctor', '--module', 'wrong.mts'],
+    '\nexport enum Wrong { one }',
+    /^wrong\.mts cannot be loaded: SyntaxError ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX TypeScript enum is not supported in strip-only mode \(wrong\.mts:2\)\. Node only removes types: build it and name the JavaScript, such as --module dist\/tokens\.js\.\n$/,
+  ],
+  [
+    'a module that imports what is not there',
+    ['doctor', '--module', 'wrong.mts'],
+    "import './missing.js'",
+    /^wrong\.mts cannot be loaded: Error ERR_MODULE_NOT_FOUND Cannot find module '.*missing\.js' imported from .*wrong\.mts\.\n$/,
+  ],
+  [
     'a module without `tokens`',
     ['doctor', '--module', 'wrong.mjs'],
     'export const other = 1',
@@ -203,14 +228,14 @@ test.each([
   [
     'a module that throws, whose message may hold a secret',
     ['call', 'https://api.example.com/', '--module', 'wrong.mjs'],
-    "throw new TypeError('the secret is hidden-secret')",
-    /wrong\.mjs cannot be loaded: TypeError\.\n$/,
+    "throw new TypeError('the secret is\\n    at file:///hidden-secret:1:1')",
+    /wrong\.mjs cannot be loaded: TypeError \(wrong\.mjs:1\)\.\n$/,
   ],
   [
     'a module that throws an error which begins like a code',
     ['doctor', '--module', 'wrong.mjs'],
     "throw new Error('HIDDENSECRET hidden-secret')",
-    /wrong\.mjs cannot be loaded: Error\.\n$/,
+    /wrong\.mjs cannot be loaded: Error \(wrong\.mjs:1\)\.\n$/,
   ],
   [
     'a module that throws nothing',
@@ -259,7 +284,7 @@ await promise`,
   ],
 ])('%s ends with status 3 and says why', async (_, args, module, message) => {
   const home = mkdtempSync(join(folder, 'home-'))
-  writeFileSync(join(home, 'wrong.mjs'), module)
+  writeFileSync(join(home, args.find((one) => one.startsWith('wrong.')) ?? 'wrong.mjs'), module)
   const { status, stdout, stderr } = await tokenlane(args, {}, home)
   expect([status, stdout]).toEqual([3, ''])
   expect(stderr).toMatch(message)
@@ -327,18 +352,31 @@ describe.concurrent('the module of the guide does not wait for a Redis that it c
   const [, module = ''] = /^```ts\n(.*?)^```$/ms.exec(guide) ?? []
 
   test.each([
-    ['is down', async () => `redis://127.0.0.1:${await deadPort()}`, 'Error ECONNREFUSED'],
-    ['has another password', async () => `redis://someone:wrong@127.0.0.1:${redis.port}`, 'Error WRONGPASS'],
+    ['is down', async () => `redis://127.0.0.1:${await deadPort()}`, 'ECONNREFUSED'],
+    ['has another password', async () => `redis://someone:wrong@127.0.0.1:${redis.port}`, 'WRONGPASS'],
   ])('one that %s', async (_, url, reason) => {
     const place = await url()
     const home = mkdtempSync(fileURLToPath(new URL('applications/guide-', import.meta.url)))
     try {
       writeFileSync(join(home, 'tokens.ts'), module.replace('redis://redis.example.com:6379', place))
-      const { status, stdout, stderr } = await tokenlane(['doctor', '--load-timeout', '60'], good, home)
-      expect([status, stdout]).toEqual([3, ''])
-      expect(stderr).toContain(`tokens.ts cannot be loaded: ${reason}.`)
-      expect(stderr).toMatch(/ Its connections: 127\.0\.0\.1:\d+ \(@redis\/client: \w+\)\.\n$/)
-      expect(stderr).not.toContain('wrong')
+      const { status, stdout, stderr } = await tokenlane(
+        ['doctor', '--json', '--load-timeout', '60'],
+        good,
+        home,
+      )
+      expect(status).toBe(1)
+      expect(stderr).not.toContain('cannot be loaded')
+      const { findings } = JSON.parse(stdout) as Diagnosis
+      expect(findings).toMatchObject([{ id: 'store-failed', severity: 'error', subject: 'token store' }])
+      expect(findings[0]?.seen).toMatch(
+        new RegExp(
+          `^Connecting failed \\(${reason}\\)\\. Its connections: 127\\.0\\.0\\.1:\\d+ \\(@redis/client: ${reason}\\)\\.$`,
+        ),
+      )
+      expect(stdout).not.toContain('wrong')
+      const token = await tokenlane(['token', 'weblink', '--load-timeout', '60'], good, home)
+      expect([token.status, token.stdout]).toEqual([3, ''])
+      expect(token.stderr).toContain(`tokens.ts cannot be loaded: Error ${reason}`)
     } finally {
       rmSync(home, { recursive: true })
     }

@@ -27,6 +27,15 @@ export interface RefusedApplication {
   readonly file: string
   /** One error for each option that is wrong, or for each issuer that gave no token. */
   readonly refused: readonly TokenlaneError[]
+  /** Set if its module failed because it waits for a Redis that cannot be used. */
+  readonly redis?: RedisFailure
+}
+
+/** A connection to Redis with whose error the application's module failed. */
+interface RedisFailure {
+  readonly connection: Connections
+  /** What a command that needs the token manager says. */
+  readonly message: string
 }
 
 /** Where the command finds the application. */

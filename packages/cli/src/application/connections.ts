@@ -79,11 +79,14 @@ function follow(socket: Socket, noted: Noted): void {
     noted.last = refusal ?? errored?.code ?? 'closed'
   })
   replace(socket, 'emit', (_, [event, data]) => {
+    // the application may report the failure before the socket is closed
+    if (event === 'error') noted.last = (data as NodeJS.ErrnoException).code ?? noted.last
     if (event !== 'data' || !isFirst) return
     isFirst = false
     // Redis begins with the reason if it refuses the client: `-WRONGPASS …`
     refusal = /^-([A-Z]{2,20}) /.exec(String(data))?.[1]
     if (refusal === undefined) noted.open += 1
+    else noted.last = refusal
   })
 }
 
@@ -99,10 +102,15 @@ function placeOf([first, second]: readonly unknown[]): string {
   return port === undefined ? String(path) : `${host}:${port}`
 }
 
-/** Returns the package of the first line of a stack that is in one. */
+/** Returns the package of the first line of a stack that is in one; this module's own lines, at its top, do not count. */
 function packageIn(stack = ''): string | undefined {
-  const line = stack.split('\n').find((one) => one.includes('node_modules'))
+  const line = stack.split('\n').find((one) => one.includes('node_modules') && !one.includes(import.meta.url))
   return line && /.*node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)/.exec(line)?.[1]?.replace('\\', '/')
+}
+
+/** Returns whether a client of Redis or Valkey opened the connections. */
+export function isOfRedis({ by = '' }: Connections): boolean {
+  return /redis|valkey/.test(by)
 }
 
 /** Returns a sentence that names the connections, such as `127.0.0.1:6379 (@redis/client: ECONNREFUSED, 53 times)`. */

@@ -3,14 +3,16 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
-import { configurationOf, inspectionOf, printable } from '@tokenlane/core/adapter'
+import { configurationOf, inspectionOf } from '@tokenlane/core/adapter'
 
 import { CannotLook } from '../exit-status.ts'
 import { guide } from '../doctor/finding.ts'
 import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
-import { type Connections, inWords, watchConnections } from './connections.ts'
+import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
 import { fromEnvironment } from './from-environment.ts'
+import { resolveTypeScript } from './resolve-typescript.ts'
+import { whatFailed } from './what-failed.ts'
 
 /** How long the module of an application may take to load, in seconds. */
 const usualLoadTimeout = 10
@@ -40,6 +42,8 @@ export async function loadApplication(source: Source): Promise<Application | Ref
       throw new CannotLook(`${from} exports \`tokens\`, but not what \`createTokenManager\` returns`)
     return { from, file, tokens, exports, connections, ...seen }
   } catch (error) {
+    if (error instanceof RedisFailed)
+      return { from, file, refused: [], redis: { connection: error.connection, message: error.message } }
     const refused = refusalsIn(error)
     if (refused === undefined) throw error
     return { from, file, refused }
@@ -76,23 +80,36 @@ async function load(
   // nothing but this keeps the process alive: nothing will ever end the `await`
   timer.unref()
   process.once('beforeExit', onEmpty)
+  resolveTypeScript()
   try {
     return await Promise.race([import(pathToFileURL(file).href) as Promise<Exports>, neverEnds.promise])
   } catch (error) {
     if (error instanceof CannotLook || refusalsIn(error) !== undefined) throw error
-    throw new CannotLook(`${path} cannot be loaded: ${whatFailed(error)}.${inWords(connections())}`)
+    const message = `${path} cannot be loaded: ${whatFailed(error)}.${inWords(connections())}${hintFor(error)}`
+    const code = failureCode(error)
+    const redis = connections().find((one) => isOfRedis(one) && one.outcome === code)
+    throw redis ? new RedisFailed(message, { ...redis }) : new CannotLook(message)
   } finally {
     clearTimeout(timer)
     process.off('beforeExit', onEmpty)
   }
 }
 
-/** Returns name and code of an error. Its message is left out: it may quote a file that the module read. */
-function whatFailed(error: unknown): string {
-  const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown }
-  const code = failureCode(error)
-  const [missing] = /^Cannot find (?:package|module) '[^']+'/.exec(String(message)) ?? []
-  return printable([name, code === name ? '' : code, missing].filter(Boolean).join(' '))
+/** Thrown if the module fails with the error of a connection to Redis. */
+class RedisFailed extends CannotLook {
+  readonly connection: Connections
+
+  constructor(message: string, connection: Connections) {
+    super(message)
+    this.connection = connection
+  }
+}
+
+/** Returns what to do about TypeScript that Node cannot run. */
+function hintFor(error: unknown): string {
+  return failureCode(error) === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+    ? ' Node only removes types: build it and name the JavaScript, such as --module dist/tokens.js.'
+    : ''
 }
 
 /** The functions by which a copy of core tells how its managers are configured. */

@@ -37,6 +37,7 @@ export async function withManager<T>(
 ): Promise<T> {
   return withApplication(source, async (application) => {
     if (!('refused' in application)) return use(application)
+    if (application.redis) throw new CannotLook(application.redis.message)
     const messages = application.refused.map(({ message }) => message)
     throw new CannotLook([...messages, 'See tokenlane doctor'].join('\n'))
   })

@@ -25,12 +25,14 @@ const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' }
 
 /** Store and limiter are usually kept by one server, and then fail for one reason. */
 function ofTrial(failed: readonly SharedFacts[]): Finding {
-  const [{ part, connection }] = failed as readonly [SharedFacts]
+  const [{ part, connection, endsModule = false }] = failed as readonly [SharedFacts]
   const steps = failed.map(({ failedAt = '', failure }) => `${failedAt} failed (${failure})`).join('; ')
   const codes = connection ? [connection.outcome] : failed.map(({ failure = '' }) => failure)
-  return finding(idOf[part], 'warning', failed.map((one) => one.part).join(' and '), {
+  return finding(idOf[part], endsModule ? 'error' : 'warning', failed.map((one) => one.part).join(' and '), {
     seen: `${steps.charAt(0).toUpperCase()}${steps.slice(1)}.${connection ? inWords([connection]) : ''}`,
-    why: failed.map((one) => consequence[one.part]).join(' '),
+    why: endsModule
+      ? 'The module waits for Redis and fails with this error: the application does not start. Nothing else was checked.'
+      : failed.map((one) => consequence[one.part]).join(' '),
     fix: fixOf(codes.find((code) => code in fixes) ?? codes[0]),
   })
 }

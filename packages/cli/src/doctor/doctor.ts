@@ -112,8 +112,19 @@ const nothing: Seen = {
 }
 
 /** An application that obtains its tokens while it loads fails by its issuers, not by its options. */
-function ofRefused({ refused }: RefusedApplication): Pick<Seen, 'refused' | 'tokens'> {
+function ofRefused({ refused, redis }: RefusedApplication): Pick<Seen, 'refused' | 'tokens' | 'shared'> {
   return {
+    shared: redis
+      ? [
+          {
+            part: 'token store',
+            failedAt: 'connecting',
+            failure: redis.connection.outcome,
+            connection: redis.connection,
+            endsModule: true,
+          },
+        ]
+      : [],
     refused: refused.filter(({ issuer }) => issuer === undefined),
     tokens: refused.flatMap((error) =>
       error.issuer === undefined ? [] : [{ issuer: error.issuer, failure: failureIn(error), duration: 0 }],

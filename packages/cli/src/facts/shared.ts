@@ -4,7 +4,7 @@ import type { Inspection } from '@tokenlane/core/adapter'
 import type { SharedServer } from '@tokenlane/core/fleet'
 
 import type { Application } from '../application/application.ts'
-import type { Connections } from '../application/connections.ts'
+import { type Connections, isOfRedis } from '../application/connections.ts'
 import { failureCode } from '../failure-code.ts'
 
 /** The outcome of a trial of the shared token store or the shared rate limiter. */
@@ -18,6 +18,8 @@ export interface SharedFacts {
   readonly failure?: string
   /** The connection to Redis that explains the failure. */
   readonly connection?: Connections
+  /** Set if the application's module fails with it, so that nothing was tried. */
+  readonly endsModule?: boolean
 }
 
 /** How long each step may take, in milliseconds. */
@@ -35,9 +37,7 @@ export async function lookAtShared({
     ...(limiter ? [look('rate limiter', (step) => tryLimiter(limiter, step), limiter.server)] : []),
   ])
   // a client that reconnects reports its failures to the application alone, and keeps commands waiting meanwhile
-  const connection = connections().find(
-    ({ by = '', outcome }) => /redis|valkey/.test(by) && outcome !== 'open',
-  )
+  const connection = connections().find((one) => isOfRedis(one) && one.outcome !== 'open')
   return facts.map((one) => explainedBy(one, connection))
 }
 
