@@ -18,7 +18,7 @@ const help = `
 Examples:
   $ npx tokenlane doctor
   $ npx tokenlane doctor --url https://api.example.com/records
-  $ npx tokenlane doctor --env-file .env --secret-days 10 --json
+  $ npx -- tokenlane doctor --env-file .env --secret-days 10 --json
   $ npx tokenlane token general --print header |
       curl --header @- https://api.example.com/records
   $ npx tokenlane call https://api.example.com/records > records.json
@@ -31,6 +31,7 @@ or else tokens.ts or tokens.js in src, lib, app, the current folder or dist.
 Without such a module, the options and these environment variables are used:
 AUTH_URL, API_URL, GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, WEBLINK_AUTH_URL,
 WEBLINK_URL, WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
+With npx, -- must stand before the command: Node would take --env-file for npx.
 No option takes a secret: other users of the machine can read arguments.
 
 Exit status: 0 no problems, 1 findings, 2 wrong usage,

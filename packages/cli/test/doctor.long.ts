@@ -275,6 +275,7 @@ const setups: readonly BrokenSetup[] = [
     broken: async () =>
       issuerAt(await tlsServer(tokenServer(200, bearer), await certificate({ host: 'other.example.com' }))),
     mended: rightIssuer,
+    says: /for another host, \\"other\.example\.com\\" \(/,
   },
   {
     name: 'a server that offers at most TLS 1.1',
@@ -617,6 +618,7 @@ const setups: readonly BrokenSetup[] = [
     broken: async () =>
       issuerAt(await tlsServer(tokenServer(302, '', { location: 'https://login.example.com/' }))),
     mended: rightIssuer,
+    says: /redirected to https:\/\/login\.example\.com \(status 302\)/,
   },
   ...[
     ['throws', /provider failed \(VaultSealed\)/],
@@ -715,6 +717,28 @@ const setups: readonly BrokenSetup[] = [
     }),
     mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
     says: /axios reads ALL_PROXY itself/,
+  },
+  ...['127.0.0.1', 'localhost'].map((host): BrokenSetup => ({
+    name: `a proxy without a scheme at ${host} that is down, and that axios alone uses`,
+    row: 'a proxy that is down and that only axios uses',
+    id: 'proxy-failed',
+    broken: async () => ({
+      args: ['--module', clients],
+      env: { HTTPS_PROXY: `${host}:${await deadPort()}` },
+    }),
+    mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
+    says: new RegExp(`axios calls, proxy ${host}:.*names no scheme, so axios takes https:.*http://${host}:`),
+  })),
+  {
+    name: 'a proxy without a scheme, to which axios alone connects by TLS',
+    row: 'a proxy without a scheme (`host:port`), which axios takes for one with TLS',
+    id: 'proxy-failed',
+    broken: async () => ({
+      args: ['--module', clients],
+      env: { HTTPS_PROXY: (await tunnelProxy()).replace('http://', '') },
+    }),
+    mended: ({ env }) => ({ env: { HTTPS_PROXY: `http://${env?.['HTTPS_PROXY']}` } }),
+    says: /names no scheme/,
   },
   {
     name: 'no direct route, and an unused proxy that is down',
@@ -916,7 +940,7 @@ const setups: readonly BrokenSetup[] = [
       args: ['--url', `${good['API_URL']}records`],
     }),
     mended: () => ({ env: { API_URL: good['API_URL'] } }),
-    says: /outside the APIs on this origin: .*\/v2\//,
+    says: /outside the APIs on this origin: .*\/v2\/.*The path is \/records, and the API's `baseUrl` begins with \/v2\//,
   },
   {
     name: 'a quota used up by others',

@@ -96,8 +96,15 @@ function unrouted(url: string, all: readonly string[]): Finding {
   return finding('call-unrouted', 'error', url, {
     seen,
     why: 'Its calls are sent without a token.',
-    fix: 'Compare scheme, host, port and path with each `baseUrl`.',
+    fix: differenceFrom(new URL(url), near) ?? 'Compare scheme, host, port and path with each `baseUrl`.',
   })
+}
+
+/** Returns in what the path differs from those of the APIs on its origin; `undefined` without any. */
+function differenceFrom({ pathname }: URL, near: readonly string[]): string | undefined {
+  if (near.length === 0) return undefined
+  const paths = near.map((baseUrl) => new URL(baseUrl).pathname)
+  return `The path is ${pathname}, and ${near.length === 1 ? "the API's `baseUrl` begins" : 'each `baseUrl` begins'} with ${paths.join(' or ')}: correct the \`baseUrl\` or the URL.`
 }
 
 function unauthorized(

@@ -98,7 +98,7 @@ function privateAuthorities(servers: readonly Shown[]): Finding[] {
 }
 
 function refusedCertificate({ origin, roles, certificate, certificateFailure: code }: Shown): Finding {
-  const { subject, from, until } = certificate
+  const { subject, hosts = [], from, until } = certificate
   const why = `Every request to ${roles.join(', ')} fails before anything is sent.`
   const validity = `It is valid from ${dateOf(from)} to ${dateOf(until)} (${code}).`
   if (code === 'CERT_HAS_EXPIRED')
@@ -115,7 +115,7 @@ function refusedCertificate({ origin, roles, certificate, certificateFailure: co
     })
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return finding('certificate-host', 'error', origin, {
-      seen: `The certificate is for another host, "${subject}" (${code}).`,
+      seen: `The certificate is for ${hosts.length > 1 ? 'other hosts' : 'another host'}, ${hostsInWords(hosts, subject)} (${code}).`,
       why,
       fix: 'Correct the host name in the URL.',
     })
@@ -124,6 +124,12 @@ function refusedCertificate({ origin, roles, certificate, certificateFailure: co
     why,
     fix: "The server's operator has to correct it.",
   })
+}
+
+/** Returns the names that count: those of `subjectAltName`; without any, that of the subject. */
+function hostsInWords(hosts: readonly string[], subject: string): string {
+  const shown = (hosts.length > 0 ? hosts : [subject]).slice(0, 5).map((host) => `"${host}"`)
+  return `${shown.join(', ')}${hosts.length > 5 ? ` and ${hosts.length - 5} more` : ''}`
 }
 
 function expiring({ origin, certificate: { until } }: Shown, now: number): Finding[] {

@@ -21,8 +21,10 @@ export function lookedAt(facts: Facts): string[] {
   return [
     ...servers.map(serverLine),
     ...tokens.map(({ issuer, lifetime, duration }) => {
-      const what = lifetime === undefined ? 'none' : `lives for ${Math.round(lifetime / 1_000)} s`
-      return `token from ${issuer}: ${what}, received after ${Math.round(duration)} ms`
+      const after = `after ${Math.round(duration)} ms`
+      return lifetime === undefined
+        ? `token from ${issuer}: none ${after}`
+        : `token from ${issuer}: lives for ${Math.round(lifetime / 1_000)} s, received ${after}`
     }),
     ...tokens.flatMap(({ issuer, assertionFiles = [] }) =>
       assertionFiles.map(
@@ -38,7 +40,11 @@ export function lookedAt(facts: Facts): string[] {
           ],
     ),
     ...shared.map(sharedLine),
-    ...(call ? [`call ${call.url}: ${call.status ?? 'no response'}`] : []),
+    ...(call
+      ? [
+          `call ${call.url}: ${call.status ?? (call.api === undefined ? 'not made: outside every API' : 'no response')}`,
+        ]
+      : []),
     ...(call || configuration.apis.length === 0 ? [] : ["no call: --url with an API's URL makes one"]),
     ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),

@@ -7,7 +7,10 @@ import { connect as connectTls, type PeerCertificate, rootCertificates, type TLS
 import { environmentProxy, printable } from '@tokenlane/core/adapter'
 
 /** A proxy that the environment names. */
-export type EnvironmentProxy = NonNullable<ReturnType<typeof environmentProxy>>
+export type EnvironmentProxy = NonNullable<ReturnType<typeof environmentProxy>> & {
+  /** Set if the variable names no scheme: axios then connects to the proxy by TLS, and Node does not start with it. */
+  readonly hasNoScheme?: boolean
+}
 
 /** How far one way to a server got. */
 export interface Reach {
@@ -43,6 +46,8 @@ export interface ServerFacts extends Reach {
 
 export interface CertificateFacts {
   readonly subject: string
+  /** Hosts that it is for, by its `subjectAltName`: the only names that count if there are any. */
+  readonly hosts?: readonly string[]
   /** Name of the authority that signed it. */
   readonly authority: string
   readonly from: Date
@@ -77,12 +82,20 @@ export async function lookAtServer(
 
 /** Returns the proxy of the environment. axios reads ALL_PROXY, too, and Node does not. */
 function proxyFor(url: URL): EnvironmentProxy | undefined {
-  const { env, versions } = process
-  const known = environmentProxy(url)
-  const variable = ['all_proxy', 'ALL_PROXY'].find((name) => env[name])
-  if (known !== undefined || variable === undefined) return known
-  const proxy = environmentProxy(url, { env: { ...env, HTTPS_PROXY: env[variable] }, versions })
-  return proxy && { ...proxy, variable, used: false }
+  const { env, execArgv, versions } = process
+  const variable = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find((name) => env[name])
+  if (variable === undefined) return undefined
+  const hasNoScheme = !env[variable]?.includes('://')
+  const named = { ...env, https_proxy: proxyUrl(variable) }
+  const proxy = environmentProxy(url, { env: named, execArgv, versions })
+  const used = proxy?.used === true && !/^all/i.test(variable)
+  return proxy && { ...proxy, variable, used, ...(hasNoScheme && { hasNoScheme }) }
+}
+
+/** Returns the URL of a proxy. Without a scheme it has that of the server's URL, as for axios. */
+function proxyUrl(variable: string): string {
+  const text = process.env[variable] ?? ''
+  return text.includes('://') ? text : `https://${text}`
 }
 
 async function reach(url: URL, proxy: EnvironmentProxy | undefined, askDate: boolean): Promise<Reach> {
@@ -129,7 +142,7 @@ async function openSocket(url: URL, signal: AbortSignal): Promise<Socket> {
 
 /** Has the proxy of the environment open a tunnel to the server (RFC 9110 §9.3.6). */
 async function openTunnel(url: URL, { variable }: EnvironmentProxy, signal: AbortSignal): Promise<Socket> {
-  const proxy = new URL(process.env[variable] as string)
+  const proxy = new URL(proxyUrl(variable))
   const target = `${url.hostname}:${portOf(url)}`
   const client = [proxy.username, proxy.password].map(decodeURIComponent).join(':')
   const authorization = client !== ':' && `Basic ${Buffer.from(client).toString('base64')}`
@@ -175,6 +188,7 @@ function certificateOf(
     last = last.issuerCertificate
   return {
     subject: nameOf(certificate.subject),
+    hosts: hostsIn(certificate.subjectaltname),
     authority: nameOf(last.issuer),
     from: new Date(certificate.valid_from),
     until: new Date(certificate.valid_to),
@@ -191,6 +205,11 @@ function publicRoots(): ReadonlySet<string> {
 
 function nameOf(subject: PeerCertificate['subject'] | undefined): string {
   return printable(String(subject?.CN ?? subject?.O ?? 'without a name'), 80)
+}
+
+/** Returns the hosts and addresses in a text of Node such as `DNS:a.example.com, IP Address:127.0.0.1`. */
+function hostsIn(names = ''): string[] {
+  return Array.from(names.matchAll(/(?:DNS|IP Address):([^,\s"]+)/g), ([, host = '']) => printable(host, 80))
 }
 
 async function clockOf(url: URL, socket: Socket, signal: AbortSignal): Promise<Reach> {
