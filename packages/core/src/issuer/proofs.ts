@@ -10,8 +10,10 @@ import { canSendCertificate, certificateFetch } from '../tls/client-certificate.
 import { givenAssertion } from './given-assertion.ts'
 import { type AskedServer, type ClientProof, type ClientProofs, secretInForm } from './protocol.ts'
 
+// The ways below are functions: a bundler keeps an object with a spread in it even where nothing uses it.
+
 /** The secret in the `Authorization` header (RFC 6749 §2.3.1). */
-const secretInHeader: ClientProof = {
+const secretInHeader = (): ClientProof => ({
   ...secretInForm,
   method: 'client_secret_basic',
   prove(client): ClientAuth {
@@ -26,7 +28,7 @@ const secretInHeader: ClientProof = {
       ? "; the id or secret has characters that are sent form-encoded (RFC 6749 §2.3.1), which some servers do not decode: try `clientAuthentication: 'client_secret_post'`"
       : ''
   },
-}
+})
 
 /** Encodes what must be encoded (RFC 6749 appendix B). oauth4webapi encodes `-`, `_`, `.` and `*` too, as few servers expect. */
 function formEncoded(text: string): string {
@@ -34,7 +36,7 @@ function formEncoded(text: string): string {
 }
 
 /** A signed assertion (RFC 7523 §2.2), with a new `jti` each time. */
-const signedAssertion: ClientProof = {
+const signedAssertion = (): ClientProof => ({
   ...keyKind,
   isTimed: true,
   async prove(client, server, { issuer }) {
@@ -49,7 +51,7 @@ const signedAssertion: ClientProof = {
       },
     })
   },
-}
+})
 
 /** Whether an Ed25519 key signs by the name of RFC 8037, which servers know that do not know the one of RFC 9864. */
 function isEdDsa({ key, algorithm }: SigningKey, { metadata }: AskedServer): boolean {
@@ -80,5 +82,5 @@ function clientCertificate(ownFetch: boolean): ClientProof {
 
 /** Returns all ways in which a client can prove itself. A certificate comes before a key, since it has one, too. */
 export function oauthProofs(ownFetch: boolean): ClientProofs {
-  return [secretInForm, secretInHeader, clientCertificate(ownFetch), signedAssertion, givenAssertion]
+  return [secretInForm, secretInHeader(), clientCertificate(ownFetch), signedAssertion(), givenAssertion]
 }
