@@ -22,7 +22,7 @@ const alone = ['packages/undici', 'tools/tls-check']
 const ownProcesses = ['packages/cli/test/*.long.ts', 'tools/docs/test/run.long.ts']
 
 const common = {
-  setupFiles: ['./tools/testing/src/seed.ts', './tools/testing/src/left-behind.ts'],
+  setupFiles: ['./tools/testing/src/seed.ts'],
   exclude: ['**/node_modules/**', '**/dist/**', ...leftOut().flatMap(({ tests }) => tests)],
   // for what hangs; a busy machine may take its time
   testTimeout: 120_000,
@@ -37,6 +37,7 @@ const projects: TestProjectConfiguration[] = [
       name: 'together',
       // the files leave nothing behind that another would see, and loading a manager takes longer than most of them
       isolate: false,
+      setupFiles: [...common.setupFiles, './tools/testing/src/left-behind.ts'],
       include: [`{packages,tools,site}/**/*.${suffix}.ts`],
       exclude: [...common.exclude, ...alone.map((folder) => `${folder}/**`), ...ownProcesses],
     },
