@@ -124,7 +124,8 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Paused, share of the time',
-        description: 'Any: the API refused calls for its rate limit, or reported zero remaining.',
+        description:
+          'Any: the API refused calls because of its rate limit, or reported that no calls remain.',
         unit: 'percentunit',
         queries: [
           [

@@ -134,7 +134,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     unit: 's',
     attributes: ['tokenlane.api'],
     description:
-      'How long an API was paused after it refused a call that exceeded its rate limit or reported zero remaining.',
+      'How long an API was paused after it refused a call because of its rate limit, or reported that no calls remain.',
     lookAtIt:
       'Any pause: the configured policy exceeds what the API allows, or another process or application uses the quota.',
     buckets: waitSeconds,

@@ -50,7 +50,7 @@ export function signersOf({ assertionFiles = [] }: TokenFacts): string {
   return assertionFiles
     .map(
       ({ path, issuer, subject }) =>
-        `${path} was issued by ${issuer || 'nobody (no `iss`)'} for ${subject || 'nobody (no `sub`)'}.`,
+        `The assertion in ${path} was issued by ${issuer || 'nobody (no `iss`)'} for ${subject || 'nobody (no `sub`)'}.`,
     )
     .join(' ')
 }

@@ -9,7 +9,7 @@ import type {
 interface CommonSettings {
   /**
    * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the current token
-   * meanwhile. Capped at half of the lifetime, so that short tokens are not renewed on every call.
+   * meanwhile. Capped at half of the lifetime, so that short-lived tokens are not renewed on every call.
    *
    * @defaultValue a random time between a twentieth and a tenth of the lifetime
    */

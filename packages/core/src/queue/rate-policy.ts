@@ -25,8 +25,8 @@ export interface RateLimit {
 /**
  * How to determine the latest time at which a request can have reached the API. Its unit is freed one window later.
  *
- * `strict` assumes what `unansweredGrace` says, and never more. `learned` starts that way, assumes less after each
- * window without a refusal, and keeps a distance from the point where the API refused a call.
+ * `strict` assumes what `unansweredGrace` says, and nothing else. `learned` starts that way, assumes less after each
+ * window without a refusal, and after a refusal stays a tenth above the value that failed.
  */
 export type Accounting = 'strict' | 'learned'
 
@@ -54,7 +54,8 @@ export interface RatePolicy {
   /**
    * How much longer one request can take to reach the API than another, at most, in milliseconds, 0 or more. A request
    * without a response counts as arrived this long after it was sent; four times as long if it is the first on a
-   * connection, which has to wait for the connection set-up. With 60_000, practically only responses count.
+   * connection, which has to wait for the connection set-up. With 60_000, practically only its response shows
+   * that a request has arrived.
    *
    * @defaultValue 250
    */

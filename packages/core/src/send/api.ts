@@ -39,7 +39,7 @@ export interface Exchange<T> extends Report {
   readonly follow?: ((pass: Pass) => Promise<T>) | undefined
 }
 
-/** How one call wants to be treated. */
+/** How one call is to be treated. */
 export interface AdmitOptions {
   /** Name of the HTTP client, such as `fetch`. For observers only. */
   readonly client?: string | undefined
@@ -164,7 +164,7 @@ export interface ApiStatus {
    * when calls last waited, and the `option` of the rate policy that gives more.
    */
   readonly slowed?: { readonly share: number; readonly option: string }
-  /** ISO 8601, while the API is paused because it refused a call that exceeded its rate limit, or reported zero remaining. */
+  /** ISO 8601, while the API is paused: it refused a call because of its rate limit, or reported that no calls remain. */
   readonly pausedUntil?: string
   /**
    * ISO 8601, while calls are queued: the earliest time at which the last of them goes out, estimated from the limits and
