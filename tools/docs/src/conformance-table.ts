@@ -2,7 +2,7 @@ import type { ConformanceCell } from '@tokenlane/conformance'
 
 const introduction = `# Conformance
 
-Every adapter runs the same scenarios, with the real client and core, and the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs them and writes these tables. ✓ means that the scenario passes. A footnote says what the client cannot do and what is tested instead: nothing is skipped.
+Every adapter runs the same scenarios, with the real client and core, and the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs them and writes these tables. In them, "fetch" is the function that \`createFetch\` returns, and "global fetch" is Node's own \`fetch\` after \`installTokens\` from \`@tokenlane/undici\`. ✓ means that the scenario passes. A footnote says what the client cannot do and what is tested instead: nothing is skipped.
 
 After each scenario, no call holds or waits for a slot, the manager closes, no listener is left on a signal, and no response or error reveals a token or a secret.
 `

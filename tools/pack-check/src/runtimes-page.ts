@@ -13,8 +13,9 @@ export function runtimesPage(rows: readonly KeptRow[]): string {
 What the packed packages do on each runtime, installed with npm outside the workspace. _Entries_: every entry point of every
 package is imported (ESM) and required (CommonJS). _Calls_: each client calls both of a sandbox's APIs over TLS, with a
 body, with revoked tokens, through a rate policy, with an abort, and calls a URL that gets no token; the sandbox runs on
-Node. The _conformance suite_ column counts the [scenarios](conformance.md) that pass, for all clients together, and names
-the clients for which some fail. For this column, the sandbox runs on the tested runtime, except for the last two: a Worker and an edge
+Node. The _conformance suite_ column counts the [scenarios](conformance.md) that pass, for all clients together (on Node,
+undici counts seven times: three methods each of undici 7 and 8, and the global \`fetch\`), and names the clients for which
+some fail. For this column, the sandbox runs on the tested runtime, except for the last two: a Worker and an edge
 route cannot start servers, so they play the scenarios against servers in Node, and cannot see which listeners are left on a
 signal. undici is tested on Node only: the \`fetch\` of Bun and Deno does not use it.
 

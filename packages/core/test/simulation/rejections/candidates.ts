@@ -12,15 +12,15 @@ export interface Candidate {
 
 export const candidates: readonly Candidate[] = [
   {
-    name: '8 to 12 s, then a minute, after renewals that did not help',
+    name: 'a renewal that did not help is followed by the next after 8 to 12 s, then a minute (the rule: 2 to 3 s, then twice that)',
     changes: { '2 * longer *': '8 * longer *', '>= 4 * second': '> 12 * second' },
   },
   {
-    name: 'no random delay',
+    name: 'no delay between renewals is random',
     changes: { 'Math.random() / 2': '0' },
   },
   {
-    name: 'every delay random',
+    name: 'every delay between renewals is random',
     changes: {
       'this.#api.token.rejectedAt + this.#renewalDistance': `this.#api.token.rejectedAt + this.#renewalDistance +
         (this.#renewalDistance === second ? this.#api.token.rejectedAt % 500 || 0 : 0)`,

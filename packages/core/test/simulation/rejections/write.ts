@@ -79,11 +79,12 @@ After a 401, the first of these that applies decides:
 
 1. The token has been replaced: the call is resent with the new one.
 2. A renewal is due: the token is renewed, and the call is resent.
-3. The API has accepted this token, or refused it for a second: the first refused call is resent at once.
-4. A renewal falls due, or a new token turns a second old, within a second: the call waits, and is resent.
+3. The API has accepted this token before: the first call that it then refuses is resent at once.
+4. Within the next second, a renewal falls due, or a token that the API has never accepted has been refused for a second:
+   the call waits until then, and is resent.
 5. Otherwise the caller gets the 401.
 
-The details are above the code, in [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s are about the token at all is decided in
+The details are in the comment of the class in [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s are about the token at all is decided in
 [\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts).
 
 Three limits hold whatever mix of responses an API sends:
