@@ -23,13 +23,14 @@ export class Tracing<Message extends object> {
   get isObserved(): boolean {
     if (this.#channels === undefined) return false
     const { start, end, asyncStart, asyncEnd, error } = this.#channels
-    return [start, end, asyncStart, asyncEnd, error].some((channel) => channel.hasSubscribers)
+    const isStarted = start.hasSubscribers || end.hasSubscribers
+    return isStarted || asyncStart.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers
   }
 
   /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */
   begin<T>(message: Message, work: () => T): T {
     const channels = this.#channels
-    if (channels === undefined) return work()
+    if (channels === undefined || !this.isObserved) return work()
     return channels.start.runStores(message, () => {
       try {
         return work()

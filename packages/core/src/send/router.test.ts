@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Router } from './router.ts'
 
@@ -154,3 +155,37 @@ function routerOf<T extends { readonly baseUrl: string }>(
   for (const url of tokenEndpoints) made.exclude(url)
   return made
 }
+
+test('text belongs to the API that its parsed URL belongs to, whatever it is made of', () => {
+  const parts = fc.constantFrom(
+    ...[
+      '/',
+      '//',
+      '/v2/orders',
+      '/api',
+      '/.',
+      '/..',
+      '..',
+      '.',
+      '%2e',
+      '/%61pi',
+      '\\',
+      '?',
+      '#',
+      '@',
+      ':443',
+    ],
+    ...[' ', '\t', '\n', '/a', '/é', ';', '/.hidden', '/a.b', '~', '_', '-'],
+  )
+  const origins = fc.constantFrom('https://api.example.com', 'HTTPS://weblink.example.com', 'http://a', 'x')
+  const texts = fc
+    .tuple(origins, fc.array(parts, { maxLength: 8 }))
+    .map(([origin, path]) => origin + path.join(''))
+  fc.assert(
+    fc.property(texts, (text) => {
+      const url = URL.parse(text)
+      expect(router.match(text)).toBe(url === null ? undefined : router.match(url))
+    }),
+    { numRuns: 2_000 },
+  )
+})
