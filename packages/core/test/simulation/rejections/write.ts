@@ -80,7 +80,7 @@ After a 401, the first of these that applies decides:
 1. The token has been replaced: the call is resent with the new one.
 2. A renewal is due: the token is renewed, and the call is resent.
 3. The API has accepted this token before: the first call that it then refuses is resent at once.
-4. Within the next second, a renewal falls due, or a token that the API has never accepted has been refused for a second:
+4. Within the next second, a renewal will be due, or a token that the API has never accepted will have been refused for a second:
    the call waits until then, and is resent.
 5. Otherwise the caller gets the 401.
 
@@ -112,7 +112,7 @@ A test checks the aims, with one seed: [\`scenes.test.ts\`](../packages/core/tes
 
 ## Other rules
 
-Each column is the rule with one change to its code, run by the same command: lost calls, and token requests. The changes
+Each column is the rule with one change to its code, simulated in the same way: lost calls, and token requests. The changes
 are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). A scene has a row only if one of
 them changes its lost calls by more than 1 point, its requests by more than 2, or the average time (not shown) by more than
 20 ms.
