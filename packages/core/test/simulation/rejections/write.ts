@@ -80,8 +80,8 @@ After a 401, the first of these that applies decides:
 1. The token has been replaced: the call is resent with the new one.
 2. A renewal is due: the token is renewed, and the call is resent.
 3. The API has accepted this token before: the first call that it then refuses is resent at once.
-4. Within the next second, a renewal will be due, or a token that the API has never accepted will have been refused for a second:
-   the call waits until then, and is resent.
+4. A renewal is due within the next second, or the API has never accepted this token and first refused it less than a second
+   ago: the call waits until the renewal is due or that second is over, and is resent.
 5. Otherwise the caller gets the 401.
 
 The details are in the comment of the class in [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s are about the token at all is decided in
