@@ -11,7 +11,7 @@ export class Connections {
   busy = 0
   /** Requests whose exchange has not ended: the connections that are not free. */
   #taken = 0
-  /** The most busy connections in each slot of time, the last one first: so many are open. */
+  /** The most busy connections in each slot of time, the last one first, which is the number that is open. */
   #mostBusy: number[] = []
   #slot = 0
 

@@ -40,7 +40,7 @@ export class SlidingWindows {
     return Math.min(1, Math.max(0, ...this.#windows.map((window) => this.#inUse(window, now) / window.quota)))
   }
 
-  /** Returns the milliseconds until so many units are free. */
+  /** Returns the milliseconds until this number of units is free. */
   wait(now: number, units: number): number {
     const waits = this.#windows.map((window) => {
       const missing = Math.min(units, window.quota) - (window.quota - this.#inUse(window, now))
