@@ -29,13 +29,13 @@ export class Tracing<Message extends object> {
 
   /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */
   begin<T>(message: Message, work: () => T): T {
-    const channels = this.#channels
-    if (channels === undefined || !this.isObserved) return work()
-    return channels.start.runStores(message, () => {
+    if (this.#channels === undefined) return work()
+    const { start, end } = this.#channels
+    return start.runStores(message, () => {
       try {
         return work()
       } finally {
-        channels.end.publish(message)
+        end.publish(message)
       }
     })
   }

@@ -7,14 +7,18 @@ import { isRedirect, networkError, nextHop, type Hop } from './redirects.ts'
 type FetchArguments = [input: Request | string, init: RequestInit]
 type Body = Exclude<RequestInit['body'], undefined>
 
+/** A request, and how it is sent. */
+interface SentHop extends Hop {
+  /** Returns the next request to this URL, with this token. It leaves redirects to `sendWithinApi`. */
+  next(authorization: string): FetchArguments
+}
+
 /** A call of the Fetch standard, which can make its requests more than once. */
-export interface OutgoingCall extends Hop, Omit<AdmitOptions, 'method' | 'replayable'> {
+export interface OutgoingCall extends SentHop, Omit<AdmitOptions, 'method' | 'replayable'> {
   /** Whether redirects are to be followed, and not left to the caller. */
   readonly followsRedirects: boolean
   /** A pass for the first request, for a client that waits in one place and sends in another. */
   readonly pass?: Pass | undefined
-  /** Returns the next request to the call's URL, with this token. It leaves redirects to `sendWithinApi`. */
-  next(authorization: string): FetchArguments
   /** Returns the body for the request of a redirect. */
   body(): Body | Promise<Body>
   /** Frees what was kept for resending, once the caller's response has arrived. */
@@ -46,9 +50,9 @@ export async function sendWithinApi(
   let redirects = 0
 
   /** Sends one request of the call, and those that it is redirected to. */
-  function send(hop: Hop, request: OutgoingCall['next'], pass: Pass | undefined): Promise<Response> {
+  function send(hop: SentHop, pass: Pass | undefined): Promise<Response> {
     const attempt = async (authorization: string): Promise<Exchange<Response>> => {
-      const response = await fetch(...request(authorization))
+      const response = await fetch(...hop.next(authorization))
       const isFollowed = call.followsRedirects && isRedirect(response)
       return exchangeOf(response, isFollowed ? (sent) => follow(hop, response, sent) : undefined)
     }
@@ -63,16 +67,16 @@ export async function sendWithinApi(
     const { url, method, headers } = hop
     const init = { ...hop.init, method, headers, body: hop.hasBody ? await call.body() : null }
     if (route(url) !== api) return afterLeaving(await fetch(url.href, init), call, hop)
-    const next: OutgoingCall['next'] = (authorization) => [
+    const next: SentHop['next'] = (authorization) => [
       url.href,
       { ...init, headers: withToken(headers, authorization), redirect: 'manual' },
     ]
-    const response = await send(hop, next, await sent.follow(asked(call, hop)))
+    const response = await send({ ...hop, next }, await sent.follow(asked(call, hop)))
     return redefine(response, { redirected: true })
   }
 
   try {
-    const response = await send(call, (authorization) => call.next(authorization), call.pass)
+    const response = await send(call, call.pass)
     call.ended?.()
     return response
   } catch (reason) {

@@ -2,9 +2,10 @@ import { isTokenlaneError } from '../errors.ts'
 import { type CallWaits, defined, type Emit, type ResendReason } from '../events.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import { Tracing } from '../tracing.ts'
-import type { Api } from './api.ts'
+import type { Refusing } from './rejections.ts'
 
-const tracing = new Tracing<CallRecord>('tokenlane:call')
+/** Where calls are published that somebody observes. */
+export const tracing: Tracing<CallRecord> = new Tracing('tokenlane:call')
 
 /** Of foreign errors only identifier-like names and codes are reported, never messages. */
 const word = /^[A-Za-z][\w-]{0,63}$/
@@ -29,7 +30,7 @@ export class CallRecord {
   sends = 0
   /** Milliseconds that the token still had when the last attempt was sent. */
   declare remainingLifetime?: number
-  readonly resends: ResendReason[] = []
+  readonly resends: readonly ResendReason[]
   readonly waited: { -readonly [Cause in keyof CallWaits]: number } = {
     token: 0,
     slot: 0,
@@ -42,17 +43,18 @@ export class CallRecord {
   readonly #startedAt = performance.now()
   #isFinished = false
 
-  constructor({ baseUrl, issuer }: Pick<Api, 'baseUrl' | 'issuer'>, client: string | undefined, emit: Emit) {
+  /** @param resends gets longer while the call goes on. */
+  constructor(
+    { baseUrl, issuer, emit }: Pick<Refusing, 'baseUrl' | 'issuer' | 'emit'>,
+    client: string | undefined,
+    resends: readonly ResendReason[],
+  ) {
     this.manager = emit?.manager
     this.api = baseUrl
     this.issuer = issuer
     this.client = client
+    this.resends = resends
     this.#emit = emit
-  }
-
-  /** Runs the synchronous part of the call. */
-  begin<T>(work: () => T): T {
-    return tracing.begin(this, work)
   }
 
   /** Notes that an attempt goes out with this token. */

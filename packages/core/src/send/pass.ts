@@ -4,7 +4,7 @@ import type { ApiQueue } from '../queue/api-queue.ts'
 import type { RunningCall } from '../queue/queued-calls.ts'
 import { AccessToken } from '../token/access-token.ts'
 import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
-import { CallRecord } from './call-record.ts'
+import { CallRecord, tracing } from './call-record.ts'
 import type { CallsUnderWay } from './calls-under-way.ts'
 import type { Refusing, Rejections } from './rejections.ts'
 
@@ -28,15 +28,21 @@ export interface CallContext extends Refusing {
 /** One call, through all of its attempts. */
 export interface Call {
   readonly options: AdmitOptions
-  readonly record: CallRecord
+  /** Why it was sent again. */
+  readonly resends: ResendReason[]
+  /** `undefined` where nobody observes calls. */
+  readonly record: CallRecord | undefined
   /** How long it may still wait for a renewal that a 401 asks for, in milliseconds. */
   patience: number
 }
 
 /** Begins a call, and runs the synchronous part of its work. */
 export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
-  const record = new CallRecord(api, options.client, api.emit)
-  return record.begin(() => work({ options, record, patience: api.token.maxWait }))
+  const resends: ResendReason[] = []
+  const isObserved = api.emit?.isObserved === true || tracing.isObserved
+  const record = isObserved ? new CallRecord(api, options.client, resends) : undefined
+  const call: Call = { options, resends, record, patience: api.token.maxWait }
+  return record === undefined ? work(call) : tracing.begin(record, () => work(call))
 }
 
 /**
@@ -50,7 +56,7 @@ export function admitCall(api: CallContext, call: Call, sentBefore = false): Pas
   api.callsUnderWay.entered()
   const refuse = (error: unknown): Promise<never> => {
     api.callsUnderWay.left()
-    call.record.finish(error)
+    call.record?.finish(error)
     return Promise.reject(error)
   }
   try {
@@ -75,10 +81,15 @@ function enter(
   const signal = options.signal ?? undefined
   signal?.throwIfAborted()
   if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl)
-  if (queue === undefined) return token.live() ?? record.timeToken(token.wait(signal))
+  if (queue === undefined) {
+    const live = token.live()
+    if (live !== undefined) return live
+    const waiting = token.wait(signal)
+    return record?.timeToken(waiting) ?? waiting
+  }
   const waited = queue.timeWaits()
   const entered = queue.enter({ signal, priority, sentBefore })
-  return entered instanceof Promise ? entered.finally(() => record.addWaits(waited())) : entered
+  return entered instanceof Promise ? entered.finally(() => record?.addWaits(waited())) : entered
 }
 
 /** The right to send one attempt of a call. */
@@ -109,13 +120,14 @@ class AttemptPass implements Pass {
 
   sent(): void {
     this.#isSent = true
-    this.#call.record.sent(this.#token)
+    this.#call.record?.sent(this.#token)
   }
 
   report(report: Report): Verdict {
     const { queue } = this.#api
     if (!this.#isSent) this.sent()
-    this.#call.record.status = report.status
+    const { record } = this.#call
+    if (record !== undefined) record.status = report.status
     const judge = (isLimited: boolean): Verdict => {
       const verdict = this.#judge(report, isLimited)
       // the next hop of a redirect takes a slot of its own, and the client may run hooks before
@@ -142,7 +154,7 @@ class AttemptPass implements Pass {
   release(failure?: unknown): void {
     if (this.#isOver) return
     this.#leave()
-    this.#call.record.finish(failure)
+    this.#call.record?.finish(failure)
   }
 
   #judge(report: Report, isLimited: boolean): Verdict {
@@ -184,23 +196,23 @@ class AttemptPass implements Pass {
     // after a longer pause, the response would come too late for the caller
     const isTooLate = this.#api.queue?.isPausedTooLong === true
     if (!this.#mayResend || isTooLate || this.#resends(reason) >= most) return 'final'
-    this.#call.record.resends.push(reason)
+    this.#call.resends.push(reason)
     return 'again'
   }
 
   /** Returns how often the call was sent again for the same kind of refusal: for the rate limit, or with a 401. */
   #resends(reason: ResendReason): number {
     const isLimited = reason === 'limited'
-    return this.#call.record.resends.filter((before) => (before === 'limited') === isLimited).length
+    return this.#call.resends.filter((before) => (before === 'limited') === isLimited).length
   }
 
   async #waitForRenewal(): Promise<void> {
-    const { options, record } = this.#call
+    const { options, resends, record } = this.#call
     this.#call.patience -= this.#wait
     try {
       const waiting = this.#api.rejections.wait(this.#wait, this.#token, options.signal ?? undefined)
-      await record.timeToken(waiting)
-      record.resends.splice(-1, 1, this.#reason)
+      await (record?.timeToken(waiting) ?? waiting)
+      resends.splice(-1, 1, this.#reason)
     } catch (reason) {
       // the client has nothing left to release: the next pass was to take the place of this one
       this.release(reason)

@@ -43,20 +43,16 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
     if (plainPath.test(target))
       for (const api of this.#apis)
         if (isBelow(api.baseUrl, target))
-          return this.#isTokenEndpoint(target.slice(0, plainPath.lastIndex)) ? undefined : api
+          return this.#tokenEndpoints.has(target.slice(0, plainPath.lastIndex)) ? undefined : api
     const url = URL.parse(target)
     return url === null ? undefined : this.#matchParsed(url)
   }
 
   #matchParsed({ href, origin, pathname }: URL): T | undefined {
-    if (this.#isTokenEndpoint(origin + pathname)) return undefined
+    if (this.#tokenEndpoints.has(origin + pathname)) return undefined
     const api = this.#apis.find(({ baseUrl }) => isBelow(baseUrl, href))
     if (api === undefined && this.#emit?.isObserved === true) this.#report(href, origin, pathname)
     return api
-  }
-
-  #isTokenEndpoint(place: string): boolean {
-    return this.#tokenEndpoints.size > 0 && this.#tokenEndpoints.has(place)
   }
 
   #report(href: string, origin: string, pathname: string): void {

@@ -3,6 +3,7 @@ import { builtinModule } from '../runtime/builtin-module.ts'
 
 /** The lowest TLS version that secrets and tokens travel over. */
 const lowest = 'TLSv1.2'
+const old = new Set<unknown>(['TLSv1', 'TLSv1.1'])
 
 /** Node's module; `undefined` where the runtime has none. */
 const tls = builtinModule('node:tls') as typeof import('node:tls') | undefined
@@ -31,7 +32,7 @@ export function mustKeepFloor(url: string, given: Readonly<Record<string, unknow
  */
 export function faultOfProcess(): string | undefined {
   const version = tls?.DEFAULT_MIN_VERSION
-  if (!isOld(version)) return undefined
+  if (!old.has(version)) return undefined
   return (
     `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'); allowed: '${lowest}' or ` +
     'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1` (see also NODE_OPTIONS), and set ' +
@@ -52,14 +53,10 @@ export function agentSettings(agent: unknown, option: string): Readonly<Record<s
 /** Returns the setting of `tls.connect` that allows TLS 1.0 or 1.1, as text for the message. */
 function weakness(settings: object): string | undefined {
   const { minVersion, maxVersion, secureProtocol } = settings as Readonly<Record<string, unknown>>
-  if (isOld(minVersion)) return `\`minVersion: '${minVersion}'\``
-  if (isOld(maxVersion)) return `\`maxVersion: '${maxVersion}'\``
+  if (old.has(minVersion)) return `\`minVersion: '${minVersion}'\``
+  if (old.has(maxVersion)) return `\`maxVersion: '${maxVersion}'\``
   // TLS_method is any version, TLSv1_method and TLSv1_1_method are that one
   return typeof secureProtocol === 'string' && /^TLS(?!v1_2)\w{1,32}$/.test(secureProtocol)
     ? `\`secureProtocol: '${secureProtocol}'\``
     : undefined
-}
-
-function isOld(version: unknown): version is string {
-  return version === 'TLSv1' || version === 'TLSv1.1'
 }

@@ -13,7 +13,7 @@ const longestFloor = 10_000
 export class HeldToken {
   readonly #issuer: string
   readonly #margin: number | undefined
-  #grant: Grant | undefined
+  grant: Grant | undefined
   /** `undefined` before the first one, and after a 401 dropped it. */
   token: AccessToken | undefined
   /** When its renewal begins in the background. */
@@ -31,7 +31,7 @@ export class HeldToken {
 
   /** How much time is left; 0 or less without a token that can be sent. */
   get left(): number {
-    return this.#grant?.expiry.remaining() ?? 0
+    return this.grant?.expiry.remaining() ?? 0
   }
 
   /** Returns the token if it can still be sent, even if calls should rather wait for a renewal. */
@@ -52,7 +52,7 @@ export class HeldToken {
   /** Gives calls this token from now on. */
   use(grant: Grant): AccessToken {
     this.token = new AccessToken(grant.token, this.#issuer, grant.expiry.date)
-    this.#grant = grant
+    this.grant = grant
     this.renewBefore = this.#renewBeforeOf(grant)
     this.floor = floorOf(grant)
     return this.token
@@ -67,9 +67,9 @@ export class HeldToken {
   /** Drops the token after a 401, if it is still this one. */
   drop(token: AccessToken): void {
     if (this.token !== token) return
-    this.#grant?.drop?.()
+    this.grant?.drop?.()
     this.token = undefined
-    this.#grant = undefined
+    this.grant = undefined
     this.rejectedAt = performance.now()
   }
 

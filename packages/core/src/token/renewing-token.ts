@@ -35,7 +35,8 @@ export class RenewingToken {
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
   live(): AccessToken | undefined {
-    const { token, left, renewBefore, floor } = this.#held
+    const { token, grant, renewBefore, floor } = this.#held
+    const left = grant?.expiry.remaining() ?? 0
     if (left <= floor) return undefined
     if (left <= renewBefore) this.#renewInBackground()
     return token
