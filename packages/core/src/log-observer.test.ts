@@ -22,7 +22,7 @@ const failed = {
 const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   [
     'debug',
-    'https://api.example.com/: call finished after 80 ms with status 401, sent 2 times (rejected): the API also refuses new tokens from general; is general the right issuer?',
+    'https://api.example.com/: call finished after 80 ms with status 401, sent 2 times (rejected)',
     { ...call, status: 401, sends: 2, resends: ['rejected'] },
   ],
   [

@@ -131,19 +131,12 @@ function untilNextTry({ retryIn, tokenStillValid, failFast }: EventOf<'renewal.f
   return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile}`
 }
 
-function finished(event: EventOf<'call.finished'>): string {
-  const { api, issuer, client, status, code, sends, resends, duration } = event
+function finished({ api, client, status, code, sends, resends, duration }: EventOf<'call.finished'>): string {
   const call = client === undefined ? 'call' : `${client} call`
-  const outcome =
-    status === undefined
-      ? `failed after ${ms(duration)} (${code})`
-      : `finished after ${ms(duration)} with status ${status}`
+  const outcome = status === undefined ? 'failed' : 'finished'
+  const how = status === undefined ? ` (${code})` : ` with status ${status}`
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
-  const guess =
-    status === 401 && resends.includes('rejected')
-      ? `: the API also refuses new tokens from ${issuer}; is ${issuer} the right issuer?`
-      : ''
-  return `${api}: ${call} ${outcome}${times}${guess}`
+  return `${api}: ${call} ${outcome} after ${ms(duration)}${how}${times}`
 }
 
 function limits(all: readonly NamedLimit[]): string {
