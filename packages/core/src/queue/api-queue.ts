@@ -17,8 +17,14 @@ export interface QueueOptions extends LimitsOptions {
 
 /** The queue in a snapshot. */
 export interface QueueStatus extends LimitsStatus {
+  /** Queued calls. */
   readonly queued: number
+  /** Calls under way. */
   readonly running: number
+  /**
+   * ISO 8601, while calls are queued: the earliest time at which the last of them goes out, estimated from the limits and
+   * from how long calls have held their slots. Response times, later calls and pauses that the API asks for add to it.
+   */
   readonly emptyAt?: string
 }
 

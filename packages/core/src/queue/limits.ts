@@ -1,4 +1,4 @@
-import { defined, type Emit } from '../events.ts'
+import { defined, type Emit, type NamedLimit } from '../events.ts'
 import { mustBeObject, refuse, shape } from '../options/check.ts'
 import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
@@ -26,14 +26,23 @@ export interface Unit extends SentCall {
 
 /** The limits in a snapshot. */
 export interface LimitsStatus {
+  /**
+   * Used share of the fullest limit, 0 to 1, if the limiter knows it: as used by this process, or with a shared limiter
+   * by all processes, as last reported.
+   */
   readonly quotaUsed?: number
+  /** How many calls the limits allow now, if the limiter knows. Lower if the API itself reports less. */
   readonly quotaLeft?: number
-  /** Within how many milliseconds after its send a call counts as arrived: as learned. */
+  /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
-  /** About what the API takes, where it refuses what the policy allows. */
-  readonly allows?: readonly RateLimit[]
-  /** What slow responses leave of the quota, where that is little. */
+  /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
+  readonly allows?: readonly NamedLimit[]
+  /**
+   * If slow responses and a strict policy leave waiting calls less than 0.7 of the quota: the `share` that they got
+   * when calls last waited, and the `option` of the rate policy that gives more.
+   */
   readonly slowed?: Slowed
+  /** ISO 8601, while the API is paused: it refused a call because of its rate limit, or reported that no calls remain. */
   readonly pausedUntil?: string
 }
 

@@ -3,8 +3,18 @@ import { delayOf, parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
 
 /** Status and headers of a response. */
 export interface ResponseHead {
+  /** HTTP status code. */
   readonly status: number
+  /**
+   * The `Retry-After` header.
+   *
+   * @defaultValue what `header` returns for it
+   */
   readonly retryAfter?: string | null | undefined
+  /**
+   * Returns the value of any response header by its lower-case name, several values joined by a comma. Called while
+   * `report` runs, to read what the API says about its token and its rate limit; an adapter without access to headers omits it.
+   */
   readonly header?: ((name: string) => string | null | undefined) | undefined
 }
 

@@ -1,26 +1,15 @@
-import type { NamedLimit } from '../events.ts'
+import type { QueueStatus } from '../queue/api-queue.ts'
+import type { CallOptions } from '../queue/call-options.ts'
+import type { ResponseHead } from '../queue/rate-limit-headers.ts'
 
 /** Status and headers of one response, as an adapter reports them. */
-export interface Report {
-  /** HTTP status code. */
-  readonly status: number
-  /**
-   * The `Retry-After` header.
-   *
-   * @defaultValue what `header` returns for it
-   */
-  readonly retryAfter?: string | null | undefined
+export interface Report extends ResponseHead {
   /**
    * The `WWW-Authenticate` header. It distinguishes a refused token from other reasons for a 401.
    *
    * @defaultValue what `header` returns for it
    */
   readonly wwwAuthenticate?: string | null | undefined
-  /**
-   * Returns the value of any response header by its lower-case name, several values joined by a comma. Called while
-   * `report` runs, to read what the API says about its token and its rate limit; an adapter without access to headers omits it.
-   */
-  readonly header?: ((name: string) => string | null | undefined) | undefined
 }
 
 /** One HTTP exchange, made by an adapter. */
@@ -40,7 +29,7 @@ export interface Exchange<T> extends Report {
 }
 
 /** How one call is to be treated. */
-export interface AdmitOptions {
+export interface AdmitOptions extends CallOptions {
   /** Name of the HTTP client, such as `fetch`. For observers only. */
   readonly client?: string | undefined
   /** HTTP method, compared with the API's list of methods that may be sent again. */
@@ -48,24 +37,11 @@ export interface AdmitOptions {
   /** Ends all of the call's waits. The client itself aborts the request. */
   readonly signal?: AbortSignal | null | undefined
   /**
-   * Calls with a higher priority go first if the API has a rate policy; a whole number.
-   *
-   * @defaultValue 0
-   */
-  readonly priority?: number | undefined
-  /**
    * Whether the same request can be sent again; `false` for a body that can only be read once.
    *
    * @defaultValue true
    */
   readonly replayable?: boolean | undefined
-  /**
-   * Whether the call may be sent again after a 401 (at most twice) or after a refusal for the rate limit. With `false`
-   * that response is final; the token is still renewed and the API still pauses.
-   *
-   * @defaultValue what the API's own `resend` says for the method
-   */
-  readonly resend?: boolean | undefined
 }
 
 /** How `send` treats a call. */
@@ -140,35 +116,8 @@ export interface Api {
   admit(call?: AdmitOptions): Pass | Promise<Pass>
 }
 
-/** One API in a snapshot of the manager. */
-export interface ApiStatus {
+/** One API in a snapshot of the manager. What is about its queue and limits is there if it has a rate policy. */
+export interface ApiStatus extends Partial<QueueStatus> {
   readonly baseUrl: string
   readonly issuer: string
-  /** Queued calls, if the API has a rate policy. */
-  readonly queued?: number
-  /** Calls under way, if the API has a rate policy. */
-  readonly running?: number
-  /**
-   * Used share of the fullest limit, 0 to 1, if the limiter knows it: as used by this process, or with a shared limiter
-   * by all processes, as last reported.
-   */
-  readonly quotaUsed?: number
-  /** How many calls the limits allow now, if the limiter knows. Lower if the API itself reports less. */
-  readonly quotaLeft?: number
-  /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
-  readonly arrivesWithin?: number
-  /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
-  readonly allows?: readonly NamedLimit[]
-  /**
-   * If slow responses and a strict policy leave waiting calls less than 0.7 of the quota: the `share` that they got
-   * when calls last waited, and the `option` of the rate policy that gives more.
-   */
-  readonly slowed?: { readonly share: number; readonly option: string }
-  /** ISO 8601, while the API is paused: it refused a call because of its rate limit, or reported that no calls remain. */
-  readonly pausedUntil?: string
-  /**
-   * ISO 8601, while calls are queued: the earliest time at which the last of them goes out, estimated from the limits and
-   * from how long calls have held their slots. Response times, later calls and pauses that the API asks for add to it.
-   */
-  readonly emptyAt?: string
 }

@@ -3,7 +3,7 @@ import { builtinModule } from '../runtime/builtin-module.ts'
 
 /** The lowest TLS version that secrets and tokens travel over. */
 const lowest = 'TLSv1.2'
-const old = new Set<unknown>(['TLSv1', 'TLSv1.1'])
+const old = new Set<string | undefined>(['TLSv1', 'TLSv1.1'])
 
 /** Node's module; `undefined` where the runtime has none. */
 const tls = builtinModule('node:tls') as typeof import('node:tls') | undefined
@@ -52,11 +52,11 @@ export function agentSettings(agent: unknown, option: string): Readonly<Record<s
 
 /** Returns the setting of `tls.connect` that allows TLS 1.0 or 1.1, as text for the message. */
 function weakness(settings: object): string | undefined {
-  const { minVersion, maxVersion, secureProtocol } = settings as Readonly<Record<string, unknown>>
+  const { minVersion, maxVersion, secureProtocol } = settings as Readonly<Record<string, string | undefined>>
   if (old.has(minVersion)) return `\`minVersion: '${minVersion}'\``
   if (old.has(maxVersion)) return `\`maxVersion: '${maxVersion}'\``
   // TLS_method is any version, TLSv1_method and TLSv1_1_method are that one
-  return typeof secureProtocol === 'string' && /^TLS(?!v1_2)\w{1,32}$/.test(secureProtocol)
+  return secureProtocol !== undefined && /^TLS(?!v1_2)\w{1,32}$/.test(secureProtocol)
     ? `\`secureProtocol: '${secureProtocol}'\``
     : undefined
 }
