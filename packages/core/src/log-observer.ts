@@ -75,7 +75,8 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${api}: tokens from ${issuer} are accepted, then refused within a second: do other processes use this ` +
     'client, and does the issuer keep only one token valid? Share it through a `store`',
   'call.queued': ({ api, queued, emptyIn }) =>
-    `${api}: call queued, ${queued} in the queue, drained in about ${ms(emptyIn)}`,
+    // a shared limiter that does not reach its server cannot tell, and 0 is its lower bound
+    `${api}: call queued, ${queued} in the queue${emptyIn > 0 ? `, drained in about ${ms(emptyIn)}` : ''}`,
   'call.sent': ({ api, waited, queued }) => `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
   'call.finished': finished,
   'route.missed': ({ origin, path, apis }) =>
