@@ -1,6 +1,6 @@
 import type { CallWaits } from '../events.ts'
 
-const causes = ['token', 'slot', 'limit', 'pause'] as const
+export const causes = ['token', 'slot', 'limit', 'pause'] as const
 
 /** Measures for what queued calls wait. */
 export class WaitingTime {

@@ -1,5 +1,7 @@
 import { isTokenlaneError } from '../errors.ts'
 import { type CallWaits, defined, type Emit, type ResendReason } from '../events.ts'
+import type { ApiQueue } from '../queue/api-queue.ts'
+import { causes } from '../queue/waiting-time.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import { Tracing } from '../tracing.ts'
 import type { Refusing } from './rejections.ts'
@@ -63,21 +65,14 @@ export class CallRecord {
     this.remainingLifetime = token.expiresAt.getTime() - Date.now()
   }
 
-  /** Notes how long the call waits for its token. */
-  async timeToken<T>(waiting: Promise<T>): Promise<T> {
+  /** Measures for what the call waits, until the function that is returned is called; without a queue, for its token. */
+  measure(queue?: Pick<ApiQueue, 'timeWaits'>): () => void {
     const start = performance.now()
-    try {
-      return await waiting
-    } finally {
-      this.waited.token += performance.now() - start
+    const ofQueue = queue?.timeWaits()
+    return () => {
+      const waits = ofQueue?.() ?? { token: performance.now() - start, slot: 0, limit: 0, pause: 0 }
+      for (const cause of causes) this.waited[cause] += waits[cause]
     }
-  }
-
-  addWaits({ token, slot, limit, pause }: CallWaits): void {
-    this.waited.token += token
-    this.waited.slot += slot
-    this.waited.limit += limit
-    this.waited.pause += pause
   }
 
   /** Notes that the call is over; with an `error`, that it failed. */

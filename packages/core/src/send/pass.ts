@@ -81,15 +81,9 @@ function enter(
   const signal = options.signal ?? undefined
   signal?.throwIfAborted()
   if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl)
-  if (queue === undefined) {
-    const live = token.live()
-    if (live !== undefined) return live
-    const waiting = token.wait(signal)
-    return record?.timeToken(waiting) ?? waiting
-  }
-  const waited = queue.timeWaits()
-  const entered = queue.enter({ signal, priority, sentBefore })
-  return entered instanceof Promise ? entered.finally(() => record?.addWaits(waited())) : entered
+  const measured = record?.measure(queue)
+  const entered = queue?.enter({ signal, priority, sentBefore }) ?? token.live() ?? token.wait(signal)
+  return measured && entered instanceof Promise ? entered.finally(measured) : entered
 }
 
 /** The right to send one attempt of a call. */
@@ -209,9 +203,9 @@ class AttemptPass implements Pass {
   async #waitForRenewal(): Promise<void> {
     const { options, resends, record } = this.#call
     this.#call.patience -= this.#wait
+    const measured = record?.measure()
     try {
-      const waiting = this.#api.rejections.wait(this.#wait, this.#token, options.signal ?? undefined)
-      await (record?.timeToken(waiting) ?? waiting)
+      await this.#api.rejections.wait(this.#wait, this.#token, options.signal ?? undefined).finally(measured)
       resends.splice(-1, 1, this.#reason)
     } catch (reason) {
       // the client has nothing left to release: the next pass was to take the place of this one
