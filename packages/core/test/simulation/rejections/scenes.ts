@@ -119,7 +119,7 @@ export const scenes: readonly Scene[] = [
     aim: { lost: 0 },
   },
   {
-    name: 'All tokens revoked every 10 s; one node of four refuses every token',
+    name: 'Tokens revoked every 10 s; one node of four refuses every token',
     revokesEvery: 10_000,
     nodes: 4,
     seconds: 300,
@@ -152,7 +152,7 @@ export const scenes: readonly Scene[] = [
     aim: { lost: 0, requests: 4 },
   },
   {
-    name: 'Tokens live 1 min; the API’s clock is 5 min slow: it accepts expired ones',
+    name: 'Tokens live 1 min; the API’s clock is 5 min slow: expired ones pass',
     lifetime: minute,
     refusesOldAfter: 6 * minute,
     seconds: 180,

@@ -75,17 +75,24 @@ writeFileSync(
   page,
   `# What a 401 means
 
-After a 401, the first of these that applies decides:
+An API responds with a 401 when it refuses a token. Tokenlane then applies the first of these rules that fits:
 
-1. The token has been replaced: the call is resent with the new one.
+1. The token has been replaced since: the call is resent with the new one.
 2. A renewal is due: the token is renewed, and the call is resent.
-3. The API has accepted this token before: the first call that it then refuses is resent at once.
-4. A renewal is due within the next second, or the API has never accepted this token and first refused it less than a second
-   ago: the call waits until the renewal is due or that second is over, and is resent.
+3. The API had accepted this token before: the first call that it refuses is resent immediately, with the same token.
+4. Waiting may help: the call waits, for at most a second, and is resent. This applies if a renewal will be due within a
+   second, or if the token is new: the API has never accepted it, and first refused it less than a second ago. The wait
+   ends with the new token's first second, or when the renewal is due, whichever is sooner.
 5. Otherwise the caller gets the 401.
 
-The details are in the comment of the class in [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts). Which 401s are about the token at all is decided in
-[\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts).
+A renewal is due one second after the last renewal that a 401 forced. If the API does not accept the new token either, that
+renewal did not help. The next one is then due after 2 to 3 s, and each further one after twice the previous delay, up to a
+minute. After two such renewals in a row, rule 4 no longer applies.
+
+Rules 1 to 4 need a call that can be resent. If an API accepts a token that it had refused for no reason, Tokenlane believes
+its 401s less for the next minute. The class comment in [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts) has
+the details. [\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts) decides which 401s are about the
+token at all.
 
 Three limits hold whatever mix of responses an API sends:
 
@@ -95,12 +102,16 @@ Three limits hold whatever mix of responses an API sends:
 
 ## The table
 
-Each row is a simulation on a virtual clock, with the real library: one process (or more, if the row says so) makes 20 calls
-a second, and an exchange takes 10 to 50 ms. Each is run with ${seeds.length} seeds. *Lost* is the average share of calls
-whose caller gets a 401; the worst seed is in brackets if it is at least a point higher. *Requests* are one process's token
-requests to one issuer in its busiest minute. *Extra* is how often a call is resent, on average. *Takes* is how long a call
-takes in ms, on average and at most. *Before* is the result of the same scenes under the previous rule (lost calls and
-requests), measured once with the code of commit 7ba4711. An empty aim means that none was set.
+Each row is a simulation of the real library on a virtual clock. One process makes 20 calls a second, unless the row says
+otherwise, and a request takes 10 to 50 ms. Each row is the result of ${seeds.length} runs with different seeds.
+
+- **aim**: the most that a test allows. Empty if none was set.
+- **lost**: the average share of calls whose caller gets a 401. The worst run is in brackets if it is at least a point
+  higher.
+- **requests**: one process's token requests to one issuer in its busiest minute.
+- **extra**: how often a call is resent, on average.
+- **takes**: how long a call takes in ms, on average and at most.
+- **before**: lost calls and requests under the previous rules, measured once with the code of commit 7ba4711.
 
 <!-- written by \`pnpm --dir tools/docs write rejections\` -->
 
@@ -108,14 +119,13 @@ requests), measured once with the code of commit 7ba4711. An empty aim means tha
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-A test checks the aims, with one seed: [\`scenes.test.ts\`](../packages/core/test/simulation/rejections/scenes.test.ts).
+A test checks the aims with one seed: [\`scenes.test.ts\`](../packages/core/test/simulation/rejections/scenes.test.ts).
 
 ## Other rules
 
-Each column is the rule with one change to its code, simulated in the same way: lost calls, and token requests. The changes
-are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). A scene has a row only if one of
-them changes its lost calls by more than 1 point, its requests by more than 2, or the average time (not shown) by more than
-20 ms.
+The column "the rule" shows lost calls and token requests as in the table above. Each column from A to F shows the same
+simulation after one change to the code. The changes are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). The table has only the scenes in which
+a change matters: by more than 1 point of lost calls, more than 2 requests, or more than 20 ms of average time (not shown).
 
 ${candidates.map(({ name }, index) => `- **${letter(index)}**: ${name}`).join('\n')}
 
@@ -125,25 +135,47 @@ ${candidateRows.join('\n')}
 
 ## Where two aims conflict
 
-- **How soon the next renewal follows one that did not help.** Sooner is better if another process has replaced the token.
-  Later is better if servers take seconds to learn of a new token, since each renewal restarts that time. With a delay of 2
-  to 3 s, then twice as long, an API that accepts tokens only after 5 s loses 53 %, and eight processes with one live token
-  lose 2 %. With 8 to 12 s, then a minute, it is 30 % and 15 %. The first was chosen. With it, an API that refuses everything causes
-  six token requests in the first minute, which is the most that was allowed.
-- **Whether the delay between renewals is random.** With random delays, processes that replace each other's tokens get
-  out of step: 8 of them lose 2 % instead of 51 %. But if every delay is random, a token that is revoked every second is
-  sometimes renewed just before it is revoked, and 8 % are lost instead of none. So only the delay after a renewal that did
-  not help is random. A revocation every 0.97 s, nearly in step with the renewals, still loses 7 %.
-- **Whether a refused call waits or is resent immediately.** Waiting is right if the token is dead. Resending immediately is
-  right if the API refuses good tokens: without it, APIs that refuse 10, 30 and 50 % at random would lose 9, 23 and 32 %
-  instead of 1, 8 and 21 %. The first call that is refused is resent at once, and shows the others whether the token still
-  works. Resending every call immediately would save no more there, and send more calls to an API that refuses everything.
-- **Whether calls wait for an API that refuses good tokens.** If they did, APIs that refuse 10, 30 and 50 % at random would
-  lose 0.1, 3 and 13 %. But each call to an endpoint that refuses everything would take a second, and a sequential caller
-  would cause 46 token requests a minute instead of 19. So a call waits only after another one was refused twice in a row
-  and none has been accepted since.
-- **No delay helps with an issuer that is slower than the time between two calls** and allows each client only one live
-  token: the token is replaced before it arrives. The event \`token.contested\` reports this, and a
-  [shared store](guide/fleet.md) fixes it.
+### How soon the next renewal follows one that did not help
+
+Sooner is better if another process has replaced the token. Later is better if the API's servers take seconds to learn of a
+new token, since each renewal restarts that time.
+
+| delay                        | lost: API learns of a token after 5 s | lost: 8 processes, one live token |
+| ---------------------------- | ------------------------------------- | --------------------------------- |
+| 2 to 3 s, then twice as long | 53 %                                  | 2 %                               |
+| 8 to 12 s, then a minute     | 30 %                                  | 15 %                              |
+
+The first was chosen. With it, an API that refuses everything causes six token requests in the first minute, which is the
+most that the aims allow.
+
+### Whether the delay between renewals is random
+
+With random delays, processes that replace each other's tokens get out of step: 8 of them lose 2 % instead of 51 %. But if
+every delay is random, a token that is revoked every second is sometimes renewed just before it is revoked. Then 8 % of the
+calls are lost instead of none.
+
+So only the delay after a renewal that did not help is random. A revocation every 0.97 s, nearly in step with the renewals,
+still loses 7 %.
+
+### Whether a refused call waits or is resent immediately
+
+Waiting is right if the token is dead. Resending immediately is right if the API refuses good tokens. Without it, APIs that
+refuse 10, 30 and 50 % at random would lose 9, 23 and 32 % instead of 1, 8 and 21 %.
+
+So only the first refused call is resent immediately. Its result shows whether the token still works. Resending every call
+immediately would save no more calls there, and would send more calls to an API that refuses everything.
+
+### Whether calls wait for an API that refuses good tokens
+
+If they did, APIs that refuse 10, 30 and 50 % at random would lose 0.1, 3 and 13 %. But each call to an endpoint that refuses
+everything would take a second, and a sequential caller would cause 46 token requests a minute instead of 19.
+
+So a call waits only if another call was refused twice in a row and no call has been accepted since.
+
+### What no delay can fix
+
+An issuer may allow each client only one live token, and take longer than the time between two calls. If two processes share
+such a client, each token is replaced before it arrives. The event \`token.contested\` reports this, and a [shared
+store](guide/fleet.md) fixes it.
 `,
 )
