@@ -131,7 +131,7 @@ async function cellOf(compiler: Compiler, settingsOfRow: Settings): Promise<stri
     }),
   )
   if (esm === cjs) return esm
-  return `${esm} in ES modules, ${cjs} in CommonJS`
+  return `${esm} in ESM, ${cjs} in CommonJS`
 }
 
 const table = Array.from(

@@ -81,8 +81,8 @@ table works in such a process with all four versions.
 
 | setting | when | what to do |
 | --- | --- | --- |
-| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, token requests and calls | Remove it. |
-| \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or a client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
+| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, or every request | Remove it. |
+| \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` | the call that would use it | The same |
 
 All of these fail with \`INSECURE_TRANSPORT\`, and the message names the option. If another server needs an older version, give that server its own agent. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
