@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url'
 
 import type { TestModule } from 'vitest/node'
 
-import { conformanceTable } from './conformance-table.ts'
+import { conformancePage } from './conformance-page.ts'
 
 const packages = new URL('../../../packages/', import.meta.url)
 const file = new URL('../../../docs/conformance.md', import.meta.url)
 
 /**
- * Compares the table in `docs/` with what a run of every client's conformance suite found, or writes it.
+ * Compares the page in `docs/` with what a run of every client's conformance suite found, or writes it.
  *
  * @returns `undefined` if the run left something out, or something failed: then there is nothing to compare.
  */
@@ -27,10 +27,10 @@ export function checkConformance(
   if (tests.some((test) => test.result().state !== 'passed')) return undefined
 
   const cells = tests.flatMap((test) => test.meta().conformance ?? [])
-  const table = conformanceTable(cells)
-  if (existsSync(file) && readFileSync(file, 'utf8') === table) return 'current'
+  const page = conformancePage(cells)
+  if (existsSync(file) && readFileSync(file, 'utf8') === page) return 'current'
   if (!update) return 'outdated'
-  writeFileSync(file, table)
+  writeFileSync(file, page)
   return 'current'
 }
 
