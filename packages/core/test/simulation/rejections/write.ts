@@ -82,17 +82,19 @@ An API responds with a 401 when it refuses a token. Tokenlane then applies the f
 3. The API had accepted this token before: the first call that it refuses is resent immediately, with the same token.
 4. Waiting may help: the call waits, for at most a second, and is resent. This applies if a renewal will be due within a
    second, or if the token is new: the API has never accepted it, and first refused it less than a second ago. The wait
-   ends with the new token's first second, or when the renewal is due, whichever is sooner.
+   ends one second after that first refusal, or when the renewal is due, whichever is sooner.
 5. Otherwise the caller gets the 401.
 
-A renewal is due one second after the last renewal that a 401 forced. If the API does not accept the new token either, that
-renewal did not help. The next one is then due after 2 to 3 s, and each further one after twice the previous delay, up to a
-minute. After two such renewals in a row, rule 4 no longer applies.
+A renewal is due if no 401 has forced one yet, and otherwise one second after the last one that a 401 forced. If the API
+does not accept the new token either, that renewal did not help. The next one is then due after 2 to 3 s, and each further
+one after twice the previous delay, up to a minute. After two such renewals in a row, rule 4 no longer applies.
 
-Rules 1 to 4 need a call that can be resent. If an API accepts a token that it had refused for no reason, Tokenlane believes
-its 401s less for the next minute. The class comment in [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts) has
-the details. [\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts) decides which 401s are about the
-token at all.
+An API that accepts a token again after refusing it is refusing good tokens. For the next minute, each call to this API is
+then resent immediately after its first 401, and only a full second of refusals, with no call accepted, makes a renewal due.
+
+A call that cannot be resent gets its 401. The class comment in
+[\`send/rejections.ts\`](../packages/core/src/send/rejections.ts) has the details.
+[\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts) decides which 401s are about the token at all.
 
 Three limits hold whatever mix of responses an API sends:
 
@@ -162,8 +164,8 @@ still loses 7 %.
 Waiting is right if the token is dead. Resending immediately is right if the API refuses good tokens. Without it, APIs that
 refuse 10, 30 and 50 % at random would lose 9, 23 and 32 % instead of 1, 8 and 21 %.
 
-So only the first refused call is resent immediately. Its result shows whether the token still works. Resending every call
-immediately would save no more calls there, and would send more calls to an API that refuses everything.
+So at first, only the first refused call is resent immediately. If it is then accepted, the API refuses good tokens, and for
+a minute every call is resent immediately after its first 401. Resending every call from the start would save no more calls there, and would send more calls to an API that refuses everything.
 
 ### Whether calls wait for an API that refuses good tokens
 
