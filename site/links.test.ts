@@ -23,7 +23,7 @@ test('a link to a file that is no page becomes its text', () => {
 })
 
 test('a picture becomes one of the site', () => {
-  expect(siteLinks('![a](../images/outage.svg)', 'docs/guide/batch.md')).toBe('![a](/images/outage.svg)')
+  expect(siteLinks('![a](../images/console.png)', 'docs/guide/batch.md')).toBe('![a](/images/console.png)')
   expect(siteLinks('<source media="print" srcset="docs/images/trip.svg">', 'README.md')).toBe(
     '<source media="print" srcset="/images/trip.svg">',
   )

@@ -6,15 +6,16 @@ export interface Bar {
   readonly value: number
 }
 
-interface Look {
+/** How a chart looks; without it, as on a page. */
+export interface Look {
   /** How the figure beside a bar is written, as d3 does: `,` or `.2f`. */
   readonly format?: string
   /** Bars as long as the logarithm, for figures that are thousands of times apart. */
   readonly logarithmic?: boolean
   /** How many pixels the longest bar takes. */
   readonly width?: number
-  /** How many pixels the names take; 0 for a chart beside one with the same names. */
-  readonly names?: number
+  /** How many pixels the names take beside the bars; 0 for a chart beside one with the same names. */
+  readonly names?: number | 'above'
 }
 
 const isOurs = (name: string): string => `slice(${name}, 0, 9) === 'Tokenlane'`
@@ -28,12 +29,12 @@ const isOurs = (name: string): string => `slice(${name}, 0, 9) === 'Tokenlane'`
 export function barChart(
   title: string,
   values: readonly Bar[],
-  // with the names beside them, still readable on a phone
   { format = ',', logarithmic = false, width = 200, names = 212 }: Look = {},
 ): object {
   for (const { who, value } of values)
     if (Number.isNaN(value)) throw new Error(`${title}: no figure for ${who}`)
   const scale = logarithmic ? { scale: { type: 'symlog' } } : {}
+  const below = names === 'above' ? 7 : 0
   const encoding = {
     y: {
       field: 'who',
@@ -41,7 +42,7 @@ export function barChart(
       sort: null,
       title: null,
       axis:
-        names === 0
+        names === 0 || names === 'above'
           ? null
           : {
               labelLimit: 500,
@@ -53,25 +54,44 @@ export function barChart(
     x: { field: 'value', type: 'quantitative', title: null, axis: null, ...scale },
   }
   return {
-    title: { text: title.split('\n'), frame: 'bounds' },
+    title: { text: names === 'above' ? shortLines(title) : title.split('\n'), frame: 'bounds' },
     width,
-    height: { step: 24 },
+    height: { step: names === 'above' ? 38 : 24 },
     data: { values },
     layer: [
       {
         // the edge shows a bar of length 0
-        mark: { type: 'bar', height: 14, strokeWidth: 3 },
+        mark: { type: 'bar', height: 14, strokeWidth: 3, yOffset: below },
         encoding: { ...encoding, color: colour('#999999'), stroke: colour('transparent') },
       },
       {
-        mark: { type: 'text', align: 'left', dx: 6 },
+        mark: { type: 'text', align: 'left', dx: 6, dy: below },
         encoding: {
           ...encoding,
           text: { field: 'value', type: 'quantitative', format },
           color: colour('#1f2329'),
         },
       },
+      ...(names === 'above' ? [nameAbove(encoding.y)] : []),
     ],
+  }
+}
+
+/** Returns a title in lines that a phone shows whole. */
+function shortLines(title: string): string[] {
+  return title.replaceAll('\n', ' ').match(/\S.{0,30}(?=\s|$)/g) ?? [title]
+}
+
+/** Returns the names in the room above their bars, which begin at the left edge. */
+function nameAbove(y: object): object {
+  return {
+    mark: { type: 'text', align: 'left', dy: -9, fontSize: 12 },
+    encoding: {
+      y,
+      x: { datum: 0 },
+      text: { field: 'who', type: 'nominal' },
+      color: { value: '#1f2329' },
+    },
   }
 }
 

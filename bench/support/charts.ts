@@ -3,10 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { drawChart } from '@tokenlane/charts'
 
-import { barChart, type Bar } from './bar-chart.ts'
+import { barChart, type Bar, type Look } from './bar-chart.ts'
 import { numberIn, tablesOf, type PageTable } from './tables.ts'
 
 const docs = new URL('../../docs/', import.meta.url)
+/** For phones. */
+const narrow: Look = { width: 240, names: 'above' }
 const page = readFileSync(new URL('measurements.md', docs), 'utf8')
 
 /** The cell of a row, by the text in its first column. */
@@ -65,20 +67,25 @@ await draw('peers', peersLabel, [
 await draw(
   'peers-narrow',
   peersLabel,
-  comparisons.map(([title, bars]) => barChart(title, bars, { width: 120, names: 212 })),
+  comparisons.map(([title, bars]) => barChart(title, bars, narrow)),
 )
-await draw('bench-rate', 'The share of the quota that each way gets at an API that takes 2 s, and its 429s', [
-  barChart('Share of the quota of an API\nthat takes 2 s for a response', barsOf(near, ways, '2 s'), {
-    format: '.2f',
-  }),
-  barChart('Responses of 429 in 1,000 calls', refused),
-])
+await drawBoth(
+  'bench-rate',
+  'The share of the quota that each way gets at an API that takes 2 s, and its 429s',
+  (look) => [
+    barChart('Share of the quota of an API\nthat takes 2 s for a response', barsOf(near, ways, '2 s'), {
+      ...look,
+      format: '.2f',
+    }),
+    barChart('Responses of 429 in 1,000 calls', refused, look),
+  ],
+)
 
 const [hotPath] = tablesOf(page, 'Hot path')
-await draw(
+await drawBoth(
   'bench-hot-path',
   'Nanoseconds to authorize one call with a live token, of Tokenlane and its peers',
-  [
+  (look) => [
     barChart(
       'Nanoseconds of CPU to authorize a call\nwith a live token (logarithmic)',
       barsOf(
@@ -94,49 +101,65 @@ await draw(
         ],
         'ns of CPU',
       ),
-      { logarithmic: true },
+      { ...look, logarithmic: true },
     ),
   ],
 )
 
 const [queue] = tablesOf(page, 'Queue')
 const queues = ['p-queue', 'Tokenlane', 'p-throttle', 'p-queue, 10 priorities', 'Tokenlane, 10 priorities']
-await draw('bench-queue', 'Time and heap of 100,000 waiting calls, relative to p-queue', [
+await drawBoth('bench-queue', 'Time and heap of 100,000 waiting calls, relative to p-queue', (look) => [
   barChart('Time to add and drain a call, p-queue = 1', barsOf(queue, queues, 'add + drain'), {
+    ...look,
     format: '.2f',
   }),
-  barChart('Heap of a waiting call, p-queue = 1', barsOf(queue, queues, 'heap'), { format: '.2f' }),
+  barChart('Heap of a waiting call, p-queue = 1', barsOf(queue, queues, 'heap'), { ...look, format: '.2f' }),
 ])
 
-await draw(
+await drawBoth(
   'bench-whole-call',
   'CPU time of a whole call through each client, relative to the bare client',
-  tablesOf(page, 'Whole call').map((table) =>
-    barChart(
-      `${table.title}: CPU time of a call, bare = 1`,
-      barsOf(
-        table,
-        ['bare', 'wrapper by hand', 'Tokenlane', 'wrapper, p-queue', 'Tokenlane, policy'],
-        'CPU, quiet rounds',
+  (look) =>
+    tablesOf(page, 'Whole call').map((table) =>
+      barChart(
+        `${table.title}: CPU time of a call, bare = 1`,
+        barsOf(
+          table,
+          ['bare', 'wrapper by hand', 'Tokenlane', 'wrapper, p-queue', 'Tokenlane, policy'],
+          'CPU, quiet rounds',
+        ),
+        { ...look, format: '.2f' },
       ),
-      { format: '.2f' },
     ),
-  ),
 )
 
 const [fleet] = tablesOf(page, 'Fleet')
 const fleets = (fleet?.rows ?? []).filter((row) => row['of the quota'] !== '')
-await draw('bench-fleet', 'The rate that eight processes reach together on one budget in Redis', [
-  barChart(
-    'Rate of eight processes together,\nof the quota',
-    fleets.map((row) => ({
-      // short enough for a phone
-      who: `Tokenlane, ${Object.values(row)[0]?.replace('25/1 s, Redis killed for 10 s', 'Redis down')}`,
-      value: numberIn(row['of the quota']),
-    })),
-    { format: '.3f' },
-  ),
-])
+await drawBoth(
+  'bench-fleet',
+  'The rate that eight processes reach together on one budget in Redis',
+  (look) => [
+    barChart(
+      'Rate of eight processes together,\nof the quota',
+      fleets.map((row) => ({
+        // short enough for a phone
+        who: `Tokenlane, ${Object.values(row)[0]?.replace('25/1 s, Redis killed for 10 s', 'Redis down')}`,
+        value: numberIn(row['of the quota']),
+      })),
+      { ...look, format: '.3f' },
+    ),
+  ],
+)
+
+/** Draws a picture for a page, and one that a phone shows without making it smaller. */
+async function drawBoth(
+  name: string,
+  label: string,
+  chartsOf: (look: Look) => readonly object[],
+): Promise<void> {
+  await draw(name, label, chartsOf({}))
+  await draw(`${name}-narrow`, label, chartsOf(narrow))
+}
 
 async function draw(name: string, label: string, charts: readonly object[]): Promise<void> {
   const file = new URL(`images/${name}.svg`, docs)

@@ -1,13 +1,15 @@
-// Runs the quickstart and writes what it prints as docs/images/quickstart.svg.
+// Runs the quickstart and writes what it prints as docs/images/quickstart.svg; for phones, without its tables and bars.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { drawTerminal, type PrintedLine } from '@tokenlane/charts'
+import { stripVTControlCharacters } from 'node:util'
+import { drawTerminal, foldLine, type PrintedLine } from '@tokenlane/charts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const picture = new URL('../../docs/images/quickstart.svg', import.meta.url)
+const narrow = new URL('../../docs/images/quickstart-narrow.svg', import.meta.url)
 
 const start = performance.now()
 const lines: PrintedLine[] = [{ at: 0, text: '$ npm start' }]
@@ -24,3 +26,11 @@ if (status !== 0) throw new Error(`the run ended with status ${status}: it is no
 const label =
   'A recording of npm start: 303 calls through four clients, a revocation, a rotation and an outage'
 writeFileSync(picture, drawTerminal(lines, { columns: 80, rows: 28, pause: 8_000, label }))
+
+const isEvent = (text: string): boolean =>
+  /^(?:\$|[ \d]\d\.\d s [^█░]+$)/.test(stripVTControlCharacters(text))
+const columns = 42
+const folded = [...lines.filter(({ text }) => isEvent(text)), ...lines.slice(-1)].flatMap(({ at, text }) =>
+  foldLine(text, columns, isEvent(text) ? 7 : 0).map((part) => ({ at, text: part })),
+)
+writeFileSync(narrow, drawTerminal(folded, { columns, rows: 28, pause: 8_000, label }))

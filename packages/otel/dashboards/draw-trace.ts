@@ -52,27 +52,44 @@ instrumentation.disable()
 await tokens.close()
 await sandbox.close()
 
-const spec = {
-  width: 520,
-  height: { step: 30 },
-  data: { values },
-  mark: { type: 'bar', height: 16, cornerRadius: 3 },
-  encoding: {
-    y: { field: 'span', type: 'nominal', sort: null, title: null, axis: { labelLimit: 500, ticks: false } },
-    x: {
-      field: 'from',
-      type: 'quantitative',
-      title: null,
-      axis: { format: 'd', labelExpr: "datum.label + ' ms'" },
-    },
-    x2: { field: 'to' },
-    color: { field: 'span', type: 'nominal', legend: null, sort: null },
-  },
+/** Returns the chart with the names of its bars beside them or, for phones, above them. */
+function specOf(width: number, place: 'beside' | 'above'): object {
+  const y = { field: 'span', type: 'nominal', sort: null, title: null }
+  const x = {
+    field: 'from',
+    type: 'quantitative',
+    title: null,
+    axis: { format: 'd', labelExpr: "datum.label + ' ms'" },
+  }
+  const color = { field: 'span', type: 'nominal', legend: null, sort: null }
+  const bar = { type: 'bar', height: 16, cornerRadius: 3 }
+  const chart = { width, data: { values } }
+  if (place === 'beside') {
+    const axis = { labelLimit: 500, ticks: false }
+    return {
+      ...chart,
+      height: { step: 30 },
+      mark: bar,
+      encoding: { y: { ...y, axis }, x, x2: { field: 'to' }, color },
+    }
+  }
+  const text = { type: 'text', align: 'left', dy: -11, fontSize: 12 }
+  return {
+    ...chart,
+    height: { step: 42 },
+    encoding: { y: { ...y, axis: null } },
+    layer: [
+      { mark: { ...bar, yOffset: 7 }, encoding: { x, x2: { field: 'to' }, color } },
+      { mark: text, encoding: { x: { datum: 0 }, text: { field: 'span' }, color: { value: '#1f2329' } } },
+    ],
+  }
 }
-writeFileSync(
-  new URL('../../../docs/images/trace.svg', import.meta.url),
-  await drawChart(
-    spec as never,
-    'A trace: your span waits for the token request, which a link leads to; then the call goes to the API',
-  ),
-)
+
+const label =
+  'A trace: your span waits for the token request, which a link leads to; then the call goes to the API'
+const forms = { trace: [520, 'beside'], 'trace-narrow': [320, 'above'] } as const
+for (const [name, form] of Object.entries(forms))
+  writeFileSync(
+    new URL(`../../../docs/images/${name}.svg`, import.meta.url),
+    await drawChart(specOf(...form) as never, label),
+  )

@@ -67,14 +67,31 @@ function filled(legend: string, labels: Readonly<Record<string, string>>): strin
     .trim()
 }
 
-const charts = []
-for (const panel of rows.flatMap(({ panels }) => panels)) charts.push(await chartOf(panel))
+const charts: [panel: Panel, chart: object][] = []
+for (const panel of rows.flatMap(({ panels }) => panels)) charts.push([panel, await chartOf(panel)])
 await badDay.close()
-const spec = { concat: charts, columns: 3, align: 'each', resolve: { scale: { color: 'independent' } } }
-writeFileSync(
-  new URL('../../../docs/images/dashboard.svg', import.meta.url),
-  await drawChart(
-    spec as never,
-    'The dashboard of Tokenlane in Grafana, after an outage, a rotation and a rate limit',
-  ),
+const label = 'The dashboard of Tokenlane in Grafana, after an outage, a rotation and a rate limit'
+await draw(
+  'dashboard',
+  3,
+  charts.map(([, chart]) => chart),
 )
+// a phone shows what an operator looks at first, one below the other
+const first: ReadonlySet<string> = new Set([
+  'Issuers with a live token',
+  'Token requests by reason',
+  'Calls',
+  'Wait in the queue, 95th percentile',
+  'Quota in use',
+])
+const chosen: object[] = []
+for (const [{ title }, chart] of charts) if (first.has(title)) chosen.push({ ...chart, width: 230 })
+await draw('dashboard-narrow', 1, chosen)
+
+async function draw(name: string, columns: number, concat: readonly object[]): Promise<void> {
+  const spec = { concat, columns, align: 'each', resolve: { scale: { color: 'independent' } } }
+  writeFileSync(
+    new URL(`../../../docs/images/${name}.svg`, import.meta.url),
+    await drawChart(spec as never, label),
+  )
+}

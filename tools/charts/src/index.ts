@@ -1,4 +1,4 @@
-export { drawTerminal, type PrintedLine, type Screen } from './terminal.ts'
+export { drawTerminal, foldLine, type PrintedLine, type Screen } from './terminal.ts'
 import * as vega from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
 

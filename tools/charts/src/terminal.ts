@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util'
+
 /** One line that a program printed, with its ANSI colours. */
 export interface PrintedLine {
   /** When it was printed, in milliseconds since the start. */
@@ -49,6 +51,28 @@ export function drawTerminal(lines: readonly PrintedLine[], { columns, rows, pau
     ...lines.map(({ text }, index) => `<text y="${(index + 1) * line - 5}">${spans(text)}</text>`),
     '</g></svg></svg>\n',
   ].join('\n')
+}
+
+/**
+ * Returns the parts of a line that fit on a narrow screen, each with the colour that the one before it ended in.
+ *
+ * @param indent How many spaces the parts after the first begin with.
+ */
+export function foldLine(text: string, columns: number, indent: number): string[] {
+  const parts: string[] = []
+  let part = ''
+  for (const word of text.split(/(?<=\S) +/)) {
+    const longer = part === '' ? word : `${part} ${word}`
+    if (stripVTControlCharacters(longer).length <= columns) {
+      part = longer
+      continue
+    }
+    parts.push(part)
+    const code = part.lastIndexOf('\u001B[')
+    const colour = code < 0 ? '' : part.slice(code, part.indexOf('m', code) + 1)
+    part = ' '.repeat(indent) + colour + word
+  }
+  return [...parts, part]
 }
 
 /** Returns a line as SVG text, coloured as its ANSI sequences say. */

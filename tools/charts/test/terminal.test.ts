@@ -1,4 +1,4 @@
-import { drawTerminal } from '@tokenlane/charts'
+import { drawTerminal, foldLine } from '@tokenlane/charts'
 import { expect, test } from 'vitest'
 
 const screen = { columns: 80, rows: 2, pause: 500, label: 'a "run"' }
@@ -28,4 +28,12 @@ test('colours become spans, and markup becomes text', () => {
   expect(drawn).toContain('> 1.0 s  <tspan fill="#7fd88f">all is well</tspan>, and on</text>')
   expect(drawn).toContain('>a &lt; b &amp; c</text>')
   expect(drawn).toContain('aria-label="a &quot;run&quot;"')
+})
+
+test('a folded line keeps its colour, and as many columns as there are', () => {
+  expect(foldLine(' 1.0 s  all is well', 12, 8)).toEqual([' 1.0 s all', '        is', '        well'])
+  expect(foldLine('\u001B[32mis well\u001B[39m, and on', 8, 0)).toEqual([
+    '\u001B[32mis well\u001B[39m,',
+    '\u001B[39mand on',
+  ])
 })

@@ -18,21 +18,24 @@ const values = commits.flatMap((commit, change) => {
 })
 const x = { field: 'change', type: 'quantitative', axis: { title: 'changes', grid: false } }
 const y = { field: 'lines', type: 'quantitative', axis: { title: 'lines of core', format: ',d' } }
-const spec = {
-  data: { values },
-  width: 560,
-  height: 180,
-  layer: [
-    { mark: { type: 'line', color: '#00795a', strokeWidth: 2 }, encoding: { x, y } },
-    {
-      transform: [{ filter: `datum.change === ${commits.length - 1}` }],
-      mark: { type: 'text', align: 'right', dy: 60, dx: 4 },
-      encoding: { x, y, text: { field: 'text' } },
-    },
-  ],
-} as unknown as Parameters<typeof drawChart>[0]
+const specOf = (width: number): Parameters<typeof drawChart>[0] =>
+  ({
+    data: { values },
+    width,
+    height: 180,
+    layer: [
+      { mark: { type: 'line', color: '#00795a', strokeWidth: 2 }, encoding: { x, y } },
+      {
+        transform: [{ filter: `datum.change === ${commits.length - 1}` }],
+        mark: { type: 'text', align: 'right', dy: 60, dx: 4 },
+        encoding: { x, y, text: { field: 'text' } },
+      },
+    ],
+  }) as unknown as Parameters<typeof drawChart>[0]
 const label = `Lines of core's source after each change; after the last one ${values.at(-1)?.text ?? ''}`
-writeFileSync(new URL('docs/images/core-size.svg', root), `${await drawChart(spec, label)}\n`)
+const forms = { 'core-size': 560, 'core-size-narrow': 260 }
+for (const [name, width] of Object.entries(forms))
+  writeFileSync(new URL(`docs/images/${name}.svg`, root), `${await drawChart(specOf(width), label)}\n`)
 
 function git(...words: readonly string[]): string {
   return execFileSync('git', words, { cwd: root, encoding: 'utf8', maxBuffer: 1e8 })

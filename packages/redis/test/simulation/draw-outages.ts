@@ -14,7 +14,7 @@ const faults: Readonly<Record<string, (fleet: SimulatedFleet) => void>> = {
   'Redis does not respond for 10 s': (fleet) => (fleet.stillUntil = fleet.world.now + outage),
 }
 
-const panels = []
+const measured: [title: string, calls: readonly object[]][] = []
 for (const [title, happen] of Object.entries(faults)) {
   const fleet = new SimulatedFleet({ seed: 1, size: 24, limits: [{ quota: 25, window: 1_000 }] })
   await fleet.run(20_000)
@@ -23,13 +23,17 @@ for (const [title, happen] of Object.entries(faults)) {
   await fleet.run(before)
   happen(fleet)
   await fleet.run(after)
-  panels.push(panel(title, callsBySecond(fleet.arrivals, start)))
+  measured.push([title, callsBySecond(fleet.arrivals, start)])
 }
-const spec = { vconcat: panels, spacing: 24 } as unknown as Parameters<typeof drawChart>[0]
 const label =
   'Calls a second of 24 processes whose Redis is killed, or does not respond, for 10 s: none for 2 s or 8 s, then nearly all'
-const picture = new URL('../../../../docs/images/outage.svg', import.meta.url)
-writeFileSync(picture, `${await drawChart(spec, label)}\n`)
+const forms = { outage: 560, 'outage-narrow': 270 }
+for (const [name, width] of Object.entries(forms)) {
+  const panels = measured.map(([title, calls]) => panel(title, calls, width))
+  const spec = { vconcat: panels, spacing: 24 } as unknown as Parameters<typeof drawChart>[0]
+  const picture = new URL(`../../../../docs/images/${name}.svg`, import.meta.url)
+  writeFileSync(picture, `${await drawChart(spec, label)}\n`)
+}
 
 function callsBySecond(arrivals: readonly number[], start: number): { second: number; calls: number }[] {
   return Array.from({ length: (before + after) / step }, (_, index) => {
@@ -39,11 +43,11 @@ function callsBySecond(arrivals: readonly number[], start: number): { second: nu
   })
 }
 
-function panel(title: string, values: readonly object[]): object {
+function panel(title: string, values: readonly object[], width: number): object {
   const x = { type: 'quantitative', scale: { domain: [-before / 1_000, after / 1_000], nice: false } }
   return {
     title,
-    width: 560,
+    width,
     height: 110,
     layer: [
       {
