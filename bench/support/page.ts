@@ -3,6 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { dirname, join } from 'node:path'
 
+import { frontTable, parts } from './front.ts'
+import { tablesOf } from './tables.ts'
+
 const bench = dirname(import.meta.dirname)
 const root = dirname(bench)
 const page = join(root, 'docs', 'measurements.md')
@@ -37,34 +40,6 @@ const charts: Readonly<Record<string, readonly [image: string, alternative: stri
   ],
 }
 
-/** What stands on the front page: the first table after a caption of a section, and what it says in a reader's words. */
-const front: readonly (readonly [title: string, section: string, caption: string, says: string])[] = [
-  [
-    'When something goes wrong',
-    'Storms',
-    'Token requests',
-    'Each cell shows token requests and lost calls; for `expiry`, also how long the slowest call took. The same callers use every way of getting a token.',
-  ],
-  [
-    'How much of a quota is used',
-    'Rate policies',
-    '5 to 15 ms each way',
-    "The share of a quota of 25 calls a second, and in brackets the 429s in 1,000 calls, by how long the API takes to respond. `longest pause` is the longest time that the queue's own process stalled.",
-  ],
-  [
-    'One budget for eight processes',
-    'Fleet',
-    '8 processes',
-    'The share of the quota that the processes use together. A strict server counts the calls in every window. `most over least` compares the processes that sent the most and the fewest calls; `commands` are Redis scripts per call; `fallbacks` count how often a process fell back to its own share. Calls and responses are delayed by 0 to 200 ms each way, unless the row names other delays.',
-  ],
-  [
-    'The first call of a process',
-    'Start-up',
-    'The first call',
-    'Import, set-up, token and call over TLS: what a command or a cloud function pays for every time it starts. CPU time is relative to the first row; in brackets, the middle half of the rounds.',
-  ],
-]
-
 /**
  * Writes what the benches printed into `docs/measurements.md`, and what most readers ask for into `docs/benchmarks.md`. The
  * sections of other benches stay as they are, each with the day and the load of its own run.
@@ -82,12 +57,13 @@ export function writePage(outputs: ReadonlyMap<string, string>, args: readonly s
 
 /** Returns the front page, of the sections that the other page has by default. */
 export function frontText(sections: ReadonlyMap<string, string> = knownSections()): string {
-  const parts = front.map(([title, section, caption, says]) => {
+  const text = parts.map(({ title, section, caption, says, first, tables }) => {
     const [, after] = (sections.get(section) ?? '').split(`\n${caption}`)
-    const [table] = /^(?:\|.*\n)+/m.exec(after ?? '') ?? []
-    if (table === undefined) throw new Error(`No table follows "${caption}" in the section ${section}`)
+    const [measured] = tablesOf(`\n## ${section}\n${caption}${after ?? ''}`, section)
+    if (measured === undefined) throw new Error(`No table follows "${caption}" in the section ${section}`)
     const anchor = section.toLowerCase().replaceAll(' ', '-')
-    return `## ${title}\n\n${says} [Details](measurements.md#${anchor}).\n\n${table}`
+    const shown = tables.map((table) => frontTable(measured, first, table))
+    return `## ${title}\n\n${says} [Details](measurements.md#${anchor}).\n\n${shown.join('\n')}`
   })
   const [image, alternative] = charts['storms'] ?? []
   return `# Benchmarks
@@ -97,7 +73,7 @@ has every table with its date, machine and versions; [the benchmarks' README](..
 
 ![${alternative}](images/${image}.svg)
 
-${parts.join('\n')}`
+${text.join('\n')}`
 }
 
 function chartOf(name: string): string[] {

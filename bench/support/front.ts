@@ -1,0 +1,169 @@
+// What stands on docs/benchmarks.md: tables of docs/measurements.md, taken apart until a cell holds one number.
+import { numberIn, type PageTable } from './tables.ts'
+
+type Pick = (cell: string) => string
+
+interface FrontTable {
+  /** Stands above the table. */
+  readonly says: string
+  /** The head of a column with its unit, the column of the measured table, and what is taken from its cell. */
+  readonly columns: readonly (readonly [head: string, column: string, pick: Pick])[]
+}
+
+interface FrontPart {
+  readonly title: string
+  /** The heading on docs/measurements.md, and how the line above the table begins. */
+  readonly section: string
+  readonly caption: string
+  readonly says: string
+  /** The head of the first column. */
+  readonly first: string
+  readonly tables: readonly FrontTable[]
+}
+
+const whole: Pick = (cell) => cell
+const number: Pick = (cell) => cell.match(/\d[\d,]*(?:\.\d+)?/)?.[0] ?? ''
+/** The number behind `/`, `(` or `,`, such as 450 of `10 / 450 of 4,794`. */
+const second =
+  (separator: '/' | '(' | ', '): Pick =>
+  (cell) =>
+    number(cell.split(separator)[1] ?? '')
+/** The number behind a word or a colon, such as 21 of `1 / 0: 21 ms`. */
+const behind =
+  (mark: string): Pick =>
+  (cell) =>
+    number(cell.split(mark)[1] ?? '')
+/** The percentage that the number before `of` is of the one behind it. */
+const percentage: Pick = (cell) => {
+  const [some = '', all = ''] = (cell.split('/').at(-1) ?? '').split(' of ')
+  const share = (100 * numberIn(some)) / numberIn(all)
+  return Number.isNaN(share) ? '' : share.toFixed(share > 0 && share < 10 ? 1 : 0)
+}
+const rounded =
+  (pick: Pick): Pick =>
+  (cell) =>
+    cell === '' ? '' : Math.round(numberIn(pick(cell))).toLocaleString('en')
+
+const responseTimes = ['1 ms', '300 ms', '2 s', 'lognormal, 300 ms', '100 to 3,000 ms']
+
+export const parts: readonly FrontPart[] = [
+  {
+    title: 'When something goes wrong',
+    section: 'Storms',
+    caption: 'Token requests',
+    says: 'The same callers use every way of getting a token: 10,000 first calls at once, 200 callers when a token expires, 1,000 calls in flight when it is revoked, an issuer that is down for 2 s and for 30 s, and 1,000 calls whose credentials are refused.',
+    first: 'way',
+    tables: [
+      {
+        says: 'Token requests:',
+        columns: [
+          ['first calls', '10,000 first calls', number],
+          ['expiry', 'expiry, 200 callers', number],
+          ['revoked', 'revoked, 1,000', number],
+          ['2 s down', '2 s outage', number],
+          ['30 s down', '30 s outage', number],
+          ['refused', 'refused, 1,000', number],
+        ],
+      },
+      {
+        says: 'Lost calls, and how long the slowest call took when the token expired. For outages, the share of all calls: callers whose calls fail at once make more of them:',
+        columns: [
+          ['first calls', '10,000 first calls', second('/')],
+          ['expiry', 'expiry, 200 callers', second('/')],
+          ['slowest, ms', 'expiry, 200 callers', behind(':')],
+          ['revoked', 'revoked, 1,000', second('/')],
+          ['2 s down, %', '2 s outage', percentage],
+          ['30 s down, %', '30 s outage', percentage],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'How much of a quota is used',
+    section: 'Rate policies',
+    caption: '5 to 15 ms each way',
+    says: 'Queues that enforce a quota of 25 calls a second, by how long the API takes to respond.',
+    first: 'queue',
+    tables: [
+      {
+        says: "Share of the quota, and the longest time that the queue's own process stalled:",
+        columns: [
+          ...responseTimes.map((time) => [time, time, number] as const),
+          ['longest pause, ms', 'longest pause', number],
+        ],
+      },
+      {
+        says: 'Responses of 429 in 1,000 calls, and the share of calls that were lost to them:',
+        columns: [
+          ...responseTimes.map((time) => [time, time, second('(')] as const),
+          ['lost, %', 'calls lost', percentage],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'One budget for eight processes',
+    section: 'Fleet',
+    caption: '8 processes',
+    says: 'A strict server counts the calls in every window. Calls and responses are delayed by 0 to 200 ms each way, unless the row names other delays.',
+    first: 'limit, load',
+    tables: [
+      {
+        says: 'The share of the quota that the processes use together, the most calls in any window, and how long calls waited:',
+        columns: [
+          ['of the quota', 'of the quota', whole],
+          ['most in a window', 'most in any window', number],
+          ['429s', '429s', whole],
+          ['lost', 'lost', whole],
+          ['p50, ms', 'waited p50, p99', rounded(number)],
+          ['p99, ms', 'waited p50, p99', rounded(second(', '))],
+        ],
+      },
+      {
+        says: 'How evenly the processes share, as the calls of the one that sent most over those of the one that sent fewest; Redis scripts per call; and how often a process fell back to its own share:',
+        columns: [
+          ['most over least', 'most over least', whole],
+          ['scripts per call', 'commands', whole],
+          ['fallbacks', 'fallbacks', whole],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'The first call of a process',
+    section: 'Start-up',
+    caption: 'The first call',
+    says: 'Import, set-up, token and call over TLS: what a command or a cloud function pays for every time it starts.',
+    first: 'first call with',
+    tables: [
+      {
+        says: 'Medians, with the middle half of the rounds of the relative CPU time:',
+        columns: [
+          ['CPU, first row = 1', 'CPU time', number],
+          ['from', 'CPU time', second('(')],
+          ['to', 'CPU time', behind(' to ')],
+          ['CPU, ms', 'ms of CPU', whole],
+          ['time, ms', 'ms', whole],
+        ],
+      },
+    ],
+  },
+]
+
+/**
+ * Returns a table of the front page in Markdown, its numbers to the right.
+ *
+ * @throws Error when the measured table lacks a column: the bench has changed.
+ */
+export function frontTable(measured: PageTable, first: string, { says, columns }: FrontTable): string {
+  const rows = measured.rows.map((row) => [
+    Object.values(row)[0] ?? '',
+    ...columns.map(([, column, pick]) => {
+      const cell = row[column]
+      if (cell === undefined) throw new Error(`docs/measurements.md has no column "${column}"`)
+      return pick(cell)
+    }),
+  ])
+  const lines = [[first, ...columns.map(([head]) => head)], ['---', ...columns.map(() => '---:')], ...rows]
+  return `${says}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`
+}
