@@ -11,7 +11,7 @@ export function changelog(): string {
   const notes = inOrder('.changeset/*.md').map((path) => {
     const [, packages = '', text = ''] = /^---\n([^]*?)\n---\n+([^]*)$/.exec(read(path)) ?? []
     const names = Array.from(packages.matchAll(/'([^']+)'/g), ([, name]) => `\`${name}\``)
-    return `- **${names.join(', ')}**: ${text.trim()}`
+    return `- **${names.join(', ')}**: ${text.trim().replaceAll('\n', '\n  ')}`
   })
   const released = inOrder('packages/*/CHANGELOG.md').map(
     (path) =>

@@ -24,11 +24,11 @@ const head = {
   hero: {
     name: 'Tokenlane',
     text: 'The right OAuth 2.0 token on every call',
-    tagline: `In the HTTP client you already use: axios, got, ky, undici or fetch. Within each API's rate limit. (${release})`,
+    tagline: `A Node library that works inside axios, got, ky, undici and fetch: it renews tokens, retries a call after a 401, and keeps within rate limits. (${release})`,
     actions: [
       { theme: 'brand', text: 'Get started', link: '/guide/bootstrap' },
       { theme: 'alt', text: 'Compare', link: '/exam' },
-      { theme: 'alt', text: 'Keycloak, Okta, Auth0, Entra ID …', link: '/guide/providers/' },
+      { theme: 'alt', text: 'Keycloak, Okta, Entra ID …', link: '/guide/providers/' },
     ],
   },
 }

@@ -1,5 +1,5 @@
-// Looks at the built site, and at the READMEs as a forge shows them, in Chromium: pages that scroll sideways, code that
-// is cut, what axe finds, and searches that lead nowhere. pnpm -C site look [folder for pictures] [word that the pages contain]
+// Looks at the built site, and at the READMEs as a forge shows them, in Chromium: pages that scroll sideways, titles below
+// the bar, code that is cut, small pictures, what axe finds, and searches that lead nowhere. pnpm -C site look [folder for pictures] [word that the pages contain]
 import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -17,11 +17,11 @@ const pages = [
   'reference/index.html',
   'reference/@tokenlane/core/index.html',
   'reference/@tokenlane/core/interfaces/RatePolicy.html',
-  'benchmarks.html',
-  'exam.html',
+  ...globSync('*.html', { cwd: dist }).filter((path) => path !== 'index.html'),
+  ...globSync('{packages,examples}/*.html', { cwd: dist }),
   ...globSync(['README.md', 'packages/*/README.md'], { cwd: root }).map((path) => `forge/${path}`),
 ].filter((path) => path.includes(word))
-const widths = [390, 820, 1280, 1920]
+const widths = [320, 390, 820, 1280, 1920]
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 /** What axe need not look at: the colours and the focus of a forge are not ours. */
 const forgesOwn = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable']
@@ -32,6 +32,15 @@ const rulesFor = (path: string): string =>
 /** The longest line of each code block that must be scrolled to be read. */
 const cutCode =
   "Array.from(document.querySelectorAll('.vp-doc pre, .markdown-body pre')).filter((pre) => pre.scrollWidth > pre.clientWidth).map((pre) => pre.innerText.split('\\n').toSorted((a, b) => b.length - a.length)[0])"
+/** Code, tables and diagrams with more to the right, and nothing that says so. */
+const unmarked =
+  "document.querySelectorAll('.vp-doc :is(pre, .frame, .diagram)').values().filter((each) => each.scrollWidth > each.clientWidth + 1 && !each.hasAttribute('data-more-right')).toArray().length"
+/** Whether the title lies below the bars at the top, where the page has both. */
+const titleIsHidden =
+  "(() => { const title = document.querySelector('h1'); const bars = Array.from(document.querySelectorAll('.VPNavBar, .VPLocalNav'), (bar) => bar.getBoundingClientRect().bottom); return title !== null && title.getBoundingClientRect().top < Math.max(0, ...bars) })()"
+/** Pictures that a phone shows at less than seven tenths of their size. */
+const smallPictures =
+  "Array.from(document.querySelectorAll('.vp-doc img')).filter(({ clientWidth, naturalWidth }) => clientWidth < naturalWidth * 0.7).map(({ currentSrc }) => currentSrc)"
 /** One sentence for what axe found. */
 const described =
   'function described({ id, nodes }) { return `${id}: ${nodes.length} places, first ${nodes[0].html.slice(0, 140)} (${nodes[0].failureSummary.slice(0, 200)})` }'
@@ -74,17 +83,24 @@ process.exitCode = faults.length === 0 ? 0 : 1
 
 async function look(page: Page, path: string, scheme: string): Promise<string[]> {
   const found: string[] = []
-  await page.goto(`${origin}/${path}`, { waitUntil: 'networkidle0' })
+  await page.goto(`${origin}/${path}`)
+  await page.waitForNetworkIdle({ idleTime: 100 })
   for (const width of widths) {
     await page.setViewport({ width, height: 900 })
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     if (Number(wide) > width) found.push(`${path}, ${scheme}: is ${String(wide)} px wide at ${width} px`)
+    if (await page.evaluate(titleIsHidden)) found.push(`${path}: the title is below the bar at ${width} px`)
+    if (width === 390)
+      for (const picture of (await page.evaluate(smallPictures)) as string[])
+        found.push(`${path}, ${scheme}: ${picture} is small at ${width} px`)
+    const cut = Number(await page.evaluate(`new Promise(requestAnimationFrame).then(() => ${unmarked})`))
+    if (cut > 0) found.push(`${path}, ${scheme}: ${cut} places are cut without a hint at ${width} px`)
     if (pictures !== undefined) {
       mkdirSync(pictures, { recursive: true })
       const file = `${path.replaceAll('/', '-').replace(/\.\w+$/, '')}-${width}-${scheme}`
       await page.screenshot({ path: `${pictures}/${file}.png`, fullPage: true })
     }
-    if (width === 1280 && /^(?:guide|forge)\//.test(path))
+    if (width === 1280 && path.startsWith('forge/'))
       for (const code of (await page.evaluate(cutCode)) as string[])
         found.push(`${path}, ${scheme}: code is cut at ${width} px: ${code}`)
     if (width === 1280 && path === 'forge/README.md') {

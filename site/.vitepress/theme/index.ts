@@ -1,5 +1,6 @@
 // The fonts of the reader's system: nothing to load.
 import theme from 'vitepress/theme-without-fonts'
+import { hintAtScrolling } from './scroll-hints.ts'
 import './style.css'
 
 /** The index of the search, as VitePress loads it when the search is opened: by then it is there. */
@@ -14,5 +15,6 @@ export default {
     if (typeof window === 'undefined') return
     const whenIdle = window.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 500))
     window.addEventListener('load', () => whenIdle(loadSearchIndex), { once: true })
+    window.addEventListener('load', hintAtScrolling, { once: true })
   },
 }
