@@ -54,6 +54,7 @@ function rank(section: string, term: string): number {
     return 0.3
   if (/^\/(?:guide\/doctor|guide\/coming-from|guide\/sandbox|packages\/conformance)/.test(section)) return 0.5
   if (/^\/(?:support|rejections|runtimes|examples)/.test(section)) return 0.5
+  if (/^\/guide\/(?:#|$)/.test(section)) return 0.5
   if (section.startsWith('/guide/options')) return 0.8
   return /^\/guide\/providers\/\w/.test(section) ? 1.6 : 1
 }

@@ -17,9 +17,18 @@ export function sidebar(): Item[] {
   ]
 }
 
-/** What a page links to below a folder, in its order. */
+/** What a page links to below a folder, in its order; below its headings, if it has some. */
 function contents(page: string, folder: string): Item[] {
-  const links = read(page).matchAll(/^(?:[-|]|\d+\.) *\[([^\]]+)\]\(([^)#]+)\.md\)/gm)
+  const [start = '', ...sections] = read(page).split(/^## /m)
+  const groups = sections.map((section) => ({
+    text: section.split('\n')[0] ?? '',
+    items: linksIn(section, folder),
+  }))
+  return [...linksIn(start, folder), ...groups.filter(({ items }) => items.length > 0)]
+}
+
+function linksIn(text: string, folder: string): Item[] {
+  const links = text.matchAll(/^(?:[-|]|\d+\.) *\[([^\]]+)\]\(([^)#]+)\.md\)/gm)
   return Array.from(links, ([, label = '', path = '']) => ({
     text: label.replaceAll('`', ''),
     link: path.startsWith('/') ? path : `/${folder}/${path}`,
