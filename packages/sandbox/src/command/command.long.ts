@@ -1,8 +1,8 @@
 // Long: a process for each test.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -51,6 +51,45 @@ test('it prints where everything is, and leaves nothing behind at Ctrl-C', async
   expect(await nextLine()).toEqual({ verdict: { ok: true, findings: [] } })
   expect(await once(child, 'exit')).toEqual([0, null])
   expect(existsSync(dirname(ca))).toBe(false)
+})
+
+/** Sends signals until the process ends, and returns how it ended. */
+async function killUntilEnd(child: ChildProcess): Promise<unknown> {
+  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  const timer = setInterval(() => signals.forEach((signal) => child.kill(signal)), 1)
+  try {
+    return await once(child, 'exit')
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+test('more signals change neither the exit status nor what is removed', async () => {
+  const temporary = join(folder, 'signals')
+  mkdirSync(temporary)
+  const child = spawn(main, ['--json', '--env-file', join(temporary, '.env')], {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout.resume(), 'data')
+  expect(readdirSync(temporary)).toHaveLength(2)
+  expect(await killUntilEnd(child)).toEqual([0, null])
+  expect(readdirSync(temporary)).toEqual([])
+})
+
+test('signals before the sandbox is ready keep its command from starting, and leave nothing behind', async () => {
+  const temporary = join(folder, 'early')
+  mkdirSync(temporary)
+  const child = spawn(main, ['--', ...program('await new Promise(setInterval)')], {
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: 'ignore',
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await vi.waitFor(() => expect(readdirSync(temporary)).toHaveLength(1), { interval: 1, timeout: 30_000 })
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([128 + constants.signals.SIGTERM, null])
+  expect(readdirSync(temporary)).toEqual([])
 })
 
 test('a command trusts what the shell trusted before, and the sandbox', async () => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +15,10 @@ const wrongUsage = 2
 
 /**
  * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, the end of the command that it runs, or
- * the end of the program that reads its output.
+ * the first output that the program behind the pipe no longer reads.
+ *
+ * Signals have no other effect from then on, so that a second one cannot prevent the removal of the files. The process
+ * is expected to end with the returned status.
  *
  * @param argv - its arguments, as in `process.argv.slice(2)`.
  * @returns the exit status.
@@ -28,6 +30,7 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
     return 0
   }
   if (parsed.kind === 'wrong') return refuse(parsed.problems)
+  const stop = stopAtSignal()
   // removed at the end, also if the process ends early
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-sandbox-'))
   const written = [folder]
@@ -36,7 +39,7 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
   }
   process.once('exit', clean)
   try {
-    return await run(parsed.options, join(folder, 'ca.pem'), written)
+    return await run(parsed.options, join(folder, 'ca.pem'), written, stop)
   } catch (error) {
     if (error instanceof WrongValueError || error instanceof UnusableFile)
       return refuse(error.message.split('\n'))
@@ -56,7 +59,12 @@ function refuse(problems: readonly string[]): number {
   return wrongUsage
 }
 
-async function run(options: CommandOptions, caFile: string, written: string[]): Promise<number> {
+async function run(
+  options: CommandOptions,
+  caFile: string,
+  written: string[],
+  stop: AbortSignal,
+): Promise<number> {
   const { json, command, envFile } = options
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario)
   if (options.report !== undefined) mustBeWritable(options.report)
@@ -72,13 +80,12 @@ async function run(options: CommandOptions, caFile: string, written: string[]): 
       writeEnvironment(envFile, variables)
       written.push(envFile)
     }
-    // from here on a signal closes the sandbox before the process ends
-    const end = command.length > 0 ? undefined : ended()
+    const end = command.length > 0 ? undefined : ended(stop)
     if (json) console.log(JSON.stringify(description(sandbox, caFile)))
     else if (command.length > 0) say(`The sandbox is ready; its console is ${sandbox.consoleUrl}`)
     else say(welcome(sandbox, caFile))
 
-    const status = await (end ?? runChild(command, variables, say))
+    const status = await (end ?? runChild(command, variables, say, stop))
     return conclude(sandbox, options, status, say)
   } finally {
     await sandbox.close()
@@ -144,15 +151,23 @@ function writeEnvironment(file: string, variables: Record<string, string>): void
   }
 }
 
-/** Waits for Ctrl-C, a termination signal or an output that is no longer read, and returns exit status 0. */
-async function ended(): Promise<number> {
+/**
+ * Returns a signal that aborts at Ctrl-C or a termination signal; its reason is the signal's name. The listeners stay:
+ * the default action of a second signal would end the process before the files are removed.
+ */
+function stopAtSignal(): AbortSignal {
   const stop = new AbortController()
-  const { signal } = stop
-  await Promise.race([
-    ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => once(process, name, { signal }).catch(() => {})),
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stop.abort(name))
+  return stop.signal
+}
+
+/** Waits for a signal or an output that is no longer read, and returns exit status 0. */
+async function ended(stop: AbortSignal): Promise<number> {
+  await new Promise((resolve) => {
+    if (stop.aborted) resolve(0)
+    stop.addEventListener('abort', resolve)
     // the listener stays: what is written after that fails too
-    new Promise((resolve) => process.stdout.on('error', resolve)),
-  ])
-  stop.abort()
+    process.stdout.on('error', resolve)
+  })
   return 0
 }

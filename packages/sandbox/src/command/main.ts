@@ -8,4 +8,7 @@ if (typeof Promise.withResolvers !== 'function') {
 }
 const { runSandboxCommand } = await import('./command.ts')
 
-process.exitCode = await runSandboxCommand(process.argv.slice(2))
+const status = await runSandboxCommand(process.argv.slice(2))
+
+// while Node ends by itself, a second signal would be the exit status
+process.stdout.write('', () => process.stderr.write('', () => process.exit(status)))
