@@ -220,6 +220,12 @@ test.each([
     /wrong\.mjs has no export `tokens`/,
   ],
   [
+    'an ES module beside a package.json that does not say so',
+    ['doctor', '--module', 'wrong.js'],
+    'export const other = 1',
+    /^wrong\.js has no export `tokens`[^\n]*\n$/,
+  ],
+  [
     '`tokens` of another kind',
     ['doctor', '--module', 'wrong.mjs'],
     'export const tokens = {}',

@@ -202,6 +202,29 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
   },
   {
+    name: 'a secret in quotes',
+    row: 'a secret in quotes, or a placeholder for one',
+    id: 'wrong-secret',
+    broken: () => ({ env: { GENERAL_CLIENT_SECRET: `"${good['GENERAL_CLIENT_SECRET']}"` } }),
+    mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
+    says: /What was read as `clientSecret` is in quotes\./,
+  },
+  {
+    name: 'placeholders for both secrets',
+    row: 'a secret in quotes, or a placeholder for one',
+    id: 'wrong-secret',
+    broken: () => ({
+      env: { GENERAL_CLIENT_SECRET: '${GENERAL_SECRET}', WEBLINK_CLIENT_SECRET: '<your-secret>' },
+    }),
+    mended: () => ({
+      env: {
+        GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'],
+        WEBLINK_CLIENT_SECRET: good['WEBLINK_CLIENT_SECRET'],
+      },
+    }),
+    says: /What was read as `clientSecret` looks like a placeholder\./,
+  },
+  {
     name: "the two issuers' credentials swapped",
     id: 'credentials-exchanged',
     broken: () => ({

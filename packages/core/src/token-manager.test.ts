@@ -67,6 +67,18 @@ test.each<[string, unknown, string, string]>([
     'https://',
   ],
   [
+    'an auth URL with a port that is too high',
+    withIssuer({ ...general, authUrl: 'https://auth.example.com:84433/' }),
+    'issuers.general.authUrl',
+    'a URL with a wrong port; allowed: a port from 1 to 65535, or none',
+  ],
+  [
+    'an auth URL with a placeholder for its port',
+    withIssuer({ ...general, authUrl: 'https://[::1]:<port>' }),
+    'issuers.general.authUrl',
+    'a URL with a wrong port',
+  ],
+  [
     'an ftp: auth URL',
     withIssuer({ ...general, authUrl: 'ftp://auth.example.com' }),
     'issuers.general.authUrl',

@@ -81,6 +81,7 @@ async function load(
   timer.unref()
   process.once('beforeExit', onEmpty)
   resolveTypeScript()
+  withoutWarning('MODULE_TYPELESS_PACKAGE_JSON')
   try {
     return await Promise.race([import(pathToFileURL(file).href) as Promise<Exports>, neverEnds.promise])
   } catch (error) {
@@ -93,6 +94,14 @@ async function load(
     clearTimeout(timer)
     process.off('beforeExit', onEmpty)
   }
+}
+
+/** Keeps one of Node's warnings about the application out of the output: it says nothing of why calls fail. */
+function withoutWarning(code: string): void {
+  for (const print of process.listeners('warning'))
+    process.off('warning', print).on('warning', (warning: NodeJS.ErrnoException) => {
+      if (warning.code !== code) print(warning)
+    })
 }
 
 /** Thrown if the module fails with the error of a connection to Redis. */

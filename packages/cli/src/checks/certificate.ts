@@ -84,7 +84,7 @@ function privateAuthorities(servers: readonly Shown[]): Finding[] {
   const groups = byAuthority(servers)
   const names = groups.map(([one]) => `"${one?.certificate.authority}"`)
   return [
-    finding('authority-private', 'info', names.join(', '), {
+    finding('authority-private', 'info', firstOf(names), {
       seen: groups
         .map(
           (group, index) =>
@@ -128,8 +128,12 @@ function refusedCertificate({ origin, roles, certificate, certificateFailure: co
 
 /** Returns the names that count: those of `subjectAltName`; without any, that of the subject. */
 function hostsInWords(hosts: readonly string[], subject: string): string {
-  const shown = (hosts.length > 0 ? hosts : [subject]).slice(0, 5).map((host) => `"${host}"`)
-  return `${shown.join(', ')}${hosts.length > 5 ? ` and ${hosts.length - 5} more` : ''}`
+  return firstOf((hosts.length > 0 ? hosts : [subject]).map((host) => `"${host}"`))
+}
+
+/** Returns five names, and how many there are beyond them. */
+function firstOf(names: readonly string[]): string {
+  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`
 }
 
 function expiring({ origin, certificate: { until } }: Shown, now: number): Finding[] {

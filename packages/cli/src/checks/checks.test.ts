@@ -1,5 +1,8 @@
+import { PassThrough } from 'node:stream'
+
 import { expect, test } from 'vitest'
 
+import { reportText } from '../doctor/report.ts'
 import type { Facts } from '../facts/facts.ts'
 import { checkAssertionFiles } from './assertion.ts'
 import { checkCall } from './call.ts'
@@ -108,6 +111,22 @@ test('one unknown authority for several hosts is taken for a proxy that opens TL
   })
   const [alone] = checkCertificates(facts({ servers: [of('https://auth.example.com')] }))
   expect(alone?.seen).not.toContain('proxy')
+})
+
+test('of many private authorities the first are named in full', () => {
+  const servers = Array.from({ length: 7 }, (_, index) => ({
+    origin: `https://api-${index}.example.com`,
+    roles: [],
+    certificate: { ...certificate, authority: `Example Corp Certificate Authority ${index}` },
+  }))
+  const [found] = checkCertificates(facts({ servers }))
+  const names = servers.slice(0, 5).map((server) => `"${server.certificate.authority}"`)
+  expect(found).toMatchObject({ id: 'authority-private', subject: `${names.join(', ')} and 2 more` })
+  const text = reportText(
+    { ok: true, findings: found === undefined ? [] : [found], looked: [] },
+    new PassThrough(),
+  )
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(found?.subject)
 })
 
 test.each([

@@ -39,7 +39,8 @@ export function checkTokens(facts: Facts): Finding[] {
     const [first] = group as readonly [Failed]
     const id = idOf(first)
     const isSeveral = group.length > 1
-    const isExchanged = isSeveral && id === 'wrong-secret'
+    const oddities = id === 'wrong-secret' ? group.flatMap(({ token }) => token.oddities ?? []) : []
+    const isExchanged = isSeveral && id === 'wrong-secret' && oddities.length === 0
     return finding(
       isExchanged ? 'credentials-exchanged' : id,
       'error',
@@ -49,6 +50,7 @@ export function checkTokens(facts: Facts): Finding[] {
           .map(({ failure, token }) =>
             `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : ''}`.trim(),
           )
+          .concat([...new Set(oddities)].map((oddity) => `What was read as ${oddity}.`))
           .join(' '),
         why: `Calls to ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
         fix: isExchanged

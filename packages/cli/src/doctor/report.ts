@@ -1,7 +1,5 @@
 import { styleText } from 'node:util'
 
-import { printable } from '@tokenlane/core/adapter'
-
 import { columnsOf, hanging } from '../hanging.ts'
 import type { Diagnosis } from './doctor.ts'
 import type { Finding } from './finding.ts'
@@ -26,10 +24,10 @@ function findingText(
   stream: Stream,
 ): string {
   const head = `${styleText(colours[severity], severity, { stream })} ${styleText('bold', id, { stream })}`
+  const isLong = severity.length + id.length + subject.length + 3 > columns
   // there is nothing to do about it
   if (id === 'authority-private')
-    return `${head}  ${printable(subject, columns - severity.length - id.length - 4)}`
-  const isLong = severity.length + id.length + subject.length + 3 > columns
+    return isLong ? hanging(`${head}\n  `, subject, 2, columns) : `${head}  ${subject}`
   const row = (name: string, text: string): string => hanging(`  ${name.padEnd(6)}`, text, 8, columns)
   return [
     isLong ? `${head}\n  ${subject}` : `${head}  ${subject}`,

@@ -25,6 +25,8 @@ export interface TokenFacts {
   readonly clients?: Awaited<ReturnType<Inspection['tryClients']>>
   /** Whether every client of the credentials proves itself with an assertion from outside. */
   readonly isByAssertion?: boolean
+  /** What looks wrong about the credentials, such as "`clientSecret` is in quotes". */
+  readonly oddities?: readonly string[]
   /** The files of those assertions that can be read. */
   readonly assertionFiles?: readonly AssertionFile[]
 }
@@ -57,6 +59,7 @@ export async function lookAtIssuer(
   const facts = {
     ...token,
     isByAssertion: described.length > 0 && described.every(({ assertion }) => assertion !== undefined),
+    oddities: [...new Set(described.flatMap(({ oddities = [] }) => oddities))],
     assertionFiles: described.flatMap(({ assertion }) => lookAtAssertionFile(assertion?.path) ?? []),
   }
   if (facts.lifetime === undefined) return facts

@@ -50,6 +50,20 @@ test('the same client twice, or one alone, is not asked with again', async () =>
   }
 })
 
+test('what looks wrong about a client is named, and not quoted', async () => {
+  const { tokens } = managerOf([
+    { clientId: '<client-id>', clientSecret: '"secret-1"' },
+    { clientId: 'client-2', clientSecret: 'secret-2' },
+  ])
+  expect(await inspectionOf(tokens)?.clients('general')).toEqual([
+    {
+      clientId: '<client-id>',
+      oddities: ['`clientId` looks like a placeholder', '`clientSecret` is in quotes'],
+    },
+    { clientId: 'client-2' },
+  ])
+})
+
 test('a failure that is not about the client leaves it unknown', async () => {
   const { tokens, issuer } = managerOf(clients('old', 'new'))
   await tokens.getToken('general')

@@ -1,5 +1,6 @@
 import type { CredentialRotation, KnownClient } from '../credentials/credential-rotation.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
+import { oddityOf } from '../credentials/odd-text.ts'
 import { mayBeAboutClient } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import type { ClientTokenSource, Wait } from '../issuer/token-source.ts'
@@ -92,6 +93,8 @@ interface ClientDescription {
   readonly clientId: string
   /** Set if the client's assertion comes from outside; `path` is the file that it is read from, if any. */
   readonly assertion?: { readonly path?: string | undefined }
+  /** Set if a field looks wrong: what is odd, such as "`clientSecret` is in quotes". Quotes nothing of it. */
+  readonly oddities?: readonly string[]
 }
 
 /** What the issuer says to one of several clients. */
@@ -153,7 +156,16 @@ export function inspectionOf(tokens: unknown): Inspection | undefined {
 /** Returns what can be printed of a client. */
 function describeClient(client: ClientCredentials): ClientDescription {
   const { clientId } = client
-  return { clientId, ...('assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }) }
+  const texts = { clientId, ...('clientSecret' in client && { clientSecret: client.clientSecret }) }
+  const oddities = Object.entries(texts).flatMap(([field, text]) => {
+    const oddity = oddityOf(text)
+    return oddity === undefined ? [] : [`\`${field}\` ${oddity}`]
+  })
+  return {
+    clientId,
+    ...(oddities.length > 0 && { oddities }),
+    ...('assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }),
+  }
 }
 
 /** Asks the issuer for a token, which is thrown away, unless it has said something to the client before. */
