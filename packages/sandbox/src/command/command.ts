@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { WrongValueError } from '../allowed.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Sandbox } from '../start-sandbox.ts'
-import { parseArguments, type CommandOptions } from './options.ts'
+import { inOptionWords, parseArguments, type CommandOptions } from './options.ts'
 import { verdictText, welcome } from './report.ts'
 import { markdownReport } from './markdown-report.ts'
 import { runChild } from './run-child.ts'
@@ -42,7 +42,7 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
     return await run(parsed.options, join(folder, 'ca.pem'), written, stop)
   } catch (error) {
     if (error instanceof WrongValueError || error instanceof UnusableFile)
-      return refuse(error.message.split('\n'))
+      return refuse(error.message.split('\n').map(inOptionWords))
     throw error
   } finally {
     clean()

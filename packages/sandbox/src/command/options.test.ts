@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseArguments } from './options.ts'
+import { inOptionWords, parseArguments } from './options.ts'
 
 test('without options the sandbox has HTTP control on its usual ports', () => {
   expect(parseArguments([])).toEqual({
@@ -62,14 +62,35 @@ test('an option of one issuer says whose it is', () => {
   })
 })
 
+test('a wrong value of an issuer is named by its option', () => {
+  expect(inOptionWords(`"issuers.weblink.tokenPath" must be a path, not 'x'`)).toBe(
+    "--token-path weblink= must be a path, not 'x'",
+  )
+  expect(inOptionWords('"records" must be a number')).toBe('"records" must be a number')
+})
+
 const policy = (text: string): string =>
   `--policy must be like weblink=25/1s or general=3/1s,180/1m, not ${text}`
 
 test.each<[string, string[]]>([
   [
     '--polici x',
-    [expect.stringMatching(/^Unknown option --polici; allowed: --policy, --lifetime,.*--help$/) as string],
+    [
+      expect.stringMatching(
+        /^Unknown option --polici \(did you mean --policy\?\); allowed: --policy, --lifetime,.*--help$/,
+      ) as string,
+    ],
   ],
+  [
+    '--delay 2ms',
+    [
+      expect.stringMatching(
+        /^Unknown option --delay \(did you mean --delays\?\); allowed: --policy,/,
+      ) as string,
+    ],
+  ],
+  ['--nothing-like-it', [expect.stringMatching(/^Unknown option --nothing-like-it; allowed: /) as string]],
+  ['--metadata=yes', ['--metadata takes no value']],
   ['--policy web=1/1s', [policy('web=1/1s')]],
   ['--policy weblink=0/1s', [policy('weblink=0/1s')]],
   ['--policy weblink=1/1', [policy('weblink=1/1')]],

@@ -143,8 +143,21 @@ function helpText(program: Command): string {
 }
 
 function unknownOption(option: string, program: Command): string {
-  const allowed = program.options.map(({ long }) => long).join(', ')
-  return `Unknown option ${option.split('=', 1)[0]}; allowed: ${allowed}, --help`
+  const [name = ''] = option.split('=', 1)
+  const allowed = program.options.map(({ long }) => long)
+  if (allowed.includes(name)) return `${name} takes no value`
+  return `Unknown option ${name}${didYouMean(name)}; allowed: ${allowed.join(', ')}, --help`
+}
+
+/** Returns the parser's hint at the option that was probably meant, or an empty string if none is close. */
+function didYouMean(name: string): string {
+  try {
+    createProgram().parse([name], { from: 'user' })
+  } catch (error) {
+    const [, nearest] = /\(Did you mean (?:one of )?([^)]+)\?\)/.exec((error as Error).message) ?? []
+    if (nearest !== undefined) return ` (did you mean ${nearest}?)`
+  }
+  return ''
 }
 
 function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
@@ -194,13 +207,25 @@ function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm,
     for (const text of given[option as keyof typeof ofIssuers] ?? []) {
       const [name, value = ''] = text.split(/=(.*)/s)
       const realm = realms.find((each) => each === name)
-      const flag = option.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
-      if (realm === undefined) problems.push(`--${flag} must begin with general= or weblink=, not ${text}`)
+      if (realm === undefined)
+        problems.push(`${flagOf(option)} must begin with general= or weblink=, not ${text}`)
       else set(realm, { [setting]: value })
     }
   if (given.metadata) for (const realm of realms) set(realm, { metadata: true })
   return issuers
 }
+
+/** Returns a problem of the sandbox's options in the words of the command: `--authentication general=`. */
+export function inOptionWords(problem: string): string {
+  return Object.entries(ofIssuers).reduce(
+    (text, [option, setting]) =>
+      text.replace(new RegExp(`^"issuers\\.(\\w+)\\.${setting}"`), `${flagOf(option)} $1=`),
+    problem,
+  )
+}
+
+const flagOf = (option: string): string =>
+  `--${option.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`
 
 /** Returns a parser for whole numbers up to `max`, written in digits only. */
 const whole = (max: number) => (text: string) =>
