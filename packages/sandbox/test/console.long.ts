@@ -176,39 +176,42 @@ test('the charts of a page that is opened late begin with the journal', { timeou
   await own.close()
 })
 
-test(
-  'findings are one line each until opened, errors first, the most frequent first',
-  { timeout },
-  async () => {
-    const { control } = sandbox
-    control.clearJournal()
-    const token = await tokenOf(sandbox, 'general')
-    for (let call = 0; call < 3; call += 1) await callApi(sandbox, 'weblink', { token })
-    await callApi(sandbox, 'general', {})
-    const agent = new Agent({ ca: sandbox.ca, keepAlive: false })
-    for (let call = 0; call < 20; call += 1) await callApi(sandbox, 'general', { token, tls: { agent } })
-    const findings = (): Promise<string[]> =>
-      page.$$eval('.findings strong', (all) => all.map((one) => one.innerHTML))
-    await eventually(async () =>
-      expect(await findings()).toEqual(['foreign-token', 'missing-token', 'work-lost', 'no-keep-alive']),
+test('findings are short until opened, errors first, the most frequent first', { timeout }, async () => {
+  const { control } = sandbox
+  control.clearJournal()
+  const token = await tokenOf(sandbox, 'general')
+  for (let call = 0; call < 3; call += 1) await callApi(sandbox, 'weblink', { token })
+  await callApi(sandbox, 'general', {})
+  const agent = new Agent({ ca: sandbox.ca, keepAlive: false })
+  for (let call = 0; call < 20; call += 1) await callApi(sandbox, 'general', { token, tls: { agent } })
+  const findings = (): Promise<string[]> =>
+    page.$$eval('.findings strong', (all) => all.map((one) => one.innerHTML))
+  await eventually(async () =>
+    expect(await findings()).toEqual(['foreign-token', 'missing-token', 'work-lost', 'no-keep-alive']),
+  )
+  // on a narrow page they take several lines, and are whole
+  for (const [width, most] of [
+    [390, 110],
+    [1280, 45],
+  ] as const) {
+    await page.setViewport({ width, height: 900 })
+    const sizes = await page.$$eval('.findings summary', (all) =>
+      all.map(({ clientHeight, clientWidth, scrollWidth }) => [clientHeight, scrollWidth - clientWidth]),
     )
-    for (const width of [390, 1280]) {
-      await page.setViewport({ width, height: 900 })
-      const heights = await page.$$eval('.findings li', (all) =>
-        all.map((one) => one.getBoundingClientRect().height),
-      )
-      for (const height of heights) expect(height).toBeLessThan(45)
+    for (const [height, hidden] of sizes) {
+      expect(height).toBeLessThan(most)
+      expect(hidden).toBe(0)
     }
-    await page.click('.findings li:first-child summary')
-    expect(await textOf('.findings li:first-child')).toContain("Choose the token by the call's URL")
-    // it stays open while the verdict goes on
-    await callApi(sandbox, 'weblink', { token })
-    await eventually(async () => expect(await textOf('.findings li:first-child')).toContain('4 calls sent'))
-    expect(await textOf('.findings li:first-child')).toContain("Choose the token by the call's URL")
-    await click('journal', 'Clear journal and verdict')
-    await eventually(async () => expect(await findings()).toEqual([]))
-  },
-)
+  }
+  await page.click('.findings li:first-child summary')
+  expect(await textOf('.findings li:first-child')).toContain("Choose the token by the call's URL")
+  // it stays open while the verdict goes on
+  await callApi(sandbox, 'weblink', { token })
+  await eventually(async () => expect(await textOf('.findings li:first-child')).toContain('4 calls sent'))
+  expect(await textOf('.findings li:first-child')).toContain("Choose the token by the call's URL")
+  await click('journal', 'Clear journal and verdict')
+  await eventually(async () => expect(await findings()).toEqual([]))
+})
 
 test('the chart and the text show the count that the API counted', { timeout }, async () => {
   const token = await tokenOf(sandbox, 'weblink')
@@ -262,6 +265,40 @@ test(
     expect(new URL(page.url()).searchParams.get('evidence')).toMatch(/^\d+$/)
     await click('journal', 'Show all entries')
     expect(new URL(page.url()).search).toBe('')
+  },
+)
+
+test(
+  'evidence is in time order, and the page says that a finding keeps the first 10 entries',
+  { timeout },
+  async () => {
+    await click('journal', 'Clear journal and verdict')
+    await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
+    for (let call = 0; call < 12; call += 1) await callApi(sandbox, 'general', { path: 'records' })
+    const first = sandbox.control.journal().slice(0, 10)
+    await page.waitForSelector('.findings li.error ::-p-text(12 calls had no token)', { timeout: 10_000 })
+    await page.click('.findings li.error ::-p-text(missing-token)')
+    await page.click('.findings li.error details[open] button')
+    await eventually(async () =>
+      expect(await textOf(`${card('journal')} .soft`)).toBe(
+        '10 entries of the evidence, in time order; a finding keeps its first 10',
+      ),
+    )
+    expect(
+      await page.$$eval(`${card('journal')} tbody tr td:first-child`, (cells) =>
+        cells.map(({ textContent }) => textContent),
+      ),
+    ).toEqual(first.map(({ at }) => at.slice(11, 23)))
+    await click('journal', 'Show all entries')
+  },
+)
+
+test(
+  'the environment comes before the cards, where the verdict of an unused sandbox points',
+  { timeout },
+  async () => {
+    const headings = await page.$$eval('main h2', (all) => all.map(({ id }) => id))
+    expect(headings.slice(0, 3)).toEqual(['verdict', 'environment', 'general-issuer'])
   },
 )
 

@@ -34,6 +34,7 @@ export function App() {
         ) : (
           <>
             <VerdictPanel />
+            <Environment />
             <div class="cards">
               <IssuerCard realm="general" issuer={now.issuers.general} />
               <IssuerCard realm="weblink" issuer={now.issuers.weblink} />
@@ -41,7 +42,6 @@ export function App() {
               <ApiCard realm="weblink" api={now.apis.weblink} />
             </div>
             <Journal />
-            <Environment />
           </>
         )}
       </main>

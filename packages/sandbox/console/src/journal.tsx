@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
+import { mostEvidence } from '../../src/verdict/rule.ts'
 import { asCurl, tokenLine } from './as-curl.ts'
 import { act, journal, say, state } from './connection.ts'
 import { Done } from './done.tsx'
@@ -64,7 +65,8 @@ export function showEntries(ids: readonly number[]): void {
 
 export function Journal() {
   const entries = matching.value
-  const rows = entries.slice(-mostRows).toReversed()
+  const isEvidence = evidence.value.length > 0
+  const rows = isEvidence ? entries : entries.slice(-mostRows).toReversed()
   return (
     <section class="card wide" aria-labelledby="journal">
       <h2 id="journal" tabIndex={-1}>
@@ -81,7 +83,7 @@ export function Journal() {
             onInput={(event) => (text.value = event.currentTarget.value)}
           />
         </label>
-        {(evidence.value.length > 0 || cleared.value > 0) && (
+        {(isEvidence || cleared.value > 0) && (
           <button type="button" onClick={showAll}>
             Show all entries
           </button>
@@ -106,6 +108,8 @@ export function Journal() {
             {rows.length === entries.length
               ? `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`
               : `The last ${rows.length} of ${entries.length} entries`}
+            {isEvidence && ' of the evidence, in time order'}
+            {evidence.value.length >= mostEvidence && `; a finding keeps its first ${mostEvidence}`}
             {held.value !== undefined && ', held while you look'}
           </p>
           <div

@@ -41,7 +41,6 @@ export function VerdictPanel() {
                 <span class="tag">{severity}</span> <strong>{rule}</strong>{' '}
                 <span class="message">{message}.</span>
               </summary>
-              <p>{message}.</p>
               <p class="fix">{fix}</p>
               {evidence.length > 0 && (
                 <button type="button" class="quiet" onClick={() => showEntries(evidence)}>

@@ -22,6 +22,9 @@ export interface Watcher {
   open?(): readonly (readonly number[])[]
 }
 
+/** A finding has at most this many journal entries as its evidence: the first. */
+export const mostEvidence = 10
+
 /** One mistake that clients make. */
 export interface Rule {
   name: string

@@ -6,7 +6,7 @@ import { ignoredRetryAfter } from './rules/ignored-retry-after.ts'
 import { needlessRenewal } from './rules/needless-renewal.ts'
 import { noKeepAlive } from './rules/no-keep-alive.ts'
 import { rejectedToken } from './rules/rejected-token.ts'
-import type { Rule, SeenClose, Watcher } from './rule.ts'
+import { mostEvidence, type Rule, type SeenClose, type Watcher } from './rule.ts'
 import { stampede } from './rules/stampede.ts'
 import { workLost } from './rules/work-lost.ts'
 
@@ -20,7 +20,7 @@ export interface Finding {
   message: string
   /** What to change in the client. */
   fix: string
-  /** Ids of journal entries that show it, at most 10. The journal keeps them. */
+  /** Ids of journal entries that show it, in time order: the first 10 at most. The journal keeps them. */
   evidence: number[]
   /** How often it happened. */
   count: number
@@ -56,8 +56,6 @@ export interface Judge {
   clear(): void
 }
 
-const mostEvidence = 10
-
 /**
  * Makes a judge that has seen no request.
  *
@@ -82,6 +80,8 @@ export function createJudge(keep: (id: number) => void): Judge {
     },
   }
 }
+
+const byId = (one: number, other: number): number => one - other
 
 interface Case {
   watcher: Watcher
@@ -116,7 +116,7 @@ function openCase(
       const open = watcher.open?.() ?? []
       const count = reported + open.length
       if (count < least) return undefined
-      const shown = [...new Set([...evidence, ...open.flat()])].slice(0, mostEvidence)
+      const shown = [...new Set([...evidence, ...open.flat()])].slice(0, mostEvidence).toSorted(byId)
       return { rule: name, severity, message: message(count), fix, evidence: shown, count }
     },
   }
