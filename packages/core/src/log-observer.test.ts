@@ -188,6 +188,28 @@ const program = `
     tokenEndpoint: 'https://auth.example.com/token', credentials: { clientId: 'a', clientSecret: 'secret-secret' } } } })
   await tokens.getToken('general')`
 
+test('NODE_DEBUG shows how a queue grows in a line for each power of ten', () => {
+  const burst = `
+  const { nodeDebugObserver } = await import(${JSON.stringify(new URL('log-observer.ts', import.meta.url).href)})
+  const [observe] = nodeDebugObserver()
+  for (let queued = 1; queued <= 1_234; queued += 1) observe({ type: 'call.queued', api: '/', queued, emptyIn: 0 })
+  for (const queued of [1, 2]) observe({ type: 'call.queued', api: '/api/', queued, emptyIn: 0 })`
+  const env = { ...process.env, NODE_DEBUG: 'tokenlane' }
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', burst], {
+    env,
+    encoding: 'utf8',
+  })
+  expect(
+    Array.from(stderr.matchAll(/(\S+): call queued, (\d+) in the queue/g), ([, ...found]) => found),
+  ).toEqual([
+    ['/', '1'],
+    ['/', '10'],
+    ['/', '100'],
+    ['/', '1000'],
+    ['/api/', '1'],
+  ])
+})
+
 test.each([
   ['tokenlane', /general: new token \(startup\)/],
   ['', /^$/],

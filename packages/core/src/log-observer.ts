@@ -27,8 +27,8 @@ export function logObserver(logger: Logger): Observer {
 }
 
 /**
- * Returns an observer that prints every event to standard error if the process runs with `NODE_DEBUG=tokenlane`, and none
- * if it does not.
+ * Returns an observer that prints events to standard error if the process runs with `NODE_DEBUG=tokenlane`, and none if it
+ * does not.
  *
  * @see https://nodejs.org/api/util.html#utildebuglogsection-callback
  */
@@ -39,7 +39,12 @@ export function nodeDebugObserver(): readonly Observer[] {
   const log = util?.debuglog?.('tokenlane')
   if (log?.enabled !== true) return []
   const describe = describer()
-  return [(event) => log('%s', describe(event))]
+  return [(event) => isBurst(event) || log('%s', describe(event))]
+}
+
+/** Whether a call only makes a queue longer: of thousands queued at once, the 1st, the 10th, the 100th and so on are shown. */
+function isBurst(event: TokenlaneEvent): boolean {
+  return event.type === 'call.queued' && !/^10*$/.test(`${event.queued}`)
 }
 
 type EventType = TokenlaneEvent['type']
