@@ -98,6 +98,7 @@ export function createProgram(end: (status: number) => void): Command {
     )
     .option('--scope <scopes>', 'scopes to request, separated by spaces')
     .option('--no-resource', 'leave `resource` out of token requests')
+    .option('--write <file>', 'write tokens.ts to this new file, and print only .env')
     .action(async (url: string, options: InitOptions) => {
       const questions = process.stdin.isTTY ? questionsThrough(process.stdin, process.stderr) : undefined
       try {

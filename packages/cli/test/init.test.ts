@@ -1,6 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
@@ -141,6 +144,26 @@ export const tokens = createTokenManager({
 CRM_CLIENT_ID=
 CRM_CLIENT_SECRET=
 `)
+})
+
+test('with --write the bootstrap is a new file, and a file that is there is never replaced', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'init-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const { url, server, api } = await startBoth()
+  const file = join(folder, 'tokens.ts')
+  expect(await init(url, { issuer: server.origin, name: 'crm', write: file })).toBe(0)
+  expect(readFileSync(file, 'utf8')).toContain('export const tokens = createTokenManager({')
+  expect(printed).toMatch(/^# \.env: [^\n]+\nCRM_CLIENT_ID=\nCRM_CLIENT_SECRET=\n$/)
+
+  writeFileSync(file, 'mine')
+  const before = api.requests.length
+  await expect(init(url, { issuer: server.origin, write: file })).rejects.toThrow(
+    `Cannot write ${file}: EEXIST`,
+  )
+  expect(api.requests).toHaveLength(before)
+  expect(readFileSync(file, 'utf8')).toBe('mine')
+  const nowhere = join(folder, 'no-such', 'tokens.ts')
+  await expect(init(url, { issuer: server.origin, write: nowhere })).rejects.toThrow('ENOENT')
 })
 
 test('a person who confirms is asked for what is missing, with the usual answer in brackets', async () => {

@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from 'node:fs'
+
 import { printable } from '@tokenlane/core/adapter'
 
 import { CannotLook, exitStatus, WrongUsage } from '../exit-status.ts'
@@ -30,16 +32,18 @@ export interface InitOptions {
   readonly scope?: string
   /** False: token requests name no `resource`. */
   readonly resource?: boolean
+  /** New file for the bootstrap, which is printed otherwise. */
+  readonly write?: string
 }
 
 /**
- * Reads what an API and its authorization server publish, and prints a bootstrap and an `.env` with empty values. Returns
- * the exit status.
+ * Reads what an API and its authorization server publish, and prints a bootstrap and an `.env` with empty values, or
+ * writes the bootstrap to a new file. Returns the exit status.
  *
  * Sends requests without credentials only, and only to servers that the person typed or confirmed.
  *
  * @param questions asks the person; `undefined` if there is no terminal: then options decide, and the usual values.
- * @throws WrongUsage for a URL or a name that cannot be used; CannotLook if a server does not respond, or if something is
+ * @throws WrongUsage for a URL, a name or a file that cannot be used; CannotLook if a server does not respond, or if something is
  * missing and nobody can be asked.
  */
 export async function init(url: string, options: InitOptions, questions?: Questions): Promise<number> {
@@ -47,6 +51,10 @@ export async function init(url: string, options: InitOptions, questions?: Questi
   const name = options.name ?? nameFor(api)
   if (!isName(name))
     throw new WrongUsage('--name must consist of letters, digits and _, and begin with a letter')
+
+  const { write: file } = options
+  // said before there are questions to answer
+  if (file !== undefined && existsSync(file)) throw new WrongUsage(`Cannot write ${file}: EEXIST`)
 
   const challenge = await knock(api)
   if (challenge === undefined) return exitStatus.findings
@@ -56,11 +64,23 @@ export async function init(url: string, options: InitOptions, questions?: Questi
 
   const server = await authorizationServer(api, described, options, questions)
   const setup = await complete(api, name, challenge, described, server, options, questions)
-  print(`${bootstrapText(setup)}\n${environmentText(setup)}`.trimEnd())
+  if (file !== undefined) write(file, bootstrapText(setup))
+  const texts = [...(file === undefined ? [bootstrapText(setup)] : []), environmentText(setup)]
+  print(texts.join('\n').trimEnd())
   tell(
     'None of this is fetched again at run time. Fill in the values, keep .env out of version control, and run `tokenlane doctor`.',
   )
   return exitStatus.fine
+}
+
+/** Writes a new file. One that is there may be the person's work, and is never replaced. */
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx' })
+  } catch (error) {
+    throw new WrongUsage(`Cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`)
+  }
+  tell(`${file} is written.`)
 }
 
 /** Calls the API without a token, and tells what it says. Returns `undefined` if it is somewhere else. */
