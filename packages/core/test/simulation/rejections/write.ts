@@ -81,8 +81,7 @@ An API responds with a 401 when it refuses a token. Tokenlane then applies the f
 2. A renewal is due: the token is renewed, and the call is resent.
 3. The API had accepted this token before: the first call that it refuses is resent immediately, with the same token.
 4. Waiting may help: the call waits, for at most a second, and is resent. This applies if a renewal will be due within a
-   second, or if the token is new: the API has never accepted it, and first refused it less than a second ago. The wait
-   ends one second after that first refusal, or when the renewal is due, whichever is sooner.
+   second, or if the token is new: the API has never accepted it, and first refused it less than a second ago. The wait ends when the renewal is due or, for a new token, one second after that first refusal if that is sooner.
 5. Otherwise the caller gets the 401.
 
 A renewal is due if no 401 has forced one yet, and otherwise one second after the last one that a 401 forced. If the API
@@ -152,9 +151,7 @@ most that the aims allow.
 
 ### Whether the delay between renewals is random
 
-With random delays, processes that replace each other's tokens get out of step: 8 of them lose 2 % instead of 51 %. But if
-every delay is random, a token that is revoked every second is sometimes renewed just before it is revoked. Then 8 % of the
-calls are lost instead of none.
+With random delays, processes that replace each other's tokens get out of step: 8 of them lose 2 % instead of 51 %. But if every delay is random and all tokens are revoked every second, a renewal sometimes comes just before the next revocation. Then 8 % of the calls are lost instead of none.
 
 So only the delay after a renewal that did not help is random. A revocation every 0.97 s, nearly in step with the renewals,
 still loses 7 %.
@@ -176,7 +173,7 @@ So a call waits only if another call was refused twice in a row and no call has 
 
 ### What no delay can fix
 
-An issuer may allow each client only one live token, and take longer than the time between two calls. If two processes share
+An issuer may allow each client only one live token, and take longer to issue one than the time between two calls. If two processes share
 such a client, each token is replaced before it arrives. The event \`token.contested\` reports this, and a [shared
 store](guide/fleet.md) fixes it.
 `,
