@@ -38,167 +38,128 @@ export type StoreFailure = 'error' | 'timeout' | 'unreadable'
  * What happened in a manager, for operators; `type` is the kind of event. Times are in milliseconds. No event carries a
  * token, a secret or a full URL: `api` is the API's `baseUrl`.
  */
-export type TokenlaneEvent = EventOfOne & {
+export type TokenlaneEvent = {
+  [Type in keyof Events]: Readonly<{ type: Type } & Events[Type]>
+}[keyof Events] & {
   /** The tenant that this happened to, in a manager from `createTenants`. */
   readonly tenant?: string
 }
 
-type EventOfOne =
+/** What each kind of event carries. */
+interface Events {
   /** A token request succeeded; `joiners` calls waited for it. */
-  | {
-      readonly type: 'token.renewed'
-      readonly issuer: string
-      readonly expiresAt: Date
-      readonly duration: number
-      readonly reason: RenewalReason
-      readonly joiners: number
-    }
+  'token.renewed': {
+    issuer: string
+    expiresAt: Date
+    duration: number
+    reason: RenewalReason
+    joiners: number
+  }
   /** A token that another process had obtained was taken from the shared store. */
-  | { readonly type: 'token.received'; readonly issuer: string; readonly expiresAt: Date }
+  'token.received': { issuer: string; expiresAt: Date }
   /**
    * A renewal failed. The next try comes after `retryIn` at the earliest, unless the credentials provider returns
    * another secret first, or an API refuses the token that calls still use.
    */
-  | {
-      readonly type: 'renewal.failed'
-      readonly issuer: string
-      readonly code: TokenlaneErrorCode
-      /** The token endpoint, without a query. */
-      readonly endpoint: string
-      /** HTTP status of the issuer's response. */
-      readonly status?: number
-      /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
-      readonly oauthError?: string
-      /** The transport's error code, such as `ECONNREFUSED`. */
-      readonly transportCode?: string
-      /** Why it failed, in the words of the error message. Names the endpoint, and the proxy if that failed. */
-      readonly reason: string
-      readonly retryIn: number
-      /** Whether calls use the old token until then. */
-      readonly tokenStillValid: boolean
-      /** Whether calls fail at once until then. If neither, they wait, for at most the issuer's `maxWait`. */
-      readonly failFast: boolean
-    }
+  'renewal.failed': {
+    issuer: string
+    code: TokenlaneErrorCode
+    /** The token endpoint, without a query. */
+    endpoint: string
+    /** HTTP status of the issuer's response. */
+    status?: number
+    /** The issuer's `error` (RFC 6749 §5.2), such as `invalid_client`. */
+    oauthError?: string
+    /** The transport's error code, such as `ECONNREFUSED`. */
+    transportCode?: string
+    /** Why it failed, in the words of the error message. Names the endpoint, and the proxy if that failed. */
+    reason: string
+    retryIn: number
+    /** Whether calls use the old token until then. */
+    tokenStillValid: boolean
+    /** Whether calls fail at once until then. If neither, they wait, for at most the issuer's `maxWait`. */
+    failFast: boolean
+  }
   /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */
-  | { readonly type: 'store.failed'; readonly reason: StoreFailure }
+  'store.failed': { reason: StoreFailure }
   /** The shared store works again. */
-  | { readonly type: 'store.recovered' }
+  'store.recovered': object
   /** An API refused the token in use with a 401; the token is dropped. Once per token, whatever the number of calls. */
-  | { readonly type: 'token.rejected'; readonly issuer: string; readonly api: string }
+  'token.rejected': { issuer: string; api: string }
   /**
    * An API refused the new token after a renewal that its own 401 had forced: new tokens do not help. Once per forced
    * renewal; these become rarer, down to one a minute. `option` is the option that names the issuer: `apis[1].issuer`,
    * or the URL of `tokensFor`.
    */
-  | {
-      readonly type: 'rejection.repeated'
-      readonly issuer: string
-      readonly api: string
-      readonly option: string
-    }
+  'rejection.repeated': { issuer: string; api: string; option: string }
   /**
    * Tokens that an API had accepted are refused within a second of being requested, again and again: several processes
    * invalidate each other's tokens, because the issuer keeps only one live token per client. Share the tokens through a
    * `store`. Once, when it begins: at the eighth such token within a minute.
    */
-  | { readonly type: 'token.contested'; readonly issuer: string; readonly api: string }
+  'token.contested': { issuer: string; api: string }
   /**
    * A call must wait. `queued` calls are now waiting, this one included; the last of them goes out in `emptyIn` at the
    * earliest.
    */
-  | {
-      readonly type: 'call.queued'
-      readonly api: string
-      readonly queued: number
-      readonly emptyIn: number
-    }
+  'call.queued': { api: string; queued: number; emptyIn: number }
   /**
    * A call goes out after it has `waited`. `queued` calls are still waiting; the last of them goes out in `emptyIn` at
    * the earliest.
    */
-  | {
-      readonly type: 'call.sent'
-      readonly api: string
-      readonly waited: number
-      readonly queued: number
-      readonly emptyIn: number
-    }
+  'call.sent': { api: string; waited: number; queued: number; emptyIn: number }
   /**
    * A call to an API ended, with the `status` that its caller got or with an error that has this `code`. `resends` says
    * why it was sent again, `remainingLifetime` how long its token was still valid when it was last sent, and `waited`
    * how much of its `duration` it waited, and for what. Each redirect followed within the API counts as a call.
    */
-  | {
-      readonly type: 'call.finished'
-      readonly api: string
-      readonly issuer: string
-      readonly client?: string
-      readonly status?: number
-      readonly code?: string
-      readonly sends: number
-      readonly remainingLifetime?: number
-      readonly resends: readonly ResendReason[]
-      readonly waited: CallWaits
-      readonly duration: number
-    }
+  'call.finished': {
+    api: string
+    issuer: string
+    client?: string
+    status?: number
+    code?: string
+    sends: number
+    remainingLifetime?: number
+    resends: readonly ResendReason[]
+    waited: CallWaits
+    duration: number
+  }
   /**
    * A URL is on the same origin as some APIs but belongs to none of them, so its calls get no token. `apis` are the
    * base URLs on that origin; `path` is cut to 200 characters. Once per path, for at most 100 paths.
    */
-  | {
-      readonly type: 'route.missed'
-      readonly origin: string
-      readonly path: string
-      readonly apis: readonly string[]
-    }
+  'route.missed': { origin: string; path: string; apis: readonly string[] }
   /**
    * An API is paused: none of its calls goes out for `for` milliseconds. A response with this `status` refused a call that
-   * exceeded the API's rate limit (`refused`), or reported zero remaining (`used-up`). Once per pause, and again if the pause is
-   * extended.
+   * exceeded the API's rate limit (`refused`), or reported zero remaining (`used-up`). Once per pause, and again if the
+   * pause is extended.
    */
-  | {
-      readonly type: 'api.paused'
-      readonly api: string
-      readonly for: number
-      readonly status: number
-      readonly reason: 'refused' | 'used-up'
-      /** Roughly what the API allows, if it refuses calls that the rate policy (repeated in `configured`) allows. */
-      readonly allows?: readonly NamedLimit[]
-      readonly configured?: readonly NamedLimit[]
-    }
+  'api.paused': {
+    api: string
+    for: number
+    status: number
+    reason: 'refused' | 'used-up'
+    /** Roughly what the API allows, if it refuses calls that the rate policy (repeated in `configured`) allows. */
+    allows?: readonly NamedLimit[]
+    configured?: readonly NamedLimit[]
+  }
   /**
    * Calls wait and get only this `share` of the API's quota (below 0.7), because its responses are slow and a strict
    * policy waits for them. Setting `option` in the rate policy gives more. Once per policy.
    */
-  | {
-      readonly type: 'api.slowed'
-      readonly api: string
-      readonly share: number
-      readonly option: string
-    }
+  'api.slowed': { api: string; share: number; option: string }
   /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */
-  | {
-      readonly type: 'policy.differs'
-      readonly api: string
-      readonly configured: readonly NamedLimit[]
-      readonly seen: readonly NamedLimit[]
-    }
-  /**
-   * The rate budget that a fleet shares cannot be reached: this process uses only its own share. Once, when it begins.
-   */
-  | { readonly type: 'limiter.failed'; readonly api: string; readonly reason: string }
+  'policy.differs': { api: string; configured: readonly NamedLimit[]; seen: readonly NamedLimit[] }
+  /** The rate budget that a fleet shares cannot be reached: this process uses only its own share. Once, when it begins. */
+  'limiter.failed': { api: string; reason: string }
   /** The rate budget is shared again. */
-  | { readonly type: 'limiter.recovered'; readonly api: string }
+  'limiter.recovered': { api: string }
   /** The client secret must be rotated: `daysLeft` of its `secretLifetime` remain. Once per threshold. */
-  | {
-      readonly type: 'secret.expiring'
-      readonly issuer: string
-      readonly clientId: string
-      readonly daysLeft: number
-      readonly threshold: number
-    }
+  'secret.expiring': { issuer: string; clientId: string; daysLeft: number; threshold: number }
   /** The issuer accepted different credentials than last time. */
-  | { readonly type: 'credentials.rotated'; readonly issuer: string; readonly clientId: string }
+  'credentials.rotated': { issuer: string; clientId: string }
+}
 
 /** Receives events, synchronously and in order. Errors it throws are ignored. */
 export type Observer = (event: TokenlaneEvent) => void
