@@ -83,7 +83,7 @@ const read = object<ReadAs<TenantsOptions>>({
  * ```
  */
 export function createTenants<const Issuer extends string>(options: TenantsOptions<Issuer>): Tenants<Issuer> {
-  mustBeSupportedRuntime()
+  refusingTo('create tenants', () => mustBeSupportedRuntime())
   const { options: optionsOf, most, limits } = refusingTo('create tenants', () => read(options, 'options'))
   const shared = new Map<string, FairLimits>()
   /** Returns the limits of all tenants whose APIs have the same base URL and policy. */
