@@ -30,11 +30,10 @@ export async function openHotPath(
   const issuing = askIssuer(endpoint, 5_000)
   const source: TokenSource = { obtain: (reason, wait) => issuing.obtain(client, reason, wait) }
   const token = new RenewingToken(source, {
-    issuer: 'general',
-    endpoint: tokenUrl,
+    ...endpoint,
+    credentials: { initial: [client] },
     renewBefore: undefined,
     maxWait: 15_000,
-    credentialsMayChange: false,
     emit: undefined,
   })
   await token.wait(undefined)

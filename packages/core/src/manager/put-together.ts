@@ -2,7 +2,7 @@ import { askIssuer } from '../issuer/token-request.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { checkOptions } from './check-options.ts'
-import { ContestedToken } from '../token/contested-token.ts'
+import { contestedToken } from '../token/contested-token.ts'
 import { credentialRotation } from '../credentials/credential-rotation.ts'
 import { defined, type Emit } from '../events.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
@@ -72,8 +72,8 @@ export function putTogether(
  * @param share shares its tokens with other processes.
  */
 function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: ShareTokens | undefined) {
-  const { issuer, url, renewBefore, maxWait } = asked
-  const contested = new ContestedToken(issuer, emit)
+  const { issuer, maxWait } = asked
+  const contested = contestedToken(issuer, emit)
   const credentials = credentialRotation(asked, emit)
   // calls may come to wait for a request that began in the background
   const requestTimeout = Math.min(asked.requestTimeout, maxWait)
@@ -90,19 +90,12 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
       ),
     idle: async () => shared.idle?.(),
   }
-  const token = new RenewingToken(source, {
-    issuer,
-    endpoint: url.origin + url.pathname,
-    renewBefore,
-    maxWait,
-    credentialsMayChange: asked.credentials.provider !== undefined,
-    emit,
-  })
+  const token = new RenewingToken(source, { ...asked, emit })
   const status = (): IssuerStatus =>
     defined({
       ...token.status(),
       daysLeft: credentials.daysLeft(),
-      contested: contested.isContested || undefined,
+      contested: contested.isContested() || undefined,
     })
   return { credentials, requestTimeout, issuing, token, contested, status }
 }

@@ -2,6 +2,7 @@ import type { RenewalReason } from '../events.ts'
 import type { Grant } from '../issuer/token-source.ts'
 import { betweenHalfAndWhole } from '../time/backoff.ts'
 import { AccessToken } from './access-token.ts'
+import type { RenewalOptions } from './renewal.ts'
 
 /** Calls wait for the renewal when the token has at most this left, or a fortieth of its lifetime if that is less. */
 const longestFloor = 10_000
@@ -11,8 +12,7 @@ const longestFloor = 10_000
  * it expires.
  */
 export class HeldToken {
-  readonly #issuer: string
-  readonly #margin: number | undefined
+  readonly #options: RenewalOptions
   grant: Grant | undefined
   /** `undefined` before the first one, and after a 401 dropped it. */
   token: AccessToken | undefined
@@ -23,10 +23,8 @@ export class HeldToken {
   /** When a 401 last dropped a token, on the monotonic clock. */
   rejectedAt: number = Number.NEGATIVE_INFINITY
 
-  /** @param margin what `renewBefore` is, by default a tenth of the lifetime, jittered. */
-  constructor(issuer: string, margin: number | undefined) {
-    this.#issuer = issuer
-    this.#margin = margin
+  constructor(options: RenewalOptions) {
+    this.#options = options
   }
 
   /** How much time is left; 0 or less without a token that can be sent. */
@@ -51,7 +49,7 @@ export class HeldToken {
 
   /** Gives calls this token from now on. */
   use(grant: Grant): AccessToken {
-    this.token = new AccessToken(grant.token, this.#issuer, grant.expiry.date)
+    this.token = new AccessToken(grant.token, this.#options.issuer, grant.expiry.date)
     this.grant = grant
     this.renewBefore = this.#renewBeforeOf(grant)
     this.floor = floorOf(grant)
@@ -81,7 +79,7 @@ export class HeldToken {
 
   /** At most half of the lifetime, or a short token would be renewed on every call. */
   #renewBeforeOf({ lifetime }: Grant): number {
-    return Math.min(this.#margin ?? betweenHalfAndWhole(lifetime / 10), lifetime / 2)
+    return Math.min(this.#options.renewBefore ?? betweenHalfAndWhole(lifetime / 10), lifetime / 2)
   }
 }
 

@@ -24,8 +24,7 @@ export class RenewalBackoff {
   /** The last renewal, if it failed. */
   last: Failure | undefined
   /** When the first of the tries failed that no success has followed, and how many did. */
-  failingSince: Date | undefined
-  failedTries = 0
+  failing: { readonly failingSince?: string; readonly failedTries?: number } = {}
   #failures = 0
 
   /** The error of the last renewal, while it is too early for another one. */
@@ -35,15 +34,14 @@ export class RenewalBackoff {
 
   succeeded(): void {
     this.last = undefined
-    this.failingSince = undefined
-    this.failedTries = 0
+    this.failing = {}
     this.#failures = 0
   }
 
   /** Counts one try of a renewal that failed. */
   tryFailed(): void {
-    this.failingSince ??= new Date()
-    this.failedTries += 1
+    const { failingSince = new Date().toISOString(), failedTries = 0 } = this.failing
+    this.failing = { failingSince, failedTries: failedTries + 1 }
   }
 
   /**

@@ -1,6 +1,7 @@
 import { closedError, isTokenlaneError, reasonOf, type TokenlaneError, withMore } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { defined, type Emit } from '../events.ts'
+import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import { abortable } from '../time/abortable.ts'
@@ -17,23 +18,15 @@ export interface Retry {
   readonly after: TokenlaneError
 }
 
-/** What governs the life of one issuer's token; times in milliseconds. */
-export interface RenewalOptions {
+/** What governs the life of one issuer's token. */
+export type RenewalOptions = Pick<CheckedIssuer, 'renewBefore' | 'maxWait' | 'url' | 'credentials'> & {
   /** Name of the issuer. */
   readonly issuer: string
-  /** The token endpoint's URL without a query. */
-  readonly endpoint: string
-  /** How long before its end a token's renewal begins; `undefined`: a tenth of the lifetime, jittered. */
-  readonly renewBefore: number | undefined
-  /** How long a call waits at most. */
-  readonly maxWait: number
-  /** Whether the credentials can change at any time, so that a refused client may be accepted at the next try. */
-  readonly credentialsMayChange: boolean
   readonly emit: Emit
 }
 
 /** What all renewals of one issuer's token share. */
-export interface Renewed extends RenewalOptions {
+export type Renewed = RenewalOptions & {
   readonly source: TokenSource
   readonly held: HeldToken
   readonly backoff: RenewalBackoff
@@ -55,17 +48,15 @@ export class Renewal implements Wait {
   #deadline = Number.POSITIVE_INFINITY
   #delay: Delay | undefined
   #isStopped = false
+  #isOver = false
 
-  /**
-   * @param first set if the renewal begins with a wait, after an earlier one failed.
-   * @param ended is called when the renewal has succeeded or failed, before any call that waits for it goes on.
-   */
-  constructor(renewed: Renewed, first: Retry | undefined, ended: () => void) {
+  /** @param first set if the renewal begins with a wait, after an earlier one failed. */
+  constructor(renewed: Renewed, first?: Retry) {
     this.#renewed = renewed
     // in a microtask, so that the caller has stored the renewal when it begins
     this.#result = Promise.resolve()
       .then(() => this.#run(first))
-      .finally(ended)
+      .finally(() => (this.#isOver = true))
     // a background renewal may fail: that is reported to observers only
     this.#result.catch(() => {})
     if (isRequestBound()) this.#shared = shareAcrossRequests(this.#result)
@@ -74,6 +65,11 @@ export class Renewal implements Wait {
   /** Whether the renewal will never end. */
   get isLost(): boolean {
     return this.#shared?.isLost() === true
+  }
+
+  /** Whether it may still bring a token. */
+  get isUnderWay(): boolean {
+    return !this.#isOver && !this.isLost
   }
 
   get timeLeft(): number {
@@ -127,10 +123,10 @@ export class Renewal implements Wait {
         const grant = await source.obtain(reason, this)
         const token = held.use(grant)
         backoff.succeeded()
-        const { expiresAt } = token
         const { duration } = grant
-        if (duration === undefined) emit?.({ type: 'token.received', issuer, expiresAt })
-        else emit?.({ type: 'token.renewed', issuer, expiresAt, duration, reason, joiners: this.#joiners })
+        const what = { issuer, expiresAt: token.expiresAt }
+        if (duration === undefined) emit?.({ type: 'token.received', ...what })
+        else emit?.({ type: 'token.renewed', ...what, duration, reason, joiners: this.#joiners })
         return token
       } catch (error) {
         if (!isTokenlaneError(error)) throw error
@@ -188,7 +184,7 @@ export class Renewal implements Wait {
 
   /** Reports why there is no new token, when the next try comes, and what calls do until then. */
   #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
-    const { issuer, endpoint, held, backoff, emit } = this.#renewed
+    const { issuer, url, held, backoff, emit } = this.#renewed
     backoff.tryFailed()
     const { code, status, oauthError, transportCode } = error
     const tokenStillValid = held.unexpired() !== undefined
@@ -196,7 +192,7 @@ export class Renewal implements Wait {
       type: 'renewal.failed',
       issuer,
       code,
-      endpoint,
+      endpoint: url.origin + url.pathname,
       ...defined({ status, oauthError, transportCode }),
       reason: reasonOf(error).replace(/^Cannot obtain token: /, ''),
       retryIn,

@@ -1,4 +1,4 @@
-import type { TokenlaneError } from '../errors.ts'
+import type { TokenlaneErrorCode } from '../errors.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
 import type { AccessToken } from './access-token.ts'
@@ -24,12 +24,12 @@ export class RenewingToken {
   readonly #held: HeldToken
   readonly #backoff = new RenewalBackoff()
   readonly #renewed: Renewed
+  /** The last renewal. */
   #renewal: Renewal | undefined
-  #closed = false
 
   constructor(source: TokenSource, options: RenewalOptions) {
     this.maxWait = options.maxWait
-    this.#held = new HeldToken(options.issuer, options.renewBefore)
+    this.#held = new HeldToken(options)
     this.#renewed = { ...options, source, held: this.#held, backoff: this.#backoff }
   }
 
@@ -48,28 +48,18 @@ export class RenewingToken {
    * @throws TokenlaneError why there is no token, after `maxWait` at the latest; the signal's reason if it aborts.
    */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
-    const failure = this.#underWay === undefined ? this.#tooEarly() : undefined
-    let retry: Retry | undefined
-    if (failure !== undefined) {
-      const old = this.#held.unexpired()
-      if (old !== undefined) return old
-      const delay = this.#backoff.untilNextTry(this.maxWait)
-      if (delay === undefined) {
-        // a client that has wrapped this promise waits for it by then, so that the stack of the error names its caller
-        await Promise.resolve()
-        throw failure
-      }
-      retry = { delay, after: failure }
-    }
-    const renewal = this.#renewal ?? this.#begin(retry)
+    let renewal = this.#underWay
     try {
+      renewal ??= this.#renewal = new Renewal(this.#renewed, this.#firstWait())
       return await renewal.join(signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
-      if (renewal.isLost) return this.wait(signal)
+      if (renewal?.isLost === true) return this.wait(signal)
       const old = this.#held.unexpired()
-      if (old === undefined) throw error
-      return old
+      if (old !== undefined) return old
+      // a client that has wrapped this promise waits for it by then, so that the stack of the error names its caller
+      await Promise.resolve()
+      throw error
     }
   }
 
@@ -88,61 +78,47 @@ export class RenewingToken {
     return this.#held.rejectedAt
   }
 
-  status(): {
-    readonly token: 'none' | 'live' | 'expired'
-    readonly expiresAt: string | undefined
-    readonly lastError: TokenlaneError['code'] | undefined
-    readonly failingSince: string | undefined
-    readonly failedTries: number | undefined
-  } {
+  status() {
     const { token, left } = this.#held
-    const { last, failingSince, failedTries } = this.#backoff
-    const held = left > 0 ? 'live' : 'expired'
+    const { last, failing } = this.#backoff
+    const age: 'live' | 'expired' = left > 0 ? 'live' : 'expired'
     return {
-      token: token === undefined ? 'none' : held,
+      token: token === undefined ? ('none' as const) : age,
       expiresAt: token?.expiresAt.toISOString(),
-      lastError: last?.error.code,
-      failingSince: failingSince?.toISOString(),
-      failedTries: failedTries || undefined,
+      lastError: last?.error.code as TokenlaneErrorCode | undefined,
+      ...failing,
     }
   }
 
   /** Whether no renewal is under way. */
   get isIdle(): boolean {
-    return this.#renewal === undefined
+    return this.#underWay === undefined
   }
 
   /** Starts no further try; ends when the request under way has ended. */
   async close(): Promise<void> {
-    this.#closed = true
     await this.#renewal?.stop()
     await this.#renewed.source.idle?.()
   }
 
   get #underWay(): Renewal | undefined {
-    if (this.#renewal?.isLost === true) this.#renewal = undefined
-    return this.#renewal
+    return this.#renewal?.isUnderWay === true ? this.#renewal : undefined
   }
 
-  /** Returns why the last renewal failed, if it is too early for another one. */
-  #tooEarly(): TokenlaneError | undefined {
-    const failure = this.#backoff.tooEarly
+  /** Returns what to wait for before the next renewal; throws the error of the last one if calls fail with it for now. */
+  #firstWait(): Retry | undefined {
+    const after = this.#backoff.tooEarly
+    const mayChange = this.#renewed.credentials.provider !== undefined
     // a refused client may have a new secret by now: only the provider knows
-    const worthAsking = failure?.code === 'TOKEN_REQUEST_REFUSED' && this.#renewed.credentialsMayChange
-    return worthAsking ? undefined : failure
+    if (after === undefined || (mayChange && after.code === 'TOKEN_REQUEST_REFUSED')) return undefined
+    const delay = this.#held.unexpired() ? undefined : this.#backoff.untilNextTry(this.maxWait)
+    if (delay === undefined) throw after
+    return { delay, after }
   }
 
   #renewInBackground(): void {
-    if (this.#underWay !== undefined || this.#closed || this.#backoff.tooEarly !== undefined) return
+    if (this.#underWay !== undefined || this.#backoff.tooEarly !== undefined) return
     // where it ends with an incoming request that nothing keeps going, calls have to wait for it
-    if (!isRequestBound() || requestKeeper() !== undefined) this.#begin()
-  }
-
-  #begin(retry?: Retry): Renewal {
-    const renewal = new Renewal(this.#renewed, retry, () => {
-      if (this.#renewal === renewal) this.#renewal = undefined
-    })
-    this.#renewal = renewal
-    return renewal
+    if (!isRequestBound() || requestKeeper() !== undefined) this.#renewal = new Renewal(this.#renewed)
   }
 }
