@@ -12,8 +12,7 @@ const firstEpochMillisecond = 1_000_000_000_000
  * @returns Finite milliseconds from `now`, 0 for a date that is past, `undefined` for any other text.
  */
 export function parseRetryAfter(value: string | null | undefined, now: () => number): number | undefined {
-  const text = value?.trim()
-  if (!text) return undefined
+  const text = value?.trim() ?? ''
   if (/^\d+$/.test(text)) return delayOf(Number(text), now)
   const date = parseHttpDate(text)
   return date === undefined ? undefined : finiteDuration(date - now())
@@ -25,17 +24,13 @@ export function delayOf(number: number, now: () => number): number {
   return finiteDuration((number < firstEpochMillisecond ? number * 1_000 : number) - now())
 }
 
-const fixedOrObsolete = /^[A-Z][a-z]{2,8},? \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/
-const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
+/** The form of the three HTTP dates (RFC 9110 §5.6.7). The one of `asctime` ends with the year, and names no zone. */
+const httpDate = /^[A-Z][a-z]{2,8},? [\w -]{6,11} \d{2}:\d{2}:\d{2} (?:GMT|\d{4})$/
 
-/**
- * Returns the epoch milliseconds of one of the three HTTP dates (RFC 9110 §5.6.7), `undefined` for any other text.
- */
+/** Returns the epoch milliseconds of an HTTP date, `undefined` for any other text. */
 export function parseHttpDate(value: string | null | undefined): number | undefined {
-  const text = value?.trim()
-  if (!text) return undefined
-  const isAsctime = asctime.test(text)
-  if (!isAsctime && !fixedOrObsolete.test(text)) return undefined
-  const date = Date.parse(isAsctime ? `${text} GMT` : text)
+  const text = value?.trim() ?? ''
+  if (!httpDate.test(text)) return undefined
+  const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(date) ? undefined : date
 }
