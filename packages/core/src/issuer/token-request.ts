@@ -3,7 +3,7 @@ import { kindOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
-import { Expiry, moment } from '../time/expiry.ts'
+import { later, moment, timeUntil } from '../time/expiry.ts'
 import { withTimeLimit } from '../time/timers.ts'
 import { Tracing } from '../tracing.ts'
 import { failure } from './issuer-failure.ts'
@@ -94,9 +94,9 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       const { token, lifetime } = await traced(endpoint, reason, () =>
         withTimeLimit(limitedBy(wait, requestTimeout), (signal) => requestToken(client, signal)),
       )
-      const expiry = new Expiry(lifetime, start)
+      const expiry = later(start, lifetime)
       // a slow response with a short token, or one that was read after the machine slept
-      if (expiry.remaining() <= 0)
+      if (timeUntil(expiry) <= 0)
         throw failure(
           endpoint,
           'TOKEN_REQUEST_TIMEOUT',

@@ -1,6 +1,6 @@
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { RenewalReason } from '../events.ts'
-import type { Expiry } from '../time/expiry.ts'
+import type { Moment } from '../time/expiry.ts'
 
 /**
  * Where one issuer's tokens come from.
@@ -34,7 +34,7 @@ export interface Grant {
   readonly token: string
   /** The lifetime that the issuer gave it, in milliseconds; `expiry` may be sooner. */
   readonly lifetime: number
-  readonly expiry: Expiry
+  readonly expiry: Moment
   /** How long the token request took, in milliseconds; `undefined` if another process made it. */
   readonly duration?: number
   /** Keeps other processes from using the token, after an API refused it. */

@@ -5,7 +5,7 @@ import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
 import { failure } from '../issuer/issuer-failure.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
-import { Expiry, moment } from '../time/expiry.ts'
+import { later, moment } from '../time/expiry.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import { holderWait } from './holder-wait.ts'
@@ -144,7 +144,7 @@ export function sharedSource(
           return grant
         }
         const { token, lifetime, expiry } = grant
-        const stored = { token, lifetime, expiresAt: expiry.date.getTime() }
+        const stored = { token, lifetime, expiresAt: expiry.wall }
         // before any call uses the token: its refusal must be able to name the entry
         const entry = await seal.seal(stored)
         const left = Math.max(1, Math.floor(stored.expiresAt - Date.now()))
@@ -164,7 +164,7 @@ export function sharedSource(
 function grantOf({ token, lifetime, expiresAt }: StoredToken, expiresIn: number = lifetime): Grant {
   // our clock and that of the process that wrote it may differ: no token has more left than it ever had
   const left = Math.min(expiresAt - Date.now(), expiresIn, lifetime)
-  return { token, lifetime, expiry: new Expiry(left, moment()) }
+  return { token, lifetime, expiry: later(moment(), left) }
 }
 
 /** Returns whether a refusal is too old to be one that the store has kept: somebody has put it back. */

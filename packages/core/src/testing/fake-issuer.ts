@@ -1,6 +1,5 @@
 import type { Emit } from '../events.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
-import { Expiry } from '../time/expiry.ts'
 import { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken, RenewingToken } from '../token/renewing-token.ts'
 
@@ -15,7 +14,7 @@ export type TokenFailure = Extract<
 >
 
 /** The same in every run, so that it can stand in a snapshot. */
-const end = new Expiry(Date.UTC(2100, 0), { wall: 0, monotonic: 0 })
+const end = Date.UTC(2100, 0)
 
 /** An issuer that does not exist: its token is there at once, valid for ever, and another one after each 401. */
 export interface FakeIssuer {
@@ -33,8 +32,8 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
     if (token !== undefined) return token
     const value = number === 1 ? firstValue : `${firstValue}-${number}`
     const reason = number === 1 ? 'startup' : 'rejected'
-    emit?.({ type: 'token.renewed', issuer, expiresAt: end.date, duration: 0, reason, joiners: 0 })
-    token = new AccessToken(value, issuer, end.date)
+    emit?.({ type: 'token.renewed', issuer, expiresAt: new Date(end), duration: 0, reason, joiners: 0 })
+    token = new AccessToken(value, issuer, end)
     return token
   }
   return {
@@ -63,6 +62,6 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
     },
     failOnce: (code) => void failures.push(code),
     status: () =>
-      token === undefined ? { token: 'none' } : { token: 'live', expiresAt: end.date.toISOString() },
+      token === undefined ? { token: 'none' } : { token: 'live', expiresAt: new Date(end).toISOString() },
   }
 }

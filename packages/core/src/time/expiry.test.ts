@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fakeService } from '../../test/fake-issuer.ts'
-import { Expiry, moment } from './expiry.ts'
+import { later, moment, timeUntil } from './expiry.ts'
 
 const start = Date.UTC(2026, 10, 21)
 const second = 1_000
@@ -16,15 +16,15 @@ const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 const setWall = (by: number): unknown => vi.setSystemTime(Date.now() + by)
 
 test('what is left is what the clock says that leaves less', () => {
-  const expiry = new Expiry(hour, moment())
-  expect(expiry.remaining()).toBe(hour)
+  const expiry = later(moment(), hour)
+  expect(timeUntil(expiry)).toBe(hour)
   setWall(10 * minute)
-  expect(expiry.remaining()).toBe(50 * minute)
+  expect(timeUntil(expiry)).toBe(50 * minute)
   setWall(-3 * hour)
-  expect(expiry.remaining()).toBe(hour)
+  expect(timeUntil(expiry)).toBe(hour)
   vi.advanceTimersByTime(20 * minute)
-  expect(expiry.remaining()).toBe(40 * minute)
-  expect(expiry.date).toEqual(new Date(start + hour))
+  expect(timeUntil(expiry)).toBe(40 * minute)
+  expect(expiry.wall).toBe(start + hour)
 })
 
 test('a wall clock set back by hours: the token serves to its real end, not beyond, and no storm follows', async () => {

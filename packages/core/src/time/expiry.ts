@@ -1,31 +1,9 @@
 /**
- * The end of a span, counted on two clocks: it has come as soon as it has come on either.
+ * One moment on two clocks, in milliseconds. What ends at a moment has ended as soon as it has on either clock.
  *
  * The wall clock goes on while the machine sleeps or the process is frozen. The monotonic clock goes on when the wall
  * clock is set back. So a lifetime is never overestimated.
  */
-export class Expiry {
-  readonly #wall: number
-  readonly #monotonic: number
-
-  /** The end of `lifetime` milliseconds that begin at `start`. */
-  constructor(lifetime: number, start: Moment) {
-    this.#wall = start.wall + lifetime
-    this.#monotonic = start.monotonic + lifetime
-  }
-
-  /** Returns how many milliseconds are left, by the clock that leaves less; 0 or less after the end. */
-  remaining(): number {
-    return Math.min(this.#wall - Date.now(), this.#monotonic - performance.now())
-  }
-
-  /** The end on the wall clock. */
-  get date(): Date {
-    return new Date(this.#wall)
-  }
-}
-
-/** The same moment on both clocks, in milliseconds. */
 export interface Moment {
   readonly wall: number
   readonly monotonic: number
@@ -33,3 +11,13 @@ export interface Moment {
 
 /** Returns the present moment. */
 export const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() })
+
+/** Returns the moment `ms` milliseconds after another one. */
+export function later({ wall, monotonic }: Moment, ms: number): Moment {
+  return { wall: wall + ms, monotonic: monotonic + ms }
+}
+
+/** Returns how many milliseconds are left until a moment, by the clock that leaves less; 0 or less after it. */
+export function timeUntil({ wall, monotonic }: Moment): number {
+  return Math.min(wall - Date.now(), monotonic - performance.now())
+}

@@ -6,10 +6,10 @@ export class AccessToken {
   /** Name of the issuer, as given in `issuers`. */
   readonly issuer: string
   readonly #value: string
-  readonly #expiresAt: Date
+  readonly #expiresAt: number
 
   /** @internal Tokens come from `getToken`. */
-  constructor(value: string, issuer: string, expiresAt: Date) {
+  constructor(value: string, issuer: string, expiresAt: number) {
     this.issuer = issuer
     this.#value = value
     this.#expiresAt = expiresAt

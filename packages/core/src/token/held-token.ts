@@ -1,6 +1,7 @@
 import type { RenewalReason } from '../events.ts'
 import type { Grant } from '../issuer/token-source.ts'
 import { betweenHalfAndWhole } from '../time/backoff.ts'
+import { timeUntil } from '../time/expiry.ts'
 import { AccessToken } from './access-token.ts'
 import type { RenewalOptions } from './renewal.ts'
 
@@ -29,7 +30,7 @@ export class HeldToken {
 
   /** How much time is left; 0 or less without a token that can be sent. */
   get left(): number {
-    return this.grant?.expiry.remaining() ?? 0
+    return this.grant === undefined ? 0 : timeUntil(this.grant.expiry)
   }
 
   /** Returns the token if it can still be sent, even if calls should rather wait for a renewal. */
@@ -49,7 +50,7 @@ export class HeldToken {
 
   /** Gives calls this token from now on. */
   use(grant: Grant): AccessToken {
-    this.token = new AccessToken(grant.token, this.#options.issuer, grant.expiry.date)
+    this.token = new AccessToken(grant.token, this.#options.issuer, grant.expiry.wall)
     this.grant = grant
     this.renewBefore = this.#renewBeforeOf(grant)
     this.floor = floorOf(grant)
@@ -58,7 +59,7 @@ export class HeldToken {
 
   /** Returns whether this token should replace the current one. */
   wouldAccept(grant: Grant): boolean {
-    const left = grant.expiry.remaining()
+    const left = timeUntil(grant.expiry)
     return left > floorOf(grant) && (left > this.#renewBeforeOf(grant) || this.left <= 0)
   }
 

@@ -1,6 +1,7 @@
 import type { TokenlaneErrorCode } from '../errors.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
+import { timeUntil } from '../time/expiry.ts'
 import type { AccessToken } from './access-token.ts'
 import { HeldToken } from './held-token.ts'
 import { Renewal, type RenewalOptions, type Renewed, type Retry } from './renewal.ts'
@@ -36,7 +37,7 @@ export class RenewingToken {
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
   live(): AccessToken | undefined {
     const { token, grant, renewBefore, floor } = this.#held
-    const left = grant?.expiry.remaining() ?? 0
+    const left = grant === undefined ? 0 : timeUntil(grant.expiry)
     if (left <= floor) return undefined
     if (left <= renewBefore) this.#renewInBackground()
     return token
