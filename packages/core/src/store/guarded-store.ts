@@ -7,90 +7,86 @@ import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
 /** How long one step of the store may take at most, in milliseconds. */
 export const storeTimeout = 1_000
 
+export type GuardedStore = ReturnType<typeof guardedStore>
+
 /**
- * A store that never throws, never hangs and never returns what the contract does not allow: it returns `undefined`
- * instead, and reports once that it fails and once that it works again.
+ * Returns a store that never throws, never hangs and never returns what the contract does not allow: it returns
+ * `undefined` instead, and reports once that it fails and once that it works again.
  */
-export class GuardedStore {
-  readonly #store: TokenStore
-  readonly #emit: Emit
-  #isFailing = false
+export function guardedStore(store: TokenStore, emit: Emit) {
+  let isFailing = false
 
-  constructor(store: TokenStore, emit: Emit) {
-    this.#store = store
-    this.#emit = emit
+  function failed(reason: StoreFailure): void {
+    if (!isFailing) emit?.({ type: 'store.failed', reason })
+    isFailing = true
   }
 
-  async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
-    // in a function: a store may throw before it returns a promise
-    const claiming = (async () => claimOf(await this.#store.claim(name, stale, lease), stale))()
-    // a lease that has ended when it arrives cannot be used
-    const claim = await this.#inTime(() => claiming, Math.min(storeTimeout, lease))
-    if (claim !== undefined) return claim
-    this.failed('unreadable')
-    // a lease that comes too late must not keep other processes waiting
-    void claiming.then(
-      (late) => typeof late === 'object' && 'fence' in late && this.release(name, late.fence, 0),
-      () => {},
-    )
-    return undefined
+  function works(): void {
+    if (isFailing) emit?.({ type: 'store.recovered' })
+    isFailing = false
   }
 
-  /** Returns the entry that another process wrote, `undefined` when it is time to claim. */
-  async wait(
-    name: string,
-    stale: string | undefined,
-    ms: number,
-    signal: AbortSignal,
-  ): Promise<StoreEntry | undefined> {
-    try {
-      return entryOf(await this.#store.wait?.(name, ms, signal), stale)
-    } catch {
-      // the claim that follows shows whether the store works
-      return undefined
-    }
-  }
-
-  async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
-    const writing = async (): Promise<true> => {
-      await this.#store.write(name, fence, entry, lifetime)
-      return true
-    }
-    if (await outliveRequest(this.#inTime(writing))) this.works()
-  }
-
-  release(name: string, fence: string, pause: number): Promise<unknown> {
-    return outliveRequest(this.#inTime(() => this.#store.release(name, fence, pause)))
-  }
-
-  drop(name: string, entry: string): Promise<unknown> {
-    return outliveRequest(this.#inTime(() => this.#store.drop(name, entry)))
-  }
-
-  /** Reports that the store works, if it failed before. */
-  works(): void {
-    if (!this.#isFailing) return
-    this.#isFailing = false
-    this.#emit?.({ type: 'store.recovered' })
-  }
-
-  /** Reports that the store fails, unless that is known. */
-  failed(reason: StoreFailure): void {
-    if (this.#isFailing) return
-    this.#isFailing = true
-    this.#emit?.({ type: 'store.failed', reason })
-  }
-
-  #inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
+  function inTime<T>(work: () => Promise<T>, span: number = storeTimeout): Promise<T | undefined> {
     return withTimeLimit(span, async (signal) => {
       try {
         return await abortable(work(), signal)
       } catch {
         // what the client of a store throws may quote its commands, so nothing of it is passed on
-        this.failed(signal.aborted ? 'timeout' : 'error')
+        failed(signal.aborted ? 'timeout' : 'error')
         return undefined
       }
     })
+  }
+
+  const release = (name: string, fence: string, pause: number): Promise<unknown> =>
+    outliveRequest(inTime(() => store.release(name, fence, pause)))
+
+  return {
+    async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
+      // in a function: a store may throw before it returns a promise
+      const claiming = (async () => claimOf(await store.claim(name, stale, lease), stale))()
+      // a lease that has ended when it arrives cannot be used
+      const claim = await inTime(() => claiming, Math.min(storeTimeout, lease))
+      if (claim !== undefined) return claim
+      failed('unreadable')
+      // a lease that comes too late must not keep other processes waiting
+      void claiming.then(
+        (late) => typeof late === 'object' && 'fence' in late && release(name, late.fence, 0),
+        () => {},
+      )
+      return undefined
+    },
+
+    /** Returns the entry that another process wrote, `undefined` when it is time to claim. */
+    async wait(
+      name: string,
+      stale: string | undefined,
+      ms: number,
+      signal: AbortSignal,
+    ): Promise<StoreEntry | undefined> {
+      try {
+        return entryOf(await store.wait?.(name, ms, signal), stale)
+      } catch {
+        // the claim that follows shows whether the store works
+        return undefined
+      }
+    },
+
+    async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
+      const writing = async (): Promise<true> => {
+        await store.write(name, fence, entry, lifetime)
+        return true
+      }
+      if (await outliveRequest(inTime(writing))) works()
+    },
+
+    release,
+    drop: (name: string, entry: string): Promise<unknown> =>
+      outliveRequest(inTime(() => store.drop(name, entry))),
+    /** Reports that the store works, if it failed before. */
+    works,
+    /** Reports that the store fails, unless that is known. */
+    failed,
   }
 }
 

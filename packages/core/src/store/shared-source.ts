@@ -1,6 +1,6 @@
 import { keyOf } from '../credentials/client.ts'
 import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
-import { refusalMemory } from '../credentials/refused-client.ts'
+import { isRefusal, refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
 import { failure } from '../issuer/issuer-failure.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
@@ -19,14 +19,6 @@ const longestPause = 300_000
 /** By how much clocks of processes may differ, in milliseconds. */
 const clockTolerance = 300_000
 
-/** Which entry of the store holds the token that this process uses, so that all processes can drop a refused token. */
-interface KeptEntry {
-  readonly name: string
-  readonly entry: string
-  /** `undefined` after an API refused the token. */
-  token: StoredToken | undefined
-}
-
 /**
  * Returns the source that several processes share: it takes the token from the store if it is there; else one process
  * asks `source`, and the others wait for what it gets. A refusal is shared like a token.
@@ -43,9 +35,10 @@ export function sharedSource(
 ): ClientTokenSource {
   const identity = identityOf(endpoint)
   let sealed: { readonly owner: string; readonly seal: TokenSeal } | undefined
-  let kept: KeptEntry | undefined
+  /** Which entry of the store holds the token that this process uses; `token` until an API refuses it. */
+  let kept: { readonly name: string; readonly entry: string; token?: StoredToken } | undefined
   let writing: Promise<unknown> | undefined
-  const keptUnder = (name: string): KeptEntry | undefined => (kept?.name === name ? kept : undefined)
+  const keptUnder = (name: string): typeof kept => (kept?.name === name ? kept : undefined)
 
   async function sealFor(client: ClientCredentials): Promise<TokenSeal> {
     try {
@@ -62,10 +55,10 @@ export function sharedSource(
 
   /** Returns a grant whose `drop` drops its entry, too. */
   function keep(grant: Grant, name: string, entry: string, token: StoredToken): Grant {
-    const own: KeptEntry = { name, entry, token }
+    const own: typeof kept = { name, entry, token }
     kept = own
     const drop = (): void => {
-      own.token = undefined
+      delete own.token
       void store.drop(name, entry)
     }
     return { ...grant, drop }
@@ -118,17 +111,16 @@ export function sharedSource(
   /** Lets another process try, or writes down for all of them that the client is refused. */
   async function giveUp(error: unknown, seal: TokenSeal, fence: string): Promise<void> {
     const { name } = seal
-    if (!isTokenlaneError(error) || error.code !== 'TOKEN_REQUEST_REFUSED') {
-      // together, the processes ask an issuer in trouble not more often than one process would
-      const isTrouble = isTokenlaneError(error) && error.code.startsWith('TOKEN_')
-      const { retryAfter = 0 } = isTrouble ? error : {}
-      const pause = isTrouble ? Math.min(longestPause, Math.max(shortestPause, retryAfter)) : 0
-      writing = store.release(name, fence, pause)
+    if (isRefusal(error)) {
+      const { status, oauthError } = error
+      const refusal = { status, oauthError, refusedAt: Date.now(), last: keptUnder(name)?.token }
+      writing = store.write(name, fence, await seal.seal(refusal), refusalMemory)
       return
     }
-    const { status, oauthError } = error
-    const entry = await seal.seal({ status, oauthError, refusedAt: Date.now(), last: keptUnder(name)?.token })
-    writing = store.write(name, fence, entry, refusalMemory)
+    // together, the processes ask an issuer in trouble not more often than one process would
+    const isTrouble = isTokenlaneError(error) && error.code.startsWith('TOKEN_')
+    const pause = isTrouble ? Math.min(longestPause, Math.max(shortestPause, error.retryAfter ?? 0)) : 0
+    writing = store.release(name, fence, pause)
   }
 
   return {
@@ -167,7 +159,7 @@ function grantOf({ token, lifetime, expiresAt }: StoredToken, expiresIn: number 
   return { token, lifetime, expiry: later(moment(), left) }
 }
 
-/** Returns whether a refusal is too old to be one that the store has kept: somebody has put it back. */
+/** Whether a refusal is too old to be one that the store has kept: somebody has put it back. */
 function isPutBack({ refusedAt }: StoredRefusal): boolean {
   return Math.abs(Date.now() - refusedAt) > refusalMemory + clockTolerance
 }

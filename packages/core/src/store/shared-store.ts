@@ -1,7 +1,7 @@
 import { isTokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { isRecord, refuse, refusingTo, shape } from '../options/check.ts'
-import { GuardedStore } from './guarded-store.ts'
+import { guardedStore } from './guarded-store.ts'
 import { sharedSource } from './shared-source.ts'
 import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'
 
@@ -45,7 +45,7 @@ export function sharedStore(
     ...(store.wait && { wait: store.wait.bind(store) }),
     ...(store.server && { server: store.server.bind(store) }),
     [sharing](emit: Emit): ShareTokens {
-      const guarded = new GuardedStore(store, emit)
+      const guarded = guardedStore(store, emit)
       return (source, endpoint, leaseTime, clients) => {
         if (key === undefined && clients.some((client) => 'assertion' in client))
           refuse(
