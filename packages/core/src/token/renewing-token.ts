@@ -1,4 +1,3 @@
-import type { TokenlaneErrorCode } from '../errors.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
 import { timeUntil } from '../time/expiry.ts'
@@ -86,7 +85,7 @@ export class RenewingToken {
     return {
       token: token === undefined ? ('none' as const) : age,
       expiresAt: token?.expiresAt.toISOString(),
-      lastError: last?.error.code as TokenlaneErrorCode | undefined,
+      lastError: last?.error.code,
       ...failing,
     }
   }

@@ -15,14 +15,19 @@ const lookInterval = 10
  *
  * @throws TokenlaneError `RUNTIME_UNSUPPORTED` where no request is under way.
  */
-export function shareAcrossRequests(result: Promise<AccessToken>): {
-  join: () => Promise<AccessToken>
-  isLost: () => boolean
-} {
+export function shareAcrossRequests(result: Promise<AccessToken>) {
   let seenAt = performance.now()
   let outcome: PromiseSettledResult<AccessToken> | undefined
-  // the timer ends with the request, and nothing else says so; it comes first, since it says where no request is
-  const timer = startTimer(() => (seenAt = performance.now()))
+  let timer: ReturnType<typeof setInterval>
+  try {
+    // it ends with the request, and nothing else says so
+    timer = setInterval(() => (seenAt = performance.now()), signInterval)
+  } catch {
+    throw new TokenlaneError(
+      'RUNTIME_UNSUPPORTED',
+      'Cannot obtain token: this runtime allows timers and requests only in a handler, not while it loads modules',
+    )
+  }
   const kept = outliveRequest(result)
   void Promise.allSettled([result])
     .then(([settled]) => (outcome = settled))
@@ -30,27 +35,16 @@ export function shareAcrossRequests(result: Promise<AccessToken>): {
   let hasBegun = false
   // what joins before is the call that began the renewal
   queueMicrotask(() => (hasBegun = true))
-  const isUnderWay = (): boolean => outcome === undefined && performance.now() - seenAt <= longestSilence
+  const isLost = (): boolean => outcome === undefined && performance.now() - seenAt > longestSilence
+  const isUnderWay = (): boolean => outcome === undefined && !isLost()
   return {
-    isLost: () => outcome === undefined && !isUnderWay(),
-    async join() {
+    isLost,
+    async join(): Promise<AccessToken> {
       if (!hasBegun) return kept
       while (isUnderWay()) await new Promise((look) => setTimeout(look, lookInterval))
       if (outcome?.status === 'fulfilled') return outcome.value
       // of a lost one, another is due
-      throw outcome?.reason ?? new Error('The request that renewed the token has ended')
+      throw outcome?.reason
     },
-  }
-}
-
-function startTimer(sign: () => void): ReturnType<typeof setInterval> {
-  try {
-    return setInterval(sign, signInterval)
-  } catch {
-    throw new TokenlaneError(
-      'RUNTIME_UNSUPPORTED',
-      'Cannot obtain token: this runtime allows timers and requests only while it handles an event, not while it ' +
-        'loads modules; make the call in a handler',
-    )
   }
 }
