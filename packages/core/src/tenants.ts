@@ -95,6 +95,8 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     return found
   }
   const limiterOf = (id: string, create: RateLimiterFactory | undefined): RateLimiterFactory | undefined => {
+    // anything else is refused with the other options
+    if (create !== undefined && typeof create !== 'function') return create
     if (limits === 'shared') return (api) => sharedBy(api, create).join(api)
     // a limiter keeps one budget for each base URL, so a tenant's own one is kept under its name
     return create && ((api) => create({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
@@ -103,10 +105,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     refusingTo(`use tenant "${id}"`, () => {
       const own = optionsOf(id)
       mustBeObject(own, 'options()')
-      const given: unknown = own.limiter
-      const isFactory = given === undefined || typeof given === 'function'
-      // anything else is refused with the other options
-      const limiter = isFactory ? limiterOf(id, own.limiter) : own.limiter
+      const limiter = limiterOf(id, own.limiter)
       return {
         ...putTogether({ ...own, limiter }, tokens, { tenant: id }),
         hasLimiter: limiter !== undefined,

@@ -33,7 +33,12 @@ export function recentTenants<Issuer extends string>(
   let isClosed = false
 
   function use(id: string, known?: TokenManager<Issuer>): Tenant<Issuer> {
-    const tenant = tenants.get(id) ?? add(id, known ?? tokensOf(id))
+    let tenant = tenants.get(id)
+    if (tenant === undefined) {
+      if (isClosed) throw closedError(`tenant "${printable(id)}"`)
+      const tokens = known ?? tokensOf(id)
+      tenant = { tokens, ...create(id, tokens), usedAt: 0 }
+    }
     tenant.usedAt = performance.now()
     // to the end
     tenants.delete(id)
@@ -42,12 +47,8 @@ export function recentTenants<Issuer extends string>(
     return tenant
   }
 
-  function add(id: string, tokens: TokenManager<Issuer>): Tenant<Issuer> {
-    if (isClosed) throw closedError(`tenant "${printable(id)}"`)
-    return { tokens, ...create(id, tokens), usedAt: 0 }
-  }
-
   function tokensOf(id: string): TokenManager<Issuer> {
+    // what is behind it is looked up at each call
     const tokens: TokenManager<Issuer> = standInFor(() => use(id, tokens).functions)
     const close = async (): Promise<void> => drop(id)
     return Object.assign(tokens, { close, [Symbol.asyncDispose]: close })
@@ -75,7 +76,6 @@ export function recentTenants<Issuer extends string>(
   }
 
   return {
-    // what is behind a manager is looked up at each call
     get: (id) => use(id).tokens,
     async closeAll() {
       isClosed = true
