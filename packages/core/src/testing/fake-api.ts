@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/api.ts'
 import type { CheckedApi } from '../manager/check-apis.ts'
-import type { FakeIssuer } from './fake-issuer.ts'
+import type { fakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
 
 import type { LimitedApi, RateLimiter } from '../queue/rate-limiter.ts'
@@ -29,7 +29,9 @@ export interface Hold extends Disposable {
 }
 
 type FakeApiSettings = CheckedApi &
-  Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & { readonly token: FakeIssuer['token'] }
+  Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & {
+    readonly token: ReturnType<typeof fakeIssuer>['token']
+  }
 
 /** What was refused for a limit goes again at once. */
 const withoutPauses = { longestPause: 0 }

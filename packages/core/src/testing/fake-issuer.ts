@@ -1,4 +1,5 @@
 import type { Emit } from '../events.ts'
+import type { IssuerStatus } from '../manager/token-manager.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken, RenewingToken } from '../token/renewing-token.ts'
@@ -16,52 +17,47 @@ export type TokenFailure = Extract<
 /** The same in every run, so that it can stand in a snapshot. */
 const end = Date.UTC(2100, 0)
 
-/** An issuer that does not exist: its token is there at once, valid for ever, and another one after each 401. */
-export interface FakeIssuer {
-  readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'>
-  /** Lets the next call that needs a token fail. */
-  failOnce(code: TokenFailure): void
-  status(): { token: 'none' | 'live'; expiresAt?: string }
-}
-
-export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): FakeIssuer {
+/** Returns an issuer that does not exist: its token is there at once, valid for ever, and another one after each 401. */
+export function fakeIssuer(issuer: string, firstValue: string, emit: Emit) {
   const failures: TokenFailure[] = []
   let number = 1
   let token: AccessToken | undefined
   const current = (): AccessToken => {
     if (token !== undefined) return token
-    const value = number === 1 ? firstValue : `${firstValue}-${number}`
     const reason = number === 1 ? 'startup' : 'rejected'
-    emit?.({ type: 'token.renewed', issuer, expiresAt: new Date(end), duration: 0, reason, joiners: 0 })
-    token = new AccessToken(value, issuer, end)
+    token = new AccessToken(number === 1 ? firstValue : `${firstValue}-${number}`, issuer, end)
+    const { expiresAt } = token
+    emit?.({ type: 'token.renewed', issuer, expiresAt, duration: 0, reason, joiners: 0 })
     return token
   }
-  return {
-    token: {
-      // nothing is renewed in the background, and nothing is waited for
-      isIdle: true,
-      rejectedAt: Number.NEGATIVE_INFINITY,
-      maxWait: 0,
-      async close() {},
-      live: () => (failures.length > 0 ? undefined : current()),
-      async wait() {
-        const code = failures.shift()
-        if (code === undefined) return current()
-        token = undefined
-        const reason = '`failOnce` made it fail'
-        const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0 }
-        emit?.({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
-        throw new TokenlaneError(code, `Cannot obtain token for issuer "${issuer}": ${reason}`, { issuer })
-      },
-      isCurrent: (one) => token === one,
-      invalidate(one) {
-        if (token !== one) return
-        token = undefined
-        number += 1
-      },
+  const shared: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'> = {
+    // nothing is renewed in the background, and nothing is waited for
+    isIdle: true,
+    rejectedAt: Number.NEGATIVE_INFINITY,
+    maxWait: 0,
+    async close() {},
+    live: () => (failures.length > 0 ? undefined : current()),
+    async wait() {
+      const code = failures.shift()
+      if (code === undefined) return current()
+      token = undefined
+      const reason = '`failOnce` made it fail'
+      const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0 }
+      emit?.({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
+      throw new TokenlaneError(code, `Cannot obtain token for issuer "${issuer}": ${reason}`, { issuer })
     },
-    failOnce: (code) => void failures.push(code),
-    status: () =>
-      token === undefined ? { token: 'none' } : { token: 'live', expiresAt: new Date(end).toISOString() },
+    isCurrent: (one) => token === one,
+    invalidate(one) {
+      if (token !== one) return
+      token = undefined
+      number += 1
+    },
+  }
+  return {
+    token: shared,
+    /** Lets the next call that needs a token fail. */
+    failOnce: (code: TokenFailure) => void failures.push(code),
+    status: (): IssuerStatus =>
+      token === undefined ? { token: 'none' } : { token: 'live', expiresAt: token.expiresAt.toISOString() },
   }
 }
