@@ -36,14 +36,15 @@ export function withToken(fields: HeaderFields, authorization: string): HeaderFi
   return copy
 }
 
-/** Whether these are `Headers`. The tag recognizes those of another package, too. */
 function isHeaders(fields: HeaderFields | RequestInit['headers']): fields is Headers {
-  return (
-    (fields as { readonly [Symbol.toStringTag]?: unknown } | undefined)?.[Symbol.toStringTag] === 'Headers'
-  )
+  return tagOf(fields) === 'Headers'
 }
 
-/** Those of another package, such as undici's own, have the same tags. */
+/** Returns the tag of an object: what another package has made, such as undici, has the same. */
+function tagOf(value: unknown): unknown {
+  return (value as { readonly [Symbol.toStringTag]?: unknown } | undefined)?.[Symbol.toStringTag]
+}
+
 const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData'])
 
 /**
@@ -57,7 +58,6 @@ export function isReplayable(body: unknown): boolean {
     body instanceof ArrayBuffer ||
     ArrayBuffer.isView(body) ||
     // the `form-data` package gives its tag to a Node stream
-    (!('pipe' in body) &&
-      replayableTags.has((body as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag]))
+    (!('pipe' in body) && replayableTags.has(tagOf(body)))
   )
 }
