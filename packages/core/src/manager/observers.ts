@@ -1,22 +1,17 @@
 import type { Emit, Observer, TokenlaneEvent } from '../events.ts'
 
-/** The observers of one manager. One that fails changes nothing, for the manager or for the others. */
-export interface Observers {
-  /** Gives an event to all of them. */
-  readonly emit: NonNullable<Emit>
-  /** Adds an observer; the function that is returned takes it off again. */
-  add(observer: Observer): () => void
-}
+export type Observers = ReturnType<typeof observersOf>
 
 /**
- * @param manager in which the events happen.
- * @param tenant the name that they carry.
+ * Keeps the observers of one manager. One that fails changes nothing, for the manager or for the others.
+ *
+ * @param tenant the name that their events carry.
  */
-export function observersOf(given: readonly Observer[], manager: object, tenant?: string): Observers {
+export function observersOf(given: readonly Observer[], manager: object, tenant?: string) {
   let observers = given
   /** Events that observers have caused, until those before them have been given to all. */
   const pending: TokenlaneEvent[] = []
-  const emit = Object.assign(
+  const emit: NonNullable<Emit> & { isObserved: boolean } = Object.assign(
     (event: TokenlaneEvent) => {
       if (observers.length === 0) return
       pending.push(tenant === undefined ? event : { ...event, tenant })
@@ -33,7 +28,8 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
   }
   return {
     emit,
-    add(observer) {
+    /** Adds an observer; the function that is returned takes it off again. */
+    add(observer: Observer): () => void {
       // of its own, so that the same observer can be added twice
       const added: Observer = (event) => observer(event)
       set([...observers, added])
