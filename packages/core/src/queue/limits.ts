@@ -47,7 +47,7 @@ export interface LimitsStatus {
 }
 
 /** The pause of an API that refuses calls and does not say for how long. */
-const pauseAfter = backoff({ first: 1_000, most: 60_000, jitter: 'none' })
+const unaskedPause = { first: 1_000, most: 60_000 }
 
 /** A refusal after this many rounds of the quota without one is what `accounting: 'learned'` learns from. */
 const quietRounds = 10
@@ -230,7 +230,7 @@ export class Limits {
     }
     const named = rateLimitHeaders ? readPolicy(response) : []
     if (!this.#isLesson && this.#pace.refused(isNew, limits, named, performance.now())) this.#keepPace()
-    const asked = readPause(response, this.#policy) ?? pauseAfter(this.#refusedInRow)
+    const asked = readPause(response, this.#policy) ?? backoff(this.#refusedInRow, unaskedPause)
     const ms = Math.min(asked, longestPause)
     this.#pause(ms, 'refused', response.status, !this.#isLesson)
     this.#limiter.pause?.(ms)

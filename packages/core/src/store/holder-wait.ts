@@ -1,16 +1,14 @@
 import type { Wait } from '../issuer/token-source.ts'
-import { backoff } from '../time/backoff.ts'
+import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { StoreEntry } from './token-store.ts'
 
 /** How long a process waits before it looks again whether another one is done. */
-const pauseAfterLooks = backoff({ first: 40, most: 500, jitter: 'half' })
+const betweenLooks = { first: 40, most: 500 }
 
 /**
- * Lets one process wait while another one, the holder of the lease, asks the issuer.
- *
- * @returns a function that waits, and returns the entry that the holder wrote if the store passes it on, `undefined` when
- * it is time to claim again, and `'late'` when the calls may not wait any longer.
+ * Returns how one process waits while another one, the holder of the lease, asks the issuer: for the entry that it wrote
+ * if the store passes it on, `undefined` when it is time to claim again, `'late'` when the calls may not wait any longer.
  */
 export function holderWait(
   store: GuardedStore,
@@ -26,7 +24,7 @@ export function holderWait(
   return async (stale) => {
     looks += 1
     // without a wake-up, and after one without an entry: processes must not claim all at once
-    const pause = pauseAfterLooks(looks)
+    const pause = betweenHalfAndWhole(backoff(looks, betweenLooks))
     // after the lease the holder has died
     const ms = Math.min(lease, timeLeft() - pause)
     if (ms > 0) {

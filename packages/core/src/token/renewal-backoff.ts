@@ -1,12 +1,12 @@
 import { refusalSpan } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
-import { backoff } from '../time/backoff.ts'
+import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
 
 /** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
 export const firstRetry = 250
-const retryAfterTries = backoff({ first: firstRetry, most: 2_000, jitter: 'half' })
+const ofTries = { first: firstRetry, most: 2_000 }
 /** Retries in the background, and renewals after one that failed. */
-const pauseAfter = backoff({ first: 1_000, most: 60_000, jitter: 'whole' })
+const ofRenewals = { first: 1_000, most: 60_000 }
 /** Longest `Retry-After` that is honoured, in ms. */
 const longestRetryAfter = 300_000
 
@@ -53,8 +53,9 @@ export class RenewalBackoff {
    */
   failed(error: TokenlaneError, neededIn: number | undefined): number {
     this.#failures += 1
+    const drawn = Math.random() * backoff(this.#failures, ofRenewals)
     // before calls need the token, unless the issuer asks for more
-    const spacing = Math.max(firstRetry, Math.min(pauseAfter(this.#failures), neededIn ?? Infinity))
+    const spacing = Math.max(firstRetry, Math.min(drawn, neededIn ?? Infinity))
     const isRefused = error.code === 'TOKEN_REQUEST_REFUSED'
     const pause = isRefused ? refusalSpan(error) : heeding(error, spacing)
     const failFast = isPermanent(error) || (neededIn === undefined && !isAsked(error))
@@ -81,7 +82,7 @@ export class RenewalBackoff {
 
 /** Returns how long one renewal waits before its next try, in milliseconds; for ever if that would end in the same way. */
 export function retryDelay(error: TokenlaneError, tries: number): number {
-  return isPermanent(error) ? Infinity : heeding(error, retryAfterTries(tries))
+  return isPermanent(error) ? Infinity : heeding(error, betweenHalfAndWhole(backoff(tries, ofTries)))
 }
 
 /** Returns what the issuer asks for instead of our own spacing: 250 ms at least, 5 minutes at most. */
