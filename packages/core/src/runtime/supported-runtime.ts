@@ -25,7 +25,7 @@ export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
     throw new TokenlaneError(
       'CLIENT_SIDE_FORBIDDEN',
       'this is a browser or imitates one, and a client secret does not belong in client-side code; in a test, use the ' +
-        'node environment (`// @vitest-environment node` or `@jest-environment node` at the top of the file)',
+        'node environment (`@vitest-environment node` or `@jest-environment node`)',
     )
   // Node 20 has the first, and not the second
   if (globals.URL.parse === undefined || globals.Promise.withResolvers === undefined)
