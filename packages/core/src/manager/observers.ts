@@ -18,7 +18,13 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
       // an observer that makes a call causes events: they come after this one, for every observer
       if (pending.length > 1) return
       for (; pending[0] !== undefined; pending.shift())
-        for (const observe of observers) deliver(observe, pending[0])
+        for (const observe of observers)
+          try {
+            const outcome: unknown = observe(pending[0])
+            if (outcome instanceof Promise) outcome.catch(() => {})
+          } catch {
+            // an observer's failure is its own
+          }
     },
     { isObserved: given.length > 0, manager },
   )
@@ -35,14 +41,5 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
       set([...observers, added])
       return () => set(observers.filter((other) => other !== added))
     },
-  }
-}
-
-function deliver(observe: Observer, event: TokenlaneEvent): void {
-  try {
-    const outcome: unknown = observe(event)
-    if (outcome instanceof Promise) outcome.catch(() => {})
-  } catch {
-    // an observer's failure is its own
   }
 }
