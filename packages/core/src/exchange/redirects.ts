@@ -43,7 +43,9 @@ export function nextHop(hop: Hop, response: Response): Hop {
   const init = { ...hop.init, ...referrerAfter(hop, response) }
   const headers = new Headers(hop.headers)
   if (!isSameOrigin) for (const name of originFields) headers.delete(name)
-  if (!becomesGet(status, method)) return { ...hop, url, headers, init }
+  const becomesGet =
+    status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST'
+  if (!becomesGet) return { ...hop, url, headers, init }
   for (const name of bodyFields) headers.delete(name)
   return { url, method: 'GET', headers, init, hasBody: false, replayable: true }
 }
@@ -51,11 +53,6 @@ export function nextHop(hop: Hop, response: Response): Hop {
 /** The error of Node's own `fetch`. */
 export function networkError(reason: string): TypeError {
   return new TypeError('fetch failed', { cause: new Error(reason) })
-}
-
-function becomesGet(status: number, method: string): boolean {
-  if (status === 303) return method !== 'GET' && method !== 'HEAD'
-  return (status === 301 || status === 302) && method === 'POST'
 }
 
 function targetOf({ headers }: Response, base: URL): URL {
@@ -78,10 +75,8 @@ function parsed(location: string, base: URL): URL {
 }
 
 /**
- * Returns the referrer of the request after a redirect, where the caller gave one: what is left of it after the request
- * before, and the policy that the redirect asks for, of which the last known one counts.
- *
- * What one request leaves out of its `Referer`, later ones leave out as well, as with `fetch`.
+ * Returns the referrer of the request after a redirect, where the caller gave one: what the request before has left of
+ * it, and the last known policy that the redirect asks for.
  *
  * @see https://w3c.github.io/webappsec-referrer-policy/#set-requests-referrer-policy-on-redirect
  */
