@@ -48,7 +48,7 @@ test('the guide explains every error code and every event', () => {
   expect(codes.length).toBeGreaterThan(10)
   const troubleshoot = read('docs/guide/troubleshoot.md')
   for (const [, code] of codes) expect(troubleshoot).toContain(`## ${code}\n`)
-  const events = [...read('packages/core/src/events.ts').matchAll(/readonly type: '([\w.]+)'/g)]
+  const events = [...read('packages/core/src/events.ts').matchAll(/^  '([a-z.]+)': /gm)]
   expect(events.length).toBeGreaterThan(10)
   const observe = read('docs/guide/observe.md')
   for (const [, event] of events) expect(observe).toContain(`| \`${event}\``)
