@@ -73,20 +73,15 @@ export function guardedStore(store: TokenStore, emit: Emit) {
     },
 
     async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
-      const writing = async (): Promise<true> => {
-        await store.write(name, fence, entry, lifetime)
-        return true
-      }
-      if (await outliveRequest(inTime(writing))) works()
+      const writing = inTime(() => store.write(name, fence, entry, lifetime).then(() => true))
+      if (await outliveRequest(writing)) works()
     },
 
-    release,
+    release: (name: string, fence: string, pause: number): Promise<unknown> => release(name, fence, pause),
     drop: (name: string, entry: string): Promise<unknown> =>
       outliveRequest(inTime(() => store.drop(name, entry))),
-    /** Reports that the store works, if it failed before. */
-    works,
-    /** Reports that the store fails, unless that is known. */
-    failed,
+    works: (): void => works(),
+    failed: (reason: StoreFailure): void => failed(reason),
   }
 }
 
