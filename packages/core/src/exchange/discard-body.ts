@@ -29,13 +29,8 @@ export async function discardBody(body: Body | null | undefined): Promise<void> 
   }
 }
 
-interface Source {
-  next(): Promise<{ done?: boolean | undefined; value?: Uint8Array | undefined }>
-  /** Cancels the body, which also ends a pending `next`. */
-  giveUp(): void
-}
-
-function sourceOf(body: Body): Source {
+/** Returns how a body is read, and cancelled, which also ends a pending read. */
+function sourceOf(body: Body) {
   if ('getReader' in body) {
     const reader = body.getReader()
     return { next: () => reader.read(), giveUp: () => void reader.cancel().catch(() => {}) }

@@ -3,12 +3,6 @@
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
-/** What counts of a request of `node:http`. */
-interface SentRequest {
-  readonly socket?: object | null
-  on?(event: 'socket', listener: (socket: object) => void): unknown
-}
-
 /**
  * Makes a request and its connection print as `[request]` and `[socket]`, in JSON too. Accepts anything: a request of
  * `node:http`, `node:http2` or `fetch`, and values that are not requests.
@@ -16,7 +10,7 @@ interface SentRequest {
 export function hideRequest(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
   printAs('[request]', request)
-  const sent = request as SentRequest
+  const sent = request as Partial<import('node:http').ClientRequest>
   const { socket } = sent
   if (typeof socket === 'object' && socket !== null) printAs('[socket]', socket)
   else sent.on?.('socket', (opened) => printAs('[socket]', opened))
