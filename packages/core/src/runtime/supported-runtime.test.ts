@@ -36,9 +36,7 @@ test.each([
 test('the message says why, and what to do in a test', () => {
   const page = { URL, Promise, window: {}, document: {}, navigator: { userAgent: chrome } }
   const start = (): void => mustBeSupportedRuntime(page)
-  expect(start).toThrow(
-    'this is a browser or imitates one, and a client secret does not belong in client-side code',
-  )
+  expect(start).toThrow('this is a browser or imitates one, where no client secret belongs')
   expect(start).toThrow('use the node environment')
 })
 

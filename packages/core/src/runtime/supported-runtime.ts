@@ -24,14 +24,14 @@ export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
   if (isPage || (workerScope !== undefined && String(navigator?.userAgent).startsWith('Mozilla/')))
     throw new TokenlaneError(
       'CLIENT_SIDE_FORBIDDEN',
-      'this is a browser or imitates one, and a client secret does not belong in client-side code; in a test, use the ' +
-        'node environment (`@vitest-environment node` or `@jest-environment node`)',
+      'this is a browser or imitates one, where no client secret belongs; in a test, use the node environment ' +
+        '(`@vitest-environment node` or `@jest-environment node`)',
     )
   // Node 20 has the first, and not the second
   if (globals.URL.parse === undefined || globals.Promise.withResolvers === undefined)
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
       `${node?.version ? `Node ${node.version}` : 'this runtime'} is too old; use Node 22.19, 24, 26 or later, or in a ` +
-        'Cloudflare Worker set `compatibility_date` to 2022-10-31 or later',
+        'Cloudflare Worker a `compatibility_date` of 2022-10-31 or later',
     )
 }
