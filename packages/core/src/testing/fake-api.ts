@@ -1,9 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/api.ts'
 import type { CheckedApi } from '../manager/check-apis.ts'
-import type { fakeIssuer } from './fake-issuer.ts'
+import type { FakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
-
 import type { LimitedApi, RateLimiter } from '../queue/rate-limiter.ts'
 import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
@@ -30,7 +29,7 @@ export interface Hold extends Disposable {
 
 type FakeApiSettings = CheckedApi &
   Pick<ProtectedApiOptions, 'option' | 'callsUnderWay' | 'emit'> & {
-    readonly token: ReturnType<typeof fakeIssuer>['token']
+    readonly token: FakeIssuer['token']
   }
 
 /** What was refused for a limit goes again at once. */

@@ -17,8 +17,15 @@ export type TokenFailure = Extract<
 /** The same in every run, so that it can stand in a snapshot. */
 const end = Date.UTC(2100, 0)
 
-/** Returns an issuer that does not exist: its token is there at once, valid for ever, and another one after each 401. */
-export function fakeIssuer(issuer: string, firstValue: string, emit: Emit) {
+/** An issuer that does not exist: its token is there at once, valid for ever, and another one after each 401. */
+export interface FakeIssuer {
+  readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'>
+  /** Lets the next call that needs a token fail. */
+  failOnce(code: TokenFailure): void
+  status(): IssuerStatus
+}
+
+export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): FakeIssuer {
   const failures: TokenFailure[] = []
   let number = 1
   let token: AccessToken | undefined
@@ -30,7 +37,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit) {
     emit?.({ type: 'token.renewed', issuer, expiresAt, duration: 0, reason, joiners: 0 })
     return token
   }
-  const shared: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'> = {
+  const shared: FakeIssuer['token'] = {
     // nothing is renewed in the background, and nothing is waited for
     isIdle: true,
     rejectedAt: Number.NEGATIVE_INFINITY,
@@ -55,9 +62,8 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit) {
   }
   return {
     token: shared,
-    /** Lets the next call that needs a token fail. */
-    failOnce: (code: TokenFailure) => void failures.push(code),
-    status: (): IssuerStatus =>
+    failOnce: (code) => void failures.push(code),
+    status: () =>
       token === undefined ? { token: 'none' } : { token: 'live', expiresAt: token.expiresAt.toISOString() },
   }
 }
