@@ -5,9 +5,9 @@ import { mayBeAboutClient } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import type { ClientTokenSource, Wait } from '../issuer/token-source.ts'
 import type { RateLimiterFactory } from '../queue/rate-limiter.ts'
-import type { RatePolicy } from '../queue/rate-policy.ts'
 import type { TokenStore } from '../store/token-store.ts'
 import type { CheckedOptions } from './check-options.ts'
+import type { ApiOptions } from './manager-options.ts'
 import { issuerNamed } from './token-manager.ts'
 
 /** An issuer of a manager. */
@@ -28,7 +28,7 @@ export const managers: WeakMap<
 /** A manager's configuration, for tools that inspect it. Holds no secrets and no credentials. */
 export interface ManagerConfiguration {
   readonly issuers: readonly IssuerConfiguration[]
-  readonly apis: readonly ApiConfiguration[]
+  readonly apis: readonly (Pick<ApiOptions, 'issuer' | 'ratePolicy'> & { readonly baseUrl: string })[]
   /** Whether the application's own `fetch` makes the token requests. */
   readonly ownFetch: boolean
   /** Whether tokens are shared with other processes. */
@@ -50,13 +50,6 @@ interface IssuerConfiguration {
   readonly credentials: string
   /** In milliseconds, `undefined` if the default applies. */
   readonly renewBefore: number | undefined
-}
-
-interface ApiConfiguration {
-  readonly baseUrl: string
-  /** Name of the issuer whose tokens it accepts. */
-  readonly issuer: string
-  readonly ratePolicy: RatePolicy | undefined
 }
 
 /**

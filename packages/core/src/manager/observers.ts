@@ -11,7 +11,7 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
   let observers = given
   /** Events that observers have caused, until those before them have been given to all. */
   const pending: TokenlaneEvent[] = []
-  const emit: NonNullable<Emit> & { isObserved: boolean } = Object.assign(
+  const emit = Object.assign(
     (event: TokenlaneEvent) => {
       if (observers.length === 0) return
       pending.push(tenant === undefined ? event : { ...event, tenant })
@@ -33,7 +33,7 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
     emit.isObserved = changed.length > 0
   }
   return {
-    emit,
+    emit: emit as NonNullable<Emit>,
     /** Adds an observer; the function that is returned takes it off again. */
     add(observer: Observer): () => void {
       // of its own, so that the same observer can be added twice

@@ -82,13 +82,13 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
   const lease = Math.min(requestTimeout, maxWait / 2)
   const shared = share?.(issuing, asked, lease, asked.credentials.initial) ?? issuing
   const source: TokenSource = {
+    ...shared,
     obtain: (reason, wait) =>
       credentials.use(
         (client) => shared.obtain(client, reason, wait),
         reason,
         () => limitedBy(wait, requestTimeout),
       ),
-    idle: async () => shared.idle?.(),
   }
   const token = new RenewingToken(source, { ...asked, emit })
   const status = (): IssuerStatus =>

@@ -3,27 +3,18 @@ import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
-import { closedError, errorForCaller, reasonOf, TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
+import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { issuerNames } from './check-apis.ts'
 import type { Observer } from '../events.ts'
 import type { Observers } from './observers.ts'
 import type { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, refusingTo, shape } from '../options/check.ts'
-import type { RenewingToken } from '../token/renewing-token.ts'
+import type { RenewingToken, TokenStatus } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/urls.ts'
 
-export interface IssuerStatus {
-  readonly token: 'none' | 'live' | 'expired'
-  /** ISO 8601. */
-  readonly expiresAt?: string
-  /** Code of the last failure, until a renewal succeeds. */
-  readonly lastError?: TokenlaneErrorCode
-  /** When the first failed try since the last success was made, ISO 8601. */
-  readonly failingSince?: string
-  /** How many tries have failed since the last success. */
-  readonly failedTries?: number
+export interface IssuerStatus extends TokenStatus {
   /** Whole days until the secret in use must be rotated, where `secretIssuedAt` is known. */
   readonly daysLeft?: number
   /** Set while several processes invalidate each other's tokens; see the event `token.contested`. */

@@ -15,7 +15,7 @@ export function contestedToken(issuer: string, emit: Emit) {
   /** Whether it happened often in the last minute. */
   const isContested = (): boolean => (endedAt.at(-suspicious) ?? -Infinity) > performance.now() - minute
   return {
-    isContested,
+    isContested: (): boolean => isContested(),
     /** Notes that an API refused a token that it had accepted, before another renewal was due. */
     ended(api: string): void {
       const wasContested = isContested()

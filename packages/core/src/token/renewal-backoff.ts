@@ -10,26 +10,18 @@ const ofRenewals = { first: 1_000, most: 60_000 }
 /** Longest `Retry-After` that is honoured, in ms. */
 const longestRetryAfter = 300_000
 
-/** A renewal that failed. */
-interface Failure {
-  readonly error: TokenlaneError
-  /** Until when it is too early for another renewal, on the monotonic clock. */
-  readonly until: number
-  /** Whether calls without a live token fail until then, even if that is soon. */
-  readonly failFast: boolean
-}
-
 /** Decides when an issuer may be asked again after renewals that failed. */
 export class RenewalBackoff {
-  /** The last renewal, if it failed. */
-  last: Failure | undefined
+  /** The last renewal, if it failed; another one is too early `until` a moment on the monotonic clock. */
+  last: { readonly error: TokenlaneError; readonly until: number; readonly failFast: boolean } | undefined
   /** When the first of the tries failed that no success has followed, and how many did. */
   failing: { readonly failingSince?: string; readonly failedTries?: number } = {}
   #failures = 0
 
   /** The error of the last renewal, while it is too early for another one. */
   get tooEarly(): TokenlaneError | undefined {
-    return this.last !== undefined && performance.now() < this.last.until ? this.last.error : undefined
+    const { error, until = 0 } = this.last ?? {}
+    return performance.now() < until ? error : undefined
   }
 
   succeeded(): void {

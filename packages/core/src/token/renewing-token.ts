@@ -1,3 +1,5 @@
+import type { TokenlaneErrorCode } from '../errors.ts'
+import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
 import { timeUntil } from '../time/expiry.ts'
@@ -5,6 +7,18 @@ import type { AccessToken } from './access-token.ts'
 import { HeldToken } from './held-token.ts'
 import { Renewal, type RenewalOptions, type Renewed, type Retry } from './renewal.ts'
 import { RenewalBackoff } from './renewal-backoff.ts'
+
+export interface TokenStatus {
+  readonly token: 'none' | 'live' | 'expired'
+  /** ISO 8601. */
+  readonly expiresAt?: string
+  /** Code of the last failure, until a renewal succeeds. */
+  readonly lastError?: TokenlaneErrorCode
+  /** When the first failed try since the last success was made, ISO 8601. */
+  readonly failingSince?: string
+  /** How many tries have failed since the last success. */
+  readonly failedTries?: number
+}
 
 /** What a call needs of the token of one issuer. */
 export type CurrentToken = Pick<
@@ -78,16 +92,17 @@ export class RenewingToken {
     return this.#held.rejectedAt
   }
 
-  status() {
+  status(): TokenStatus {
     const { token, left } = this.#held
     const { last, failing } = this.#backoff
-    const age: 'live' | 'expired' = left > 0 ? 'live' : 'expired'
-    return {
-      token: token === undefined ? ('none' as const) : age,
+    const age = left > 0 ? 'live' : 'expired'
+    const state: TokenStatus['token'] = token === undefined ? 'none' : age
+    return defined({
+      token: state,
       expiresAt: token?.expiresAt.toISOString(),
       lastError: last?.error.code,
       ...failing,
-    }
+    })
   }
 
   /** Whether no renewal is under way. */

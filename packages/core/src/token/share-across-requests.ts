@@ -9,9 +9,8 @@ const longestSilence = 1_000
 const lookInterval = 10
 
 /**
- * Shares a renewal in a runtime that ends timers, requests and waits together with the incoming request that began them:
- * calls of other requests cannot wait for the renewal itself, so they look how it ends, by timers of their own.
- * A renewal is lost if its request has ended, so that it never ends itself.
+ * Shares a renewal in a runtime that ends timers and waits with the incoming request that began them: calls of other
+ * requests look by timers of their own how it ends. It is lost if its request has ended before.
  *
  * @throws TokenlaneError `RUNTIME_UNSUPPORTED` where no request is under way.
  */
@@ -35,10 +34,9 @@ export function shareAcrossRequests(result: Promise<AccessToken>) {
   let hasBegun = false
   // what joins before is the call that began the renewal
   queueMicrotask(() => (hasBegun = true))
-  const isLost = (): boolean => outcome === undefined && performance.now() - seenAt > longestSilence
-  const isUnderWay = (): boolean => outcome === undefined && !isLost()
+  const isUnderWay = (): boolean => outcome === undefined && performance.now() - seenAt <= longestSilence
   return {
-    isLost,
+    isLost: (): boolean => outcome === undefined && !isUnderWay(),
     async join(): Promise<AccessToken> {
       if (!hasBegun) return kept
       while (isUnderWay()) await new Promise((look) => setTimeout(look, lookInterval))
