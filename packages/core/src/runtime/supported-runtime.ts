@@ -32,6 +32,6 @@ export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
       `${node?.version ? `Node ${node.version}` : 'this runtime'} is too old; use Node 22.19, 24, 26 or later, or in a ` +
-        'Cloudflare Worker a `compatibility_date` of 2022-10-31 or later',
+        'Worker a `compatibility_date` of 2022-10-31 or later',
     )
 }
