@@ -1,7 +1,8 @@
-import { type AuthorizationServer, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi'
+import type { AuthorizationServer } from 'oauth4webapi'
 import { isRefusal } from '../credentials/refused-client.ts'
-import type { TokenlaneError } from '../errors.ts'
+import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
+import { withoutLastSlash } from '../options/urls.ts'
 import { failure } from './issuer-failure.ts'
 import { askServer, type IssuerResponse } from './issuer-request.ts'
 import type { IssuerRequest } from './protocol.ts'
@@ -48,49 +49,43 @@ export function byMetadata(issuer: URL, option: string) {
 }
 
 async function fetchMetadata(request: IssuerRequest, option: string): Promise<AuthorizationServer> {
-  const ask = (algorithm: 'oauth2' | 'oidc'): Promise<IssuerResponse> =>
-    askServer(request, (options) => discoveryRequest(request.url, { ...options, algorithm }))
-  const rfc8414 = await ask('oauth2')
-  const response = rfc8414.status === 200 ? rfc8414 : await ask('oidc')
-  const { status, retryAfter } = response
-  if (status >= 500 || status === 429 || status === 408) {
-    const reason = `responded with status ${status} when asked for its metadata`
-    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter })
-  }
+  const { origin, pathname, href } = request.url
+  const path = withoutLastSlash(pathname)
+  const get = (place: string): Promise<IssuerResponse> =>
+    askServer(request, (send) =>
+      send(origin + place, { method: 'GET', headers: { accept: 'application/json' }, redirect: 'manual' }),
+    )
+  const rfc8414 = await get(`/.well-known/oauth-authorization-server${path}`)
+  const { status, retryAfter, members } =
+    rfc8414.status === 200 ? rfc8414 : await get(`${path}/.well-known/openid-configuration`)
   if (status !== 200) {
-    const reason = `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
-    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite: true })
+    const definite = status < 500 && status !== 429 && status !== 408
+    const reason = definite
+      ? `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
+      : `responded with status ${status} when asked for its metadata`
+    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite })
   }
-  const metadata = await processDiscoveryResponse(request.url, Response.json(response.members)).catch(() => {
-    throw unusable(request, whatIsWrong(response, request.url, option))
-  })
+  const metadata = members as unknown as AuthorizationServer
+  const unusable = (what: string, code: TokenlaneErrorCode = 'TOKEN_RESPONSE_INVALID'): TokenlaneError =>
+    failure(request, code, `publishes ${what}`, { definite: true })
+  const described = typeof members['issuer'] === 'string' ? URL.parse(members['issuer']) : null
+  if (described === null)
+    throw unusable('metadata that does not describe an authorization server (RFC 8414 §3.2)')
+  // another server, or another spelling of this one (RFC 8414 §3.3)
+  if (described.href !== href)
+    throw unusable(
+      `another issuer's metadata (${printable(described.origin + described.pathname)}): check \`${option}\``,
+    )
   const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata
+  if (endpoint === undefined)
+    throw unusable('metadata without a token endpoint: set `tokenEndpoint` instead of `issuer`')
   for (const url of [endpoint, aliases?.token_endpoint])
     if (url !== undefined && !isSecure(url, request.url))
-      throw failure(
-        request,
+      throw unusable(
+        'a token endpoint that is not an https: URL: remove `issuer`, and set `tokenEndpoint` to an https: URL',
         'INSECURE_TRANSPORT',
-        'publishes a token endpoint that is not an https: URL: remove `issuer`, and set `tokenEndpoint` to an https: URL',
-        { definite: true },
       )
-  if (endpoint === undefined)
-    throw unusable(
-      request,
-      'publishes metadata without a token endpoint: set `tokenEndpoint` instead of `issuer`',
-    )
   return metadata
-}
-
-function unusable(request: IssuerRequest, reason: string): TokenlaneError {
-  return failure(request, 'TOKEN_RESPONSE_INVALID', reason, { definite: true })
-}
-
-/** Says which issuer the metadata describes: another server, or another spelling of this one (RFC 8414 §3.3). */
-function whatIsWrong({ members: { issuer } }: IssuerResponse, url: URL, option: string): string {
-  const other = typeof issuer === 'string' ? URL.parse(issuer) : null
-  if (other !== null && other.href !== url.href)
-    return `publishes another issuer's metadata (${printable(other.origin + other.pathname)}): check \`${option}\``
-  return 'publishes metadata that does not describe an authorization server (RFC 8414 §3.2)'
 }
 
 /** Whether secrets may travel to this URL: `https:`, or `http:` to the host for which the options allow that. */

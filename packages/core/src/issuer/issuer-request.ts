@@ -1,9 +1,3 @@
-import {
-  allowInsecureRequests,
-  customFetch,
-  type CustomFetchOptions,
-  type HttpRequestOptions,
-} from 'oauth4webapi'
 import { abortable } from '../time/abortable.ts'
 import { parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
@@ -34,15 +28,26 @@ const largest = 1_048_576
 
 class ResponseTooLarge extends Error {}
 
+/** Sends the one request. The signal and what keeps caches away are added to it. */
+type Send = (
+  url: string,
+  init: {
+    readonly method: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body?: URLSearchParams | undefined
+    readonly redirect: 'manual'
+  },
+) => Promise<Response>
+
 /**
- * Sends one request to an issuer and reads its response, whatever its status.
+ * Makes one request to an issuer and reads its response, whatever its status.
  *
  * @throws TokenlaneError `TOKEN_REQUEST_FAILED` with what failed on the way, `TOKEN_REQUEST_TIMEOUT` when the signal
  * aborts, `INSECURE_TRANSPORT` below TLS 1.2, `TOKEN_RESPONSE_INVALID` for a response that is too large.
  */
 export async function askServer(
   request: IssuerRequest,
-  send: (options: HttpRequestOptions<'GET' | 'POST', URLSearchParams | undefined>) => Promise<Response>,
+  make: (send: Send) => Promise<Response>,
 ): Promise<IssuerResponse> {
   const { url, fetch = runtimeFetch(), signal, beforeRequest } = request
   const fault = url.protocol === 'https:' ? faultOfProcess() : undefined
@@ -50,16 +55,13 @@ export async function askServer(
     throw failure(request, 'INSECURE_TRANSPORT', `was not contacted: ${fault}`, { definite: true })
   const sent: FormField[] = []
   try {
-    const response = send({
-      signal,
-      // the URL was checked: https:, or http: to a loopback host
-      [allowInsecureRequests]: true,
-      [customFetch](to, init) {
-        beforeRequest(new URL(to))
-        sent.push(...sentFields(init))
-        // the `fetch` of some frameworks caches responses, and would return an old token
-        return fetch(to, { ...(init as object), ...noStore() })
-      },
+    const response = make((to, init) => {
+      const { headers, body } = init
+      const [, credentials] = headers['authorization']?.split(' ') ?? []
+      sent.push(...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : []))
+      beforeRequest(new URL(to))
+      // the `fetch` of some frameworks caches responses, and would return an old token
+      return fetch(to, { ...(init as object), signal, ...noStore() })
     })
     // a `fetch` that ignores the signal must not delay the calls that wait for the token
     return { ...(await abortable(response.then(read), signal)), sent }
@@ -70,11 +72,6 @@ export async function askServer(
       throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not respond in time${unusedProxy(request)}`)
     throw transportFailure(request, error)
   }
-}
-
-function sentFields({ headers, body }: CustomFetchOptions<string, URLSearchParams | undefined>): FormField[] {
-  const [, credentials] = headers['authorization']?.split(' ') ?? []
-  return [...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : [])]
 }
 
 /** Reads the whole response, up to a bound, so that a slow or endless one ends with the request. */

@@ -1,4 +1,4 @@
-import { clientCredentialsGrantRequest, clockSkew } from 'oauth4webapi'
+import { allowInsecureRequests, clientCredentialsGrantRequest, clockSkew, customFetch } from 'oauth4webapi'
 import { kindOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
@@ -79,8 +79,12 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       const authentication = await proof.prove(client, server, common)
       const form = new URLSearchParams(endpoint.parameters as [string, string][])
       const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
-      const response = await askServer(request, (options) =>
-        clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, options),
+      const response = await askServer(request, (send) =>
+        clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, {
+          // the URL was checked: https:, or http: to a loopback host
+          [allowInsecureRequests]: true,
+          [customFetch]: send,
+        }),
       )
       if (clock !== undefined) clock.date = response.date
       return readTokenResponse(response, { endpoint, client, proof, server, request })
