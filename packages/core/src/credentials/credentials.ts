@@ -21,8 +21,8 @@ export interface PrivateKeyCredentials {
   /**
    * How to sign (RFC 7518 §3.1, RFC 9864, RFC 8037).
    *
-   * @defaultValue taken from the key: a JSON Web Key's `alg`, otherwise RS256, ES256, ES384, ES512 or Ed25519 (sent as
-   * EdDSA where the server's metadata lists only that name)
+   * @defaultValue a JSON Web Key's `alg`, otherwise the first that the key fits of those that the server's metadata lists,
+   * otherwise RS256, ES256, ES384, ES512 or Ed25519
    */
   readonly algorithm?: SigningAlgorithm | undefined
   /** When the key was registered. With it, `secret.expiring` is emitted before the key expires. */

@@ -1,41 +1,53 @@
 import { isRecord, shape } from '../options/check.ts'
+import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
 import { type CredentialsFault, type CredentialsKind, date, isCryptoKey, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
-type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
+type CryptoKey = Awaited<ReturnType<typeof subtle.importKey>>
 
-/** Web Crypto's name for each algorithm. */
-const parameters: Record<SigningAlgorithm, { name: string; hash?: string; namedCurve?: string }> = {
+const { subtle } = globalThis.crypto
+
+/** As far as it tells keys of two algorithms apart. */
+interface KeyAlgorithm {
+  readonly name: string
+  readonly hash?: string | { readonly name: string }
+  readonly namedCurve?: string
+}
+
+/** How Web Crypto imports a key for each algorithm, and signs by it. */
+const parameters: Record<SigningAlgorithm, KeyAlgorithm & { saltLength?: number }> = {
   RS256: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
   RS384: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-384' },
   RS512: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-512' },
-  PS256: { name: 'RSA-PSS', hash: 'SHA-256' },
-  PS384: { name: 'RSA-PSS', hash: 'SHA-384' },
-  PS512: { name: 'RSA-PSS', hash: 'SHA-512' },
-  ES256: { name: 'ECDSA', namedCurve: 'P-256' },
-  ES384: { name: 'ECDSA', namedCurve: 'P-384' },
-  ES512: { name: 'ECDSA', namedCurve: 'P-521' },
+  PS256: { name: 'RSA-PSS', hash: 'SHA-256', saltLength: 32 },
+  PS384: { name: 'RSA-PSS', hash: 'SHA-384', saltLength: 48 },
+  PS512: { name: 'RSA-PSS', hash: 'SHA-512', saltLength: 64 },
+  ES256: { name: 'ECDSA', hash: 'SHA-256', namedCurve: 'P-256' },
+  ES384: { name: 'ECDSA', hash: 'SHA-384', namedCurve: 'P-384' },
+  ES512: { name: 'ECDSA', hash: 'SHA-512', namedCurve: 'P-521' },
   Ed25519: { name: 'Ed25519' },
   EdDSA: { name: 'Ed25519' },
 }
 
-const signingAlgorithms = Object.keys(parameters)
+const algorithms = Object.keys(parameters) as readonly SigningAlgorithm[]
 
 /** The credentials of a client that signs assertions. */
 export const keyKind: CredentialsKind = {
   method: 'private_key_jwt',
   proof: 'key',
   needed: {
-    privateKey: (value) =>
-      isCryptoKey(value) || isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY'),
+    privateKey(value) {
+      if (isCryptoKey(value)) return keyFault(value as CryptoKey)
+      return isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY')
+    },
   },
   optional: {
     keyId: text,
     algorithm: (value) =>
-      signingAlgorithms.includes(value as string)
+      algorithms.includes(value as SigningAlgorithm)
         ? undefined
-        : { given: 'not a known algorithm', allowed: signingAlgorithms.join(', ') },
+        : { given: 'not a known algorithm', allowed: algorithms.join(', ') },
     secretIssuedAt: date,
   },
   renewed: ['privateKey', 'keyId'],
@@ -52,50 +64,37 @@ export const certificateKind: CredentialsKind = {
   optional: { secretIssuedAt: date },
 }
 
-/** A key without a named algorithm fits exactly one of these. */
-const byKind = ['RS256', 'ES256', 'ES384', 'ES512', 'Ed25519'] as const
-
-/** A key that signs assertions. */
-export interface SigningKey {
-  readonly key: CryptoKey
-  /** The algorithm that the credentials name. */
-  readonly algorithm: SigningAlgorithm | undefined
-}
-
 /**
- * Returns the key that signs assertions.
+ * Returns a JWT of these claims, signed by the algorithm that the credentials name; otherwise by the first that the key
+ * fits, of those that the server lists if it fits any.
  *
  * @throws Error if no algorithm takes the key; its message quotes nothing of it.
  */
-export async function signingKey({
-  privateKey,
-  algorithm = algorithmIn(privateKey),
-}: Pick<PrivateKeyCredentials, 'privateKey' | 'algorithm'>): Promise<SigningKey> {
-  if (isCryptoKey(privateKey)) {
-    const key = privateKey as CryptoKey
-    if (key.type !== 'private' || !key.usages.includes('sign'))
-      throw new Error(
-        'the private key is a CryptoKey that cannot sign: it needs the type `private` and the usage `sign`',
-      )
-    if (algorithm === undefined || key.algorithm.name === parameters[algorithm].name)
-      return { key, algorithm }
-  } else
-    for (const candidate of algorithm ? [algorithm] : byKind)
-      try {
-        return { key: await importAs(privateKey, parameters[candidate]), algorithm }
-      } catch {
-        // Web Crypto's errors mean that this is another kind of key
-      }
+export async function signedJwt(
+  { privateKey, keyId: kid, algorithm = algorithmIn(privateKey) }: PrivateKeyCredentials,
+  claims: object,
+  listed: unknown,
+): Promise<string> {
+  const preferred = Array.isArray(listed) ? algorithms.filter((one) => listed.includes(one)) : []
+  for (const alg of algorithm ? [algorithm] : [...preferred, ...algorithms]) {
+    const key = await keyFor(privateKey, parameters[alg])
+    if (key === undefined) continue
+    const { modulusLength } = key.algorithm as { readonly modulusLength?: number }
+    if (modulusLength !== undefined && modulusLength < 2_048)
+      throw new Error('the private key is shorter than 2048 bits (RFC 7518 §3.3)')
+    const input = [{ alg, kid }, claims].map((part) => base64url(bytesOf(JSON.stringify(part)))).join('.')
+    return `${input}.${base64url(await subtle.sign(parameters[alg], key, bytesOf(input)))}`
+  }
   throw new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
 }
 
 /** Returns the bytes that only a holder of the key has: what a shared store seals tokens with. */
-export async function privateKeyBytes(privateKey: string | object): Promise<Uint8Array<ArrayBuffer>> {
+export async function privateKeyBytes(privateKey: string | object): Promise<Bytes> {
   if (!isCryptoKey(privateKey))
-    return new TextEncoder().encode(typeof privateKey === 'string' ? privateKey : JSON.stringify(privateKey))
+    return bytesOf(typeof privateKey === 'string' ? privateKey : JSON.stringify(privateKey))
   const key = privateKey as CryptoKey
   if (!key.extractable) throw new Error('a shared store needs a PEM, JSON Web Key or extractable private key')
-  return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', key))
+  return new Uint8Array(await subtle.exportKey('pkcs8', key))
 }
 
 /** Returns the `alg` of a JSON Web Key. */
@@ -104,18 +103,34 @@ function algorithmIn(privateKey: string | object): SigningAlgorithm | undefined 
   return typeof alg === 'string' && Object.hasOwn(parameters, alg) ? (alg as SigningAlgorithm) : undefined
 }
 
-function importAs(privateKey: string | object, algorithm: { readonly name: string }): Promise<CryptoKey> {
-  const { subtle } = globalThis.crypto
-  if (typeof privateKey === 'string')
-    return subtle.importKey('pkcs8', derOf(privateKey), algorithm, false, ['sign'])
-  // Web Crypto would refuse a key whose key set names another use
-  const { alg: _alg, use: _use, key_ops: _operations, ...key } = privateKey as Record<string, unknown>
-  return subtle.importKey('jwk', key, algorithm, false, ['sign'])
+/** Returns the key for an algorithm, `undefined` if it is one for another. */
+async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<CryptoKey | undefined> {
+  if (isCryptoKey(given)) {
+    const { name, hash, namedCurve } = (given as CryptoKey).algorithm as KeyAlgorithm
+    const hashName = typeof hash === 'object' ? hash.name : wanted.hash
+    const isWanted = name === wanted.name && hashName === wanted.hash
+    return isWanted && (namedCurve ?? wanted.namedCurve) === wanted.namedCurve
+      ? (given as CryptoKey)
+      : undefined
+  }
+  try {
+    if (typeof given === 'string') {
+      const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(given) ?? []
+      return await subtle.importKey('pkcs8', fromBase64url(base64), wanted, false, ['sign'])
+    }
+    // Web Crypto would refuse a key whose key set names another use
+    const { alg: _alg, use: _use, key_ops: _operations, ...key } = given as Record<string, unknown>
+    return await subtle.importKey('jwk', key, wanted, false, ['sign'])
+  } catch {
+    // Web Crypto's errors mean that this is another kind of key
+    return undefined
+  }
 }
 
-function derOf(pem: string): Uint8Array<ArrayBuffer> {
-  const base64 = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(pem)?.[1] ?? ''
-  return Uint8Array.from(atob(base64.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0))
+function keyFault({ type, usages }: CryptoKey): CredentialsFault | undefined {
+  return type === 'private' && usages.includes('sign')
+    ? undefined
+    : { given: 'a CryptoKey that cannot sign', allowed: 'one of the type `private` with the usage `sign`' }
 }
 
 function pemFault(value: unknown, label: string): CredentialsFault | undefined {

@@ -63,7 +63,11 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     const reason = definite
       ? `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
       : `responded with status ${status} when asked for its metadata`
-    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, { status, retryAfter, definite })
+    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, {
+      status,
+      retryAfter,
+      definite: definite || undefined,
+    })
   }
   const metadata = members as unknown as AuthorizationServer
   const unusable = (what: string, code: TokenlaneErrorCode = 'TOKEN_RESPONSE_INVALID'): TokenlaneError =>

@@ -1,12 +1,12 @@
+import type { ClientAuth } from 'oauth4webapi'
 import { askFunction } from '../credentials/ask-provider.ts'
+import { fromBase64url } from '../credentials/bytes.ts'
 import { text } from '../credentials/client.ts'
 import { type AssertionCredentials, unavailable } from '../credentials/credentials.ts'
 import { assertionFile } from '../credentials/text-file.ts'
 import { printable } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
-import type { AskedServer, ClientProof } from './protocol.ts'
-
-const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
+import { type AskedServer, type ClientProof, inForm } from './protocol.ts'
 
 const optional: ClientProof['optional'] = {
   assertionType: (value) =>
@@ -16,6 +16,14 @@ const optional: ClientProof['optional'] = {
           given: 'not an assertion type',
           allowed: "'jwt-bearer', 'jwt-spiffe', another client_assertion_type name, or a full URN",
         },
+}
+
+const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
+
+/** Proves a client by an assertion (RFC 7521 §4.2). */
+export function byAssertion(assertion: string, type = 'jwt-bearer'): ClientAuth {
+  const urn = type.includes(':') ? type : typePrefix + type
+  return inForm({ client_assertion_type: urn, client_assertion: assertion })
 }
 
 /** An assertion from outside (RFC 7521 §4.2), asked for anew in each token request. */
@@ -50,11 +58,7 @@ export const givenAssertion: ClientProof = {
     }
     const fault = faultOf(given, type, server)
     if (fault !== undefined) throw unavailable(issuer, `the assertion ${fault.reason}`, fault)
-    return (_server, { client_id: clientId }, body) => {
-      body.set('client_id', clientId)
-      body.set('client_assertion_type', type.includes(':') ? type : typePrefix + type)
-      body.set('client_assertion', given)
-    }
+    return byAssertion(given, type)
   },
 }
 
@@ -91,9 +95,7 @@ function faultOf(
 function objectIn(part = ''): Readonly<Record<string, unknown>> | undefined {
   if (!/^[\w-]+$/.test(part)) return undefined
   try {
-    const binary = atob(part.replaceAll('-', '+').replaceAll('_', '/'))
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    const value: unknown = JSON.parse(new TextDecoder().decode(fromBase64url(part)))
     return isRecord(value) && !Array.isArray(value) ? value : undefined
   } catch {
     return undefined

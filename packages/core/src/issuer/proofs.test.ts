@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { exportJWK, exportPKCS8, generateKeyPair, decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createTokenManager, oauthIssuer, type IssuerOptions } from '../index.ts'
@@ -117,6 +118,40 @@ test('a CryptoKey of another kind than its algorithm is said to be unreadable', 
   const { privateKey } = await generateKeyPair('ES256')
   const { message } = await ask(byKey({ privateKey, algorithm: 'RS256' }))
   expect(message).toContain('the private key cannot be read as one for RS256')
+})
+
+test('an RSA key without a name signs by an algorithm that the metadata lists', async () => {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const issuer = 'https://auth.example.com'
+  const key = byKey({ privateKey: await exportPKCS8(privateKey) }, { issuer })
+  const listing = (listed: unknown): object => ({
+    issuer,
+    token_endpoint: tokenEndpoint,
+    token_endpoint_auth_signing_alg_values_supported: listed,
+  })
+  for (const [listed, algorithm] of [
+    [['PS256', 'PS384'], 'PS256'],
+    [['ES256', 'RS512'], 'RS512'],
+    [['ES256'], 'RS256'],
+    ['PS256', 'RS256'],
+  ])
+    expect(algorithmOf(await ask(key, [issued], listing(listed)))).toBe(algorithm)
+})
+
+test('an RSA key of fewer than 2048 bits is refused before anything is sent', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 })
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const { sent, message } = await ask(byKey({ privateKey: pem }))
+  expect(sent).toEqual([])
+  expect(message).toContain('the private key is shorter than 2048 bits (RFC 7518 §3.3)')
+})
+
+test('a CryptoKey that cannot sign is refused with the options', async () => {
+  const { publicKey } = await generateKeyPair('ES256')
+  await expect(ask(byKey({ privateKey: publicKey }))).rejects.toMatchObject({
+    code: 'INVALID_OPTIONS',
+    message: expect.stringContaining('`issuers.partner.credentials.privateKey` is a CryptoKey') as string,
+  })
 })
 
 test('the audience of an assertion can be named', async () => {

@@ -1,14 +1,14 @@
-import { type ClientAuth, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 'oauth4webapi'
+import type { ClientAuth } from 'oauth4webapi'
 import {
   type CertificateCredentials,
   type Credentials,
   type PrivateKeyCredentials,
   unavailable,
 } from '../credentials/credentials.ts'
-import { certificateKind, keyKind, type SigningKey, signingKey } from '../credentials/private-key.ts'
+import { certificateKind, keyKind, signedJwt } from '../credentials/private-key.ts'
 import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
-import { givenAssertion } from './given-assertion.ts'
-import { type AskedServer, type ClientProof, type ClientProofs, secretInForm } from './protocol.ts'
+import { byAssertion, givenAssertion } from './given-assertion.ts'
+import { type ClientProof, type ClientProofs, inForm, secretInForm } from './protocol.ts'
 
 // The ways below are functions: a bundler keeps an object with a spread in it even where nothing uses it.
 
@@ -39,27 +39,20 @@ function formEncoded(text: string): string {
 const signedAssertion = (): ClientProof => ({
   ...keyKind,
   isTimed: true,
-  async prove(client, server, { issuer }) {
-    const { keyId, ...credentials } = client as PrivateKeyCredentials
-    const signing = await signingKey(credentials).catch((error: Error) => {
-      throw unavailable(issuer, error.message, { definite: true })
-    })
-    return PrivateKeyJwt(keyId === undefined ? signing.key : { key: signing.key, kid: keyId }, {
-      [modifyAssertion](header, payload) {
-        payload['aud'] = server.audience
-        if (isEdDsa(signing, server)) header['alg'] = 'EdDSA'
-      },
-    })
+  async prove(client, { audience, metadata, clock }, { issuer }) {
+    const { clientId } = client
+    const now = Math.floor(Date.now() / 1_000) + (clock?.ahead ?? 0)
+    const names = { jti: globalThis.crypto.randomUUID(), iss: clientId, sub: clientId, aud: audience }
+    const claims = { ...names, iat: now, nbf: now, exp: now + 60 }
+    const listed = metadata.token_endpoint_auth_signing_alg_values_supported
+    const assertion = signedJwt(client as PrivateKeyCredentials, claims, listed)
+    return byAssertion(
+      await assertion.catch((error: Error) => {
+        throw unavailable(issuer, error.message, { definite: true })
+      }),
+    )
   },
 })
-
-/** Whether an Ed25519 key signs by the name of RFC 8037, which servers know that do not know the one of RFC 9864. */
-function isEdDsa({ key, algorithm }: SigningKey, { metadata }: AskedServer): boolean {
-  if (key.algorithm.name !== 'Ed25519') return false
-  if (algorithm !== undefined) return algorithm === 'EdDSA'
-  const { token_endpoint_auth_signing_alg_values_supported: known } = metadata
-  return Array.isArray(known) && known.includes('EdDSA') && !known.includes('Ed25519')
-}
 
 /** A TLS certificate (RFC 8705 §2). */
 function clientCertificate(ownFetch: boolean): ClientProof {
@@ -74,7 +67,7 @@ function clientCertificate(ownFetch: boolean): ClientProof {
       }
   return {
     ...certificateKind,
-    prove: () => TlsClientAuth(),
+    prove: () => inForm({}),
     fetchOf: (client) => certificateFetch(client as CertificateCredentials),
     obstacle: ownFetch || !canSendCertificate() ? obstacle : undefined,
   }

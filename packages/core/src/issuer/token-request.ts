@@ -1,4 +1,4 @@
-import { allowInsecureRequests, clientCredentialsGrantRequest, clockSkew, customFetch } from 'oauth4webapi'
+import { allowInsecureRequests, clientCredentialsGrantRequest, customFetch } from 'oauth4webapi'
 import { kindOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
@@ -70,21 +70,22 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
     const proof = kindOf(client, proofs)
     const common = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
     const ask = async (server: AskedServer): Promise<IssuedToken> => {
-      const { metadata, url, clock } = server
-      const clientMetadata = {
-        client_id: client.clientId,
-        [clockSkew]: clock?.ahead ?? 0,
-        use_mtls_endpoint_aliases: proof.fetchOf !== undefined,
-      }
+      const { url, clock } = server
       const authentication = await proof.prove(client, server, common)
       const form = new URLSearchParams(endpoint.parameters as [string, string][])
       const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
       const response = await askServer(request, (send) =>
-        clientCredentialsGrantRequest(metadata, clientMetadata, authentication, form, {
-          // the URL was checked: https:, or http: to a loopback host
-          [allowInsecureRequests]: true,
-          [customFetch]: send,
-        }),
+        clientCredentialsGrantRequest(
+          { issuer: url.origin, token_endpoint: url.href },
+          { client_id: client.clientId },
+          authentication,
+          form,
+          {
+            // the URL was checked: https:, or http: to a loopback host
+            [allowInsecureRequests]: true,
+            [customFetch]: send,
+          },
+        ),
       )
       if (clock !== undefined) clock.date = response.date
       return readTokenResponse(response, { endpoint, client, proof, server, request })

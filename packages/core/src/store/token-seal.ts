@@ -1,3 +1,4 @@
+import { base64url, type Bytes, bytesOf, fromBase64url } from '../credentials/bytes.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { privateKeyBytes } from '../credentials/private-key.ts'
 
@@ -20,7 +21,6 @@ export interface StoredRefusal {
 
 type Stored = StoredToken | StoredRefusal
 
-type Bytes = Uint8Array<ArrayBuffer>
 type CryptoKey = Awaited<ReturnType<typeof subtle.importKey>>
 
 const { subtle } = globalThis.crypto
@@ -63,8 +63,8 @@ export async function sealOf(
   const derivation = (purpose: string) => ({
     name: 'HKDF',
     hash: 'SHA-256',
-    salt: bytes('tokenlane token store'),
-    info: bytes(JSON.stringify([purpose, ...issuer])),
+    salt: bytesOf('tokenlane token store'),
+    info: bytesOf(JSON.stringify([purpose, ...issuer])),
   })
   const keyFrom = async (secret: Bytes): Promise<CryptoKey> => {
     const material = await materialOf(secret)
@@ -72,15 +72,15 @@ export async function sealOf(
     return subtle.deriveKey(derivation('key'), material, kind, false, ['encrypt', 'decrypt'])
   }
   const name = base64url(await subtle.deriveBits(derivation('name'), await materialOf(lasting), 128))
-  const keys = await Promise.all((isAsserted ? storeKeys.map(bytes) : [lasting]).map(keyFrom))
-  const additionalData = bytes(JSON.stringify([name, ...issuer]))
+  const keys = await Promise.all((isAsserted ? storeKeys.map(bytesOf) : [lasting]).map(keyFrom))
+  const additionalData = bytesOf(JSON.stringify([name, ...issuer]))
   return {
     name,
     async seal(stored) {
       const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
       const way = { name: algorithm, iv, additionalData }
-      const sealed = await subtle.encrypt(way, keys[0] as CryptoKey, bytes(JSON.stringify(stored)))
-      return version + base64url(iv.buffer) + base64url(sealed)
+      const sealed = await subtle.encrypt(way, keys[0] as CryptoKey, bytesOf(JSON.stringify(stored)))
+      return version + base64url(iv) + base64url(sealed)
     },
     async open(entry) {
       if (!entry.startsWith(version)) return undefined
@@ -101,25 +101,10 @@ export async function sealOf(
 
 /** Returns what stays the same of a client for as long as its entries are found. */
 function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> {
-  if ('clientSecret' in credentials) return bytes(credentials.clientSecret)
-  return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : bytes('assertion')
+  if ('clientSecret' in credentials) return bytesOf(credentials.clientSecret)
+  return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : bytesOf('assertion')
 }
 
 function materialOf(secret: Bytes): Promise<CryptoKey> {
   return subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
-}
-
-function bytes(text: string): Bytes {
-  return new TextEncoder().encode(text)
-}
-
-/** RFC 4648 §5, without padding. */
-function base64url(binary: ArrayBuffer): string {
-  const text = Array.from(new Uint8Array(binary), (byte) => String.fromCharCode(byte)).join('')
-  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-}
-
-function fromBase64url(text: string): Bytes {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
 }

@@ -1,0 +1,18 @@
+export type Bytes = Uint8Array<ArrayBuffer>
+
+/** Returns the bytes of text in UTF-8. */
+export function bytesOf(text: string): Bytes {
+  return new TextEncoder().encode(text)
+}
+
+/** Returns bytes in base64url, without padding (RFC 4648 §5). */
+export function base64url(binary: ArrayBuffer | Bytes): string {
+  const text = Array.from(new Uint8Array(binary), (byte) => String.fromCharCode(byte)).join('')
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** Returns the bytes in base64url or base64; throws for anything else. */
+export function fromBase64url(text: string): Bytes {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+}
