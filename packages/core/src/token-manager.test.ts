@@ -187,10 +187,10 @@ test.each<[string, unknown, string, string]>([
     'days, finite, above 0',
   ],
   [
-    'a notice before the secret is issued',
-    withIssuer({ ...general, notices: [10, 365] }),
+    'a notice after the secret has expired',
+    withIssuer({ ...general, notices: [10, -5] }),
     'issuers.general.notices[1]',
-    'below `secretLifetime`',
+    'days, finite, above 0',
   ],
   [
     'an empty scope',

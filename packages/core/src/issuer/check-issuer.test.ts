@@ -29,11 +29,11 @@ test('everything that is wrong with an issuer is reported at once, by option pat
     } as never),
   )
   expect(message).toMatch(
-    /^INVALID_OPTIONS Cannot create token manager: 7 options are invalid:\n- `issuers\.partner\.scopes` is not an option/,
+    /^INVALID_OPTIONS Cannot create token manager: 7 options are invalid:\n- `issuers\.partner\.tokenEndpoint` is not an option/,
   )
   for (const option of [
-    '`issuers.partner.tokenEndpoint` is given together with `issuer`',
-    '`issuers.partner.clientAuthentication` is not a known method; allowed: client_secret_post, client_secret_basic',
+    '`issuers.partner.tokenEndpoint` is not an option; allowed: issuer',
+    '`issuers.partner.clientAuthentication` is not a method of this issuer; allowed: client_secret_post, client_secret_basic',
     '`issuers.partner.parameters.grant_type` is a field that Tokenlane sets',
     '`issuers.partner.parameters.audience` is empty',
     '`issuers.partner.credentials.clientSecret` is empty',
@@ -118,7 +118,7 @@ test.each<[string, object, string]>([
   [
     'a scope among the parameters',
     { credentials, parameters: { scope: 'a' } },
-    'allowed: the option `scope`',
+    'parameters.scope` is a field that Tokenlane sets',
   ],
   [
     'an empty value in a repeated parameter',
@@ -136,7 +136,7 @@ test.each([
   ],
   [
     { tokenEndpoint, clientAuthentication: 'client_secret_basic' },
-    '`issuers.partner.clientAuthentication` is a method only `oauthIssuer` supports; allowed: client_secret_post, or an oauthIssuer({ ... })',
+    '`issuers.partner.clientAuthentication` is not a method of this issuer; allowed: client_secret_post, or an oauthIssuer({ ... })',
   ],
 ])('a plain object with %o is refused with the way out', (options, reason) => {
   expect(refused({ ...options, credentials })).toContain(reason)

@@ -1,4 +1,4 @@
-import { allOf, mustBeObject, pathOf, refuse, shape } from '../options/check.ts'
+import { mustBeObject, pathOf, refuse } from '../options/check.ts'
 import type { ReadUrl } from '../options/urls.ts'
 import {
   type Description,
@@ -9,6 +9,7 @@ import {
   optional,
   type ReadAs,
   type Reader,
+  record,
   text,
 } from '../options/reader.ts'
 import { type CheckedCredentials, checkCredentials } from '../credentials/check-credentials.ts'
@@ -33,13 +34,7 @@ type CheckedSettings = ReadAs<
 export type CheckedIssuer = CheckedSettings &
   Omit<TokenEndpoint, 'issuer' | 'fetch' | 'beforeRequest' | 'manager'>
 
-/**
- * Returns an issuer's options in order.
- *
- * @param ownFetch whether the manager has a `fetch` of the application's.
- * @param others options that are given in the same object.
- * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT` with everything that is wrong.
- */
+/** Returns an issuer's options in order; `others` are given in the same object. */
 export function checkIssuer(
   given: unknown,
   path: string,
@@ -57,13 +52,12 @@ export function checkIssuer(
     ...describeUrl(own, readUrl, protocol.asking !== undefined),
     ...settings,
     ...protocol.settings,
-    notices: optional(noticesWithin(own['secretLifetime']), [10, 5]),
     clientAuthentication: readMethod(all, proofs),
     credentials: (value, credentialsPath) => checkCredentials(value, credentialsPath, proofs),
   } satisfies Description<CheckedSettings>
   const read = object(description as Description<CheckedSettings & UrlOptions>, others)(given, path)
   const urlOption = urlOptionOf(own)
-  const scope = read.scope === undefined ? [] : [['scope', read.scope] as const]
+  const scope: readonly FormField[] = read.scope === undefined ? [] : [['scope', read.scope]]
   return {
     ...read,
     protocol,
@@ -89,23 +83,15 @@ const reserved = [
 
 /** Reads the `parameters` of an issuer; an array repeats its field. */
 const readParameters: Reader<readonly FormField[]> = (value, path) => {
-  mustBeObject(value, path)
-  return allOf(
-    Object.entries(value).map(
-      ([name, given]) =>
-        () =>
-          readParameter(name, given, `${path}.${name}`),
-    ),
-  ).flat()
+  const fields = record((given, fieldPath, name) => {
+    if (reserved.includes(name))
+      refuse(fieldPath, 'a field that Tokenlane sets', `any field except ${reserved.join(', ')}`)
+    return [given].flat().map((one): FormField => [name, text('text or an array of text')(one, fieldPath)])
+  })
+  return fields(value, path).flatMap(([, repeated]) => repeated)
 }
 
-function readParameter(name: string, given: unknown, path: string): FormField[] {
-  const others = `any field except ${reserved.join(', ')}`
-  if (reserved.includes(name))
-    refuse(path, 'a field that Tokenlane sets', name === 'scope' ? 'the option `scope` instead' : others)
-  const texts: readonly unknown[] = Array.isArray(given) ? given : [given]
-  return texts.map((one): FormField => [name, text('text or an array of text')(one, path)])
-}
+const days = duration({ positive: true, unit: 'days' })
 
 /** How the settings are read that depend on no other. */
 const settings = {
@@ -114,7 +100,8 @@ const settings = {
   renewBefore: optional(duration()),
   requestTimeout: optional(duration({ positive: true }), 5_000),
   maxWait: optional(duration({ positive: true }), 15_000),
-  secretLifetime: optional(days('days, finite, above 0'), 365),
+  secretLifetime: optional(days, 365),
+  notices: optional(list(days, 'an array of days before expiry'), [10, 5]),
   allowInsecureLoopback: optional(flag, false),
 }
 
@@ -127,27 +114,12 @@ function proofsBy(given: unknown, all: ClientProofs): ClientProofs {
   ) as readonly unknown[] as ClientProofs
 }
 
-function readMethod(all: ClientProofs, [{ method, obstacle }]: ClientProofs) {
-  return optional((value, path): ClientAuthenticationMethod => {
-    if (value === method)
-      return obstacle === undefined ? method : refuse(path, obstacle.given, obstacle.allowed)
-    const allowed = [...new Set(all.map((one) => one.method))].join(', ')
-    return all.length > 1
-      ? refuse(path, 'not a known method', allowed)
-      : refuse(path, 'a method only `oauthIssuer` supports', `${allowed}, or an oauthIssuer({ ... })`)
-  }, method)
-}
-
-function noticesWithin(secretLifetime: unknown): Reader<readonly number[]> {
-  // a wrong lifetime has an error of its own
-  const longest = isDays(secretLifetime) ? secretLifetime : 365
-  return list(days('days, above 0 and below `secretLifetime`', longest), 'an array of days before expiry')
-}
-
-function days(allowed: string, below = Infinity): Reader<number> {
-  return (value, path) => (isDays(value) && value < below ? value : refuse(path, shape(value), allowed))
-}
-
-function isDays(value: unknown): value is number {
-  return typeof value === 'number' && value > 0 && value < Infinity
+function readMethod(all: ClientProofs, [{ method }]: ClientProofs) {
+  const methods = [...new Set(all.map((one) => one.method))].join(', ')
+  const allowed = all.length > 1 ? methods : `${methods}, or an oauthIssuer({ ... })`
+  return optional(
+    (value, path): ClientAuthenticationMethod =>
+      value === method ? method : refuse(path, 'not a method of this issuer', allowed),
+    method,
+  )
 }

@@ -1,10 +1,11 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { own, refuse, shape } from '../options/check.ts'
+import { own, refuse } from '../options/check.ts'
 import { type ReadUrl, withoutLastSlash } from '../options/urls.ts'
 import { didYouMean } from '../options/nearest.ts'
 import {
   type Description,
+  fitting,
   list,
   object,
   optional,
@@ -20,12 +21,7 @@ import type { ApiOptions } from './manager-options.ts'
 /** The options of an API, as they are used. */
 export type CheckedApi = ReadAs<ApiOptions, { baseUrl: string; ratePolicy: CheckedPolicy | undefined }>
 
-/**
- * Returns how the APIs are read.
- *
- * @param issuers as they are given, by name: an API may only name one of them, and `http:` only where its issuer may.
- * @param givenAt the path of the one API that there is, if it is not an item of `apis`.
- */
+/** Returns how the APIs are read: those of `issuers`, at `givenAt` for a single one that is not an item of `apis`. */
 export function readApis(
   issuers: Readonly<Record<string, unknown>>,
   readUrl: ReadUrl,
@@ -58,10 +54,7 @@ export function readApis(
   return list(read, 'an array, which may be empty')
 }
 
-/**
- * Reads a rate policy, where one can be kept. A runtime that ends timers and waits with their incoming request would leave
- * slots and queued calls behind, and each of its isolates would count for itself.
- */
+/** Reads a rate policy. A runtime that ends timers with their incoming request would leave slots and queued calls behind. */
 const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   if (!isRequestBound()) return checkRatePolicy(value, path)
   throw new TokenlaneError(
@@ -74,31 +67,26 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
 /** Returns how the options of an API are read that say when its calls are sent again. */
 export function readingCalls(api: unknown): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses'> {
   const limited = own(own(api, 'ratePolicy'), 'limitedStatuses')
-  const allowed = 'an array of status codes, 400 to 499 except 429'
-  const readStatus: Reader<number> = (value, path) => {
-    const status = value as number
-    if (!Number.isInteger(status) || status < 400 || status > 499 || status === 429)
-      refuse(path, shape(value), allowed)
-    // one status cannot mean both
-    if (Array.isArray(limited) && limited.includes(status))
-      refuse(path, `${status}, also in \`ratePolicy.limitedStatuses\``, allowed)
-    return status
-  }
+  const isLimited = (status: number): boolean => Array.isArray(limited) && limited.includes(status)
+  const allowed = 'an array of status codes, 400 to 499 except 429 and the `ratePolicy.limitedStatuses`'
+  const readStatus = fitting<number>(
+    (given) => Number.isInteger(given) && given >= 400 && given <= 499 && given !== 429 && !isLimited(given),
+    allowed,
+  )
   return {
     resend: optional(readResend, true),
     refusedStatuses: optional(list(readStatus, allowed), refusedByDefault),
   }
 }
 
-const readResend: Reader<boolean | readonly string[]> = (value, path) => {
-  if (typeof value === 'boolean') return value
-  const allowed = "true, false or uppercase methods, such as ['GET', 'HEAD']"
-  const readMethod: Reader<string> = (method, methodPath) =>
-    typeof method === 'string' && /^[A-Z]+(?:-[A-Z]+)*$/.test(method)
-      ? method
-      : refuse(methodPath, shape(method), allowed)
-  return list(readMethod, allowed)(value, path)
-}
+const methods = "true, false or uppercase methods, such as ['GET', 'HEAD']"
+const readMethods = list(
+  fitting<string>((method) => typeof method === 'string' && /^[A-Z]+(?:-[A-Z]+)*$/.test(method), methods),
+  methods,
+)
+
+const readResend: Reader<boolean | readonly string[]> = (value, path) =>
+  typeof value === 'boolean' ? value : readMethods(value, path)
 
 /** Returns what is allowed where an issuer is named, for a message. */
 export function issuerNames(issuers: Iterable<string>): string {

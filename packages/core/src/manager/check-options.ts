@@ -1,6 +1,6 @@
-import { allOf, isRecord, mustBeObject, own, refuse, shape } from '../options/check.ts'
+import { isRecord, own, refuse } from '../options/check.ts'
 import { readEnvironment, urlsOf } from '../options/urls.ts'
-import { aFunction, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
+import { aFunction, fitting, object, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
 import type { RateLimiterFactory } from '../queue/rate-limiter.ts'
@@ -22,12 +22,7 @@ export type CheckedOptions = ReadAs<
   }
 >
 
-/**
- * Returns a manager's options with their defaults in place.
- *
- * @param others names of the other options, where all of them were given in one object, with those of the one issuer.
- * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT`, naming all options that are wrong.
- */
+/** Returns a manager's options with their defaults in place; `others` are the rest, where one object holds all options. */
 export function checkOptions(options: TokenManagerOptions, others?: readonly string[]): CheckedOptions {
   const inOne = others && 'options'
   const readUrl = urlsOf(own(options, 'environment'))
@@ -35,16 +30,11 @@ export function checkOptions(options: TokenManagerOptions, others?: readonly str
   return object<CheckedOptions>({
     environment: readEnvironment,
     issuers(given, issuersPath) {
-      mustBeObject(given, issuersPath)
-      const entries = Object.entries(given)
-      if (entries.length === 0) refuse(issuersPath, 'empty', 'one or more issuers, by name')
       const ownFetch = own(options, 'fetch') !== undefined
-      const read = allOf(
-        entries.map(([name, one]) => () => {
-          const issuerPath = inOne ?? `${issuersPath}.${name}`
-          return [name, checkIssuer(one, issuerPath, readUrl, ownFetch, others)] as const
-        }),
-      )
+      const read = record((one, issuerPath) =>
+        checkIssuer(one, inOne ?? issuerPath, readUrl, ownFetch, others),
+      )(given, issuersPath)
+      if (read.length === 0) refuse(issuersPath, 'empty', 'one or more issuers, by name')
       mustHaveOwnOrigins(read.map(([, issuer]) => issuer))
       return new Map(read)
     },
@@ -70,14 +60,10 @@ function mustHaveOwnOrigins(issuers: readonly CheckedIssuer[]): void {
   }
 }
 
-const readStore: Reader<SharedStore> = (value, path) => {
-  if (isRecord(value) && sharing in value) return value as unknown as SharedStore
-  return refuse(
-    path,
-    isRecord(value) && 'claim' in value ? 'a bare token store' : shape(value),
-    '`redisTokenStore(...)` from @tokenlane/redis, or `sharedStore(store)` from @tokenlane/core/fleet',
-  )
-}
+const readStore = fitting<SharedStore>(
+  (value) => isRecord(value) && sharing in value,
+  '`redisTokenStore(...)` from @tokenlane/redis, or `sharedStore(store)` from @tokenlane/core/fleet',
+)
 
 const readObservers: Reader<readonly Observer[]> = (value, path) => {
   const read = aFunction<Observer>('a function or an array of functions')

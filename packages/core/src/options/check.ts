@@ -72,12 +72,9 @@ export function mustBeObject(
   if (!isRecord(value) || Array.isArray(value)) refuse(path, shape(value), allowed)
 }
 
-/**
- * Returns a refusal for each option that has none of these names. One that does not look like a name may be a secret, and
- * is not shown.
- */
+/** Returns a refusal for each option of another name. One that does not look like a name may be a secret. */
 export function unknownOptions(value: object, path: string, names: readonly string[]): (() => never)[] {
-  const unknown = Object.keys(value).filter((key) => !names.includes(key))
+  const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
   return unknown.map((key) => () => {
     const hint = didYouMean(key, names)
     return hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key)

@@ -18,11 +18,7 @@ export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unkn
   readonly [Name in keyof Options]-?: Name extends keyof As ? As[Name] : Exclude<Options[Name], undefined>
 }
 
-/**
- * Reads an object with these options and no others. One error names everything that is wrong with them.
- *
- * @param others what else could be meant, where they are given together with options of another object.
- */
+/** Reads an object with these options, and with none but them and `others`, which are read elsewhere. */
 export function object<T extends object>(
   description: Description<T>,
   others: readonly string[] = [],
@@ -48,6 +44,20 @@ export function optional<T, Missing = undefined>(read: Reader<T>, missing?: Miss
   return (value, path) => (value === undefined ? (missing as Missing) : read(value, path))
 }
 
+/** Reads an object with names of the caller's choice, each value by the same reader. */
+export function record<T>(
+  read: (value: unknown, path: string, name: string) => T,
+): Reader<readonly (readonly [string, T])[]> {
+  return (value, path) => {
+    mustBeObject(value, path)
+    const entries = Object.entries(value)
+    const reading =
+      ([name, given]: readonly [string, unknown]) =>
+      (): readonly [string, T] => [name, read(given, `${path}.${name}`, name)]
+    return allOf(entries.map(reading))
+  }
+}
+
 /** Reads an array, each item by the same reader. */
 export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> {
   return (value, path) => {
@@ -57,7 +67,7 @@ export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> 
 }
 
 /** Reads what fits, as it is. */
-function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader<T> {
+export function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader<T> {
   return (value, path) => (fits(value as T) ? (value as T) : refuse(path, shape(value), allowed))
 }
 
@@ -66,11 +76,14 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Reader<
   return fitting((value) => allowed.includes(value), allowed.map((one) => `'${one}'`).join(' or '))
 }
 
-/** Reads a time span in milliseconds. */
-export function duration({ positive = false }: { readonly positive?: boolean } = {}): Reader<number> {
+/** Reads a time span. */
+export function duration({
+  positive = false,
+  unit = 'milliseconds',
+}: { readonly positive?: boolean; readonly unit?: string } = {}): Reader<number> {
   return fitting(
     (value) => Number.isFinite(value) && (positive ? value > 0 : value >= 0),
-    `milliseconds, finite, ${positive ? 'above 0' : '0 or more'}`,
+    `${unit}, finite, ${positive ? 'above 0' : '0 or more'}`,
   )
 }
 

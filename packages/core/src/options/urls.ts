@@ -1,7 +1,7 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { mustBeObject, refuse, shape } from './check.ts'
-import { optional, type Reader, text } from './reader.ts'
+import { refuse, shape } from './check.ts'
+import { optional, type Reader, record, text } from './reader.ts'
 
 /** One URL for all environments, or one per environment, by name. */
 export type PerEnvironment = string | Readonly<Record<string, string>>
@@ -15,32 +15,23 @@ export const readEnvironment: Reader<string | undefined> = optional(
 )
 
 /**
- * Returns what picks the URLs of the environment that this process is in.
- *
- * It checks every URL that is given by environment, also those of the other environments. No origin may serve two
- * environments: a copy-paste there would send production secrets to a testing host.
- *
- * @param read reads one of them.
+ * Returns what picks the URLs of the environment that this process is in, and checks those of all environments. No origin
+ * may serve two of them: a copy-paste there would send production secrets to a testing host.
  */
 export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): ReadUrl {
   const origins = new Map<string, { name: string; path: string }>()
   return (value, path, allowInsecureLoopback) => {
     if (typeof value !== 'object') return read(value, path, allowInsecureLoopback)
-    mustBeObject(value, path)
-    const urls = new Map<unknown, URL>()
-    for (const [name, given] of Object.entries(value)) {
-      const urlPath = `${path}.${name}`
-      const url = read(given, urlPath, allowInsecureLoopback)
-      const known = origins.get(url.origin) ?? { name, path: urlPath }
-      if (known.name !== name)
-        refuse(
-          urlPath,
-          `on the same origin as \`${known.path}\` (${url.origin})`,
-          'an origin per environment',
-        )
-      origins.set(url.origin, known)
-      urls.set(name, url)
-    }
+    const urls = new Map<unknown, URL>(
+      record((given, urlPath, name) => {
+        const url = read(given, urlPath, allowInsecureLoopback)
+        const known = origins.get(url.origin) ?? { name, path: urlPath }
+        const sameOrigin = `on the same origin as \`${known.path}\` (${url.origin})`
+        if (known.name !== name) refuse(urlPath, sameOrigin, 'an origin per environment')
+        origins.set(url.origin, known)
+        return url
+      })(value, path),
+    )
     const given = typeof environment === 'string' ? 'not one of its names' : shape(environment)
     const names = [...urls.keys()].join(', ')
     return (
@@ -52,11 +43,7 @@ export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): R
 
 const loopback = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
 
-/**
- * Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed.
- *
- * @throws TokenlaneError `INSECURE_TRANSPORT` for `http:`, `INVALID_OPTIONS` for anything else that is wrong.
- */
+/** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed. */
 export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
   if (typeof value !== 'string' || value === '') refuse(path, shape(value), 'an absolute https: URL')
   const url = URL.parse(value)

@@ -551,6 +551,6 @@ test.each([null, 7, 'redis', {}])('a manager refuses %j as its store', (store) =
 test('a token store that is given as it is is refused with the function that shares tokens by it', () => {
   const store = new MemoryStore()
   expect(() => fleetOf(0).join({}, { store: store as never })).toThrow(
-    '`store` is a bare token store; allowed: `redisTokenStore(...)` from @tokenlane/redis, or `sharedStore(store)` from @tokenlane/core/fleet',
+    '`store` is an object; allowed: `redisTokenStore(...)` from @tokenlane/redis, or `sharedStore(store)` from @tokenlane/core/fleet',
   )
 })
