@@ -10,8 +10,6 @@ import type { IssuerRequest } from './protocol.ts'
 /**
  * Returns what asks by the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4), and once more
  * if the request failed and the metadata has changed. It is fetched at the first call, and again after a failure.
- *
- * @param option names the URL in messages.
  */
 export function byMetadata(issuer: URL, option: string) {
   let found: AuthorizationServer | undefined
@@ -61,7 +59,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   if (status !== 200) {
     const definite = status < 500 && status !== 429 && status !== 408
     const reason = definite
-      ? `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\``
+      ? `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\` instead of \`issuer\``
       : `responded with status ${status} when asked for its metadata`
     throw failure(request, 'TOKEN_REQUEST_FAILED', reason, {
       status,
@@ -86,7 +84,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   for (const url of [endpoint, aliases?.token_endpoint])
     if (url !== undefined && !isSecure(url, request.url))
       throw unusable(
-        'a token endpoint that is not an https: URL: remove `issuer`, and set `tokenEndpoint` to an https: URL',
+        'a token endpoint that is not an https: URL: set `tokenEndpoint` instead of `issuer`',
         'INSECURE_TRANSPORT',
       )
   return metadata

@@ -50,7 +50,7 @@ export const givenAssertion: ClientProof = {
   },
   async prove(client, server, { issuer, signal }) {
     const { assertion, assertionType: type = 'jwt-bearer' } = client as AssertionCredentials
-    const context = { audience: server.audience ?? '', signal }
+    const context = { audience: server.audience, signal }
     const given = await askFunction('assertion function', () => assertion(context), issuer, signal)
     if (typeof given !== 'string' || given === '') {
       const found = given === undefined ? 'nothing' : shape(given)
@@ -66,7 +66,7 @@ export const givenAssertion: ClientProof = {
 function faultOf(
   given: string,
   type: string,
-  { audience = '', metadata, url, clock }: AskedServer,
+  { audience, metadata, url, clock }: AskedServer,
 ): { readonly reason: string; readonly definite?: boolean } | undefined {
   if (!/^(?:urn:.*:)?jwt-/.test(type)) return undefined
   const parts = given.split('.')
@@ -77,10 +77,10 @@ function faultOf(
   // a file that is just being written
   if (claims === undefined) return { reason: 'is not a JWT' }
   const { exp, aud } = claims
-  const now = Date.now() + (clock?.ahead ?? 0) * 1_000
+  const now = Date.now() + clock.ahead * 1_000
   if (typeof exp === 'number' && exp * 1_000 <= now)
     return {
-      reason: `expired at ${timeOf(exp * 1_000)} (now ${timeOf(now)}): is whatever renews it running, and is this machine's clock right?`,
+      reason: `expired at ${new Date(exp * 1_000).toJSON()} (now ${new Date(now).toJSON()}): is it renewed, and is this machine's clock right?`,
     }
   const named = [aud].flat().filter((one) => typeof one === 'string')
   const accepted = new Set([audience, metadata.issuer, metadata.token_endpoint, url.href])
@@ -100,9 +100,4 @@ function objectIn(part = ''): Readonly<Record<string, unknown>> | undefined {
   } catch {
     return undefined
   }
-}
-
-function timeOf(epoch: number): string {
-  const date = new Date(epoch)
-  return Number.isNaN(date.getTime()) ? 'no date' : date.toISOString()
 }

@@ -1,5 +1,4 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
 import { isRefusal } from '../credentials/refused-client.ts'
 import { optional, text } from '../options/reader.ts'
 import { byMetadata } from './discovery.ts'
@@ -48,7 +47,7 @@ function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndp
       const alias = proof.fetchOf && metadata.mtls_endpoint_aliases?.token_endpoint
       const endpoint = new URL((alias ?? metadata.token_endpoint) as string)
       const audience = assertionAudience ?? (isDiscovered ? metadata.issuer : endpoint.href)
-      const asked = { url: endpoint, metadata, audience, clock, mismatch: mismatchOf(proof.method, metadata) }
+      const asked = { url: endpoint, metadata, audience, clock }
       try {
         return await ask(asked)
       } catch (error) {
@@ -71,18 +70,4 @@ function learn(clock: IssuerClock): boolean {
   if (ahead === clock.ahead || Math.abs(ahead) > mostAhead) return false
   clock.ahead = ahead
   return true
-}
-
-/**
- * Returns what the metadata says against a method, for a refused client; `undefined` where it allows it. Only after a
- * refusal: some servers' metadata is not complete.
- */
-function mismatchOf(
-  method: ClientAuthenticationMethod,
-  { token_endpoint_auth_methods_supported: allowed }: AuthorizationServer,
-): string | undefined {
-  if (!Array.isArray(allowed) || allowed.includes(method)) return undefined
-  const methods = new Set(oauthProofs(false).map((proof) => proof.method))
-  const known = [...methods].filter((one) => allowed.includes(one)).join(', ')
-  return `; its metadata allows ${known || 'other methods'}, but \`clientAuthentication\` is ${method}`
 }

@@ -25,7 +25,7 @@ const secretInHeader = (): ClientProof => ({
     const { clientId, clientSecret } = client as Credentials
     const isEncoded = [clientId, clientSecret].some((text) => formEncoded(text) !== text)
     return isEncoded
-      ? "; the id or secret has characters that are sent form-encoded (RFC 6749 §2.3.1), which some servers do not decode: try `clientAuthentication: 'client_secret_post'`"
+      ? '; its id or secret is sent form-encoded (RFC 6749 §2.3.1), which some servers do not decode: try `client_secret_post`'
       : ''
   },
 })
@@ -41,7 +41,7 @@ const signedAssertion = (): ClientProof => ({
   isTimed: true,
   async prove(client, { audience, metadata, clock }, { issuer }) {
     const { clientId } = client
-    const now = Math.floor(Date.now() / 1_000) + (clock?.ahead ?? 0)
+    const now = Math.floor(Date.now() / 1_000) + clock.ahead
     const names = { jti: globalThis.crypto.randomUUID(), iss: clientId, sub: clientId, aud: audience }
     const claims = { ...names, iat: now, nbf: now, exp: now + 60 }
     const listed = metadata.token_endpoint_auth_signing_alg_values_supported

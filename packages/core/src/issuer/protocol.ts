@@ -5,11 +5,7 @@ import type { Reader } from '../options/reader.ts'
 
 /** How an issuer is asked. A bundle carries only what its application's issuers need. */
 export interface IssuerProtocol {
-  /**
-   * Returns all ways in which a client can prove itself.
-   *
-   * @param ownFetch whether the manager has a `fetch` of the application's.
-   */
+  /** Returns all ways in which a client can prove itself; `ownFetch`: token requests go through the application's. */
   proofs(ownFetch: boolean): ClientProofs
   /** Returns how one issuer is asked. Without it, one request goes to the known token endpoint. */
   readonly asking?: (endpoint: TokenEndpoint) => Asking
@@ -64,10 +60,8 @@ export interface AskedServer {
   readonly url: URL
   readonly metadata: AuthorizationServer
   /** The audience of an assertion (RFC 7523 §3). */
-  readonly audience?: string
-  readonly clock?: IssuerClock
-  /** What the metadata says against the way in which the client proves itself. */
-  readonly mismatch?: string | undefined
+  readonly audience: string
+  readonly clock: IssuerClock
 }
 
 /** What is known of an issuer's clock. */
@@ -86,11 +80,7 @@ export interface IssuedToken {
 
 /** How a client proves itself in a token request, and the credentials that it needs. */
 export interface ClientProof extends CredentialsKind {
-  /**
-   * Returns what proves the client in one token request.
-   *
-   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` for a key that cannot sign, and without an assertion.
-   */
+  /** Returns what proves the client in one token request; throws `CREDENTIALS_UNAVAILABLE` where nothing can. */
   prove(
     client: ClientCredentials,
     server: AskedServer,
@@ -98,10 +88,7 @@ export interface ClientProof extends CredentialsKind {
   ): ClientAuth | Promise<ClientAuth>
   /** Whether the proof has times, which must fit the clock of the issuer. */
   readonly isTimed?: boolean
-  /**
-   * Returns a `fetch` that shows the client's certificate. Where this is there, the alias of the token endpoint for
-   * certificates is asked (RFC 8705 §5).
-   */
+  /** Returns a `fetch` that shows the client's certificate, for the alias of the token endpoint (RFC 8705 §5). */
   readonly fetchOf?: (client: ClientCredentials) => typeof globalThis.fetch
   /** Returns what else to check where the issuer refuses the client; empty where that is nothing. */
   readonly hint?: (client: ClientCredentials) => string
@@ -141,7 +128,8 @@ export function protocolOf(options: object): IssuerProtocol {
 
 /** Returns the server of a token endpoint of which nothing else is known. */
 export function knownServer(url: URL): AskedServer {
-  return { url, metadata: { issuer: url.origin, token_endpoint: url.href } }
+  const metadata = { issuer: url.origin, token_endpoint: url.href }
+  return { url, metadata, audience: url.href, clock: { ahead: 0, date: undefined } }
 }
 
 /** Returns what a token depends on besides its client: no token is shared across a difference. */

@@ -146,14 +146,10 @@ test('a description that repeats the whole form shows the names of its fields al
 })
 
 test.each([
-  [{ access_token: 'a', expires_in: 60 }, 'without `token_type`', true],
-  [
-    { access_token: 'a', token_type: 'DPoP' },
-    'whose `token_type` is DPoP, but Tokenlane only sends Bearer tokens',
-    true,
-  ],
+  [{ access_token: 'a', expires_in: 60 }, 'whose `token_type` is missing', true],
+  [{ access_token: 'a', token_type: 'DPoP' }, 'whose `token_type` is not Bearer', true],
   [{ access_token: 'a', token_type: 'secret secret' }, 'whose `token_type` is not Bearer', true],
-  [{ token_type: 'Bearer' }, 'without `access_token`', undefined],
+  [{ token_type: 'Bearer' }, 'whose `access_token` is missing', undefined],
   [
     { access_token: 'a', token_type: 'Bearer', expires_in: -5 },
     'whose `expires_in` is not a number above 0',
@@ -161,7 +157,7 @@ test.each([
   ],
   [
     { access_token: 'a\nb', token_type: 'Bearer' },
-    'whose `access_token` has characters not allowed in headers',
+    'whose `access_token` is not allowed in headers',
     undefined,
   ],
 ])('a token response %j says by name what is wrong with it', async (body, reason, definite) => {

@@ -53,15 +53,7 @@ async function traced<T>(
   }
 }
 
-/**
- * Returns the source that asks the issuer itself, for a token by client credentials (RFC 6749 §4.4): by one token request,
- * or as the issuer's protocol asks for it.
- *
- * Its errors are `TOKEN_REQUEST_REFUSED` or `INSECURE_TRANSPORT` if another try would fail, too, else
- * `TOKEN_REQUEST_FAILED`, `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID`.
- *
- * @param requestTimeout how long the request may take, in milliseconds.
- */
+/** Returns the source that asks the issuer itself, for a token by client credentials (RFC 6749 §4.4). */
 export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): ClientTokenSource {
   const { issuer, fetch, beforeRequest, protocol, proofs } = endpoint
   const asking = protocol.asking?.(endpoint)
@@ -87,8 +79,8 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
           },
         ),
       )
-      if (clock !== undefined) clock.date = response.date
-      return readTokenResponse(response, { endpoint, client, proof, server, request })
+      clock.date = response.date
+      return readTokenResponse(response, { endpoint, client, proof, request })
     }
     return asking?.(common, ask, proof) ?? ask(knownServer(endpoint.url))
   }

@@ -6,14 +6,13 @@ import { failure } from './issuer-failure.ts'
 import type { IssuerResponse } from './issuer-request.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode } from './issuer-words.ts'
-import type { AskedServer, ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
+import type { ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
 
 /** One token request: which client asked which server, and how. */
 interface TokenRequest {
   readonly endpoint: TokenEndpoint
   readonly client: ClientCredentials
   readonly proof: ClientProof
-  readonly server: AskedServer
   readonly request: IssuerRequest
 }
 
@@ -24,24 +23,12 @@ const longestLifetime = 365 * 86_400_000
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
-/**
- * Returns the token in a response (RFC 6749 §5.1).
- *
- * @throws TokenlaneError what the response is instead.
- */
+/** Returns the token in a response (RFC 6749 §5.1); throws what the response is instead. */
 export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
   const { status, retryAfter, members } = response
-  const { access_token: token, token_type: type, error } = members
-  const lifetime = lifetimeOf(members['expires_in'])
-  const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
-  if (
-    status === 200 &&
-    typeof token === 'string' &&
-    headerSafe.test(token) &&
-    isBearer &&
-    lifetime !== undefined
-  )
-    return { token, lifetime }
+  const { access_token: token, expires_in: seconds, error } = members
+  if (status === 200 && wrongToken(members) === undefined)
+    return { token: token as string, lifetime: lifetimeOf(seconds) as number }
   const oauthError = typeof error === 'string' && error !== '' ? error : undefined
   if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   const [reason, definite] = wrongResponse(response, asked)
@@ -74,7 +61,7 @@ function isHtml({ type }: IssuerResponse): boolean {
 
 function refusal(
   response: IssuerResponse,
-  { endpoint, client, proof, server, request }: TokenRequest,
+  { endpoint, client, proof, request }: TokenRequest,
   givenError: string | undefined,
 ): TokenlaneError {
   const { status } = response
@@ -90,13 +77,13 @@ function refusal(
   const isAboutClient =
     oauthError === 'invalid_client' ||
     ((status === 401 || status === 403) && !aboutRequest.has(oauthError ?? ''))
-  const hint = isAboutClient ? (server.mismatch ?? check) + (proof.hint?.(client) ?? '') : ''
+  const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
   const details = { status, oauthError, definite: true }
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}`, details)
 }
 
 /** What is wrong with a response, and whether that stays so until something is changed. */
-type Wrong = readonly [reason: string, definite?: boolean]
+type Wrong = readonly [reason: string, definite?: boolean | undefined]
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
 function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenRequest): Wrong {
@@ -118,32 +105,26 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
     return [`returned an HTML page (status ${status}), not a token: is a proxy or firewall answering?`]
   if (status >= 400) return [`responded with status ${status}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
-  return status === 200 && isToken ? wrongToken(members) : [`did not send a token (status ${status})`]
+  const fault = status === 200 && isToken ? wrongToken(members) : undefined
+  return fault ?? [`did not send a token (status ${status})`]
 }
 
-/** Returns which member of a token response is missing or wrong. */
-function wrongToken({
-  access_token: token,
-  token_type: type,
-  expires_in: lifetime,
-}: IssuerResponse['members']): Wrong {
-  const sent = 'sent a token response'
-  if (typeof token !== 'string' || token === '') return [`${sent} without \`access_token\``]
-  if (type === undefined) return [`${sent} without \`token_type\``, true]
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
-    const isName = typeof type === 'string' && /^[\w-]{1,20}$/.test(type) && type !== token
-    const what = isName ? `${type}, but Tokenlane only sends Bearer tokens` : 'not Bearer'
-    return [`${sent} whose \`token_type\` is ${what}`, true]
-  }
-  return lifetimeOf(lifetime) === undefined
-    ? [`${sent} whose \`expires_in\` is not a number above 0`]
-    : [`${sent} whose \`access_token\` has characters not allowed in headers`]
+/** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
+function wrongToken(members: IssuerResponse['members']): Wrong | undefined {
+  const { access_token: token, token_type: type, expires_in: seconds } = members
+  if (typeof token !== 'string' || token === '') return wrong('access_token', 'missing')
+  if (type === undefined) return wrong('token_type', 'missing', true)
+  const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
+  if (!isBearer) return wrong('token_type', 'not Bearer', true)
+  if (lifetimeOf(seconds) === undefined) return wrong('expires_in', 'not a number above 0')
+  return headerSafe.test(token) ? undefined : wrong('access_token', 'not allowed in headers')
 }
 
-/**
- * Returns the lifetime in milliseconds, `undefined` for a wrong one. `expires_in` may be missing; where it is there, it
- * must be a finite number above 0, as text at the worst. oauth4webapi takes 0, and the digits at the beginning of any text.
- */
+function wrong(name: string, fault: string, definite?: boolean): Wrong {
+  return [`sent a token response whose \`${name}\` is ${fault}`, definite]
+}
+
+/** Returns the lifetime in milliseconds, `undefined` for anything but a finite number above 0, as text at the worst. */
 function lifetimeOf(given: unknown): number | undefined {
   if (given === undefined) return documentedLifetime
   const seconds = typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : given
