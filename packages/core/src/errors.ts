@@ -102,22 +102,18 @@ export class TokenlaneError extends Error {
   }
 }
 
-/**
- * Returns one caller's own error for a failure that several calls share, with the stack of that call. Anything but a
- * Tokenlane error is returned unchanged.
- */
+/** Returns one caller's own error, with its stack, for a failure that several calls share. */
 export function errorForCaller(shared: unknown): unknown {
   return isTokenlaneError(shared) ? withMore(shared, '') : shared
 }
 
 /** Returns the same error with more at the end of its reason. */
 export function withMore(error: TokenlaneError, more: string): TokenlaneError {
-  const { code, issuer, status, oauthError, transportCode, retryAfter, definite, failures } = error
-  const details = { issuer, status, oauthError, transportCode, retryAfter, definite, failures }
-  return new TokenlaneError(code, reasonOf(error) + more, { ...details, cause: error.cause as Error })
+  const details = Object.assign({}, error, { failures: error.failures, cause: error.cause as Error })
+  return new TokenlaneError(error.code, reasonOf(error) + more, details)
 }
 
-/** Returns an error's message without the pointer at its end, to be part of another error's message. */
+/** Returns an error's message without the pointer at its end. */
 export function reasonOf({ code, message }: TokenlaneError): string {
   const help = helpFor(code)
   return message.endsWith(help) ? message.slice(0, -help.length - 1) : message
