@@ -17,39 +17,38 @@ export function failure(
 }
 
 /** The codes by which OpenSSL and BoringSSL say that the two sides allow no common TLS version. */
-const tlsTooOld = /^ERR_SSL_(?:TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
-/** The codes by which OpenSSL says that it knows no authority for the certificate. */
-const unknownAuthority =
-  /^(?:UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|UNABLE_TO_VERIFY_LEAF_SIGNATURE|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|CERT_UNTRUSTED)$/
+const tlsTooOld = /^ERR_SSL_.*(?:PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
+/** Those by which OpenSSL says that it knows no authority for the certificate. */
+const unknownAuthority = /ISSUER_CERT|LEAF_SIGNATURE|SELF_SIGNED_CERT|CERT_UNTRUSTED/
 
 /** Returns the error of a request that `error` of the transport ended. */
 export function transportFailure(request: IssuerRequest, error: unknown): TokenlaneError {
-  const { url, secrets } = request
-  const found = innermostOf(error, secrets)
+  const found = innermostOf(error, request.secrets)
   const { code } = found
-  const details = { cause: bareCause(error, found, secrets), transportCode: code }
-  const definite = { ...details, definite: true }
-  if (code === undefined) {
-    const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
-    // `fetch` refused to connect to the port
-    if (cause?.message !== 'bad port')
-      return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
-    const why = `\`fetch\` blocks port ${url.port} (WHATWG Fetch, "bad port"): is the URL right?`
-    return failure(request, 'TOKEN_REQUEST_FAILED', `could not be reached: ${why}`, definite)
+  const details = { cause: bareCause(error, found, request.secrets), transportCode: code }
+  const definite = (reason: string, kind: TokenlaneErrorCode = 'TOKEN_REQUEST_FAILED'): TokenlaneError =>
+    failure(request, kind, reason, { ...details, definite: true })
+  const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
+  if (code === undefined && cause?.message === 'bad port') {
+    const why = `\`fetch\` blocks port ${request.url.port} (WHATWG Fetch, "bad port")`
+    return definite(`could not be reached: ${why}: is the URL right?`)
   }
+  if (code === undefined) return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
   if (tlsTooOld.test(code))
-    return failure(request, 'INSECURE_TRANSPORT', `does not support TLS 1.2 or later (${code})`, definite)
+    return definite(`does not support TLS 1.2 or later (${code})`, 'INSECURE_TRANSPORT')
   const certificate = certificateFault(code)
-  if (certificate !== undefined)
-    return failure(request, 'TOKEN_REQUEST_FAILED', `presented a certificate ${certificate}`, definite)
+  if (certificate !== undefined) return definite(`presented a certificate ${certificate}`)
   const way = wayOf(found, request)
   const hint = way === '' ? unusedProxy(request) : ''
   return failure(request, 'TOKEN_REQUEST_FAILED', `could not be reached${way} (${code})${hint}`, details)
 }
 
+/** Returns the proxy of the environment; the application's own `fetch` may use any. */
+const proxyOf = ({ url, fetch }: IssuerRequest) => (fetch ? undefined : environmentProxy(url))
+
 /** Returns what to add to a failure on the way where a proxy is set that Node does not use. */
-export function unusedProxy({ url, fetch }: IssuerRequest): string {
-  const proxy = fetch === undefined ? environmentProxy(url) : undefined
+export function unusedProxy(request: IssuerRequest): string {
+  const proxy = proxyOf(request)
   if (proxy === undefined || proxy.used) return ''
   return `; ${proxy.variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)`
 }
@@ -96,9 +95,10 @@ function peerOf(error: object, secrets: readonly string[]): string | undefined {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Returns which proxy failed, so that the message does not blame the issuer. The application's own `fetch` may use any. */
-function wayOf({ peer, tunnelStatus }: Innermost, { url, fetch }: IssuerRequest): string {
-  const proxy = fetch === undefined ? environmentProxy(url) : undefined
+/** Returns which proxy failed, so that the message does not blame the issuer. */
+function wayOf({ peer, tunnelStatus }: Innermost, request: IssuerRequest): string {
+  const { url } = request
+  const proxy = proxyOf(request)
   const name = proxy?.used === true ? `the proxy ${proxy.place} from ${proxy.variable}` : 'a proxy'
   if (tunnelStatus !== undefined) return `: ${name} refused the connection with status ${tunnelStatus}`
   const own = peer === undefined || peer === url.hostname || peer.endsWith(`:${url.port || '443'}`)

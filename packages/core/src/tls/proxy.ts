@@ -34,7 +34,7 @@ export function environmentProxy(
 function usesEnvironment({ env, execArgv = [], versions }: Process): boolean {
   if (versions['bun'] !== undefined || versions['deno'] !== undefined) return true
   const [major = 0, minor = 0] = (versions['node'] ?? '').split('.').map(Number)
-  if (major < 22 || (major === 22 && minor < 21)) return false
+  if (major === 22 && minor < 21) return false
   const flags = [...execArgv, ...(env['NODE_OPTIONS'] ?? '').split(/\s+/)]
   return env['NODE_USE_ENV_PROXY'] === '1' || flags.includes('--use-env-proxy')
 }
