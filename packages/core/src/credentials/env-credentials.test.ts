@@ -31,7 +31,7 @@ test('variables that are empty or no date are refused at start-up, by name and a
   vi.stubEnv('SHOP_CLIENT_SECRET', ' ')
   vi.stubEnv('SHOP_SECRET_ISSUED_AT', 'yesterday')
   expect(create).toThrow(
-    'Missing environment variable: SHOP_CLIENT_ID; Empty environment variable: SHOP_CLIENT_SECRET; The environment variable SHOP_SECRET_ISSUED_AT is not an ISO 8601 date, such as 2026-11-21 (read by',
+    'Missing environment variable: SHOP_CLIENT_ID; The environment variable SHOP_CLIENT_SECRET is empty; The environment variable SHOP_SECRET_ISSUED_AT is not an ISO 8601 date, such as 2026-11-21 (read by',
   )
   vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
   vi.stubEnv('SHOP_CLIENT_SECRET', 'secret-1')

@@ -29,17 +29,14 @@ export function envCredentials(prefix: string): CredentialsProvider {
       if (!prefix) throw unreadable(`the prefix of \`envCredentials\` is ${shape(prefix)}`)
       const found = clientsFromTexts(read, kinds)
       if ('clients' in found) return found.clients
-      const lists = [
-        ['missing', 'Missing environment variable'],
-        ['empty', 'Empty environment variable'],
-      ].flatMap(([fault, what]) => {
-        const names = found.faults.filter(({ given }) => given === fault).map(({ field }) => nameOf(field))
-        return names.length === 0 ? [] : [`${what}${names.length > 1 ? 's' : ''}: ${names.join(', ')}`]
-      })
+      const missing = found.faults
+        .filter(({ given }) => given === 'missing')
+        .map(({ field }) => nameOf(field))
+      const list = `Missing environment variable${missing.length > 1 ? 's' : ''}: ${missing.join(', ')}`
       const others = found.faults
-        .filter(({ given }) => given !== 'missing' && given !== 'empty')
+        .filter(({ given }) => given !== 'missing')
         .map((fault) => `The environment variable ${nameOf(fault.field)} ${textFault(fault)}`)
-      throw unreadable([...lists, ...others].join('; '))
+      throw unreadable([...(missing.length > 0 ? [list] : []), ...others].join('; '))
     },
     (kinds) => neededFields(read, kinds).map(nameOf).join(', '),
   )
