@@ -3,12 +3,7 @@ import { abortable } from '../time/abortable.ts'
 import { type CalledProvider, type CredentialsKinds, readClient } from './client.ts'
 import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
 
-/**
- * Returns the clients that a provider gives, in its order.
- *
- * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, which quotes nothing of what the provider returned or threw;
- * definite where it returned what no provider may return.
- */
+/** Returns the clients that a provider gives, in its order; an error quotes nothing of what it returned or threw. */
 export async function askProvider(
   provider: CalledProvider,
   issuer: string,
@@ -32,12 +27,7 @@ export async function askProvider(
   })
 }
 
-/**
- * Returns what a function of the application returns that is asked for credentials.
- *
- * @param what names the function.
- * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE` if it fails, or has not responded when `signal` aborts.
- */
+/** Returns what a function of the application returns; throws if it fails, or has not responded when `signal` aborts. */
 export async function askFunction(
   what: string,
   ask: () => unknown,
@@ -57,15 +47,12 @@ const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,
 /** The name of a class that its author wrote into a program. */
 const className = /^(?!Error$)[A-Z]\w{0,63}$/
 
-/**
- * Returns why the application's own function failed, for a message. Such functions read files and vaults, whose errors may
- * quote what they read: only a class and a code are passed on.
- */
+/** Returns why such a function failed: its class and code alone, since errors of files and vaults may quote what was read. */
 function failureOf(what: string, error: unknown): string {
   if (isTokenlaneError(error) && error.code === 'CREDENTIALS_UNAVAILABLE') return reasonOf(error)
   const { code } = (error ?? {}) as { code?: unknown }
   const name = error instanceof Error ? error.constructor.name : ''
   const type = className.test(name) ? ` with ${name}` : ''
   const known = typeof code === 'string' && codeForm.test(code) ? ` (${code})` : ''
-  return `the ${what} failed${type}${known}; log the error in the ${what}: its text may hold a secret, so it is not shown`
+  return `the ${what} failed${type}${known}; log the error in the ${what}, since its text may hold a secret`
 }

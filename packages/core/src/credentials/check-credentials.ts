@@ -19,11 +19,7 @@ export interface CheckedCredentials {
   readonly provider?: CalledProvider
 }
 
-/**
- * Reads the credentials of an issuer.
- *
- * @throws TokenlaneError `INVALID_OPTIONS` for wrong ones, by option path.
- */
+/** Reads the credentials of an issuer. */
 export function checkCredentials(value: unknown, path: string, kinds: CredentialsKinds): CheckedCredentials {
   if (typeof value === 'function') {
     const provider = value as CalledProvider

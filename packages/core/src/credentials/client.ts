@@ -108,10 +108,7 @@ export function clientWith(kinds: TextKinds): string {
   return `an object with ${kinds.map((kind) => fieldsOf(kind).join(', ')).join('; or with ')}`
 }
 
-/**
- * Returns the key of a client and its proof. It is text that holds the secret: it must never be shown. An assertion is not
- * in it, since each may be another one: what is known of one of them is known of all from the same file or function.
- */
+/** Returns what tells clients and their proofs apart: text that holds the secret, and of assertions only their file. */
 export function keyOf(client: ClientCredentials): string {
   return JSON.stringify({ ...client, secretIssuedAt: undefined }, (_, value: unknown) =>
     isCryptoKey(value) ? numberOf(value) : value,

@@ -65,11 +65,8 @@ export function credentialRotation(
     daysLeft: (): number | undefined => expiry.daysLeft(),
 
     /**
-     * Calls `request` with one client after the other until one is not refused.
-     *
-     * @param timeLimit returns how long a provider may take, in milliseconds.
-     * @throws TokenlaneError the last refusal if all were refused, now or in the last 30 s, `CREDENTIALS_UNAVAILABLE`,
-     * or at once what `request` throws for another reason.
+     * Calls `request` with one client after the other until one is not refused; throws the last refusal if all were, now
+     * or in the last 30 s. A provider may take as many milliseconds as `timeLimit` returns.
      */
     async use<T>(
       request: (client: ClientCredentials) => Promise<T>,
@@ -118,12 +115,7 @@ export function credentialRotation(
       )
     },
 
-    /**
-     * Returns every client of the credentials in their order, each once.
-     *
-     * @param timeLimit how long a provider may take, in milliseconds.
-     * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`
-     */
+    /** Returns every client of the credentials in their order, each once; a provider may take `timeLimit` milliseconds. */
     async known(timeLimit: number): Promise<readonly KnownClient[]> {
       const known = new Map<string, KnownClient>()
       for (const client of await clientsNow('startup', timeLimit)) {

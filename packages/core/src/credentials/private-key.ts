@@ -64,12 +64,7 @@ export const certificateKind: CredentialsKind = {
   optional: { secretIssuedAt: date },
 }
 
-/**
- * Returns a JWT of these claims, signed by the algorithm that the credentials name; otherwise by the first that the key
- * fits, of those that the server lists if it fits any.
- *
- * @throws Error if no algorithm takes the key; its message quotes nothing of it.
- */
+/** Returns a JWT signed by the algorithm that the credentials name, otherwise by the first that fits, listed ones first. */
 export async function signedJwt(
   { privateKey, keyId: kid, algorithm = algorithmIn(privateKey) }: PrivateKeyCredentials,
   claims: object,

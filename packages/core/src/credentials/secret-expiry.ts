@@ -10,10 +10,7 @@ export interface SecretLifetime {
   readonly notices: readonly number[]
 }
 
-/**
- * Follows the lifetime of the secret in use: how many days are left, and a notice once at each of some days and at the
- * end.
- */
+/** Follows the lifetime of the secret in use, and gives a notice once at each of some days and at the end. */
 export function secretExpiry(issuer: string, { secretLifetime, notices }: SecretLifetime, emit: Emit) {
   let watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */

@@ -14,12 +14,7 @@ import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
 /** Returns the text of a field without white space around it, `undefined` where it is missing. */
 type ReadText = (field: string) => string | undefined
 
-/**
- * Returns a provider that reads texts, and whose credentials `createTokenManager` checks at once.
- *
- * @param read throws for wrong credentials.
- * @param readsFrom names where it reads them, for tools.
- */
+/** Returns a provider that reads texts, and whose credentials `createTokenManager` checks at once. */
 export function textProvider(
   read: (kinds: TextKinds) => readonly ClientCredentials[],
   readsFrom: (kinds: TextKinds) => string,
@@ -56,14 +51,9 @@ function kindsIn(read: ReadText, kinds: TextKinds): readonly Fields[] {
 }
 
 /** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
-function renewedFields({ needed, renewed = Object.keys(needed) }: Fields): readonly string[] {
-  return renewed
-}
+const renewedFields = ({ needed, renewed = Object.keys(needed) }: Fields): readonly string[] => renewed
 
-/**
- * Makes credentials of single texts, as environment variables and mounted secrets hold them: one client of each kind of
- * which there are texts, and after it another one of the fields that end with `Next` where the first of these is there.
- */
+/** Returns a client of each kind of which there are texts, and after it the one of the fields that end with `Next`. */
 export function clientsFromTexts(
   read: ReadText,
   kinds: TextKinds,

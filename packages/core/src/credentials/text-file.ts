@@ -1,11 +1,7 @@
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { type AssertionProvider, unreadable } from './credentials.ts'
 
-/**
- * Returns the text of a file without the white space around it.
- *
- * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, also for a file without text.
- */
+/** Returns the text of a file without the white space around it; throws for a file without text. */
 export function textIn(path: string): string {
   const text = textIfThere(path)
   if (!text) throw unreadable(`the file ${path} is ${text === undefined ? 'missing' : 'empty'}`)
@@ -20,12 +16,7 @@ export function textIfThere(path: string): string | undefined {
   return ifThere(() => fs.readFileSync(path, 'utf8').trim(), `the file ${path}`)
 }
 
-/**
- * Returns what `look` returns, `undefined` if there is nothing to look at.
- *
- * @param what is looked at, for the error if it cannot be read.
- * @param absent the file system's code, besides ENOENT, that says so.
- */
+/** Returns what `look` returns, `undefined` for the codes of the file system that say that nothing is there. */
 export function ifThere<T>(look: () => T, what: string, absent = 'ENOENT'): T | undefined {
   try {
     return look()
@@ -36,10 +27,7 @@ export function ifThere<T>(look: () => T, what: string, absent = 'ENOENT'): T | 
   }
 }
 
-/**
- * Returns an assertion that is read from a file whenever it is needed: nothing of it is kept, and no timer runs, so that a
- * file which was replaced is used at the next token request.
- */
+/** Returns an assertion that is read from a file at every token request: nothing of it is kept. */
 export function assertionFile(path: string): AssertionProvider {
   // `toJSON` tells two files of one client apart
   return Object.assign(() => textIn(path), { readsFrom: () => path, toJSON: () => path })

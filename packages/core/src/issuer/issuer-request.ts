@@ -39,12 +39,7 @@ type Send = (
   },
 ) => Promise<Response>
 
-/**
- * Makes one request to an issuer and reads its response, whatever its status.
- *
- * @throws TokenlaneError `TOKEN_REQUEST_FAILED` with what failed on the way, `TOKEN_REQUEST_TIMEOUT` when the signal
- * aborts, `INSECURE_TRANSPORT` below TLS 1.2, `TOKEN_RESPONSE_INVALID` for a response that is too large.
- */
+/** Makes one request to an issuer and reads its response, whatever its status; throws what failed on the way. */
 export async function askServer(
   request: IssuerRequest,
   make: (send: Send) => Promise<Response>,

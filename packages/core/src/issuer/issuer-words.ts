@@ -10,9 +10,8 @@ const proving = new Set(['client_secret', 'client_assertion', 'authorization'])
 const tellingPart = 8
 
 /**
- * Returns how the issuer describes an error: by `error_description` (RFC 6749 §5.2), a problem's `detail` or `title`
- * (RFC 9457 §3.1), or a `message`. On one line, cut, and without what was sent: a field that is repeated is named instead.
- * Empty where there is none, and where it repeats a part of a secret.
+ * Returns how the issuer describes an error (RFC 6749 §5.2, RFC 9457 §3.1): on one line, cut, with the names of fields in
+ * place of what was sent. Empty where there is none, and where it repeats a part of a secret.
  */
 export function descriptionIn({ members, sent }: IssuerResponse, secrets: readonly string[]): string {
   const { error_description: description, detail, title, message } = members

@@ -2,18 +2,9 @@ import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { RenewalReason } from '../events.ts'
 import type { Moment } from '../time/expiry.ts'
 
-/**
- * Where one issuer's tokens come from.
- *
- * Sources wrap each other: a renewing token asks the source that picks the client, that one asks the store, and the
- * store asks the issuer.
- */
+/** Where one issuer's tokens come from: the renewing token's source picks the client, and asks the store or the issuer. */
 export interface TokenSource {
-  /**
-   * Obtains a token, by one try.
-   *
-   * @throws TokenlaneError what kept it from getting a token.
-   */
+  /** Obtains a token by one try; throws what kept it from that. */
   obtain(reason: RenewalReason, wait: Wait): Promise<Grant>
   /** Resolves once background work of the last grant (a store write) is done. */
   idle?(): Promise<void>
@@ -21,11 +12,7 @@ export interface TokenSource {
 
 /** Where the tokens of each client of one issuer come from. */
 export interface ClientTokenSource extends Pick<TokenSource, 'idle'> {
-  /**
-   * Obtains a token for `client`, by one try.
-   *
-   * @throws TokenlaneError what kept it from getting a token.
-   */
+  /** Obtains a token for `client` by one try; throws what kept it from that. */
   obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
 }
 
