@@ -4,9 +4,7 @@ import { type CredentialsFault, type CredentialsKind, date, isCryptoKey, text } 
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
-type CryptoKey = Awaited<ReturnType<typeof subtle.importKey>>
-
-const { subtle } = globalThis.crypto
+type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
 
 /** As far as it tells keys of two algorithms apart. */
 interface KeyAlgorithm {
@@ -78,7 +76,7 @@ export async function signedJwt(
     if (modulusLength !== undefined && modulusLength < 2_048)
       throw new Error('the private key is shorter than 2048 bits (RFC 7518 §3.3)')
     const input = [{ alg, kid }, claims].map((part) => base64url(bytesOf(JSON.stringify(part)))).join('.')
-    return `${input}.${base64url(await subtle.sign(parameters[alg], key, bytesOf(input)))}`
+    return `${input}.${base64url(await globalThis.crypto.subtle.sign(parameters[alg], key, bytesOf(input)))}`
   }
   throw new Error(`the private key cannot be read${algorithm ? ` as one for ${algorithm}` : ''}`)
 }
@@ -89,7 +87,7 @@ export async function privateKeyBytes(privateKey: string | object): Promise<Byte
     return bytesOf(typeof privateKey === 'string' ? privateKey : JSON.stringify(privateKey))
   const key = privateKey as CryptoKey
   if (!key.extractable) throw new Error('a shared store needs a PEM, JSON Web Key or extractable private key')
-  return new Uint8Array(await subtle.exportKey('pkcs8', key))
+  return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', key))
 }
 
 /** Returns the `alg` of a JSON Web Key. */
@@ -111,11 +109,11 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
   try {
     if (typeof given === 'string') {
       const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(given) ?? []
-      return await subtle.importKey('pkcs8', fromBase64url(base64), wanted, false, ['sign'])
+      return await globalThis.crypto.subtle.importKey('pkcs8', fromBase64url(base64), wanted, false, ['sign'])
     }
     // Web Crypto would refuse a key whose key set names another use
     const { alg: _alg, use: _use, key_ops: _operations, ...key } = given as Record<string, unknown>
-    return await subtle.importKey('jwk', key, wanted, false, ['sign'])
+    return await globalThis.crypto.subtle.importKey('jwk', key, wanted, false, ['sign'])
   } catch {
     // Web Crypto's errors mean that this is another kind of key
     return undefined

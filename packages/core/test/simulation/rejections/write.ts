@@ -174,7 +174,7 @@ So a call waits only if another call was refused twice in a row and no call has 
 ### What no delay can fix
 
 An issuer may allow each client only one live token, and take longer to issue one than the time between two calls. If two processes share
-such a client, each token is replaced before it arrives. The event \`token.contested\` reports this, and a [shared
+such a client, tokens are often replaced before they arrive. The event \`token.contested\` reports this, and a [shared
 store](guide/fleet.md) fixes it.
 `,
 )
