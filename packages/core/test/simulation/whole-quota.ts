@@ -96,7 +96,6 @@ async function run(options: QuotaSimulation, clock: VirtualClock, random: Random
   const free: number[] = []
   let stallsAt = stall > 0 ? 500 : Infinity
   const figures = { refusals: 0, lost: 0, calls: 0 }
-  let steady = 0
 
   /** How many calls the API accepts at a time. */
   const room = (at: number): number =>
@@ -130,7 +129,6 @@ async function run(options: QuotaSimulation, clock: VirtualClock, random: Random
     const isAccepted = left > 0
     if (isAccepted) accepted.push(at)
     else figures.refusals += 1
-    if (isAccepted && at > warmUp) steady += 1
     const headers = options.headers?.(Math.max(0, left - 1), 1_000) ?? {}
     if (isAccepted) at += answerTime(random)
     at += travel()
@@ -179,15 +177,22 @@ async function run(options: QuotaSimulation, clock: VirtualClock, random: Random
   for (let count = options.callers ?? 20 * most; count > 0; count -= 1) void caller()
   await clock.pass(end)
   const status = tokens.status().apis[0]
-  const narrowest = Math.min(...allowed.map(({ quota, window }) => quota / window))
   const sent = accepted.length + figures.refusals
   return {
     ...figures,
-    share: steady / (narrowest * (end - warmUp)),
+    share: shareOf(accepted, allowed),
     refused: (1_000 * figures.refusals) / sent,
     status,
     events,
   }
+}
+
+/** Over whole rounds of the quota, so that it does not matter where in a batch the measuring begins and ends. */
+function shareOf(accepted: readonly number[], limits: RatePolicy['limits']): number {
+  const { quota, window } = limits.toSorted((a, b) => a.quota / a.window - b.quota / b.window)[0]!
+  const steady = accepted.filter((at) => at > warmUp)
+  const calls = Math.floor((steady.length - 1) / quota) * quota
+  return (calls * window) / (quota * (steady[calls]! - steady[0]!))
 }
 
 function gauss(random: Random): number {
