@@ -27,47 +27,47 @@ export interface SentRequest {
 export const defaultGrace = 250
 /** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
 const setUpFactor = 4
-/** By how much a learned bound shrinks after a quiet window, and how far above its failure it stays. */
-const shrink = 0.9
-const above = 1.1
-/** A learned bound goes below where it stayed after this many quiet windows, divided by its length in steps. */
+/** A refusal multiplies a learned bound: the first one, and each after it. */
+const raise = { first: 2.5, later: 1.1 }
+/** After a refusal the bound shrinks by a tenth after this many quiet windows, divided by its length in steps. */
 const patience = 1_000
+const stepOfWindow = 1 / 200
+/** It is this part of the window at least: nothing is gained below. */
+const leastOfWindow = 1 / 100
 /** A process that seldom sends learns from this many more windows at once, at most. */
 const mostAtOnce = 4
-/** A learned bound matters by steps of this part of the window. */
-const stepOfWindow = 1 / 200
 
 /** A bound that is learned from windows with a refusal and without. */
 class Bound {
   ms: number
   readonly #most: number
-  /** A step that matters, in milliseconds: below it nothing is gained. */
-  readonly #step: number
-  #floor: number
+  readonly #window: number
+  #wasRefused = false
   #quiet = 0
 
-  constructor(grace: number, step: number) {
+  constructor(grace: number, window: number) {
     this.ms = grace
     this.#most = setUpFactor * grace
-    this.#step = step
-    this.#floor = Math.min(step, grace)
+    this.#window = window
   }
 
-  /** Notes a window without a refusal. */
+  /** Notes a window without a refusal. The longer the bound, the more there is to gain. */
   held(): void {
     this.#quiet += 1
-    // the longer the bound, the more there is to gain
-    if (this.#quiet * this.ms > patience * this.#step) {
-      this.#quiet = 0
-      this.#floor = Math.max(Math.min(this.#step, this.#floor), this.#floor * shrink)
-    }
-    this.ms = Math.max(this.#floor, this.ms * shrink)
+    if (!this.#wasRefused) this.#shrink(1 / (1 + Math.min(1, (2 * this.ms) / this.#window)))
+    else if (this.#quiet * this.ms > patience * stepOfWindow * this.#window) this.#shrink(0.9)
+  }
+
+  #shrink(by: number): void {
+    this.#quiet = 0
+    this.ms = Math.max(Math.min(this.ms, leastOfWindow * this.#window), this.ms * by)
   }
 
   /** Notes that the API refused a request. */
   failed(): void {
     this.#quiet = 0
-    this.ms = this.#floor = Math.min(this.#most, Math.max(this.ms * above, this.ms + this.#step))
+    this.ms = Math.min(this.#most, this.ms * (this.#wasRefused ? raise.later : raise.first))
+    this.#wasRefused = true
   }
 }
 
@@ -97,9 +97,11 @@ const shortTurn = 10
  *    minimum by less than that. Never before the send: nothing arrives earlier. In a fleet `j` may be a request of another process, so the
  *    shortest round trip of all processes counts. One that is nearer than they know sends later by the difference.
  *
- * With `accounting: 'learned'` the first bound shrinks by a tenth in each full window without a refusal. After a refusal
- * it is set to a tenth above the value that failed, and stays there. The first request on a connection gets four times
- * that; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most as long as with `strict`.
+ * With `accounting: 'learned'` the first bound shrinks in each full window without a refusal, by less the shorter it is: one
+ * of half a window is halved, one of a tenth loses a sixth. The first refusal multiplies it by 2.5. From then on it shrinks by
+ * a tenth once in many windows, and each further refusal raises it by a tenth. The first request on a connection gets four
+ * times as long; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most
+ * as long as with `strict`.
  */
 export class Arrivals {
   readonly #clock: LimiterClock
@@ -107,7 +109,7 @@ export class Arrivals {
   readonly #roundTrips: RoundTripMemory
   readonly #connections = new Connections()
   #grace = defaultGrace
-  #bound = new Bound(defaultGrace, 0)
+  #bound = new Bound(defaultGrace, Infinity)
   #isLearning = false
   #window = Infinity
   #windowEnd = Number.NEGATIVE_INFINITY
@@ -144,7 +146,7 @@ export class Arrivals {
     if (isLearning === this.#isLearning && unansweredGrace === this.#grace) return
     this.#isLearning = isLearning
     this.#grace = unansweredGrace
-    this.#bound = new Bound(unansweredGrace, Math.min(window, 60_000) * stepOfWindow)
+    this.#bound = new Bound(unansweredGrace, Math.min(window, 60_000))
   }
 
   /** The longest a request on an open connection can take to arrive, in milliseconds. */

@@ -172,6 +172,51 @@ test('calls that were under way together pass the limit together: one pause and 
   expect(eventsOf('api.paused').map((event) => event.for)).toEqual([1_000, 2_000])
 })
 
+/** An API with 10 calls a second, for which 400 wait, 15 s after the first; and which refuses some of the next. */
+async function learning() {
+  const service = limitedApi({ limits: [{ quota: 10, window: 1_000 }], accounting: 'learned' })
+  const { call, answers, tokens } = service
+  await tokens.warmUp()
+  const calls = Promise.all(Array.from({ length: 400 }, () => call()))
+  await pass(15_000)
+  const refuse = async (count: number): Promise<void> => {
+    answers.push(...Array.from({ length: count }, () => ({ status: 429, retryAfter: '1' })))
+    while (answers.length > 0) await pass(10)
+    await pass(20)
+  }
+  return { ...service, calls, refuse, status: () => tokens.status().apis[0] ?? {} }
+}
+
+test('learned: a refusal raises what was learned, and no call tries first after the pause', async () => {
+  const { calls, refuse, sentAt, status, eventsOf } = await learning()
+  const { arrivesWithin: before = 0 } = status()
+  expect(before).toBeLessThan(40)
+  await refuse(1)
+  expect(status().arrivesWithin).toBeGreaterThan(2 * before)
+  expect(status().arrivesWithin).toBeLessThan(3 * before)
+  expect(eventsOf('api.paused')).toHaveLength(1)
+  const sent = sentAt.length
+  await pass(1_200)
+  const [next] = sentAt.slice(sent)
+  expect(sentAt.filter((at) => at === next).length).toBeGreaterThan(2)
+  await pass(60_000)
+  await calls
+  expect(sentAt).toHaveLength(401)
+})
+
+test('learned: the third refusal within ten rounds of the quota shows that the policy is wrong', async () => {
+  const { calls, refuse, status, eventsOf } = await learning()
+  await refuse(1)
+  // ten rounds later it no longer counts
+  await pass(13_000)
+  await refuse(20)
+  // the first one of all, two that are learned from, and one that lets the pace fall
+  expect(eventsOf('api.paused')).toHaveLength(4)
+  expect(status().allows).toEqual([{ quota: 5, window: 1_000 }])
+  await pass(300_000)
+  await calls
+})
+
 /** Lets calls wait for an API for 40 s, whose responses take 100 ms and this long by turns. */
 async function callSlowly(ratePolicy: RatePolicy, slow: number, callers = 60) {
   const service = limitedApi(ratePolicy)

@@ -49,8 +49,12 @@ export interface LimitsStatus {
 /** The pause of an API that refuses calls and does not say for how long. */
 const unaskedPause = { first: 1_000, most: 60_000 }
 
-/** A refusal after this many rounds of the quota without one is what `accounting: 'learned'` learns from. */
-const quietRounds = 10
+/**
+ * So many refusals within so many rounds of the quota are what `accounting: 'learned'` learns from; a further one shows that
+ * the limits are wrong.
+ */
+const mostLessons = 2
+const lessonRounds = 10
 
 /**
  * Decides whether an API may be called now: its limiter keeps the rate policy, and it is paused after it refused a call
@@ -72,6 +76,8 @@ export class Limits {
   #refusedInRow = 0
   /** How many calls had been sent at the last refusal. */
   #refusedOrder = 0
+  /** How many calls had been sent at each refusal of the last rounds. The start counts as one. */
+  #refusals = [0]
   /** Whether the last refusal only made the limiter learn: then there is neither a trial call nor another pace. */
   #isLesson = false
 
@@ -223,8 +229,10 @@ export class Limits {
     const isNew = unit.order > this.#refusedOrder
     if (isNew) {
       const round = Math.max(0, ...limits.map(({ quota }) => quota))
-      // where none came for so long, the limits cannot be wrong
-      this.#isLesson = accounting === 'learned' && unit.order > this.#refusedOrder + quietRounds * round
+      this.#refusals = this.#refusals.filter((order) => unit.order <= order + lessonRounds * round)
+      const isRare = this.#refusals.length < mostLessons
+      this.#isLesson = accounting === 'learned' && this.#pace.part === 1 && isRare
+      this.#refusals.push(this.#sent)
       this.#refusedInRow += 1
       this.#refusedOrder = this.#sent
     }

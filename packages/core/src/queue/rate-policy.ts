@@ -26,7 +26,7 @@ export interface RateLimit {
  * How to determine the latest time at which a request can have reached the API. Its unit is freed one window later.
  *
  * `strict` assumes what `unansweredGrace` says, and nothing else. `learned` starts that way, assumes less after each
- * window without a refusal, and after a refusal stays a tenth above the value that failed.
+ * window without a refusal, 2.5 times as much after the first refusal, and a tenth more after each further one.
  */
 export type Accounting = 'strict' | 'learned'
 

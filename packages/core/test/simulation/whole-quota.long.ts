@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { Random } from '../../../../tools/testing/src/random.ts'
 import type { RatePolicy } from '../../src/index.ts'
-import { answerTimes, simulateQuota } from './whole-quota.ts'
+import { answerTimes, type QuotaFigures, simulateQuota } from './whole-quota.ts'
 
 const limits = [{ quota: 25, window: 1_000 }]
 const timeout = 120_000
@@ -35,6 +35,42 @@ describe('learned: nothing is lost', () => {
       expect(figures.lost).toBe(0)
       expect(figures.share).toBeGreaterThan(share)
       expect(figures.refused).toBeLessThan(refused)
+    },
+  )
+})
+
+describe('learned: the first minute from the start, mean of 20 seeds', () => {
+  test.each(
+    Object.keys(answerTimes).flatMap((kind) => [
+      [kind, near, 0.97, 0.3] as const,
+      [kind, [50, 100], kind === '100 to 3,000 ms' ? 0.91 : 0.94, 1] as const,
+      [kind, far, 0.85, 1.5] as const,
+    ]),
+  )(
+    'answers in %s on a network of %j ms each way: at least %d of the quota, at most %d of 1,000 calls refused',
+    { timeout },
+    async (kind, network, share, refused) => {
+      const runs: QuotaFigures[] = []
+      for (let seed = 1; seed <= 20; seed += 1)
+        runs.push(
+          await simulateQuota({
+            seed,
+            policy: { limits, accounting: 'learned' },
+            network,
+            answerTime: answerTimes[kind]!,
+            seconds: 70,
+            // as on a network where a connection costs next to nothing, which is what `bench/rate.ts` measures
+            setUp: 0,
+            callers: 150,
+          }),
+        )
+      const mean = (of: (run: QuotaFigures) => number): number =>
+        runs.reduce((sum, run) => sum + of(run), 0) / runs.length
+      expect(mean(({ lost }) => lost)).toBe(0)
+      expect(mean((run) => run.share)).toBeGreaterThan(share)
+      expect(mean((run) => run.refused)).toBeLessThan(refused)
+      // no run takes refusals of its first minute for a wrong policy
+      for (const { status } of runs) expect(status).not.toHaveProperty('allows')
     },
   )
 })
