@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 import { fakeService } from '../../test/fake-issuer.ts'
 import { limitedApi } from '../../test/limited-api.ts'
-import type { RatePolicy } from '../index.ts'
+import type { ApiStatus, RatePolicy } from '../index.ts'
 
 fakeTime()
 
@@ -184,7 +184,7 @@ async function learning() {
     while (answers.length > 0) await pass(10)
     await pass(20)
   }
-  return { ...service, calls, refuse, status: () => tokens.status().apis[0] ?? {} }
+  return { ...service, calls, refuse, status: (): Partial<ApiStatus> => tokens.status().apis[0] ?? {} }
 }
 
 test('learned: a refusal raises what was learned, and no call tries first after the pause', async () => {
