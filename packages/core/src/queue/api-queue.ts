@@ -46,7 +46,8 @@ export class ApiQueue {
   readonly #emit: Emit
   readonly #limits: Limits
   readonly #calls: QueuedCalls
-  readonly #waitingTime = new WaitingTime()
+  /** For what its calls wait. */
+  readonly waitingTime = new WaitingTime()
   #policy: CheckedPolicy
   #running = 0
   /** How long calls held their slots, in milliseconds: a moving average. */
@@ -143,8 +144,8 @@ export class ApiQueue {
   }
 
   /** Ends what the limiter holds, after the last call. */
-  end(): Promise<void> {
-    return this.#limits.close()
+  async end(): Promise<void> {
+    await this.#limits.limiter.close?.()
   }
 
   /** Sends queued calls for as long as that is possible, and sees to it that this goes on. */
@@ -167,11 +168,6 @@ export class ApiQueue {
       this.#isServing = false
     }
     this.#wait(obstacle)
-  }
-
-  /** Returns a function that returns for what a call has waited since now. */
-  timeWaits(): () => CallWaits {
-    return this.#waitingTime.start()
   }
 
   /** Whether the API is paused for longer than a call may wait. */
@@ -226,7 +222,7 @@ export class ApiQueue {
   }
 
   #wait(obstacle: Obstacle | undefined): void {
-    this.#waitingTime.waitFor(obstacle?.cause)
+    this.waitingTime.waitFor(obstacle?.cause)
     if (obstacle === undefined) return
     if (obstacle.cause === 'token') void this.#renew()
     // a timer that fires early finds out, and waits again
@@ -271,7 +267,7 @@ export class ApiQueue {
 
   /** Tells the limiter if no call waits for it any more. */
   #noWaiters(): void {
-    if (this.#calls.size === 0) this.#limits.noWaiters()
+    if (this.#calls.size === 0) this.#limits.limiter.noWaiters?.()
   }
 
   /** Returns how many calls are queued, and in how many milliseconds the last is sent: later calls and pauses add to it. */

@@ -63,7 +63,8 @@ const lessonRounds = 10
 export class Limits {
   readonly #api: string
   readonly #emit: Emit
-  readonly #limiter: RateLimiter
+  /** What keeps the limits. */
+  readonly limiter: RateLimiter
   readonly #pauses = new Pauses((ms) => this.#pause(ms, 'used-up', this.#reportedStatus))
   #policy: CheckedPolicy
   #pace = new Pace()
@@ -103,7 +104,7 @@ export class Limits {
       failed: (reason) => emit?.({ type: 'limiter.failed', api, reason }),
       recovered: () => emit?.({ type: 'limiter.recovered', api }),
     }
-    this.#limiter = limiterFor(limited, limiter)
+    this.limiter = limiterFor(limited, limiter)
   }
 
   /** When the pause ends or ended, on the monotonic clock. */
@@ -122,9 +123,9 @@ export class Limits {
    * @param couldUse how many calls could be sent now, this one included.
    */
   take(now: number, couldUse: number): Unit | NotBefore {
-    const permit = this.#limiter.take(couldUse)
+    const permit = this.limiter.take(couldUse)
     if (typeof permit === 'number') {
-      if (this.#pace.part === 1) this.#watch.waits(this.#limiter.used?.() ?? 0, this.#lag, now)
+      if (this.#pace.part === 1) this.#watch.waits(this.limiter.used?.() ?? 0, this.#lag, now)
       // a shared limiter that returns NaN is asked again
       return permit > 0 ? permit : 0
     }
@@ -159,45 +160,35 @@ export class Limits {
 
   /** Returns the milliseconds until the `ahead`-th call from now may be sent at the earliest. */
   forecast(ahead: number): number {
-    return finiteDuration(this.#limiter.forecast(ahead, 0, this.pausedUntil))
+    return finiteDuration(this.limiter.forecast(ahead, 0, this.pausedUntil))
   }
 
   /** Returns about when the `ahead`-th call from now may be sent, in milliseconds from now. */
   estimate(ahead: number): number {
-    return finiteDuration(this.#limiter.forecast(ahead, this.#lag, this.pausedUntil))
+    return finiteDuration(this.limiter.forecast(ahead, this.#lag, this.pausedUntil))
   }
 
   /** Lifts a pause that the API asked for, for every process that shares the limiter. */
   resume(): void {
     this.#pauses.end()
-    this.#limiter.resume?.()
+    this.limiter.resume?.()
   }
 
   /** @throws TokenlaneError `INVALID_OPTIONS` if the limiter cannot keep another policy. */
   setPolicy(policy: CheckedPolicy): void {
-    if (this.#limiter.setPolicy === undefined)
+    if (this.limiter.setPolicy === undefined)
       refuse('limiter().setPolicy', 'missing', 'a function, where a rate policy is changed at run time')
-    this.#limiter.setPolicy(policy)
+    this.limiter.setPolicy(policy)
     this.#policy = policy
     this.#pace = new Pace()
     this.#watch = new PolicyWatch(this.#api, policy, this.#emit)
   }
 
-  /** Notes that the last queued calls gave up. */
-  noWaiters(): void {
-    this.#limiter.noWaiters?.()
-  }
-
-  /** Ends the limiter, after the last call. */
-  async close(): Promise<void> {
-    await this.#limiter.close?.()
-  }
-
   status(): LimitsStatus {
     const pause = this.pausedUntil - performance.now()
-    const quotaUsed = this.#limiter.used?.()
-    const quotaLeft = this.#limiter.unitsLeft?.() ?? Infinity
-    const learned = this.#policy.accounting === 'learned' ? this.#limiter.arrivesWithin?.() : undefined
+    const quotaUsed = this.limiter.used?.()
+    const quotaLeft = this.limiter.unitsLeft?.() ?? Infinity
+    const learned = this.#policy.accounting === 'learned' ? this.limiter.arrivesWithin?.() : undefined
     return defined({
       allows: this.#allows,
       slowed: this.#watch.slowed,
@@ -210,7 +201,7 @@ export class Limits {
 
   /** How long, beyond one window after the send, units have recently taken to be freed, in milliseconds. */
   get #lag(): number {
-    return this.#limiter.lag?.() ?? 0
+    return this.limiter.lag?.() ?? 0
   }
 
   /** What the API takes, where that is less than the limits allow. */
@@ -220,7 +211,7 @@ export class Limits {
 
   /** Lets the limiter keep the part of the limits that the API takes. */
   #keepPace(): void {
-    this.#limiter.setPolicy?.({ ...this.#policy, limits: this.#pace.of(this.#policy.limits) })
+    this.limiter.setPolicy?.({ ...this.#policy, limits: this.#pace.of(this.#policy.limits) })
   }
 
   #refused(unit: Unit, response: ResponseHead): void {
@@ -241,7 +232,7 @@ export class Limits {
     const asked = readPause(response, this.#policy) ?? backoff(this.#refusedInRow, unaskedPause)
     const ms = Math.min(asked, longestPause)
     this.#pause(ms, 'refused', response.status, !this.#isLesson)
-    this.#limiter.pause?.(ms)
+    this.limiter.pause?.(ms)
   }
 
   #readRemaining(unit: Unit, response: ResponseHead): void {
@@ -251,8 +242,8 @@ export class Limits {
     const { limits, longestPause } = this.#policy
     const longestWindow = limits.length === 0 ? longestPause : Math.max(...limits.map(({ window }) => window))
     const report = { ...quota, resetIn: Math.min(quota.resetIn, longestWindow, longestPause) }
-    this.#limiter.reported?.(report)
-    this.#pauses.reported(report, unit.order, this.#limiter)
+    this.limiter.reported?.(report)
+    this.#pauses.reported(report, unit.order, this.limiter)
   }
 
   #pause(ms: number, reason: PauseReason, status: number, isTried = true): void {

@@ -66,9 +66,9 @@ export class CallRecord {
   }
 
   /** Measures for what the call waits, until the function that is returned is called; without a queue, for its token. */
-  measure(queue?: Pick<ApiQueue, 'timeWaits'>): () => void {
+  measure(queue?: Pick<ApiQueue, 'waitingTime'>): () => void {
     const start = performance.now()
-    const ofQueue = queue?.timeWaits()
+    const ofQueue = queue?.waitingTime.start()
     return () => {
       const waits = ofQueue?.() ?? { token: performance.now() - start, slot: 0, limit: 0, pause: 0 }
       for (const cause of causes) this.waited[cause] += waits[cause]
