@@ -1,10 +1,7 @@
 /** White space, control and formatting characters (those that change the direction of text too), and half characters. */
 const unprintable = /[\s\p{Cc}\p{Cf}\p{Cs}]+/gu
 
-/**
- * Makes text from outside safe to show in a message, an event or a log: one line of printable characters, cut where it is
- * longer than `most` characters. Without its control characters, a terminal's escape sequence is plain text.
- */
+/** Makes text from outside safe to show: one line of printable characters, cut to `most`, so without escape sequences. */
 export function printable(text: string, most = 200): string {
   const start = text.slice(0, 4 * most)
   const line = start.replaceAll(unprintable, ' ').trim()

@@ -26,12 +26,7 @@ export function logObserver(logger: Logger): Observer {
   return (event) => void logger[levelOf(event)]?.(describe(event))
 }
 
-/**
- * Returns an observer that prints events to standard error if the process runs with `NODE_DEBUG=tokenlane`, and none if it
- * does not.
- *
- * @see https://nodejs.org/api/util.html#utildebuglogsection-callback
- */
+/** Returns an observer that prints to standard error with `NODE_DEBUG=tokenlane` (`util.debuglog`), else none. */
 export function nodeDebugObserver(): readonly Observer[] {
   // Cloudflare Workers print for every section, whatever the environment says
   if (!globalThis.process?.env?.['NODE_DEBUG']) return []

@@ -27,10 +27,7 @@ export interface KnownClient {
 
 export type CredentialRotation = ReturnType<typeof credentialRotation>
 
-/**
- * Decides with which credentials an issuer is asked: first those that worked last, and none that were refused in the
- * last 30 s. When all are refused, the provider is asked again at once.
- */
+/** Decides with which credentials an issuer is asked: those that worked last first, none refused in the last 30 s. */
 export function credentialRotation(
   { issuer, credentials: { initial, provider }, proofs, secretLifetime, notices }: RotationOptions,
   emit: Emit,

@@ -13,21 +13,13 @@ export function markManaged<T extends object>(target: T, manager: object): T {
   return Object.defineProperty(target, managedBy, { value: manager, configurable: true })
 }
 
-/**
- * Checks the first argument of every adapter.
- *
- * @throws TokenlaneError `INVALID_OPTIONS` for anything but a token manager.
- */
+/** Refuses anything but a token manager as the first argument of an adapter (`INVALID_OPTIONS`). */
 export function mustBeManager(tokens: unknown, purpose: string): void {
   if (typeof (tokens as { readonly route?: unknown } | null | undefined)?.route !== 'function')
     refuseArgument(purpose, 'tokens', 'what `createTokenManager` returns')
 }
 
-/**
- * Refuses an argument of an adapter. `purpose` completes "Cannot …".
- *
- * @throws TokenlaneError `INVALID_OPTIONS`, always.
- */
+/** Refuses an argument of an adapter (`INVALID_OPTIONS`); `purpose` completes "Cannot …". */
 export function refuseArgument(purpose: string, name: string, allowed: string): never {
   throw new TokenlaneError('INVALID_OPTIONS', `Cannot ${purpose}: \`${name}\` must be ${allowed}`)
 }

@@ -1,14 +1,7 @@
-/**
- * The header fields of a call, as they were given: `fetch` makes `Headers` of whatever it gets, and converting
- * them first would lower-case and reorder the names.
- */
+/** Header fields as they were given, for `fetch` to convert: doing so first would lower-case and reorder the names. */
 export type HeaderFields = Headers | Readonly<Record<string, string | readonly string[]>> | string[][]
 
-/**
- * Returns a copy of what `fetch` accepts as headers, since the caller may change it while the call waits.
- *
- * @throws TypeError for anything else.
- */
+/** Returns a copy of headers, which the caller may change while the call waits; a TypeError for what `fetch` refuses. */
 export function copyOfFields(given: RequestInit['headers']): HeaderFields {
   if (given === undefined) return {}
   if (isHeaders(given)) return new (given.constructor as typeof Headers)(given)
@@ -47,10 +40,7 @@ function tagOf(value: unknown): unknown {
 
 const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData'])
 
-/**
- * Whether a body can be sent again: no body, text, bytes, a form. `false` for bodies that can only be read once, such
- * as streams and generators, and for unknown kinds.
- */
+/** Whether a body can be sent again: nothing, text, bytes or a form, but no stream, generator or unknown kind. */
 export function isReplayable(body: unknown): boolean {
   return (
     typeof body !== 'object' ||

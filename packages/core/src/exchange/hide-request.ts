@@ -3,10 +3,7 @@
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
-/**
- * Makes a request and its connection print as `[request]` and `[socket]`, in JSON too. Accepts anything: a request of
- * `node:http`, `node:http2` or `fetch`, and values that are not requests.
- */
+/** Makes anything that may be a request, and its connection, print as `[request]` and `[socket]`, in JSON too. */
 export function hideRequest(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
   printAs('[request]', request)

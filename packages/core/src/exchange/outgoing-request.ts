@@ -8,11 +8,7 @@ export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal'> 
   readonly source?: unknown
 }
 
-/**
- * Returns a call for a `Request` that its client or the caller has created.
- *
- * That request never gets the token, because errors and hooks show it.
- */
+/** Returns a call for a given `Request`, which never gets the token itself, because errors and hooks show it. */
 export function outgoingRequest(
   request: Request,
   { source, replayable = true, ...options }: OutgoingOptions,

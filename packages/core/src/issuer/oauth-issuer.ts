@@ -34,10 +34,7 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
   return speaking(options, { proofs: oauthProofs, asking: oauthAsking, settings: { assertionAudience } })
 }
 
-/**
- * Returns how a server is asked whose metadata and clock count: where they show why a token request failed, another one
- * follows.
- */
+/** Returns how a server is asked, and again where its metadata or its clock shows why a token request failed. */
 function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndpoint): Asking {
   const discovering = isDiscovered ? byMetadata(url, option) : undefined
   const clock: IssuerClock = { ahead: 0, date: undefined }

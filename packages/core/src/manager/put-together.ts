@@ -66,11 +66,7 @@ export function putTogether(
   return registration
 }
 
-/**
- * Wires one issuer: its credentials, the requests to it, and its token. Nothing is requested before the first call.
- *
- * @param share shares its tokens with other processes.
- */
+/** Wires one issuer: its credentials, the requests to it, and its token, which `share` shares with other processes. */
 function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: ShareTokens | undefined) {
   const { issuer, maxWait } = asked
   const contested = contestedToken(issuer, emit)

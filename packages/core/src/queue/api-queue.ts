@@ -47,7 +47,7 @@ export class ApiQueue {
   readonly #limits: Limits
   readonly #calls: QueuedCalls
   /** For what its calls wait. */
-  readonly waitingTime = new WaitingTime()
+  readonly waitingTime: WaitingTime = new WaitingTime()
   #policy: CheckedPolicy
   #running = 0
   /** How long calls held their slots, in milliseconds: a moving average. */

@@ -17,10 +17,7 @@ interface RequestContext {
 /** Where Vercel's runtime, and what is compatible with it, keeps the context of the present incoming request. */
 const vercel: symbol = Symbol.for('@vercel/request-context')
 
-/**
- * Returns what keeps the present incoming request going until some work has ended, beyond its response; `undefined`
- * in a runtime that offers no way to do so.
- */
+/** Returns what keeps the present incoming request going beyond its response; `undefined` where nothing can. */
 export function requestKeeper(): ((work: Promise<unknown>) => void) | undefined {
   const { [vercel]: contexts } = globalThis as { [vercel]?: { get?(): RequestContext | undefined } }
   const context = (builtinModule('cloudflare:workers') as RequestContext | undefined) ?? contexts?.get?.()

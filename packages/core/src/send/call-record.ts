@@ -12,10 +12,7 @@ export const tracing: Tracing<CallRecord> = new Tracing('tokenlane:call')
 /** Of foreign errors only identifier-like names and codes are reported, never messages. */
 const word = /^[A-Za-z][\w-]{0,63}$/
 
-/**
- * What observers learn of one call: the message on the tracing channel `tokenlane:call` while it goes on, and the event
- * `call.finished` at its end.
- */
+/** What observers learn of one call: on the channel `tokenlane:call` meanwhile, in the event `call.finished` at its end. */
 export class CallRecord {
   /** The `TokenManager`, so that a subscriber can tell several apart. */
   readonly manager: object | undefined

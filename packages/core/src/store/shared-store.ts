@@ -59,11 +59,7 @@ export function sharedStore(
   }
 }
 
-/**
- * Returns the keys, the one that seals first.
- *
- * @throws TokenlaneError `INVALID_OPTIONS` for what is not a key; what a function throws is an error without its text.
- */
+/** Returns the keys, the one that seals first; what a `key` function throws is an error without its text. */
 async function keysOf(key: StoreKey | undefined): Promise<readonly string[]> {
   if (key === undefined) return []
   try {

@@ -27,11 +27,7 @@ export class Delay {
   }
 }
 
-/**
- * Lets `ms` milliseconds pass.
- *
- * @throws the signal's reason if it aborts before.
- */
+/** Lets `ms` milliseconds pass; throws the reason of the signal if it aborts before. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const delay = new Delay(ms)
   try {

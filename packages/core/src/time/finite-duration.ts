@@ -1,10 +1,7 @@
 /** The longest duration that still gives a date, in milliseconds: about 1,000 years. */
 export const longestDuration = 31_556_952_000_000
 
-/**
- * Returns a number of milliseconds that came from outside (a header, an issuer, a store, a limiter) as one from 0 to
- * `longest`. What is not a number counts as 0.
- */
+/** Returns milliseconds from outside (a header, an issuer, a store) as a number from 0 to `longest`; NaN counts as 0. */
 export function finiteDuration(ms: number, longest: number = longestDuration): number {
   return ms > 0 ? Math.min(ms, longest) : 0
 }

@@ -1,10 +1,7 @@
 /** The longest delay that a timer takes, in milliseconds: one that is set for more fires at once. */
 export const longestTimer = 2_147_483_647
 
-/**
- * Sets a timer for `ms` milliseconds: for 1 at least, and for as many as a timer takes at most. Rounds to the nearest
- * millisecond: rounding up would cost 10 % of 100 calls a second with `spread`.
- */
+/** Sets a timer, 1 ms at least, rounded to the nearest: rounding up would cost 10 % of 100 calls a second with `spread`. */
 export function queueTimer(ms: number, act: () => void): ReturnType<typeof setTimeout> {
   return setTimeout(act, Math.min(Math.max(1, Math.round(ms)), longestTimer))
 }

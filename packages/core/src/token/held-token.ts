@@ -8,10 +8,7 @@ import type { RenewalOptions } from './renewal.ts'
 /** Calls wait for the renewal when the token has at most this left, or a fortieth of its lifetime if that is less. */
 const longestFloor = 10_000
 
-/**
- * The token that calls to the APIs of one issuer get, when it is to be renewed, and why. Times are in milliseconds before
- * it expires.
- */
+/** The token that calls get, when it is to be renewed, and why; times are in milliseconds before it expires. */
 export class HeldToken {
   readonly #options: RenewalOptions
   grant: Grant | undefined
@@ -84,10 +81,7 @@ export class HeldToken {
   }
 }
 
-/**
- * At most half of the smallest margin that is drawn, or some calls would wait for a renewal that could have ended before
- * they came.
- */
+/** At most half of the smallest margin drawn, or calls would wait for a renewal that could have ended before. */
 function floorOf({ lifetime }: Grant): number {
   return Math.min(longestFloor, lifetime / 40)
 }

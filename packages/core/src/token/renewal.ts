@@ -32,10 +32,7 @@ export type Renewed = RenewalOptions & {
   readonly backoff: RenewalBackoff
 }
 
-/**
- * One renewal of an issuer's token, which every call that needs it shares: tries until there is a token, for as long as
- * calls wait for it and another try may end otherwise.
- */
+/** One renewal, shared by every call that needs it: tries while calls wait and another try may end otherwise. */
 export class Renewal implements Wait {
   readonly #renewed: Renewed
   readonly #result: Promise<AccessToken>

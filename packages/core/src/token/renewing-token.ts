@@ -56,11 +56,7 @@ export class RenewingToken {
     return token
   }
 
-  /**
-   * Waits for a token that can be sent. Aborting `signal` ends this wait only.
-   *
-   * @throws TokenlaneError why there is no token, after `maxWait` at the latest; the signal's reason if it aborts.
-   */
+  /** Waits for a token; throws why there is none after `maxWait`, or the reason of the signal, which ends this wait only. */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
     let renewal = this.#underWay
     try {
