@@ -141,7 +141,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
 
   return {
     exclude: (url) => router.exclude(url),
-    isIdle: () => callsUnderWay.isIdle && tokens.every((token) => token.isIdle),
+    isIdle: () => callsUnderWay.count === 0 && tokens.every((token) => token.isIdle),
     functions: {
       getToken,
       route: (url) => router.match(url),

@@ -53,7 +53,7 @@ export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (cal
  */
 export function admitCall(api: CallContext, call: Call, sentBefore = false): Pass | Promise<Pass> {
   // counted first: an observer of what follows may close the manager
-  api.callsUnderWay.entered()
+  api.callsUnderWay.count += 1
   const refuse = (error: unknown): Promise<never> => {
     api.callsUnderWay.left()
     call.record?.finish(error)
