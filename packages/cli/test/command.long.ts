@@ -309,6 +309,9 @@ test.each([
   ['days that are no number', ['doctor', '--secret-days', 'ten'], /a whole number of days/],
   ['no time to load', ['doctor', '--load-timeout', '0'], /a whole number of seconds, from 1 to 9999/],
   ['what is not a URL', ['call', 'records'], /^Pass an absolute URL/],
+  ['what is not a URL', ['doctor', '--url', 'foo'], /^Pass an absolute URL/],
+  ['a path', ['doctor', '--url', '/records'], /^Pass an absolute URL/],
+  ['an empty URL', ['doctor', '--url', ''], /^Pass an absolute URL/],
   [
     'an env file that is not there',
     ['doctor', '--env-file', 'no.env'],

@@ -5,10 +5,11 @@ import { describeEvent, isTokenlaneError, type TokenManager } from '@tokenlane/c
 import { printable } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
+import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Source } from '../application/application.ts'
 import { withManager } from '../application/with-application.ts'
 import { failureCode } from '../failure-code.ts'
-import { exitStatus, WrongUsage } from '../exit-status.ts'
+import { exitStatus } from '../exit-status.ts'
 import { columnsOf, hanging } from '../hanging.ts'
 
 export interface CallCommandOptions extends Source {
@@ -22,8 +23,7 @@ export interface CallCommandOptions extends Source {
  * @throws WrongUsage if `url` is not an absolute HTTP or HTTPS URL.
  */
 export async function call(url: string, options: CallCommandOptions): Promise<number> {
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new WrongUsage('Pass an absolute URL, such as https://api.example.com/records')
+  mustBeAbsolute(url)
   return withManager(options, async ({ tokens }) => {
     const start = performance.now()
     const tell = (text: string): void => {

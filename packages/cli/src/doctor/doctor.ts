@@ -1,5 +1,6 @@
 import type { TokenlaneEvent } from '@tokenlane/core'
 
+import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
 import { withApplication } from '../application/with-application.ts'
 import { checkAssertionFiles } from '../checks/assertion.ts'
@@ -74,8 +75,10 @@ const order = ['error', 'warning', 'info']
  * request for each credential.
  *
  * @throws CannotLook if the application is not found or cannot be loaded.
+ * @throws WrongUsage if `url` is not an absolute HTTP or HTTPS URL.
  */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis> {
+  if (options.url !== undefined) mustBeAbsolute(options.url)
   return withApplication(options, async (application) => diagnosisOf(application, options))
 }
 
