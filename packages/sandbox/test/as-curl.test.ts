@@ -15,7 +15,7 @@ test('a call is a command with a variable in the place of its token', async () =
   await callApi(sandbox, 'general', { token })
   const command = asCurl(entryOf(sandbox), sandbox.control.state()) ?? ''
   expect(command).toBe(
-    `curl -i --cacert "$NODE_EXTRA_CA_CERTS" '${new URL(entryOf(sandbox).path as string, sandbox.apiUrl).href}' \\\n` +
+    `curl -i --tlsv1.2 --cacert "$NODE_EXTRA_CA_CERTS" '${new URL(entryOf(sandbox).path as string, sandbox.apiUrl).href}' \\\n` +
       '  -H "Authorization: Bearer $GENERAL_ACCESS_TOKEN"',
   )
   expect(command).not.toContain(token)

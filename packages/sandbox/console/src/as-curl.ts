@@ -16,8 +16,8 @@ export function asCurl(
   const { origin } = new URL(isIssuer ? issuer.tokenEndpoint : apis[realm].baseUrl)
   const isTokenRequest = isIssuer && method === 'POST'
   const parts = [
-    // what a shell could read in another way is quoted
-    `curl -i --cacert "$NODE_EXTRA_CA_CERTS" '${origin}${path.replaceAll("'", '%27')}'`,
+    // without --tlsv1.2, curl may offer older versions too, which the verdict reports; what a shell could read in another way is quoted
+    `curl -i --tlsv1.2 --cacert "$NODE_EXTRA_CA_CERTS" '${origin}${path.replaceAll("'", '%27')}'`,
     ...(method === 'GET' || isTokenRequest ? [] : [`-X ${method}`]),
     ...(isTokenRequest ? form(realm.toUpperCase(), issuer) : []),
     ...(isIssuer ? [] : [`-H "Authorization: Bearer $${realm.toUpperCase()}_ACCESS_TOKEN"`]),

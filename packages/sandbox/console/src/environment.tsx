@@ -67,7 +67,7 @@ function firstToken(variables: Variables, issuer: IssuerState | undefined): stri
       ? `-u ${quoted(`${id}:${secret}`)}`
       : `-d client_id=${id} \\\n  -d client_secret=${quoted(secret)}`
   const scope = issuer.scope === '' ? '' : ` \\\n  -d ${quoted(`scope=${issuer.scope}`)}`
-  return `curl --cacert ${quoted(ca)} \\
+  return `curl --tlsv1.2 --cacert ${quoted(ca)} \\
   ${issuer.tokenEndpoint} \\
   -d grant_type=client_credentials \\
   ${proof}${scope}`

@@ -153,6 +153,26 @@ test('for people it prints addresses, variables, a first request, and the verdic
   expect(text).toMatch(/\nVerdict: no request arrived\.\n$/)
 })
 
+test('the first request that it prints, and that of the README, pass its own verdict', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const [, documented = ''] = /```sh\n(curl [^`]+)```/.exec(readme) ?? []
+  const child = spawn(main, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
+  while (!text.includes('An outage')) await once(child.stdout, 'data')
+  const variables = text.match(/^export .+$/gm)?.join('\n') ?? ''
+  const [printed = ''] = /curl --[^]+?\n\n/.exec(text) ?? []
+  for (const command of [printed, documented]) {
+    const { stdout } = spawnSync('sh', ['-c', `${variables}\n${command}`], { encoding: 'utf8' })
+    expect(JSON.parse(stdout)).toMatchObject({ token_type: expect.stringMatching(/bearer/i) as string })
+  }
+  child.kill('SIGTERM')
+  await once(child, 'close')
+  // two tokens of one client in a row are none of the command's business here
+  expect(text).not.toContain('old-tls')
+})
+
 test('an example runs as it is, and ends in order at SIGTERM', async () => {
   const child = spawn(main, ['--', process.execPath, express], {
     env: { ...process.env, PORT: '0' },

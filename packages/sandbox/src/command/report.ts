@@ -40,7 +40,7 @@ function firstToken({ clientAuthentication, tokenEndpoint, scope }: IssuerState,
       : '-u $GENERAL_CLIENT_ID:$GENERAL_CLIENT_SECRET'
   return `A first token, with these variables:
 
-  curl --cacert $NODE_EXTRA_CA_CERTS ${tokenEndpoint.replace(authUrl, '$AUTH_URL')} \\
+  curl --tlsv1.2 --cacert $NODE_EXTRA_CA_CERTS ${tokenEndpoint.replace(authUrl, '$AUTH_URL')} \\
     -d grant_type=client_credentials ${proof}${scope === '' ? '' : ` -d ${quoted(`scope=${scope}`)}`}
 
 `

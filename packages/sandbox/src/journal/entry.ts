@@ -31,13 +31,13 @@ export interface JournalEntry {
   client: string
   /** Number of the connection, counted from 1. Requests on the same connection have the same number. */
   connection: number
-  /** Method of the request; `null` for a connection that ended in its TLS handshake. */
+  /** Method of the request; `null` for a TLS handshake that offered an old version. */
   method: string | null
-  /** Path of the request without its query; `null` for a connection that ended in its TLS handshake. */
+  /** Path of the request without its query; `null` for such a TLS handshake. */
   path: string | null
   /** Short name of the token in the call or the token response, for example `weblink-3`; `unknown` if no issuer issued it; `null` without one. */
   token: string | null
-  /** Status of the response; `null` if the connection ended before a response. */
+  /** Status of the response; `null` for a TLS handshake, and if the connection ended before a response. */
   status: number | null
   decision: Decision
   /** The reason for the decision, in plain words, for example `over the limit: 26 of 25 in 1 s`. */

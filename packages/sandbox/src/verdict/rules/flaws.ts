@@ -71,7 +71,7 @@ const texts: Record<Flaw, Text> = {
   },
   'old-tls': {
     message: (count) => `${plural(count, 'connection')} offered a TLS version below 1.2`,
-    fix: "Set the minimum TLS version to 1.2, or keep the runtime's default (RFC 8996).",
+    fix: "Set the client's minimum TLS version to 1.2 (RFC 8996), also if its default is lower: --tlsv1.2 in curl.",
   },
 }
 
