@@ -51,10 +51,18 @@ const card = (name: string): string => `section[aria-labelledby="${name}"]`
 const textOf = (selector: string): Promise<string> =>
   page.$eval(selector, (element) => (element as unknown as { innerText: string }).innerText)
 
+/** Moves the mouse off the journal, which is held under it. */
+const lookAway = (): Promise<void> => page.mouse.move(0, 0)
+
 /** Presses a button of a card by its text: by the keyboard, since what a button did moves the cards below it. */
 async function click(name: string, text: string): Promise<void> {
-  for (const button of await page.$$(`${card(name)} button`))
-    if ((await button.evaluate(({ textContent }) => textContent)) === text) return button.press('Enter')
+  for (const button of await page.$$(`${card(name)} button`)) {
+    if ((await button.evaluate(({ textContent }) => textContent)) !== text) continue
+    const folded = await page.$(`${card(name)} .faults:not([open]):has([value="fail"]) summary`)
+    if (folded !== null && (await button.evaluate((one) => one.closest('.faults') !== null)))
+      await folded.press('Enter')
+    return button.press('Enter')
+  }
   throw new Error(`${name} has no button "${text}"`)
 }
 
@@ -279,6 +287,7 @@ test(
     await page.waitForSelector('.findings li.error ::-p-text(12 calls had no token)', { timeout: 10_000 })
     await page.click('.findings li.error ::-p-text(missing-token)')
     await page.click('.findings li.error details[open] button')
+    await lookAway()
     await eventually(async () =>
       expect(await textOf(`${card('journal')} .soft`)).toBe(
         '10 entries of the evidence, in time order; a finding keeps its first 10',
@@ -294,11 +303,11 @@ test(
 )
 
 test(
-  'the environment comes before the cards, where the verdict of an unused sandbox points',
+  'the environment and the journal come before the cards, where the verdict of an unused sandbox points',
   { timeout },
   async () => {
     const headings = await page.$$eval('main h2', (all) => all.map(({ id }) => id))
-    expect(headings.slice(0, 3)).toEqual(['verdict', 'environment', 'general-issuer'])
+    expect(headings.slice(0, 4)).toEqual(['verdict', 'environment', 'journal', 'general-issuer'])
   },
 )
 
@@ -317,6 +326,7 @@ test(
     expect(await page.title()).toMatch(/^\([12]\) Tokenlane sandbox$/)
     await page.click('.findings summary')
     await page.click('.findings details[open] button')
+    await lookAway()
     await eventually(async () => expect(await rows()).toBe(1))
     await click('journal', 'Clear journal')
     await eventually(async () => expect(await rows()).toBe(0))
@@ -403,8 +413,66 @@ test(
   },
 )
 
+test('the keyboard skips to the journal, and over its rows', { timeout }, async () => {
+  const { consoleUrl } = sandbox
+  for (const [tabs, id] of [
+    [1, 'journal'],
+    [2, 'general-issuer'],
+  ] as const) {
+    const [opened] = await openPage(browser, (consoleUrl as string).replace('#', '?where=general-api#'), 1280)
+    await opened.waitForSelector('.skip a')
+    for (let press = 0; press < tabs; press += 1) await opened.keyboard.press('Tab')
+    await opened.keyboard.press('Enter')
+    expect(await opened.evaluate('document.activeElement?.id')).toBe(id)
+    expect(new URL(opened.url()).search).toBe('?where=general-api')
+    expect(opened.url()).not.toContain('#')
+    await opened.close()
+  }
+})
+
+test('faults are folded until one is set, and stay open while they are used', { timeout }, async () => {
+  const [opened] = await openPage(browser, sandbox.consoleUrl as string, 1280)
+  const open = (): Promise<string[]> =>
+    opened.$$eval('.faults[open] form', (all) => all.map((one) => `${one.getAttribute('aria-label')}`))
+  await opened.waitForSelector('.faults')
+  expect(await open()).toEqual([])
+  sandbox.control.failApi('general', { status: 503 })
+  sandbox.control.slowIssuer('weblink', 2_000)
+  await eventually(async () =>
+    expect(await open()).toEqual(['faults of the weblink issuer', 'faults of the general API']),
+  )
+  await opened.focus(`${card('general-api')} .faults [value=fail]`)
+  sandbox.control.restoreApi()
+  sandbox.control.restoreIssuer()
+  await eventually(async () => expect(await open()).toEqual(['faults of the general API']))
+  await opened.close()
+})
+
+test('a TLS handshake that was answered has no status, and was not cut', { timeout }, async () => {
+  await click('journal', 'Clear journal and verdict')
+  await eventually(async () => expect(await textOf(card('journal'))).toContain('becomes a row here'))
+  const tls = { agent: new Agent({ ca: sandbox.ca, minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }) }
+  await callApi(sandbox, 'general', { tls })
+  const [entry] = sandbox.control.journal()
+  expect(entry).toMatchObject({ method: null, status: null, decision: 'answered' })
+  await eventually(async () =>
+    expect(
+      await page.$$eval(`${card('journal')} tbody tr`, (rows) =>
+        rows.map((row) => [...row.querySelectorAll('td')].slice(1, 3).map((cell) => cell.textContent)),
+      ),
+    ).toEqual([
+      ['refused', '401'],
+      ['answered', ''],
+    ]),
+  )
+  await click('journal', 'Clear journal and verdict')
+})
+
 test('all of the page can be reached by keyboard', { timeout }, async () => {
   const reached = new Set<string>()
+  await page.evaluate('document.activeElement?.blur()')
+  sandbox.control.clearJournal()
+  for (const fold of await page.$$('.faults:not([open]) summary')) await fold.press('Enter')
   await page.evaluate('document.activeElement?.blur()')
   for (let press = 0; press < 150; press += 1) {
     await page.keyboard.press('Tab')

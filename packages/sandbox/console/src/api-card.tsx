@@ -62,7 +62,7 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
         </>
       )}
       <PolicyForm realm={realm} quota={limit?.quota ?? 25} window={limit?.window ?? 1_000} />
-      <FaultForm realm={realm} kind="api" />
+      <FaultForm realm={realm} kind="api" isSet={fault !== null || isSlow} />
       <Done where={heading} />
     </section>
   )

@@ -3,6 +3,7 @@ import { ApiCard } from './api-card.tsx'
 import { Environment } from './environment.tsx'
 import { IssuerCard } from './issuer-card.tsx'
 import { Journal } from './journal.tsx'
+import { SkipLinks } from './skip-links.tsx'
 import { VerdictPanel } from './verdict-panel.tsx'
 
 const linkTexts = {
@@ -16,6 +17,7 @@ export function App() {
   const now = state.value
   return (
     <>
+      {now !== undefined && <SkipLinks />}
       <header class="top">
         <h1>Tokenlane sandbox</h1>
         <p class={`link ${link.value}`} role="status">
@@ -35,13 +37,13 @@ export function App() {
           <>
             <VerdictPanel />
             <Environment />
+            <Journal />
             <div class="cards">
               <IssuerCard realm="general" issuer={now.issuers.general} />
               <IssuerCard realm="weblink" issuer={now.issuers.weblink} />
               <ApiCard realm="general" api={now.apis.general} />
               <ApiCard realm="weblink" api={now.apis.weblink} />
             </div>
-            <Journal />
           </>
         )}
       </main>

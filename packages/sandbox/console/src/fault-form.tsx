@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import type { Realm } from '../../src/index.ts'
 import { act, type Place } from './connection.ts'
 
@@ -9,79 +10,97 @@ const spans = [
 ] as const
 const slowBy = 2_000
 
-/** The faults of an issuer or an API: the same buttons for both. */
-export function FaultForm({ realm, kind }: { realm: Realm; kind: 'issuer' | 'api' }) {
+export interface FaultFormProps {
+  readonly realm: Realm
+  readonly kind: 'issuer' | 'api'
+  /** Whether a fault is set. */
+  readonly isSet: boolean
+}
+
+/** The faults of an issuer or an API: the same buttons for both. Folded while no fault is set. */
+export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
+  const fold = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    const details = fold.current as HTMLDetailsElement
+    // stays open while it is used
+    details.open = isSet || (details.open && details.contains(document.activeElement))
+  }, [isSet])
   const where: Place = `${realm}-${kind}`
   const requests = kind === 'issuer' ? 'token requests' : 'calls'
   const restore = (): Promise<void> =>
     act(`restore-${kind}`, { [kind]: realm }, where, 'Restored: no fault is set.')
   return (
-    <form
-      class="actions"
-      aria-label={`faults of the ${realm} ${kind === 'issuer' ? 'issuer' : 'API'}`}
-      onSubmit={(event) => {
-        event.preventDefault()
-        const { value: does } = event.submitter as HTMLButtonElement
-        const form = new FormData(event.currentTarget)
-        const [status, percent, span] = ['status', 'percent', 'span'].map((name) => Number(form.get(name)))
-        const [label, ms] = spans[span ?? 0] ?? spans[0]
-        const which = percent === 100 ? `All ${requests}` : `${percent}% of the ${requests}`
-        const time = ms === undefined ? label : `for ${label}`
-        const during = { percent, ...(ms !== undefined && { for: ms }) }
-        if (does === 'fail')
-          void act(
-            `fail-${kind}`,
-            { [kind]: realm, status, ...during },
-            where,
-            `${which} get ${status} ${time}.`,
-          )
-        else void act(`kill-${kind}`, { [kind]: realm, ...during }, where, `${which} are cut ${time}.`)
-      }}
-    >
-      <label>
-        <input name="percent" type="number" min={1} max={100} value={100} required />% of the {requests}
-      </label>
-      <label>
-        for{' '}
-        <select name="span">
-          {spans.map(([text], index) => (
-            <option key={text} value={index} selected={index === 1}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
-      <span class="pair">
-        <button type="submit" value="fail">
-          Fail
-        </button>
-        <label>
-          with{' '}
-          <input
-            name="status"
-            aria-label="with status"
-            type="number"
-            min={200}
-            max={599}
-            value={503}
-            required
-          />
-        </label>
-      </span>
-      <button type="submit" value="kill">
-        Kill
-      </button>
-      <button
-        type="button"
-        onClick={() =>
-          void act(`slow-${kind}`, { [kind]: realm, ms: slowBy }, where, `All ${requests} take 2 s longer.`)
-        }
+    <details class="faults" ref={fold}>
+      <summary>
+        Faults of the {realm} {kind === 'issuer' ? 'issuer' : 'API'}
+      </summary>
+      <form
+        class="actions"
+        aria-label={`faults of the ${realm} ${kind === 'issuer' ? 'issuer' : 'API'}`}
+        onSubmit={(event) => {
+          event.preventDefault()
+          const { value: does } = event.submitter as HTMLButtonElement
+          const form = new FormData(event.currentTarget)
+          const [status, percent, span] = ['status', 'percent', 'span'].map((name) => Number(form.get(name)))
+          const [label, ms] = spans[span ?? 0] ?? spans[0]
+          const which = percent === 100 ? `All ${requests}` : `${percent}% of the ${requests}`
+          const time = ms === undefined ? label : `for ${label}`
+          const during = { percent, ...(ms !== undefined && { for: ms }) }
+          if (does === 'fail')
+            void act(
+              `fail-${kind}`,
+              { [kind]: realm, status, ...during },
+              where,
+              `${which} get ${status} ${time}.`,
+            )
+          else void act(`kill-${kind}`, { [kind]: realm, ...during }, where, `${which} are cut ${time}.`)
+        }}
       >
-        Slow by 2 s
-      </button>
-      <button type="button" class="quiet" onClick={() => void restore()}>
-        Restore
-      </button>
-    </form>
+        <label>
+          <input name="percent" type="number" min={1} max={100} value={100} required />% of the {requests}
+        </label>
+        <label>
+          for{' '}
+          <select name="span">
+            {spans.map(([text], index) => (
+              <option key={text} value={index} selected={index === 1}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="pair">
+          <button type="submit" value="fail">
+            Fail
+          </button>
+          <label>
+            with{' '}
+            <input
+              name="status"
+              aria-label="with status"
+              type="number"
+              min={200}
+              max={599}
+              value={503}
+              required
+            />
+          </label>
+        </span>
+        <button type="submit" value="kill">
+          Kill
+        </button>
+        <button
+          type="button"
+          onClick={() =>
+            void act(`slow-${kind}`, { [kind]: realm, ms: slowBy }, where, `All ${requests} take 2 s longer.`)
+          }
+        >
+          Slow by 2 s
+        </button>
+        <button type="button" class="quiet" onClick={() => void restore()}>
+          Restore
+        </button>
+      </form>
+    </details>
   )
 }

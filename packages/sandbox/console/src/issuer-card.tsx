@@ -21,7 +21,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
   const tokens = live === 0 ? 'No token was live' : times(live, 'token')
   return (
     <section class="card" aria-labelledby={heading}>
-      <h2 id={heading}>
+      <h2 id={heading} tabIndex={-1}>
         {realm} issuer <Health isWell={fault === null && !isSlow} />
       </h2>
       <p class="where">
@@ -112,7 +112,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
           </button>
         )}
       </div>
-      <FaultForm realm={realm} kind="issuer" />
+      <FaultForm realm={realm} kind="issuer" isSet={fault !== null || isSlow} />
       <Done where={heading} />
     </section>
   )

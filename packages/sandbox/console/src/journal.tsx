@@ -5,6 +5,7 @@ import { mostEvidence } from '../../src/verdict/rule.ts'
 import { asCurl, tokenLine } from './as-curl.ts'
 import { act, journal, say, state } from './connection.ts'
 import { Done } from './done.tsx'
+import { goTo } from './skip-links.tsx'
 
 const targets = ['general-issuer', 'weblink-issuer', 'general-api', 'weblink-api']
 const decisions = ['issued', 'answered', 'refused', 'limited', 'failed', 'left']
@@ -56,11 +57,10 @@ const matching = computed(() => {
  * next Tab is the journal's.
  */
 export function showEntries(ids: readonly number[]): void {
+  held.value = undefined
   evidence.value = ids
   for (const filter of [target, decision, text]) filter.value = ''
-  const heading = document.querySelector<HTMLElement>('#journal')
-  heading?.focus({ preventScroll: true })
-  heading?.scrollIntoView({ block: 'start' })
+  goTo('journal')
 }
 
 export function Journal() {
@@ -163,7 +163,7 @@ function Row({ entry }: { entry: JournalEntry }) {
             {entry.decision}
           </button>
         </td>
-        <td>{entry.status ?? 'cut'}</td>
+        <td>{statusOf(entry)}</td>
         <td>{entry.target}</td>
         <td class="request">{requestOf(entry)}</td>
         <td>{entry.token ?? ''}</td>
@@ -184,6 +184,10 @@ function Row({ entry }: { entry: JournalEntry }) {
 
 const requestOf = ({ method, path }: JournalEntry): string =>
   method === null ? 'TLS handshake' : `${method} ${path}`
+
+/** A TLS handshake that was answered has no status, and its connection went on. */
+const statusOf = ({ status, decision }: JournalEntry): string =>
+  status === null ? (decision === 'answered' ? '' : 'cut') : `${status}`
 
 /** Copies the request as a command, with variables in the place of token and secret. */
 function CopyAsCurl({ entry }: { entry: JournalEntry }) {
@@ -240,6 +244,7 @@ function showAll(): void {
 
 /** Shows from now on what is new. The verdict stays, with its evidence. */
 function clearJournal(): void {
+  held.value = undefined
   evidence.value = []
   cleared.value = journal.value.at(-1)?.id ?? 0
   say('journal', 'The journal is cleared. The verdict stays.')
@@ -248,6 +253,7 @@ function clearJournal(): void {
 async function clear(): Promise<void> {
   await act('clear-journal', {}, 'journal', 'Journal and verdict are cleared.')
   evidence.value = []
+  held.value = undefined
   journal.value = []
 }
 
