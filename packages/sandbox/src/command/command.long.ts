@@ -55,7 +55,7 @@ test('it prints where everything is, and leaves nothing behind at Ctrl-C', async
 
 /** Sends signals until the process ends, and returns how it ended. */
 async function killUntilEnd(child: ChildProcess): Promise<unknown> {
-  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  const signals: NodeJS.Signals[] = ['SIGQUIT', 'SIGINT', 'SIGTERM', 'SIGHUP']
   const timer = setInterval(() => signals.forEach((signal) => child.kill(signal)), 1)
   try {
     return await once(child, 'exit')
@@ -131,12 +131,16 @@ test('the variables have all that the documentation names, with the control that
   }
 })
 
-test('its ports are the same at each start if they are free, and others if not', async () => {
+test('its ports are those that are named, or it does not start', async () => {
   const first = await start('--port', '18430')
   expect(first.ready.control).toBe('http://127.0.0.1:18430')
   expect(first.ready.env['API_URL']).toBe('https://127.0.0.1:18433/')
-  const second = await start('--port', '18430')
-  expect(second.ready.control).not.toBe(first.ready.control)
+  const { status, stdout, stderr } = run('--port', '18429', '--json')
+  const problem =
+    '--port 18429 needs the ports 18429 to 18433, and 18430, 18431, 18432, 18433 cannot be used: in use, or not allowed'
+  expect(status).toBe(2)
+  expect(stderr).toBe(`${problem}\nSee tokenlane-sandbox --help\n`)
+  expect(JSON.parse(stdout)).toEqual({ ok: false, error: problem })
 })
 
 test('for people it prints addresses, variables, a first request, and the verdict', async () => {
@@ -273,6 +277,24 @@ test('it ends and leaves nothing behind when its output is closed', async () => 
   expect(await once(child, 'close')).toEqual([0, null])
   expect(readdirSync(temporary)).toEqual([])
   expect(said).toBe('')
+})
+
+test('with --json the verdict is the last line, also after a command that ends within one', () => {
+  const { stdout } = run('--json', '--', 'printf', 'no newline')
+  const [ready, output, verdict, ...more] = stdout.split('\n')
+  expect(JSON.parse(ready ?? '')).toHaveProperty('env')
+  expect(output).toBe('no newline')
+  expect(JSON.parse(verdict ?? '')).toEqual({ verdict: { ok: true, findings: [] } })
+  expect(more).toEqual([''])
+})
+
+test('with --json, wrong options are an object too', () => {
+  const { stdout } = run('--json', '--seed', '-1')
+  expect(JSON.parse(stdout)).toEqual({
+    ok: false,
+    error: '--seed must be a whole number from 0 to 4294967295, not -1',
+  })
+  expect(run('--seed', '-1', '--', 'node', '--json').stdout).toBe('')
 })
 
 test('wrong options end it with status 2, all named at once', () => {

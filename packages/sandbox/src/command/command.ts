@@ -14,7 +14,7 @@ import { runChild } from './run-child.ts'
 const wrongUsage = 2
 
 /**
- * Runs the command `tokenlane-sandbox` until Ctrl-C, a termination signal, the end of the command that it runs, or
+ * Runs the command `tokenlane-sandbox` until Ctrl-C, Ctrl-\\, a termination signal, the end of the command that it runs, or
  * the first output that the program behind the pipe no longer reads.
  *
  * Signals have no other effect from then on, so that a second one cannot prevent the removal of the files. The process
@@ -29,7 +29,7 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
     console.log(parsed.text)
     return 0
   }
-  if (parsed.kind === 'wrong') return refuse(parsed.problems)
+  if (parsed.kind === 'wrong') return refuse(parsed.problems, argv)
   const stop = stopAtSignal()
   // removed at the end, also if the process ends early
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-sandbox-'))
@@ -41,8 +41,8 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
   try {
     return await run(parsed.options, join(folder, 'ca.pem'), written, stop)
   } catch (error) {
-    if (error instanceof WrongValueError || error instanceof UnusableFile)
-      return refuse(error.message.split('\n').map(inOptionWords))
+    if (error instanceof WrongValueError || error instanceof Unusable)
+      return refuse(error.message.split('\n').map(inOptionWords), argv)
     throw error
   } finally {
     clean()
@@ -50,12 +50,16 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
   }
 }
 
-/** Thrown for a file of an option that cannot be read or written. */
-class UnusableFile extends Error {}
+/** Thrown for a file of an option that cannot be read or written, and for ports that are taken. */
+class Unusable extends Error {}
 
-function refuse(problems: readonly string[]): number {
+/** Says what is wrong, with `--json` on standard output too, and returns the exit status. */
+function refuse(problems: readonly string[], argv: readonly string[]): number {
   for (const problem of problems) console.error(problem)
   console.error('See tokenlane-sandbox --help')
+  const border = argv.indexOf('--')
+  if (argv.slice(0, border === -1 ? argv.length : border).includes('--json'))
+    console.log(JSON.stringify({ ok: false, error: problems.join('\n') }))
   return wrongUsage
 }
 
@@ -74,6 +78,7 @@ async function run(
   const { startSandbox } = await import('../start-sandbox.ts')
   const sandbox = await startSandbox({ ...options.sandbox, caFile })
   try {
+    if (options.port !== undefined) mustHavePorts(sandbox, options.port)
     if (scenario !== undefined) sandbox.control.playScenario(scenario)
     const variables = sandbox.control.environment()
     if (envFile !== undefined) {
@@ -101,7 +106,9 @@ function conclude(
 ): number {
   const verdict = control.verdict()
   const [last] = control.journal({ limit: 1 })
-  if (options.json) console.log(JSON.stringify({ verdict }))
+  // the output of the command may have ended within a line
+  const start = options.command.length > 0 ? '\n' : ''
+  if (options.json) console.log(start + JSON.stringify({ verdict }))
   else say(`\n${verdictText(verdict, (id) => control.journal({ id })[0], last?.id ?? 0)}`)
   if (options.report !== undefined) writeFileSync(options.report, markdownReport(control))
   return options.verdict && status === 0 && !verdict.ok ? 1 : status
@@ -128,8 +135,20 @@ function readScenario(file: string): Scenario {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Scenario
   } catch (error) {
-    throw new UnusableFile(`Cannot read the scenario: ${(error as Error).message}`)
+    throw new Unusable(`Cannot read the scenario: ${(error as Error).message}`)
   }
+}
+
+/** Refuses the ports that the sandbox took where one of those that were named was in use. */
+function mustHavePorts(sandbox: Sandbox, first: number): void {
+  const { controlUrl = '', authUrl, weblinkAuthUrl, apiUrl, weblinkUrl } = sandbox
+  const taken = [controlUrl, authUrl, weblinkAuthUrl, apiUrl, weblinkUrl].flatMap((url, offset) =>
+    new URL(url).port === `${first + offset}` ? [] : [first + offset],
+  )
+  if (taken.length > 0)
+    throw new Unusable(
+      `--port ${first} needs the ports ${first} to ${first + 4}, and ${taken.join(', ')} cannot be used: in use, or not allowed`,
+    )
 }
 
 /** Finds out at the start what would be lost at the end. What the file has stays until then. */
@@ -137,7 +156,7 @@ function mustBeWritable(file: string): void {
   try {
     writeFileSync(file, '', { flag: 'a' })
   } catch (error) {
-    throw new UnusableFile(`Cannot write --report: ${(error as Error).message}`)
+    throw new Unusable(`Cannot write --report: ${(error as Error).message}`)
   }
 }
 
@@ -147,17 +166,17 @@ function writeEnvironment(file: string, variables: Record<string, string>): void
     // never overwrites a file: it may belong to another program
     writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    throw new UnusableFile(`Cannot write --env-file: ${(error as Error).message}`)
+    throw new Unusable(`Cannot write --env-file: ${(error as Error).message}`)
   }
 }
 
 /**
- * Returns a signal that aborts at Ctrl-C or a termination signal; its reason is the signal's name. The listeners stay:
+ * Returns a signal that aborts at Ctrl-C, Ctrl-\\ or a termination signal; its reason is the signal's name. The listeners stay:
  * the default action of a second signal would end the process before the files are removed.
  */
 function stopAtSignal(): AbortSignal {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stop.abort(name))
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(name, () => stop.abort(name))
   return stop.signal
 }
 

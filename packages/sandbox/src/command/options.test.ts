@@ -47,6 +47,7 @@ test('every option is read, and what stands after -- is left alone', () => {
       },
       envFile: '.env',
       report: 'out.md',
+      port: 9_000,
       scenario: 'a.json',
       json: true,
       verdict: true,
@@ -59,6 +60,16 @@ test('an option of one issuer says whose it is', () => {
   expect(parseArguments(['--scope', 'read'])).toEqual({
     kind: 'wrong',
     problems: ['--scope must begin with general= or weblink=, not read'],
+  })
+})
+
+test.each(['--scope', '--token-path', '--authentication'])('%s with an issuer alone is refused', (option) => {
+  expect(parseArguments([option, 'general'])).toEqual({
+    kind: 'wrong',
+    problems: [`${option} must begin with general= or weblink=, not general`],
+  })
+  expect(parseArguments(['--scope', 'general='])).toMatchObject({
+    options: { sandbox: { issuers: { general: { scope: '' } } } },
   })
 })
 

@@ -10,6 +10,8 @@ import type { SandboxOptions } from '../sandbox-options.ts'
 export interface CommandOptions {
   /** Options of the sandbox itself. */
   sandbox: SandboxOptions
+  /** The first of the five ports, if it was named: then all five must be free. */
+  port: number | undefined
   /** A file to write the environment variables to. */
   envFile: string | undefined
   /** A file with a scenario. */
@@ -29,7 +31,7 @@ export type Parsed =
   | { kind: 'print'; text: string }
   | { kind: 'wrong'; problems: readonly string[] }
 
-/** First of the five ports that the command uses where they are free. */
+/** First of the five ports that the command uses where they are free, unless others are named. */
 const defaultPort = 8_420
 
 interface Given {
@@ -80,7 +82,7 @@ function createProgram(): Command {
     .option('--seed <number>', 'repeat the random choices of a run')
     .option(
       '--port <number>',
-      `first of five ports; any that are taken are replaced (default: ${defaultPort})`,
+      `first of five free ports (default: ${defaultPort}, with others where they are taken)`,
     )
     .option(
       '--authentication <issuer=method>',
@@ -132,7 +134,8 @@ export function parseArguments(argv: readonly string[]): Parsed {
   const sandbox = sandboxOptions(given, problems)
   if (problems.length > 0) return { kind: 'wrong', problems }
   const { envFile, scenario, report, json = false, verdict = false } = given
-  return { kind: 'run', options: { sandbox, envFile, scenario, report, json, verdict, command } }
+  const named = given.port === undefined ? undefined : sandbox.port
+  return { kind: 'run', options: { sandbox, port: named, envFile, scenario, report, json, verdict, command } }
 }
 
 function helpText(program: Command): string {
@@ -207,7 +210,7 @@ function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm,
     for (const text of given[option as keyof typeof ofIssuers] ?? []) {
       const [name, value = ''] = text.split(/=(.*)/s)
       const realm = realms.find((each) => each === name)
-      if (realm === undefined)
+      if (realm === undefined || !text.includes('='))
         problems.push(`${flagOf(option)} must begin with general= or weblink=, not ${text}`)
       else set(realm, { [setting]: value })
     }
