@@ -78,6 +78,12 @@ export function object<Value extends object>(entries: {
   }) as unknown as Allowed<Value>
 }
 
+/** Returns the keys of the objects that a schema allows; none unless it allows objects with certain keys only. */
+export function keysOf(schema: Allowed<unknown>): string[] {
+  if ('wrapped' in schema) return keysOf(schema.wrapped as Allowed<unknown>)
+  return 'entries' in schema ? Object.keys(schema.entries as object) : []
+}
+
 /** Returns the end of the sentence `"x" must be …`. */
 function allowedBy(schema: Allowed<unknown>): string {
   return 'message' in schema && typeof schema.message === 'string' ? schema.message : 'given'

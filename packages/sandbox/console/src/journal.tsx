@@ -186,8 +186,10 @@ const requestOf = ({ method, path }: JournalEntry): string =>
   method === null ? 'TLS handshake' : `${method} ${path}`
 
 /** A TLS handshake that was answered has no status, and its connection went on. */
-const statusOf = ({ status, decision }: JournalEntry): string =>
-  status === null ? (decision === 'answered' ? '' : 'cut') : `${status}`
+function statusOf(entry: JournalEntry): string {
+  if (entry.status !== null) return `${entry.status}`
+  return entry.decision === 'answered' ? '' : 'cut'
+}
 
 /** Copies the request as a command, with variables in the place of token and secret. */
 function CopyAsCurl({ entry }: { entry: JournalEntry }) {

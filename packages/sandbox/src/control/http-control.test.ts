@@ -128,12 +128,43 @@ test.each<[string, string, number, string]>([
   ['/v1/revoke-tokens', '{', 400, 'The body is not JSON'],
   ['/v1/revoke-tokens', '[]', 400, 'The body must be a JSON object of named parameters'],
   ['/v1/revoke-tokens', '{"realm":"general"}', 400, '"realm" is not a parameter of revokeTokens'],
+  [
+    '/v1/kill-issuer',
+    '{"issuer":"general","foo":1}',
+    400,
+    '"foo" is not a parameter of killIssuer; its parameters: issuer, midBody, for, times, percent',
+  ],
+  ['/v1/stop-scenario', '{"foo":1}', 400, '"foo" is not a parameter of stopScenario; it has no parameters'],
   ['/v1/counts', '{}', 404, 'Unknown POST /v1/counts'],
   ['/v1/revokeTokens', '{}', 404, 'Unknown POST /v1/revokeTokens'],
 ])('POST %s %s is refused', async (path, body, status, detail) => {
   const received = await ask(path, { method: 'POST', body })
   expect(received.status).toBe(status)
   expect(received.json['detail']).toContain(detail)
+})
+
+test('an unknown parameter is named beside everything else that is wrong', async () => {
+  const { json } = await post('/v1/kill-issuer', { issuer: 'genral', for: 'x', foo: 1 })
+  expect(json['errors']).toEqual([
+    {
+      detail: '"foo" is not a parameter of killIssuer; its parameters: issuer, midBody, for, times, percent',
+    },
+    { detail: "\"issuer\" must be 'general' or 'weblink', not 'genral'" },
+    { detail: '"for" must be a number from 0 to 2147483647, not \'x\'' },
+  ])
+  const { json: filter } = await ask('/v1/journal?foo=1')
+  expect(filter['detail']).toMatch(/^"foo" is not a parameter of journal; its parameters: target, decision,/)
+})
+
+test.each<[string, Record<string, string>, string]>([
+  ['?after=x', {}, '"after" must be a whole number'],
+  ['?after=-1', {}, '"after" must be a whole number'],
+  ['?foo=1', {}, 'no keys except after, Last-Event-ID, not { foo: 1 }'],
+  ['', { 'last-event-id': 'abc' }, '"Last-Event-ID" must be a whole number'],
+])('events with %s and %j are refused', async (query, headers, detail) => {
+  const { status, type, json } = await ask(`/v1/events${query}`, { headers })
+  expect([status, type]).toEqual([400, 'application/problem+json'])
+  expect(json['detail']).toContain(detail)
 })
 
 test('OpenAPI describes every function, with what its parameters allow', async () => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 
+import { check, object, optional, wholeNumber } from '../allowed.ts'
 import { connectionsOf, listen } from '../server/loopback-server.ts'
 import { consoleFolder, createConsoleFiles } from './console-files.ts'
 import { definitions, type ControlName } from './definitions.ts'
@@ -66,11 +67,10 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     await next()
   })
   app.get('/v1/events', ({ req }) => {
-    const after = req.header('last-event-id') ?? req.query('after')
-    const stream = eventStream(
-      { control, listen: hear },
-      /^\d+$/.test(after ?? '') ? Number(after) : undefined,
-    )
+    const last = req.header('last-event-id')
+    const given = numbersOf({ ...req.query(), ...(last !== undefined && { 'Last-Event-ID': last }) })
+    const { after, 'Last-Event-ID': resumed = after } = check(eventsQuery, given, 'query')
+    const stream = eventStream({ control, listen: hear }, resumed)
     return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
   })
   for (const name of Object.keys(definitions) as ControlName[]) {
@@ -97,6 +97,12 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     },
   }
 }
+
+/** Where a stream of events begins. */
+const eventsQuery = object<{ after?: number; 'Last-Event-ID'?: number }>({
+  after: optional(wholeNumber({})),
+  'Last-Event-ID': optional(wholeNumber({})),
+})
 
 /** Returns the parameters of a query, with texts of digits only turned into numbers. */
 function numbersOf(query: Record<string, string>): Record<string, unknown> {

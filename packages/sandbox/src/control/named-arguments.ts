@@ -1,7 +1,12 @@
-import { WrongValueError } from '../allowed.ts'
+import { keysOf, WrongValueError } from '../allowed.ts'
+import { problemsOf } from './checked.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 
-/** Returns the named parameters of a JSON object in the order of a control function's arguments. */
+/**
+ * Returns the named parameters of a JSON object in the order of a control function's arguments.
+ *
+ * @throws WrongValueError if there are others. It then names everything that is wrong.
+ */
 export function namedArguments(name: ControlName, given: Readonly<Record<string, unknown>>): unknown[] {
   const parameters: readonly Parameter<unknown>[] = definitions[name].parameters
   const rest = new Map(Object.entries(given))
@@ -9,17 +14,19 @@ export function namedArguments(name: ControlName, given: Readonly<Record<string,
 
   const args = parameters.map((parameter) => {
     if (parameter.spread === undefined || Object.hasOwn(given, parameter.name)) return given[parameter.name]
-    const fields = Object.fromEntries(rest)
-    const isEmpty = rest.size === 0
-    rest.clear()
+    const known = keysOf(parameter.schema)
+    const fields = Object.fromEntries([...rest].filter(([key]) => known.includes(key)))
+    for (const key of known) rest.delete(key)
+    const isEmpty = Object.keys(fields).length === 0
     return isEmpty && parameter.schema.type === 'optional' ? undefined : fields
   })
   if (rest.size === 0) return args
-  const allowed =
-    parameters.length === 0 ? 'it has no parameters' : parameters.map((each) => each.name).join(', ')
-  throw new WrongValueError(
-    Array.from(rest.keys(), (key) => `"${key}" is not a parameter of ${name}; its parameters: ${allowed}`),
-  )
+  const names = parameters.flatMap((each) => (each.spread ? keysOf(each.schema) : each.name))
+  const allowed = names.length === 0 ? 'it has no parameters' : `its parameters: ${names.join(', ')}`
+  throw new WrongValueError([
+    ...Array.from(rest.keys(), (key) => `"${key}" is not a parameter of ${name}; ${allowed}`),
+    ...problemsOf(name, args),
+  ])
 }
 
 /** Returns the path of a control function: its name in kebab-case. */

@@ -54,7 +54,10 @@ const events = {
   operationId: 'events',
   summary: 'Sends every new journal entry, and the state about twice a second, as server-sent events.',
   parameters: [{ name: 'after', in: 'query', schema: { type: 'integer', minimum: 0 } }],
-  responses: { 200: { description: 'Events `journal` and `state`.', content: { 'text/event-stream': {} } } },
+  responses: {
+    200: { description: 'Events `journal` and `state`.', content: { 'text/event-stream': {} } },
+    default: { $ref: '#/components/responses/Problem' },
+  },
 }
 
 function pathItem(name: ControlName): Json {
