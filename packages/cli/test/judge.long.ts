@@ -1,15 +1,17 @@
 // Long: each scene takes seconds, in a process of its own.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { rules } from '../../sandbox/src/verdict/verdict.ts'
 import type { Exam } from '../src/judge/exam.ts'
 import { scenes, usualScenes } from '../src/judge/scenes.ts'
-import { tokenlane, type Ended } from './support/run.ts'
+import { main, tokenlane, type Ended } from './support/run.ts'
 
 // a busy machine plays slowly
 vi.setConfig({ testTimeout: 600_000 })
@@ -215,3 +217,22 @@ test.concurrent('no secret is in the page, and no file is left behind', async ()
   expect(stdout + stderr).not.toContain(secret)
   expect(() => readFileSync(file)).toThrow('ENOENT')
 })
+
+test.for(['SIGINT', 'SIGTERM', 'SIGQUIT'] as const)(
+  'a scene with assertions that %s ends leaves no file behind',
+  async (signal) => {
+    const temporary = join(folder, signal)
+    mkdirSync(temporary)
+    const args = ['judge', '--scene', 'assertion-swap', '--', 'node', 'without-secret.ts']
+    const child = spawn(process.execPath, ['--', main, ...args], {
+      cwd: samples,
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: 'ignore',
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await vi.waitFor(() => expect(readdirSync(temporary).join()).toContain('tokenlane-projected-'), 60_000)
+    child.kill(signal)
+    await once(child, 'exit')
+    expect(readdirSync(temporary)).toEqual([])
+  },
+)

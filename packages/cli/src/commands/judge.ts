@@ -68,14 +68,15 @@ function write(file: string, text: string): void {
   }
 }
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 const end = (_: NodeJS.Signals, number: number): never => process.exit(128 + number)
 
 /** Lets a signal end this process by `exit`, whose listeners end the program and remove the files. */
 async function withSignals<Result>(work: () => Promise<Result>): Promise<Result> {
-  process.on('SIGINT', end).on('SIGTERM', end).on('SIGHUP', end)
+  for (const name of signals) process.on(name, end)
   try {
     return await work()
   } finally {
-    process.off('SIGINT', end).off('SIGTERM', end).off('SIGHUP', end)
+    for (const name of signals) process.off(name, end)
   }
 }

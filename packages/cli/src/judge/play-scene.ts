@@ -53,8 +53,13 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
   const { startSandbox } = await import('@tokenlane/sandbox')
   const start = performance.now()
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-judge-'))
-  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true })
-  process.once('exit', removeFolder)
+  let sandbox: Sandbox | undefined
+  const cleanUp = (): void => {
+    // removes the sandbox's own files at once; nothing waits for its servers at the exit of the process
+    void sandbox?.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', cleanUp)
   const ca = join(folder, 'ca.pem')
   const { assertionLifetime: lifetime } = scene
   const issuer = {
@@ -62,7 +67,7 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
     clientAuthentication: options.authentication,
     workloadIdentity: lifetime !== undefined,
   }
-  const sandbox = await startSandbox({
+  sandbox = await startSandbox({
     caFile: ca,
     seed: options.seed,
     // some calls are always on their way when something happens
@@ -99,8 +104,8 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
     }
   } finally {
     await sandbox.close()
-    removeFolder()
-    process.off('exit', removeFolder)
+    cleanUp()
+    process.off('exit', cleanUp)
   }
 }
 
