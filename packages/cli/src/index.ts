@@ -6,6 +6,7 @@ import { runWithEnvFile } from './application/env-file.ts'
 import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
 import { columnsOf, hanging } from './hanging.ts'
 import { createProgram } from './program.ts'
+import { tellFailure } from './tell-failure.ts'
 
 /**
  * Runs the command `tokenlane` and returns its exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 the
@@ -29,7 +30,7 @@ export async function runTokenlane(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
     const [result, message] = failureOf(error)
-    console.error(result === exitStatus.couldNotLook ? wrapped(message) : message)
+    tellFailure(message, argv, result === exitStatus.couldNotLook ? wrapped(message) : message)
     return result
   }
 }

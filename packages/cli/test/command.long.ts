@@ -199,19 +199,19 @@ test.each([
     'a module that is not there',
     ['doctor', '--module', 'no.ts'],
     '',
-    /^no\.ts cannot be loaded: Error ERR_MODULE_NOT_FOUND Cannot find module '.*no\.ts'\.\n$/,
+    /^no\.ts cannot be loaded: Error ERR_MODULE_NOT_FOUND: Cannot find module '.*no\.ts'\.\n$/,
   ],
   [
     'TypeScript that Node does not run',
     ['doctor', '--module', 'wrong.mts'],
     '\nexport enum Wrong { one }',
-    /^wrong\.mts cannot be loaded: SyntaxError ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX TypeScript enum is not supported in strip-only mode \(wrong\.mts:2\)\. Node only removes types: build it and name the JavaScript, such as --module dist\/tokens\.js\.\n$/,
+    /^wrong\.mts cannot be loaded: SyntaxError ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX: TypeScript enum is not supported in strip-only mode \(wrong\.mts:2\)\. Node only removes types: build it and name the JavaScript, such as --module dist\/tokens\.js\.\n$/,
   ],
   [
     'a module that imports what is not there',
     ['doctor', '--module', 'wrong.mts'],
     "import './missing.js'",
-    /^wrong\.mts cannot be loaded: Error ERR_MODULE_NOT_FOUND Cannot find module '.*missing\.js' imported from .*wrong\.mts\.\n$/,
+    /^wrong\.mts cannot be loaded: Error ERR_MODULE_NOT_FOUND: Cannot find module '.*missing\.js' imported from .*wrong\.mts\.\n$/,
   ],
   [
     'a module without `tokens`',
@@ -232,16 +232,34 @@ test.each([
     /not what `createTokenManager` returns/,
   ],
   [
-    'a module that throws, whose message may hold a secret',
+    'a module that throws, whose message has a second line',
     ['call', 'https://api.example.com/', '--module', 'wrong.mjs'],
     "throw new TypeError('the secret is\\n    at file:///hidden-secret:1:1')",
-    /wrong\.mjs cannot be loaded: TypeError \(wrong\.mjs:1\)\.\n$/,
+    /wrong\.mjs cannot be loaded: TypeError: the secret is \(wrong\.mjs:1\)\.\n$/,
   ],
   [
-    'a module that throws an error which begins like a code',
+    'a module that throws an error with a secret of the environment',
     ['doctor', '--module', 'wrong.mjs'],
     "throw new Error('HIDDENSECRET hidden-secret')",
-    /wrong\.mjs cannot be loaded: Error \(wrong\.mjs:1\)\.\n$/,
+    /wrong\.mjs cannot be loaded: Error: HIDDENSECRET \[GENERAL_CLIENT_SECRET\] \(wrong\.mjs:1\)\.\n$/,
+  ],
+  [
+    'a module that throws a URL and a key',
+    ['doctor', '--module', 'wrong.mjs'],
+    "throw new RangeError('no redis://me:hidden-secret@cache:6379 for hidden-secret-0123456789abcdef')",
+    /wrong\.mjs cannot be loaded: RangeError: no redis:\/\/…@cache:6379 for \S+ \(wrong\.mjs:1\)\.\n$/,
+  ],
+  [
+    'a module that reads what is not JSON',
+    ['doctor', '--module', 'wrong.mjs'],
+    `JSON.parse('{ "clientSecret": hidden-secret }')`,
+    /wrong\.mjs cannot be loaded: SyntaxError: Unexpected token 'h' is not valid JSON \(wrong\.mjs:1\)\.\n$/,
+  ],
+  [
+    'a module with a syntax error',
+    ['doctor', '--module', 'wrong.mjs'],
+    'const = 1',
+    /wrong\.mjs cannot be loaded: SyntaxError: Unexpected token '='\.\n$/,
   ],
   [
     'a module that throws nothing',
@@ -280,21 +298,22 @@ await promise`,
     'a module that fails outside of its await',
     ['doctor', '--module', 'wrong.mjs'],
     "setTimeout(() => { throw new TypeError('hidden-secret') })\nawait new Promise(() => {})",
-    /^wrong\.mjs crashed with an uncaught error: TypeError\n$/,
+    /^wrong\.mjs crashed with an uncaught error: TypeError: \[GENERAL_CLIENT_SECRET\] \(wrong\.mjs:1\)\n$/,
   ],
   [
     'a module that forgets a promise',
     ['doctor', '--module', 'wrong.mjs'],
     "Promise.reject(new TypeError('hidden-secret'))\nawait new Promise(() => {})",
-    /^wrong\.mjs crashed with an uncaught error: TypeError\n$/,
+    /^wrong\.mjs crashed with an uncaught error: TypeError: \[GENERAL_CLIENT_SECRET\] \(wrong\.mjs:1\)\n$/,
   ],
 ])('%s ends with status 3 and says why', async (_, args, module, message) => {
   const home = mkdtempSync(join(folder, 'home-'))
   writeFileSync(join(home, args.find((one) => one.startsWith('wrong.')) ?? 'wrong.mjs'), module)
-  const { status, stdout, stderr } = await tokenlane(args, {}, home)
+  const env = { GENERAL_CLIENT_SECRET: 'hidden-secret' }
+  const { status, stdout, stderr } = await tokenlane(args, env, home)
   expect([status, stdout]).toEqual([3, ''])
   expect(stderr).toMatch(message)
-  expect(stderr).not.toContain('hidden-secret')
+  expect(stderr).not.toContain('hidden-')
 })
 
 test.each([
@@ -322,6 +341,22 @@ test.each([
   expect([status, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(message)
   expect(stderr).not.toContain('hidden-secret')
+})
+
+test.each([
+  [['doctor', '--url', 'foo'], 2, /^Pass an absolute URL/],
+  [['doctor', '--days'], 2, /^unknown option '--days'\nSee tokenlane --help$/],
+  [['judge', '--scene', 'none'], 2, /^missing required argument/],
+  [['doctor', '--module', 'no.ts'], 3, /^no\.ts cannot be loaded/],
+  [['doctor', '--module', 'exit.mjs'], 3, /^exit\.mjs called process\.exit\(0\)/],
+])('%j with --json prints one object', async (args, expected, error) => {
+  const home = mkdtempSync(join(folder, 'home-'))
+  writeFileSync(join(home, 'exit.mjs'), 'process.exit(0)')
+  const { status, stdout, stderr } = await tokenlane([...args, '--json'], good, home)
+  expect(status).toBe(expected)
+  const told = JSON.parse(stdout) as { readonly error: string }
+  expect(told).toEqual({ ok: false, error: expect.stringMatching(error) as string })
+  expect(stderr).toBe(`${told.error}\n`)
 })
 
 test.each([[[]], [['--help']], [['doctor', '--help']]])('help (%j) has status 0', async (args) => {

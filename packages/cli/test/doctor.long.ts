@@ -207,7 +207,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'wrong-secret',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET: `"${good['GENERAL_CLIENT_SECRET']}"` } }),
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
-    says: /What was read as `clientSecret` is in quotes\./,
+    says: /What was read as `clientSecret` is in quotes\..*Remove the quotes around GENERAL_CLIENT_SECRET\./,
   },
   {
     name: 'placeholders for both secrets',
@@ -222,7 +222,7 @@ const setups: readonly BrokenSetup[] = [
         WEBLINK_CLIENT_SECRET: good['WEBLINK_CLIENT_SECRET'],
       },
     }),
-    says: /What was read as `clientSecret` looks like a placeholder\./,
+    says: /`clientSecret` looks like a placeholder\..*Replace the placeholder in GENERAL_CLIENT_SECRET by the real value\. Replace the placeholder in WEBLINK_CLIENT_SECRET/,
   },
   {
     name: "the two issuers' credentials swapped",
@@ -247,6 +247,7 @@ const setups: readonly BrokenSetup[] = [
     name: 'a URL without TLS',
     id: 'option-wrong',
     broken: () => ({ env: { API_URL: 'http://api.example.com/' } }),
+    says: /unprotected".*Correct API_URL \(`apis\[0\]\.baseUrl`\): use https:\./,
     mended: () => ({ env: { API_URL: good['API_URL'] } }),
   },
   {
@@ -395,12 +396,14 @@ const setups: readonly BrokenSetup[] = [
     name: 'a secret that expires in five days',
     id: 'secret-expiring',
     broken: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(360) } }),
+    says: /5 days left: it was issued on [\d-]{10}, 360 days ago.*set GENERAL_CLIENT_SECRET and GENERAL_SECRET_ISSUED_AT/,
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1) } }),
   },
   {
     name: 'secrets of unknown age, with --secret-days',
     id: 'secret-age-unknown',
     broken: () => ({ args: ['--secret-days', '10'] }),
+    says: /Set GENERAL_SECRET_ISSUED_AT and WEBLINK_SECRET_ISSUED_AT to a date/,
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1), WEBLINK_SECRET_ISSUED_AT: daysAgo(1) } }),
   },
   {
@@ -865,7 +868,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'secret-expiring',
     broken: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(400) } }),
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1) } }),
-    says: /secret's lifetime is over/,
+    says: /secret's lifetime is over: it was issued on [\d-]{10}, 400 days ago/,
   },
   {
     name: "the two APIs' URLs swapped",

@@ -12,6 +12,8 @@ export interface Application {
   readonly from: string
   /** A file of the application, from which Node resolves the application's packages. */
   readonly file: string
+  /** The variable or flag of each option that was read from one, by the option's path. */
+  readonly names: ReadonlyMap<string, string>
   readonly tokens: TokenManager
   readonly configuration: ManagerConfiguration
   readonly inspection: Inspection
@@ -25,6 +27,7 @@ export interface Application {
 export interface RefusedApplication {
   readonly from: string
   readonly file: string
+  readonly names: ReadonlyMap<string, string>
   /** One error for each option that is wrong, or for each issuer that gave no token. */
   readonly refused: readonly TokenlaneError[]
   /** Set if its module failed because it waits for a Redis that cannot be used. */

@@ -1,5 +1,6 @@
 import { CannotLook, exitStatus } from '../exit-status.ts'
-import { failureCode } from '../failure-code.ts'
+import { tellFailure } from '../tell-failure.ts'
+import { whatFailed } from './what-failed.ts'
 
 /**
  * Runs `act`, in which the code of the application runs, too.
@@ -13,10 +14,10 @@ export async function guarded<T>(from: string, act: () => Promise<T>): Promise<T
   const onError = (error: unknown): void => {
     // an application with a handler of its own goes on
     if (process.listenerCount('uncaughtException') > 1) return
-    crash.reject(new CannotLook(`${from} crashed with an uncaught error: ${failureCode(error)}`))
+    crash.reject(new CannotLook(`${from} crashed with an uncaught error: ${whatFailed(error)}`))
   }
   const onExit = (code: number): void => {
-    console.error(`${from} called process.exit(${code}), so nothing was checked`)
+    tellFailure(`${from} called process.exit(${code}), so nothing was checked`, process.argv)
     process.exitCode = exitStatus.couldNotLook
   }
   process.on('uncaughtException', onError)

@@ -10,7 +10,7 @@ import { guide } from '../doctor/finding.ts'
 import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
 import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
-import { fromEnvironment } from './from-environment.ts'
+import { fromEnvironment, namesInEnvironment } from './from-environment.ts'
 import { resolveTypeScript } from './resolve-typescript.ts'
 import { whatFailed } from './what-failed.ts'
 
@@ -30,6 +30,7 @@ export async function loadApplication(source: Source): Promise<Application | Ref
   const { module: path, loadTimeout = usualLoadTimeout } = source
   const from = path ?? 'environment variables'
   const file = resolve(path ?? 'package.json')
+  const names = path === undefined ? namesInEnvironment(source) : new Map<string, string>()
   const connections = watchConnections()
   try {
     const exports =
@@ -40,13 +41,19 @@ export async function loadApplication(source: Source): Promise<Application | Ref
     const seen = lookInto(tokens, { configurationOf, inspectionOf }) ?? (await lookByCopyOf(file, tokens))
     if (seen === undefined)
       throw new CannotLook(`${from} exports \`tokens\`, but not what \`createTokenManager\` returns`)
-    return { from, file, tokens, exports, connections, ...seen }
+    return { from, file, names, tokens, exports, connections, ...seen }
   } catch (error) {
     if (error instanceof RedisFailed)
-      return { from, file, refused: [], redis: { connection: error.connection, message: error.message } }
+      return {
+        from,
+        file,
+        names,
+        refused: [],
+        redis: { connection: error.connection, message: error.message },
+      }
     const refused = refusalsIn(error)
     if (refused === undefined) throw error
-    return { from, file, refused }
+    return { from, file, names, refused }
   }
 }
 

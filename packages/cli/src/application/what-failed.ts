@@ -6,8 +6,8 @@ import { printable } from '@tokenlane/core/adapter'
 import { failureCode } from '../failure-code.ts'
 
 /**
- * Returns name and code of an error of the application's module, and file and line, relative to the current folder. Its
- * message is left out: it may quote a file that the module read.
+ * Returns name, code and message of an error of the application's module, and file and line, relative to the current folder.
+ * The message is the first line alone, without what may be a credential.
  */
 export function whatFailed(error: unknown): string {
   const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown }
@@ -16,11 +16,29 @@ export function whatFailed(error: unknown): string {
     /^Cannot find (?:package|module) '[^']+'(?: imported from (?!\S*load-application\.[jt]s$)\S+$)?/.exec(
       String(message),
     ) ?? []
-  // the message of Node alone is known to hold no secret
-  const syntax = code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX' ? String(message) : undefined
-  const what = [name, code === name ? '' : code, missing ?? syntax].filter(Boolean).join(' ')
+  const what = [name, code === name ? '' : code].filter(Boolean).join(' ')
+  const text = missing ?? (typeof message === 'string' ? withoutCredentials(message) : '')
   const place = missing === undefined ? placeOf(error) : undefined
-  return printable(place === undefined ? what : `${what} (${place})`, 1_000)
+  return printable(`${what}${text && `: ${text}`}${place === undefined ? '' : ` (${place})`}`, 1_000)
+}
+
+/**
+ * Returns the first line of a message without what may be a credential: what JSON.parse quotes of a file, the user of a URL,
+ * values of variables that are named like secrets, and long words with digits, as keys and tokens are.
+ */
+function withoutCredentials(message: string): string {
+  const [line = ''] = message
+    .replace(/(?:, )?(?:\.{3})?".*"(?:\.{3})? is not valid JSON/s, ' is not valid JSON')
+    .split('\n', 1)
+  const secrets = Object.entries(process.env)
+    .filter(([name]) => /SECRET|PASSW|TOKEN|KEY|CREDENTIAL|ASSERTION/i.test(name))
+    .flatMap(([name, value = '']) => value.split(/\s+/).map((part) => [name, part] as const))
+    .filter(([, part]) => part.length > 5)
+  return secrets
+    .reduce((text, [name, part]) => text.replaceAll(part, `[${name}]`), line)
+    .replaceAll(/\/\/\S*@/g, '//…@')
+    .replaceAll(/(?=[\w+=-]*\d)[\w+=-]{24,}/g, '…')
+    .trim()
 }
 
 /** Returns the file and line that a stack names first, outside of Node and of packages. */
@@ -31,7 +49,9 @@ function placeOf(error: unknown): string | undefined {
   const ahead = /^(\/\S+|file:\S+):(\d+)\n/.exec(stack)
   // the message may hold a line that looks like one of the stack
   const frames = stack.slice(stack.indexOf(message) + message.length).split('\n')
-  const frame = frames.find((line) => /^ {4}at /.test(line) && !/node:|node_modules/.test(line))
+  const frame = frames.find(
+    (line) => /^ {4}at /.test(line) && !/node:|node_modules|\(<anonymous>\)$/.test(line),
+  )
   const [, file, line] = ahead ?? /(file:\/\/[^)]+|\/[^)]+):(\d+):\d+\)?$/.exec(frame ?? '') ?? []
   if (file === undefined) return undefined
   return `${relative(process.cwd(), file.startsWith('file:') ? fileURLToPath(file) : file)}:${line}`

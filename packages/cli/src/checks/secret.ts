@@ -1,39 +1,71 @@
 import { finding, type Finding, guide, issuersOf } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
+import { variableOf } from './credential-variables.ts'
 
 /** A secret with this many days left, or fewer, is reported if `--secret-days` is not given. */
 const usual = 10
 
 /** Finds secrets that must be rotated and, with `--secret-days`, secrets whose age is unknown. */
-export function checkSecrets({ status, tokens, secretDays }: Facts): Finding[] {
+export function checkSecrets({ now, status, tokens, configuration, secretDays }: Facts): Finding[] {
+  const readFrom = (issuer: string): string =>
+    configuration.issuers.find(({ name }) => name === issuer)?.credentials ?? ''
   const daysOf = (issuer: string): number | undefined => status.issuers[issuer]?.daysLeft
   // `--secret-days` asks for an age that is not known: "fine" would be wrong
   const unknown = tokens.filter(
     ({ issuer, lifetime }) =>
       secretDays !== undefined && lifetime !== undefined && daysOf(issuer) === undefined,
   )
-  const ends = tokens.flatMap(({ issuer }) => {
+  const ends = tokens.flatMap(({ issuer, secretIssuedAt }) => {
     const daysLeft = daysOf(issuer)
-    return daysLeft === undefined || daysLeft > (secretDays ?? usual) ? [] : [ending(issuer, daysLeft)]
+    if (daysLeft === undefined || daysLeft > (secretDays ?? usual)) return []
+    return [ending({ issuer, daysLeft, secretIssuedAt, readFrom: readFrom(issuer), now })]
   })
-  return unknown.length === 0 ? ends : [...ends, ofUnknownAge(unknown.map(({ issuer }) => issuer))]
+  return unknown.length === 0
+    ? ends
+    : [
+        ...ends,
+        ofUnknownAge(
+          unknown.map(({ issuer }) => issuer),
+          readFrom,
+        ),
+      ]
 }
 
-function ofUnknownAge(issuers: readonly string[]): Finding {
+function ofUnknownAge(issuers: readonly string[], readFrom: (issuer: string) => string): Finding {
+  const variables = issuers.map((issuer) => variableOf('secretIssuedAt', readFrom(issuer)))
   return finding('secret-age-unknown', 'warning', issuersOf(issuers), {
     seen: "The secret's issue date is not known.",
     why: 'Its expiry cannot be predicted.',
-    fix: 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
+    fix: variables.every((name) => name !== undefined)
+      ? `Set ${variables.join(' and ')} to a date, such as 2026-11-21.`
+      : 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
   })
 }
 
-function ending(issuer: string, daysLeft: number): Finding {
+interface EndingSecret {
+  readonly issuer: string
+  readonly daysLeft: number
+  readonly secretIssuedAt: Date | undefined
+  readonly readFrom: string
+  readonly now: Date
+}
+
+function ending({ issuer, daysLeft, secretIssuedAt: issuedAt, readFrom, now }: EndingSecret): Finding {
+  const issued =
+    issuedAt &&
+    `: it was issued on ${issuedAt.toISOString().slice(0, 10)}, ${days((now.getTime() - issuedAt.getTime()) / 86_400_000)} ago`
+  const variables = ['clientSecret', 'secretIssuedAt'].flatMap((field) => variableOf(field, readFrom) ?? [])
   return finding('secret-expiring', daysLeft <= 0 ? 'error' : 'warning', issuersOf([issuer]), {
     seen:
       daysLeft <= 0
-        ? "The secret's lifetime is over."
-        : `The secret has ${daysLeft} day${daysLeft === 1 ? '' : 's'} left.`,
+        ? `The secret's lifetime is over${issued ?? ''}.`
+        : `The secret has ${days(daysLeft)} left${issued ?? ''}.`,
     why: 'Once it expires, the issuer refuses it and calls fail.',
-    fix: `Rotate it: ${guide}/rotate-secret.md.`,
+    fix: `Rotate it${variables.length > 0 ? `, and set ${variables.join(' and ')}` : ''}: ${guide}/rotate-secret.md.`,
   })
+}
+
+function days(count: number): string {
+  const whole = Math.floor(count)
+  return `${whole} day${whole === 1 ? '' : 's'}`
 }

@@ -3,6 +3,7 @@ import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
 import { ownClockOffset } from './clock.ts'
+import { placeOf } from './credential-variables.ts'
 import { groupsBy } from './groups.ts'
 
 /** An issuer without a token, and what the configuration says of it. */
@@ -104,7 +105,8 @@ function idOf({ failure: { code, status = 0, oauthError, reason }, method, token
 type FixFor = (first: Failed, options: string, group: readonly Failed[]) => string
 
 const fixes = {
-  'wrong-secret': ({ readFrom, failure }) =>
+  'wrong-secret': ({ readFrom, failure }, _, group) =>
+    oddityFix(group) ??
     `${failure.reason.includes('do not decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment.`,
   'wrong-key': ({ method, readFrom }) =>
     method === 'private_key_jwt'
@@ -129,6 +131,21 @@ const fixes = {
   'token-missing': ({ failure }, options) =>
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
 } satisfies Partial<Record<FindingId, FixFor>>
+
+/** Returns what to do about fields that look wrong; `undefined` if none does. */
+function oddityFix(group: readonly Failed[]): string | undefined {
+  const all = group.flatMap(({ readFrom, token }) =>
+    (token.oddities ?? []).map((oddity) => {
+      const [, field = '', odd = ''] = /^`(\w+)` (.*)$/.exec(oddity) ?? []
+      const place = placeOf(field, readFrom)
+      if (odd === 'is in quotes') return `Remove the quotes around ${place}.`
+      if (odd === 'looks like a placeholder') return `Replace the placeholder in ${place} by the real value.`
+      return `Remove the white space from ${place}.`
+    }),
+  )
+  if (all.length === 0) return undefined
+  return `${[...new Set(all)].join(' ')} If the issuer still refuses it, copy the client id and secret again.`
+}
 
 type TokenFault = keyof typeof fixes
 

@@ -86,16 +86,27 @@ async function diagnosisOf(
   application: Application | RefusedApplication,
   { url, secretDays }: DoctorOptions,
 ): Promise<Diagnosis> {
-  const { from, file } = application
+  const { from, file, names } = application
   const packages = lookAtPackages(file)
   const seen = 'refused' in application ? ofRefused(application) : await lookAt(application, packages, url)
   const extraAuthorities = lookAtExtraAuthorities()
   const facts: Facts = { ...nothing, ...seen, now: new Date(), packages, secretDays, extraAuthorities }
   const findings = checks
     .flatMap((check) => check(facts))
+    .map((found) => withNames(found, names))
     .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
   const ok = findings.every(({ severity }) => severity === 'info')
   return { ok, findings, looked: [`options: ${from}`, ...lookedAt(facts)] }
+}
+
+/** Returns a finding that names the variable or flag of an option beside its path. */
+function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding {
+  const named = (text: string): string =>
+    text.replaceAll(/`([^`]+)`/g, (path, option: string) => {
+      const name = names.get(option)
+      return name === undefined ? path : `${name} (${path})`
+    })
+  return { ...found, seen: named(found.seen), fix: named(found.fix) }
 }
 
 type Seen = Omit<Facts, 'now' | 'packages' | 'secretDays' | 'extraAuthorities'>

@@ -27,6 +27,8 @@ export interface TokenFacts {
   readonly isByAssertion?: boolean
   /** What looks wrong about the credentials, such as "`clientSecret` is in quotes". */
   readonly oddities?: readonly string[]
+  /** When the secret was issued that the issuer accepts, else the first one, if that is known. */
+  readonly secretIssuedAt?: Date | undefined
   /** The files of those assertions that can be read. */
   readonly assertionFiles?: readonly AssertionFile[]
 }
@@ -60,11 +62,14 @@ export async function lookAtIssuer(
     ...token,
     isByAssertion: described.length > 0 && described.every(({ assertion }) => assertion !== undefined),
     oddities: [...new Set(described.flatMap(({ oddities = [] }) => oddities))],
+    secretIssuedAt: described[0]?.secretIssuedAt,
     assertionFiles: described.flatMap(({ assertion }) => lookAtAssertionFile(assertion?.path) ?? []),
   }
   if (facts.lifetime === undefined) return facts
   try {
-    return { ...facts, clients: await inspection.tryClients(issuer) }
+    const clients = await inspection.tryClients(issuer)
+    const accepted = clients.find(({ outcome }) => outcome === 'accepted')
+    return { ...facts, ...(accepted && { secretIssuedAt: accepted.secretIssuedAt }), clients }
   } catch {
     // the credentials provider failed when it was called again
     return facts

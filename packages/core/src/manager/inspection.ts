@@ -88,6 +88,8 @@ interface ClientDescription {
   readonly assertion?: { readonly path?: string | undefined }
   /** Set if a field looks wrong: what is odd, such as "`clientSecret` is in quotes". Quotes nothing of it. */
   readonly oddities?: readonly string[]
+  /** Set if it is known when the secret was issued. */
+  readonly secretIssuedAt?: Date | undefined
 }
 
 /** What the issuer says to one of several clients. */
@@ -148,7 +150,7 @@ export function inspectionOf(tokens: unknown): Inspection | undefined {
 
 /** Returns what can be printed of a client. */
 function describeClient(client: ClientCredentials): ClientDescription {
-  const { clientId } = client
+  const { clientId, secretIssuedAt } = client
   const texts = { clientId, ...('clientSecret' in client && { clientSecret: client.clientSecret }) }
   const oddities = Object.entries(texts).flatMap(([field, text]) => {
     const oddity = oddityOf(text)
@@ -157,6 +159,7 @@ function describeClient(client: ClientCredentials): ClientDescription {
   return {
     clientId,
     ...(oddities.length > 0 && { oddities }),
+    ...(secretIssuedAt && { secretIssuedAt }),
     ...('assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }),
   }
 }
