@@ -31,9 +31,8 @@ const setUpFactor = 4
 const raise = { first: 2.5, later: 1.1 }
 /** After a refusal the bound shrinks by a tenth after this many quiet windows, divided by its length in steps. */
 const patience = 1_000
+/** A step that matters: a bound below it gains nothing. */
 const stepOfWindow = 1 / 200
-/** It is this part of the window at least: nothing is gained below. */
-const leastOfWindow = 1 / 100
 /** A process that seldom sends learns from this many more windows at once, at most. */
 const mostAtOnce = 4
 
@@ -60,7 +59,7 @@ class Bound {
 
   #shrink(by: number): void {
     this.#quiet = 0
-    this.ms = Math.max(Math.min(this.ms, leastOfWindow * this.#window), this.ms * by)
+    this.ms = Math.max(Math.min(this.ms, stepOfWindow * this.#window), this.ms * by)
   }
 
   /** Notes that the API refused a request. */
