@@ -31,3 +31,14 @@ test('what is loaded from elsewhere is a fault, a link to elsewhere is none', ()
 test('a page of more than 500 kB is a fault', () => {
   expect(site({ 'a.html': 'a'.repeat(500_001) })).toEqual(['/a.html has 500001 bytes, more than 500000'])
 })
+
+test('a page that its own sidebar does not list is a fault', () => {
+  const page = (links: string): string => `<aside class="VPSidebar" data-v-1>${links}</aside>`
+  const faults = site({
+    'a.html': page('<a href="/a.html">a</a>'),
+    'b.html': page('<a href="/a.html">a</a>'),
+    'index.html': page('<a href="/">a</a>'),
+    'home.html': 'no sidebar',
+  })
+  expect(faults).toEqual(['/b.html is not in its sidebar'])
+})

@@ -1,7 +1,9 @@
-// What VitePress lets pass: links to headings that do not exist, files that come from elsewhere, and heavy pages.
+// What VitePress lets pass: links to headings that do not exist, files that come from elsewhere, heavy pages, and pages that
+// their own sidebar does not list.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+const sidebar = /<aside class="VPSidebar"[^>]*>([^]*?)<\/aside>/
 const anchors = /\bid="([^"]+)"/g
 const links = /<a\b[^>]*?\bhref="(\/[^"#]*)?#([^"]+)"/g
 const remote = /<(?:script|link|img|source|iframe)\b[^>]*?\b(?:src|href)="(?:https?:)?\/\/[^"]*"/g
@@ -23,6 +25,9 @@ export function faultsOf(dist: string): string[] {
 
   const faults: string[] = []
   for (const [path, html] of pages) {
+    const [, listed] = sidebar.exec(html) ?? []
+    if (listed !== undefined && !listed.includes(`href="${path.replace(/\/index\.html$/, '/')}"`))
+      faults.push(`${path} is not in its sidebar`)
     if (html.length > heaviest) faults.push(`${path} has ${html.length} bytes, more than ${heaviest}`)
     for (const [, page = path, anchor = ''] of html.matchAll(links)) {
       const target = page.endsWith('/') ? `${page}index.html` : page

@@ -4,8 +4,8 @@ import { frames } from '../frames.ts'
 import { release, repositoryUrl } from '../home.ts'
 import { diagrams } from '../mermaid.ts'
 import { searchable, searchOptions } from '../search.ts'
+import { sidebar } from '../sidebar.ts'
 import { slugOf } from '../slug.ts'
-import { sidebar } from './sidebar.ts'
 
 export default defineConfig({
   title: 'Tokenlane',
