@@ -1,5 +1,6 @@
 // Looks at the built site, and at the READMEs as a forge shows them, in Chromium: pages that scroll sideways, titles below
-// the bar, code that is cut, small pictures, what axe finds, and searches that lead nowhere. pnpm -C site look [folder for pictures] [word that the pages contain]
+// the bar, code that is cut, small pictures, what axe finds, what readers do, and searches that lead nowhere.
+// pnpm -C site look [folder for pictures] [word that the pages contain, or `visits`, or `search`]
 import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -8,6 +9,7 @@ import { launch, type Page } from 'puppeteer-core'
 import { root } from './pages.ts'
 import { firstSearch, lostSearches } from './searches.ts'
 import { createPages } from './server.ts'
+import { failedVisits } from './visits.ts'
 
 const [pictures, word = ''] = process.argv.slice(2)
 const dist = fileURLToPath(new URL('dist', import.meta.url))
@@ -67,6 +69,7 @@ try {
     ])
     for (const path of pages) report(await look(page, path, scheme))
   }
+  if (word === '' || word === 'visits') report(await failedVisits(page, origin))
   if (word === '' || word === 'search') {
     console.log(
       `The first result of a visit's first search is there after ${Math.round(await firstSearch(page, origin))} ms`,

@@ -1,6 +1,10 @@
 // The fonts of the reader's system: nothing to load.
+import { onContentUpdated } from 'vitepress'
 import theme from 'vitepress/theme-without-fonts'
+import { rememberTabs, showChosenTabs } from './chosen-tabs.ts'
+import { printLight } from './print-light.ts'
 import { hintAtScrolling } from './scroll-hints.ts'
+import { showPlace } from './show-place.ts'
 import './style.css'
 
 /** The index of the search, as VitePress loads it when the search is opened: by then it is there. */
@@ -11,10 +15,18 @@ function loadSearchIndex(): void {
 
 export default {
   extends: theme,
+  setup() {
+    onContentUpdated(() => {
+      showPlace()
+      showChosenTabs()
+    })
+  },
   enhanceApp() {
     if (typeof window === 'undefined') return
     const whenIdle = window.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 500))
     window.addEventListener('load', () => whenIdle(loadSearchIndex), { once: true })
     window.addEventListener('load', hintAtScrolling, { once: true })
+    rememberTabs()
+    printLight()
   },
 }
