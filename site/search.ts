@@ -5,17 +5,36 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'guide/proxy.md': { 'Behind a proxy': 'EACCES, corporate proxy, firewall, HTTPS_PROXY' },
   'guide/rate-policy.md': {
     'Set a rate policy': 'rate limit, throttle, quota',
-    'Retry: when the API responds 429 anyway': 'Too Many Requests, retry, backoff',
+    'Retry: when the API responds 429 anyway':
+      '429 Too Many Requests, too many requests, too many calls, retry, backoff',
     "Waiting and your client's own limits": 'cancel a call, abort, AbortController, AbortSignal, deadline',
   },
-  'guide/bootstrap.md': { 'Start and stop': 'graceful shutdown, SIGTERM, close, exit' },
-  'guide/troubleshoot.md': {
-    TOKEN_REQUEST_FAILED: 'DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, issuer down, unreachable',
-    'A call gets a 401 although it has a token': '401 loop, endless 401s, Unauthorized, token rejected',
-    'Calls are slow': 'latency, slow requests, hanging calls, stuck',
+  'guide/bootstrap.md': {
+    'The token manager': 'multiple APIs, several APIs',
+    'Any other issuer': 'bundle size',
+    'Basic authentication, signed assertions, mutual TLS':
+      'private_key_jwt, private_key_jwt assertion, client assertion, client certificate, mTLS',
+    'Start and stop': 'graceful shutdown, shut down, SIGTERM, close, exit',
   },
-  'guide/observe.md': { Logging: 'debug, log level' },
-  'security.md': { 'What is defended': 'token in logs, secret in logs, leak, redaction' },
+  'guide/troubleshoot.md': {
+    TOKEN_REQUEST_FAILED:
+      'DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, issuer down, unreachable, 500, 502, bad gateway, 503, Service Unavailable, status 503, 503 from the issuer, 504, UNABLE_TO_VERIFY_LEAF_SIGNATURE, self-signed certificate',
+    TOKEN_REQUEST_TIMEOUT: 'timeout, timed out, slow issuer',
+    QUEUE_TIMEOUT: 'timeout, timed out, waiting too long',
+    'There are more token requests than expected': 'too many token requests',
+    'A call gets a 401 although it has a token': '401 loop, endless 401s, Unauthorized, token rejected',
+    'Calls are slow': 'latency, slow requests, hanging calls, stuck, calls hang',
+  },
+  'guide/observe.md': {
+    Logging: 'debug, log level, logs, access logs',
+    'Status, and a health check endpoint': 'status page',
+  },
+  'guide/write-an-adapter.md': { 'Write an adapter': 'add a custom client, another client' },
+  'guide/fleet.md': { 'Several processes': 'many processes, pods, replicas, instances, share tokens' },
+  'guide/token-life.md': { 'Calls that must not be sent twice': 'idempotent, idempotency, disable retries' },
+  'security.md': {
+    'What is defended': 'token in logs, secret in logs, tokens in log files, logged secrets, leak, redaction',
+  },
   'guide/redis.md': { 'Without Redis': 'Redis down, outage, unreachable' },
 }
 
@@ -39,35 +58,67 @@ export function searchable(text: string, page: string): string {
 }
 
 /**
- * Returns the weight of a section: one that says how comes before one that lists, a provider's own page before those that
- * mention it, and for some words one section before all others. Runs in the browser, from its text: it cannot use what
- * stands outside of it.
+ * Returns the weight of a section: one that says how comes before one that lists, and a page that the word is the name of
+ * before those that mention it. Runs in the browser, from its text: it cannot use what stands outside of it.
  */
 function rank(section: string, term: string): number {
-  const answers: Readonly<Record<string, string>> = {
-    logs: '/security#what-is-defended',
-    many: '/guide/rate-policy#retry',
-  }
-  const answer = answers[term]
-  if (answer !== undefined && section.replace('.html', '').startsWith(answer)) return 10
-  if (/^\/(?:measurements|exam|conformance|changelog|bench|contributing|architecture)/.test(section))
-    return 0.3
-  if (/^\/(?:guide\/doctor|guide\/coming-from|guide\/sandbox|packages\/conformance)/.test(section)) return 0.5
-  if (/^\/(?:support|rejections|runtimes|examples)/.test(section)) return 0.5
-  if (/^\/guide\/(?:#|$)/.test(section)) return 0.5
-  if (section.startsWith('/guide/options')) return 0.8
-  return /^\/guide\/providers\/\w/.test(section) ? 1.6 : 1
+  const named = section.split('#')[0]?.split(/[/.-]/).includes(term) === true ? 3 : 1
+  if (/^\/(?:measurements|exam|conformance|changelog|tls|bench|contributing|architecture)/.test(section))
+    return 0.3 * named
+  if (/^\/(?:guide\/(?:doctor|coming-from|sandbox|judge)|packages|reference)/.test(section))
+    return 0.5 * named
+  if (/^\/(?:rejections|runtimes|examples|packages)/.test(section)) return 0.6 * named
+  if (/^\/(?:guide\/)?(?:#|index|$)/.test(section)) return 0.5
+  if (/^\/guide\/providers\/\w/.test(section)) return 0.7 * named
+  if (section.startsWith('/guide/troubleshoot')) return 1.3 * named
+  return (section.startsWith('/guide/options') ? 0.8 : 1) * named
 }
 
-/** Leaves out the words that every page has. Runs in the browser, too. */
+/** Leaves out the words that every page has, and the `s` of plurals. Runs in the browser, too. */
 function processTerm(term: string): string | null {
   const small = term.toLowerCase()
-  return /^(?:a|an|and|are|can|do|does|for|how|i|in|is|it|my|not|of|on|or|the|to|too|what|when|why|with)$/.test(
-    small,
+  if (
+    /^(?:a|add|an|and|are|at|be|between|can|do|does|for|from|has|how|i|in|is|it|long|me|my|not|of|on|or|s|show|the|to|up|what|when|which|why|with|\d)$/.test(
+      small,
+    )
   )
-    ? null
-    : small
+    return null
+  return small.length < 4 ? small : small.replace(/(?<=ss|x|ch|sh)es$|(?<=[^_sui])s$/, '')
 }
 
+/** What a text is indexed by: an error code counts as a whole, the name of a parameter by its parts too. Runs in the browser, too. */
+function tokenize(text: string): string[] {
+  const words = text.split(/[^\p{L}\p{N}_]+/u)
+  return [...words, ...words.flatMap((word) => (/[a-z]_/.test(word) ? word.split('_') : []))].filter(
+    (word) => word !== '',
+  )
+}
+
+/** A query for a code asks for that code, not for its parts. */
+function tokenizeQuery(query: string): string[] {
+  return query.split(/[^\p{L}\p{N}_]+/u).filter((word) => word !== '')
+}
+
+/** What the whole site is about says little about what is sought. */
+function boostTerm(term: string): number {
+  return /^(?:call|client|request|api|token)$/.test(term) ? 0.3 : 1
+}
+
+/** Of long words a part may be mistyped. */
+function fuzzy(term: string): number | false {
+  return term.length > 5 && !term.includes('_') ? 0.2 : false
+}
+
+export const indexOptions = { tokenize, processTerm } as const
+
 /** Any word of a query may be missing: something near is better than nothing. */
-export const searchOptions = { combineWith: 'OR', boostDocument: rank, processTerm } as const
+export const searchOptions = {
+  combineWith: 'OR',
+  boostDocument: rank,
+  boost: { title: 3, titles: 1.5, text: 2 },
+  boostTerm,
+  bm25: { k: 1.2, b: 0.4, d: 0.5 },
+  weights: { fuzzy: 0.1, prefix: 0.3 },
+  fuzzy,
+  tokenize: tokenizeQuery,
+} as const

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import footnote from 'markdown-it-footnote'
 import { defineConfig } from 'vitepress'
 import { frames } from '../frames.ts'
 import { release, repositoryUrl } from '../home.ts'
+import { firstSentence } from '../llms.ts'
 import { diagrams } from '../mermaid.ts'
-import { searchable, searchOptions } from '../search.ts'
+import { indexOptions, searchable, searchOptions } from '../search.ts'
 import { sidebar } from '../sidebar.ts'
 import { slugOf } from '../slug.ts'
 
@@ -21,14 +23,25 @@ export default defineConfig({
     anchor: { slugify: slugOf },
     config: (md) => void md.use(footnote).use(diagrams).use(frames),
   },
-  // the home page of VitePress has no main landmark
-  transformHtml: (html) => html.replace('class="VPHome"', 'class="VPHome" role="main"'),
+  // neither the home page of VitePress nor its page for lost readers has a main landmark
+  transformHtml: (html) => html.replace(/class="(VPHome|NotFound)"/, 'class="$1" role="main"'),
+  transformPageData({ relativePath, frontmatter, title }, { siteConfig: { srcDir } }) {
+    if (frontmatter['layout'] === 'home' || relativePath === '404.md') return
+    const description = firstSentence(readFileSync(`${srcDir}/${relativePath}`, 'utf8'))
+    return { description: description === '' ? `${title}, a part of Tokenlane` : description }
+  },
+  transformHead: ({ title, description }) => [
+    ['meta', { property: 'og:type', content: 'website' }],
+    ['meta', { property: 'og:site_name', content: 'Tokenlane' }],
+    ['meta', { property: 'og:title', content: title }],
+    ['meta', { property: 'og:description', content: description }],
+  ],
   themeConfig: {
     logo: '/icon.svg',
     search: {
       provider: 'local',
       options: {
-        miniSearch: { searchOptions },
+        miniSearch: { options: indexOptions, searchOptions },
         _render: (text, env, md) => md.render(searchable(text, env.relativePath ?? ''), env),
       },
     },
@@ -46,9 +59,8 @@ export default defineConfig({
     notFound: {
       title: 'This page does not exist',
       quote: 'It may have been renamed. The search above finds pages by error codes, options and tasks.',
-      link: '/guide/',
-      linkLabel: 'All pages of the guide',
-      linkText: 'To the guide',
+      linkLabel: 'To the home page',
+      linkText: 'To the home page',
     },
   },
 })
