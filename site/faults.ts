@@ -3,6 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+const description = /<meta name="description" content="([^"]*)"/
 const sidebar = /<aside class="VPSidebar"[^>]*>([^]*?)<\/aside>/
 const anchors = /\bid="([^"]+)"/g
 const links = /<a\b[^>]*?\bhref="(\/[^"#]*)?#([^"]+)"/g
@@ -24,7 +25,12 @@ export function faultsOf(dist: string): string[] {
   for (const [path, html] of pages) ids.set(path, new Set(matches(html, anchors)))
 
   const faults: string[] = []
+  const saying = new Map<string, string>()
   for (const [path, html] of pages) {
+    const [, said = ''] = description.exec(html) ?? []
+    const like = said === '' ? undefined : saying.get(said)
+    if (like !== undefined) faults.push(`${path} has the description of ${like}`)
+    saying.set(said, path)
     const [, listed] = sidebar.exec(html) ?? []
     if (listed !== undefined && !listed.includes(`href="${path.replace(/\/index\.html$/, '/')}"`))
       faults.push(`${path} is not in its sidebar`)

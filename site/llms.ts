@@ -12,13 +12,16 @@ export function llmsText(pages: ReadonlyMap<string, string>): string {
   return `# Tokenlane\n\n> The right OAuth 2.0 token on every axios, got, ky and fetch call, at the rate each API allows.\n\n## Pages\n\n${lines.join('\n')}\n`
 }
 
-function firstSentence(text: string): string {
+/** Returns what a page says first, without its marks; empty for one that says nothing in sentences. */
+export function firstSentence(text: string): string {
   const paragraph =
     text
       .replaceAll(/^```[^]*?^```$/gm, '')
       .split(/\n{2,}/)
       .find((part) => /^[\p{L}*`[]/u.test(part.trim())) ?? ''
-  return plain(paragraph).split(/(?<=[.:!?]) (?=\p{Lu})/u)[0] ?? ''
+  const sentences = plain(paragraph).split(/(?<=[.:!?]) (?=\p{Lu})/u)
+  // how to install is the same everywhere
+  return sentences.find((sentence) => !sentence.startsWith('Until the first release')) ?? ''
 }
 
 function plain(markdown: string): string {
