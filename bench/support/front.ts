@@ -167,3 +167,67 @@ export function frontTable(measured: PageTable, first: string, { says, columns }
   const lines = [[first, ...columns.map(([head]) => head)], ['---', ...columns.map(() => '---:')], ...rows]
   return `${says}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`
 }
+
+/** A table of the README: ways beside each other, each by the first cell of its row in the measured table. */
+interface Comparison {
+  readonly section: string
+  /** Begins the line of the README above the table. */
+  readonly follows: string
+  readonly first: string
+  readonly ways: Readonly<Record<string, string>>
+  readonly lines: readonly (readonly [says: string, column: string, pick: Pick])[]
+}
+
+export const comparisons: readonly Comparison[] = [
+  {
+    section: 'Storms',
+    follows: 'tokens, used by the same callers:',
+    first: 'measured',
+    ways: {
+      Tokenlane: 'Tokenlane',
+      'by hand: single flight': 'by hand: single flight',
+      'by hand: a cache': 'by hand: a cache',
+      'google-auth-library': 'google-auth-library',
+      'msal-node': '@azure/msal-node',
+    },
+    lines: [
+      ['token requests for 10,000 first calls', '10,000 first calls', number],
+      ['calls lost of 1,000 in flight when the token is revoked', 'revoked, 1,000', second('/')],
+      ['calls lost while the issuer is down for 2 s, %', '2 s outage', percentage],
+    ],
+  },
+  {
+    section: 'Rate policies',
+    follows: 'Queues that enforce a quota of 25 calls a second:',
+    first: 'with an API that takes 2 s to respond',
+    ways: {
+      Tokenlane: 'Tokenlane, strict',
+      'p-queue': 'p-queue, strict',
+      'p-throttle': 'p-throttle, strict',
+      bottleneck: 'bottleneck, minTime',
+      'rate-limiter-flexible': 'rate-limiter-flexible',
+    },
+    lines: [
+      ['share of the quota', '2 s', number],
+      ['429s in 1,000 calls', '2 s', rounded(second('('))],
+    ],
+  },
+]
+
+/**
+ * Returns a table of the README: the figures of the charts, one in each cell.
+ *
+ * @throws Error when the measured table lacks a way or a column: the bench has changed.
+ */
+export function comparisonTable({ rows }: PageTable, { first, ways, lines }: Comparison): string {
+  const body = lines.map(([says, column, pick]) => [
+    says,
+    ...Object.values(ways).map((way) => {
+      const cell = rows.find((row) => Object.values(row)[0] === way)?.[column]
+      if (cell === undefined) throw new Error(`docs/measurements.md has no "${column}" of "${way}"`)
+      return pick(cell)
+    }),
+  ])
+  const table = [[first, ...Object.keys(ways)], ['---', ...Object.keys(ways).map(() => '---:')], ...body]
+  return table.map((line) => `| ${line.join(' | ')} |\n`).join('')
+}

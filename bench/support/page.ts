@@ -3,13 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { frontTable, parts } from './front.ts'
+import { comparisons, comparisonTable, frontTable, parts } from './front.ts'
 import { tablesOf } from './tables.ts'
 
 const bench = dirname(import.meta.dirname)
 const root = dirname(bench)
 const page = join(root, 'docs', 'measurements.md')
 const frontPage = join(root, 'docs', 'benchmarks.md')
+const readme = join(root, 'README.md')
 
 const headings: Readonly<Record<string, string>> = {
   fleet: 'Fleet',
@@ -52,7 +53,32 @@ export function writePage(outputs: ReadonlyMap<string, string>, args: readonly s
   const body = inOrder.map(([heading, text]) => `## ${heading}\n\n${text}`).join('\n')
   writeFileSync(page, `${head()}\n${body}`)
   writeFileSync(frontPage, frontText(sections))
-  execSync(`oxfmt ${JSON.stringify(page)} ${JSON.stringify(frontPage)}`, { cwd: root })
+  writeFileSync(readme, withComparisons(readFileSync(readme, 'utf8'), sections))
+  execSync(`oxfmt ${[page, frontPage, readme].map((file) => JSON.stringify(file)).join(' ')}`, { cwd: root })
+}
+
+/**
+ * Returns the README with its comparisons, and the days of their measurements, as the sections have them.
+ *
+ * @throws Error when it lacks one of them: it was written anew.
+ */
+export function withComparisons(
+  readmeText: string,
+  sections: ReadonlyMap<string, string> = knownSections(),
+): string {
+  const days = new Set(comparisons.map(({ section }) => dayOf(sections, section)))
+  const day = /(?<=^Measured side by side on one machine, on )[\d, and-]+(?= \()/m
+  if (!day.test(readmeText)) throw new Error('README.md does not say when it was measured')
+  let text = readmeText.replace(day, [...days].toSorted().join(' and '))
+  for (const comparison of comparisons) {
+    const { section, follows } = comparison
+    const [measured] = tablesOf(`\n## ${section}\n\n${sections.get(section) ?? ''}`, section)
+    const start = text.indexOf(`\n${follows}\n\n|`)
+    if (measured === undefined || start < 0) throw new Error(`README.md has no table after "${follows}"`)
+    const [before, after] = [text.slice(0, start), text.slice(start)]
+    text = before + after.replace(/(?:^\|.*\|\n)+/m, comparisonTable(measured, comparison))
+  }
+  return text
 }
 
 /** Returns the front page, of the sections that the other page has by default. */
@@ -63,17 +89,24 @@ export function frontText(sections: ReadonlyMap<string, string> = knownSections(
     if (measured === undefined) throw new Error(`No table follows "${caption}" in the section ${section}`)
     const anchor = section.toLowerCase().replaceAll(' ', '-')
     const shown = tables.map((table) => frontTable(measured, first, table))
-    return `## ${title}\n\n${says} [Details](measurements.md#${anchor}).\n\n${shown.join('\n')}`
+    return `## ${title}\n\n${says} Measured on ${dayOf(sections, section)}: [details](measurements.md#${anchor}).\n\n${shown.join('\n')}`
   })
   const [image, alternative] = charts['storms'] ?? []
   return `# Benchmarks
 
-Everything is measured side by side in one run, on one machine. The ratios are what counts. [All measurements](measurements.md)
-has every table with its date, machine and versions; [the benchmarks' README](../bench/README.md) says how to repeat them.
+The rows of a table are measured side by side, in one run; all tables on one machine. The ratios are what counts.
+[All measurements](measurements.md) has every table with its machine and versions; [the benchmarks'
+README](../bench/README.md) says how to repeat them.
 
 ![${alternative}](images/${image}.svg)
 
 ${text.join('\n')}`
+}
+
+function dayOf(sections: ReadonlyMap<string, string>, section: string): string {
+  const day = /^Measured on ([\d-]+)/m.exec(sections.get(section) ?? '')?.[1]
+  if (day === undefined) throw new Error(`The section ${section} does not say when it was measured`)
+  return day
 }
 
 function chartOf(name: string): string[] {

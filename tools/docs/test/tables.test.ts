@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { frontText } from '../../../bench/support/page.ts'
+import { frontText, withComparisons } from '../../../bench/support/page.ts'
 import { root } from './blocks.ts'
 
 const pages = globSync(
@@ -33,4 +33,9 @@ test.each(['core', 'redis', 'sandbox'])('the README of %s has at most 150 lines'
 test('docs/benchmarks.md has the figures of docs/measurements.md', () => {
   const front = readFileSync(new URL('docs/benchmarks.md', root), 'utf8')
   expect(squeezed(front).trim()).toBe(squeezed(frontText()).trim())
+})
+
+test('README.md has the figures of docs/measurements.md', () => {
+  const readme = readFileSync(new URL('README.md', root), 'utf8')
+  expect(squeezed(readme)).toBe(squeezed(withComparisons(readme)))
 })
