@@ -38,11 +38,11 @@ const ofDark = /^ *<source media="([^"]*?)(?: and )?\(prefers-color-scheme: dark
 
 /** A picture for a light and a dark system becomes two, of which the theme shows one: readers can switch. */
 export function switched(text: string): string {
-  return text.replaceAll(/<picture>[^]+?<\/picture>/g, (picture) => {
-    const [, , wide] = Array.from(picture.matchAll(ofDark)).find(([, media]) => media === '') ?? []
-    if (wide === undefined) return picture
-    const light = picture.replaceAll(ofDark, '')
-    const dark = picture
+  return text.replaceAll(/<picture>[^]+?<\/picture>/g, (both) => {
+    const [, , wide] = Array.from(both.matchAll(ofDark)).find(([, media]) => media === '') ?? []
+    if (wide === undefined) return both
+    const light = both.replaceAll(ofDark, '')
+    const dark = both
       .replaceAll(/^ *<source media="(?![^"]*prefers-color-scheme).*\n/gm, '')
       .replaceAll(ofDark, (_, media: string, source: string) =>
         media === '' ? '' : `  <source media="${media}" srcset="${source}">\n`,

@@ -33,14 +33,11 @@ export function sidebar(): DefaultTheme.SidebarMulti {
 
 /** The entry points, one of them with the names that it exports. */
 function withNames(reference: readonly Item[], opened: string): Item[] {
-  return reference.map((group) => ({
-    ...group,
-    items: (group.items ?? []).map((point) =>
-      point.link === opened
-        ? { ...point, items: contents(read(`${opened}index.md`), opened.replaceAll(/^\/|\/$/g, '')) }
-        : point,
-    ),
-  }))
+  const groups = structuredClone([...reference])
+  const point = groups.flatMap(({ items = [] }) => items).find(({ link }) => link === opened)
+  if (point !== undefined)
+    point.items = contents(read(`${opened}index.md`), opened.replaceAll(/^\/|\/$/g, ''))
+  return groups
 }
 
 /** Returns what a page links to below a folder, in its order; below its headings, if it has some. */

@@ -26,7 +26,7 @@ export default defineConfig({
   // neither the home page of VitePress nor its page for lost readers has a main landmark
   transformHtml: (html) => html.replace(/class="(VPHome|NotFound)"/, 'class="$1" role="main"'),
   transformPageData({ relativePath, frontmatter, title }, { siteConfig: { srcDir } }) {
-    if (frontmatter['layout'] === 'home' || relativePath === '404.md') return
+    if (frontmatter['layout'] === 'home' || relativePath === '404.md') return undefined
     const description = firstSentence(readFileSync(`${srcDir}/${relativePath}`, 'utf8'))
     return { description: description === '' ? `${title}, a part of Tokenlane` : description }
   },
