@@ -65,8 +65,13 @@ class Bound {
   /** Notes that the API refused a request. */
   failed(): void {
     this.#quiet = 0
-    this.ms = Math.min(this.#most, this.ms * (this.#wasRefused ? raise.later : raise.first))
-    this.#wasRefused = true
+    const grace = this.#most / setUpFactor
+    // hardly less than what `strict` assumes: a stall, which says nothing of the network
+    if (!this.#wasRefused && this.ms * raise.first > grace) this.ms = grace
+    else {
+      this.ms = Math.min(this.#most, this.ms * (this.#wasRefused ? raise.later : raise.first))
+      this.#wasRefused = true
+    }
   }
 }
 

@@ -173,12 +173,12 @@ test('calls that were under way together pass the limit together: one pause and 
 })
 
 /** An API with 10 calls a second, for which 400 wait, 15 s after the first; and which refuses some of the next. */
-async function learning() {
+async function learning(ms = 15_000) {
   const service = limitedApi({ limits: [{ quota: 10, window: 1_000 }], accounting: 'learned' })
   const { call, answers, tokens } = service
   await tokens.warmUp()
   const calls = Promise.all(Array.from({ length: 400 }, () => call()))
-  await pass(15_000)
+  await pass(ms)
   const refuse = async (count: number): Promise<void> => {
     answers.push(...Array.from({ length: count }, () => ({ status: 429, retryAfter: '1' })))
     while (answers.length > 0) await pass(10)
@@ -202,6 +202,17 @@ test('learned: a refusal raises what was learned, and no call tries first after 
   await pass(60_000)
   await calls
   expect(sentAt).toHaveLength(401)
+})
+
+test('learned: a refusal while hardly less than with strict is assumed starts the learning again', async () => {
+  const { calls, refuse, status } = await learning(2_500)
+  expect(status().arrivesWithin).toBeGreaterThan(100)
+  await refuse(1)
+  expect(status().arrivesWithin).toBe(250)
+  await pass(20_000)
+  expect(status().arrivesWithin).toBeLessThan(40)
+  await pass(60_000)
+  await calls
 })
 
 test('learned: the third refusal within ten rounds of the quota shows that the policy is wrong', async () => {
