@@ -46,6 +46,7 @@ export class Renewal implements Wait {
   #delay: Delay | undefined
   #isStopped = false
   #isOver = false
+  #wasNeeded = true
 
   /** @param first set if the renewal begins with a wait, after an earlier one failed. */
   constructor(renewed: Renewed, first?: Retry) {
@@ -67,6 +68,11 @@ export class Renewal implements Wait {
   /** Whether it may still bring a token. */
   get isUnderWay(): boolean {
     return !this.#isOver && !this.isLost
+  }
+
+  /** Whether it gave up because calls still had a token, which may have expired since. */
+  get gaveUpUnneeded(): boolean {
+    return !this.#wasNeeded && !this.#isStopped
   }
 
   get timeLeft(): number {
@@ -155,7 +161,8 @@ export class Renewal implements Wait {
   /** Returns how long to wait before the next try; `undefined` if there must be none. */
   #delayAfter(error: TokenlaneError, tries: number): number | undefined {
     // waiting calls are better served with the old token now than with a new one later
-    if (!this.needed || this.#isStopped) return undefined
+    this.#wasNeeded = this.needed
+    if (!this.#wasNeeded || this.#isStopped) return undefined
     const delay = retryDelay(error, tries)
     // a try with hardly any time left would only hide the reason behind a timeout
     return delay + firstRetry < this.timeLeft ? delay : undefined

@@ -67,6 +67,8 @@ export class RenewingToken {
       if (renewal?.isLost === true) return this.wait(signal)
       const old = this.#held.unexpired()
       if (old !== undefined) return old
+      // it expired between the failure and this moment
+      if (renewal?.gaveUpUnneeded === true) return this.wait(signal)
       // a client that has wrapped this promise waits for it by then, so that the stack of the error names its caller
       await Promise.resolve()
       throw error
