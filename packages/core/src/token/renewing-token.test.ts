@@ -36,6 +36,20 @@ test('an aging token serves while its renewal runs in the background', async () 
   expect(eventsOf('token.renewed')[1]).toMatchObject({ reason: 'ahead', joiners: 0 })
 })
 
+test('a token that expires while its renewal is given up costs no call', async () => {
+  const { tokens, issuer } = fakeService({ renewBefore: 5 * minute })
+  await tokens.warmUp()
+  await pass(hour - 5 * second)
+  issuer.respondOnceWith(() => unavailable())
+  // an observer that takes its time
+  const end = tokens.observe(({ type }) => type === 'renewal.failed' && vi.setSystemTime(Date.now() + minute))
+  const call = tokens.getToken('general')
+  await pass(0)
+  end()
+  await pass(5 * second)
+  expect((await call).value).toBe('token-2')
+})
+
 test('a call waits for a renewal that began before it no longer than `maxWait`, whatever `requestTimeout` is', async () => {
   const { tokens, issuer } = fakeService({
     renewBefore: minute,
