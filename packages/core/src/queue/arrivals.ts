@@ -1,4 +1,5 @@
 import { Connections } from './connections.ts'
+import { LearnedBound } from './learned-bound.ts'
 import type { Accounting } from './rate-policy.ts'
 import { type RoundTripMemory, RoundTrips } from './round-trips.ts'
 
@@ -27,53 +28,8 @@ export interface SentRequest {
 export const defaultGrace = 250
 /** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
 const setUpFactor = 4
-/** A refusal multiplies a learned bound: the first one, and each after it. */
-const raise = { first: 2.5, later: 1.1 }
-/** After a refusal the bound shrinks by a tenth after this many quiet windows, divided by its length in steps. */
-const patience = 1_000
-/** A step that matters: a bound below it gains nothing. */
-const stepOfWindow = 1 / 200
 /** A process that seldom sends learns from this many more windows at once, at most. */
 const mostAtOnce = 4
-
-/** A bound that is learned from windows with a refusal and without. */
-class Bound {
-  ms: number
-  readonly #most: number
-  readonly #window: number
-  #wasRefused = false
-  #quiet = 0
-
-  constructor(grace: number, window: number) {
-    this.ms = grace
-    this.#most = setUpFactor * grace
-    this.#window = window
-  }
-
-  /** Notes a window without a refusal. The longer the bound, the more there is to gain. */
-  held(): void {
-    this.#quiet += 1
-    if (!this.#wasRefused) this.#shrink(1 / (1 + Math.min(1, (2 * this.ms) / this.#window)))
-    else if (this.#quiet * this.ms > patience * stepOfWindow * this.#window) this.#shrink(0.9)
-  }
-
-  #shrink(by: number): void {
-    this.#quiet = 0
-    this.ms = Math.max(Math.min(this.ms, stepOfWindow * this.#window), this.ms * by)
-  }
-
-  /** Notes that the API refused a request. */
-  failed(): void {
-    this.#quiet = 0
-    const grace = this.#most / setUpFactor
-    // hardly less than what `strict` assumes: a stall, which says nothing of the network
-    if (!this.#wasRefused && this.ms * raise.first > grace) this.ms = grace
-    else {
-      this.ms = Math.min(this.#most, this.ms * (this.#wasRefused ? raise.later : raise.first))
-      this.#wasRefused = true
-    }
-  }
-}
 
 /** A turn of the event loop that takes less than this has no effect on bounds, in milliseconds. */
 const shortTurn = 10
@@ -113,7 +69,7 @@ export class Arrivals {
   readonly #roundTrips: RoundTripMemory
   readonly #connections = new Connections()
   #grace = defaultGrace
-  #bound = new Bound(defaultGrace, Infinity)
+  #bound = new LearnedBound(defaultGrace, setUpFactor, Infinity)
   #isLearning = false
   #window = Infinity
   #windowEnd = Number.NEGATIVE_INFINITY
@@ -150,7 +106,7 @@ export class Arrivals {
     if (isLearning === this.#isLearning && unansweredGrace === this.#grace) return
     this.#isLearning = isLearning
     this.#grace = unansweredGrace
-    this.#bound = new Bound(unansweredGrace, Math.min(window, 60_000))
+    this.#bound = new LearnedBound(unansweredGrace, setUpFactor, Math.min(window, 60_000))
   }
 
   /** The longest a request on an open connection can take to arrive, in milliseconds. */

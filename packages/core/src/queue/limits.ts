@@ -49,10 +49,7 @@ export interface LimitsStatus {
 /** The pause of an API that refuses calls and does not say for how long. */
 const unaskedPause = { first: 1_000, most: 60_000 }
 
-/**
- * So many refusals within so many rounds of the quota are what `accounting: 'learned'` learns from; a further one shows that
- * the limits are wrong.
- */
+/** `accounting: 'learned'` learns from this many refusals within this many rounds of the quota. One more means wrong limits. */
 const mostLessons = 2
 const lessonRounds = 10
 

@@ -1,0 +1,50 @@
+/** A refusal multiplies the bound: the first one, and each after it. */
+const raise = { first: 2.5, later: 1.1 }
+/** After a refusal, a bound of a whole window shrinks by a tenth after this many quiet windows, a shorter one after more. */
+const patience = 5
+/** The shortest bound, as a part of the window: a shorter one would gain nothing. */
+const leastOfWindow = 1 / 200
+
+/** The longest a request can take to arrive, in milliseconds, as learned from windows with a refusal and without. */
+export class LearnedBound {
+  ms: number
+  readonly #grace: number
+  readonly #most: number
+  readonly #window: number
+  #wasRefused = false
+  #quiet = 0
+
+  /**
+   * @param grace what is assumed at first, in milliseconds.
+   * @param factor how much longer than that the bound may become.
+   */
+  constructor(grace: number, factor: number, window: number) {
+    this.ms = this.#grace = grace
+    this.#most = factor * grace
+    this.#window = window
+  }
+
+  /** Notes a window without a refusal. The longer the bound, the more there is to gain. */
+  held(): void {
+    this.#quiet += 1
+    if (!this.#wasRefused) this.#shrink(1 / (1 + Math.min(1, (2 * this.ms) / this.#window)))
+    else if (this.#quiet * this.ms > patience * this.#window) this.#shrink(0.9)
+  }
+
+  /** Notes that the API refused a request. */
+  failed(): void {
+    this.#quiet = 0
+    if (this.#wasRefused) this.ms = Math.min(this.#most, this.ms * raise.later)
+    // hardly less than what is assumed at first: a stall, which says nothing of the network
+    else if (this.ms * raise.first > this.#grace) this.ms = this.#grace
+    else {
+      this.ms *= raise.first
+      this.#wasRefused = true
+    }
+  }
+
+  #shrink(by: number): void {
+    this.#quiet = 0
+    this.ms = Math.max(Math.min(this.ms, leastOfWindow * this.#window), this.ms * by)
+  }
+}
