@@ -51,7 +51,9 @@ export function checkTokens(facts: Facts): Finding[] {
           .map(({ failure, token }) =>
             `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : ''}`.trim(),
           )
-          .concat([...new Set(oddities)].map((oddity) => `What was read as ${oddity}.`))
+          .concat(
+            unique(oddities.map(({ field, oddity }) => `What was read as \`${field}\` ${odd[oddity].seen}.`)),
+          )
           .join(' '),
         why: `Calls to ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
         fix: isExchanged
@@ -132,19 +134,30 @@ const fixes = {
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
 } satisfies Partial<Record<FindingId, FixFor>>
 
+/** What is said of a field that looks wrong, and what to do about it. */
+const odd = {
+  quotes: { seen: 'is in quotes', fix: (place: string) => `Remove the quotes around ${place}.` },
+  placeholder: {
+    seen: 'looks like a placeholder',
+    fix: (place: string) => `Replace the placeholder in ${place} by the real value.`,
+  },
+  'white space': {
+    seen: 'has white space in it',
+    fix: (place: string) => `Remove the white space from ${place}.`,
+  },
+}
+
 /** Returns what to do about fields that look wrong; `undefined` if none does. */
 function oddityFix(group: readonly Failed[]): string | undefined {
-  const all = group.flatMap(({ readFrom, token }) =>
-    (token.oddities ?? []).map((oddity) => {
-      const [, field = '', odd = ''] = /^`(\w+)` (.*)$/.exec(oddity) ?? []
-      const place = placeOf(field, readFrom)
-      if (odd === 'is in quotes') return `Remove the quotes around ${place}.`
-      if (odd === 'looks like a placeholder') return `Replace the placeholder in ${place} by the real value.`
-      return `Remove the white space from ${place}.`
-    }),
+  const all = group.flatMap(({ readFrom, token: { oddities = [] } }) =>
+    oddities.map(({ field, oddity }) => odd[oddity].fix(placeOf(field, readFrom))),
   )
   if (all.length === 0) return undefined
-  return `${[...new Set(all)].join(' ')} If the issuer still refuses it, copy the client id and secret again.`
+  return `${unique(all).join(' ')} If the issuer still refuses it, copy the client id and secret again.`
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)]
 }
 
 type TokenFault = keyof typeof fixes

@@ -25,8 +25,8 @@ export interface TokenFacts {
   readonly clients?: Awaited<ReturnType<Inspection['tryClients']>>
   /** Whether every client of the credentials proves itself with an assertion from outside. */
   readonly isByAssertion?: boolean
-  /** What looks wrong about the credentials, such as "`clientSecret` is in quotes". */
-  readonly oddities?: readonly string[]
+  /** What looks wrong about fields of the credentials. */
+  readonly oddities?: Awaited<ReturnType<Inspection['clients']>>[number]['oddities']
   /** When the secret was issued that the issuer accepts, else the first one, if that is known. */
   readonly secretIssuedAt?: Date | undefined
   /** The files of those assertions that can be read. */
@@ -61,7 +61,7 @@ export async function lookAtIssuer(
   const facts = {
     ...token,
     isByAssertion: described.length > 0 && described.every(({ assertion }) => assertion !== undefined),
-    oddities: [...new Set(described.flatMap(({ oddities = [] }) => oddities))],
+    oddities: described.flatMap(({ oddities = [] }) => oddities),
     secretIssuedAt: described[0]?.secretIssuedAt,
     assertionFiles: described.flatMap(({ assertion }) => lookAtAssertionFile(assertion?.path) ?? []),
   }

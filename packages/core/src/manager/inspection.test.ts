@@ -58,7 +58,10 @@ test('what looks wrong about a client is named, and not quoted', async () => {
   expect(await inspectionOf(tokens)?.clients('general')).toEqual([
     {
       clientId: '<client-id>',
-      oddities: ['`clientId` looks like a placeholder', '`clientSecret` is in quotes'],
+      oddities: [
+        { field: 'clientId', oddity: 'placeholder' },
+        { field: 'clientSecret', oddity: 'quotes' },
+      ],
     },
     { clientId: 'client-2' },
   ])

@@ -1,6 +1,6 @@
 import type { CredentialRotation, KnownClient } from '../credentials/credential-rotation.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
-import { oddityOf } from '../credentials/odd-text.ts'
+import { type Oddity, oddityOf } from '../credentials/odd-text.ts'
 import { mayBeAboutClient } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import type { ClientTokenSource, Wait } from '../issuer/token-source.ts'
@@ -86,8 +86,8 @@ interface ClientDescription {
   readonly clientId: string
   /** Set if the client's assertion comes from outside; `path` is the file that it is read from, if any. */
   readonly assertion?: { readonly path?: string | undefined }
-  /** Set if a field looks wrong: what is odd, such as "`clientSecret` is in quotes". Quotes nothing of it. */
-  readonly oddities?: readonly string[]
+  /** Set if a field looks wrong: what is odd about which. */
+  readonly oddities?: readonly { readonly field: string; readonly oddity: Oddity }[]
   /** Set if it is known when the secret was issued. */
   readonly secretIssuedAt?: Date | undefined
 }
@@ -154,7 +154,7 @@ function describeClient(client: ClientCredentials): ClientDescription {
   const texts = { clientId, ...('clientSecret' in client && { clientSecret: client.clientSecret }) }
   const oddities = Object.entries(texts).flatMap(([field, text]) => {
     const oddity = oddityOf(text)
-    return oddity === undefined ? [] : [`\`${field}\` ${oddity}`]
+    return oddity === undefined ? [] : [{ field, oddity }]
   })
   return {
     clientId,
