@@ -54,12 +54,13 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
   const start = performance.now()
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-judge-'))
   let sandbox: Sandbox | undefined
-  const cleanUp = (): void => {
-    // removes the sandbox's own files at once; nothing waits for its servers at the exit of the process
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true })
+  const atExit = (): void => {
+    // removes the sandbox's own files at once; nothing waits for its servers any more
     void sandbox?.close()
-    rmSync(folder, { recursive: true, force: true })
+    removeFolder()
   }
-  process.once('exit', cleanUp)
+  process.once('exit', atExit)
   const ca = join(folder, 'ca.pem')
   const { assertionLifetime: lifetime } = scene
   const issuer = {
@@ -104,8 +105,8 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
     }
   } finally {
     await sandbox.close()
-    cleanUp()
-    process.off('exit', cleanUp)
+    removeFolder()
+    process.off('exit', atExit)
   }
 }
 
