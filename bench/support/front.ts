@@ -164,8 +164,13 @@ export function frontTable(measured: PageTable, first: string, { says, columns }
       return pick(cell)
     }),
   ])
-  const lines = [[first, ...columns.map(([head]) => head)], ['---', ...columns.map(() => '---:')], ...rows]
-  return `${says}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`
+  return `${says}\n\n${markdownTable([first, ...columns.map(([head]) => head)], rows)}`
+}
+
+/** Returns a table in Markdown: the first column is text, and the others are numbers, to the right. */
+function markdownTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = heads.map((_, column) => (column === 0 ? '---' : '---:'))
+  return [heads, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('')
 }
 
 /** A table of the README: ways beside each other, each by the first cell of its row in the measured table. */
@@ -228,6 +233,5 @@ export function comparisonTable({ rows }: PageTable, { first, ways, lines }: Com
       return pick(cell)
     }),
   ])
-  const table = [[first, ...Object.keys(ways)], ['---', ...Object.keys(ways).map(() => '---:')], ...body]
-  return table.map((line) => `| ${line.join(' | ')} |\n`).join('')
+  return markdownTable([first, ...Object.keys(ways)], body)
 }
