@@ -39,8 +39,8 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 /**
- * Returns what the search knows of a page: of the reference its title, of the generated tables their headings. The rest of
- * them is most of the words of the site, and leads nobody to a page that says how.
+ * Returns the part of a page that is indexed: only the titles of the reference, and the headings of generated tables. Their
+ * other words would crowd out the pages that explain something.
  */
 export function searchable(text: string, page: string): string {
   if (page.startsWith('reference/')) return /^# .+$/m.exec(text)?.[0] ?? ''

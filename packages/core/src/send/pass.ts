@@ -30,7 +30,7 @@ export interface Call {
   readonly options: AdmitOptions
   /** Why it was sent again. */
   readonly resends: ResendReason[]
-  /** `undefined` where nobody observes calls. */
+  /** `undefined` if calls are not observed. */
   readonly record: CallRecord | undefined
   /** How long it may still wait for a renewal that a 401 asks for, in milliseconds. */
   patience: number

@@ -1,4 +1,4 @@
-/** Returns how long to wait after so many failures in a row, in ms: `first`, doubled each time, `most` at most. */
+/** Returns the delay after this many failures in a row, in ms: `first`, then doubled each time, up to `most`. */
 export function backoff(
   failures: number,
   { first, most }: { readonly first: number; readonly most: number },

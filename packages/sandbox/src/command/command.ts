@@ -180,7 +180,7 @@ function stopAtSignal(): AbortSignal {
   return stop.signal
 }
 
-/** Waits for a signal or an output that is no longer read, and returns exit status 0. */
+/** Waits until a signal arrives or nobody reads the output any more, and returns exit status 0. */
 async function ended(stop: AbortSignal): Promise<number> {
   await new Promise((resolve) => {
     if (stop.aborted) resolve(0)
