@@ -18,7 +18,7 @@ export function sidebar(): DefaultTheme.SidebarMulti {
       { text: 'Packages', items: packages() },
       { text: 'Examples', link: '/examples/', collapsed: true, items: examples },
       { text: 'API reference', link: '/reference/', collapsed: true, items: reference },
-      { text: 'Project', collapsed: true, items: tables() },
+      { text: 'Project', items: tables() },
     ],
     ...Object.fromEntries(
       reference

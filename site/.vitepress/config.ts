@@ -23,8 +23,19 @@ export default defineConfig({
     anchor: { slugify: slugOf },
     config: (md) => void md.use(footnote).use(diagrams).use(frames),
   },
-  // neither the home page of VitePress nor its page for lost readers has a main landmark
-  transformHtml: (html) => html.replace(/class="(VPHome|NotFound)"/, 'class="$1" role="main"'),
+  vite: {
+    plugins: [
+      {
+        // neither the home page of VitePress nor its page for lost readers has a main landmark
+        name: 'landmarks',
+        enforce: 'pre',
+        transform: (code, id) =>
+          /(?:VPHome|NotFound)\.vue$/.test(id)
+            ? code.replace(/class="(?:VPHome|NotFound)"/, '$& role="main"')
+            : undefined,
+      },
+    ],
+  },
   transformPageData({ relativePath, frontmatter, title }, { siteConfig: { srcDir } }) {
     if (frontmatter['layout'] === 'home' || relativePath === '404.md') return undefined
     const description = firstSentence(readFileSync(`${srcDir}/${relativePath}`, 'utf8'))
