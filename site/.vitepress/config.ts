@@ -5,6 +5,7 @@ import { frames } from '../frames.ts'
 import { release, repositoryUrl } from '../home.ts'
 import { firstSentence } from '../llms.ts'
 import { diagrams } from '../mermaid.ts'
+import { optionAnchors } from '../options.ts'
 import { indexOptions, searchable, searchOptions } from '../search.ts'
 import { sidebar } from '../sidebar.ts'
 import { slugOf } from '../slug.ts'
@@ -21,7 +22,7 @@ export default defineConfig({
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: slugOf },
-    config: (md) => void md.use(footnote).use(diagrams).use(frames),
+    config: (md) => void md.use(footnote).use(diagrams).use(frames).use(optionAnchors),
   },
   vite: {
     plugins: [
