@@ -32,6 +32,14 @@ test('a page of more than 500 kB is a fault', () => {
   expect(site({ 'a.html': 'a'.repeat(500_001) })).toEqual(['/a.html has 500001 bytes, more than 500000'])
 })
 
+test('a block of code that is not fenced is a fault', () => {
+  const faults = site({
+    'a.html': '<pre><code>a</code></pre>',
+    'b.html': '<pre class="shiki"><code>b</code></pre>',
+  })
+  expect(faults).toEqual(['/a.html has an indented block of code, which does not scroll'])
+})
+
 test('a page that its own sidebar does not list is a fault', () => {
   const page = (links: string): string => `<aside class="VPSidebar" data-v-1>${links}</aside>`
   const faults = site({

@@ -1,5 +1,5 @@
-// What VitePress lets pass: links to headings that do not exist, files that come from elsewhere, heavy pages, and pages that
-// their own sidebar does not list.
+// What VitePress lets pass: links to headings that do not exist, files that come from elsewhere, heavy pages, indented code,
+// and pages that their own sidebar does not list.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -40,6 +40,8 @@ export function faultsOf(dist: string): string[] {
       if (ids.get(target)?.has(decodeURIComponent(anchor)) !== true)
         faults.push(`${path} links to ${page}#${anchor}, which does not exist`)
     }
+    if (html.includes('<pre><code>'))
+      faults.push(`${path} has an indented block of code, which does not scroll`)
     for (const [tag] of html.matchAll(remote)) faults.push(`${path} loads from elsewhere: ${tag}`)
   }
   for (const path of globSync('**/*.css', { cwd: dist }))

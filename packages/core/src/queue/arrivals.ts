@@ -40,9 +40,7 @@ const shortTurn = 10
  * The server counts request `i` when it arrives, `u(i)` after its send, and its response is here `d(i)` later. Of any
  * `quota + 1` requests that it counts, let `j` be the one that was sent last. It took a unit, so another one of them, `i`,
  * had been free: `sent(j) >= latest(i) + window`. Their arrivals are `sent(j) + u(j) - arrived(i)` apart. So no window
- * holds all of them as long as
- *
- *     latest(i) >= arrived(i) - u(j)        for every request `j` that is sent after `i`
+ * holds all of them as long as `latest(i) >= arrived(i) - u(j)` for every request `j` that is sent after `i`.
  *
  * Two bounds have this property, and the smaller one counts:
  *
