@@ -10,7 +10,6 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "Waiting and your client's own limits": 'cancel a call, abort, AbortController, AbortSignal, deadline',
   },
   'guide/bootstrap.md': {
-    'The token manager': 'multiple APIs, several APIs',
     'Any other issuer': 'bundle size',
     'Basic authentication, signed assertions, mutual TLS':
       'private_key_jwt, private_key_jwt assertion, client assertion, client certificate, mTLS',
