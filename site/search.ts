@@ -5,14 +5,11 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'guide/proxy.md': { 'Behind a proxy': 'EACCES, corporate proxy, firewall, HTTPS_PROXY' },
   'guide/rate-policy.md': {
     'Set a rate policy': 'rate limit, throttle, quota',
-    'Retry: when the API responds 429 anyway':
-      '429 Too Many Requests, too many requests, too many calls, retry, backoff',
+    'Retry: when the API responds 429 Too Many Requests': 'too many calls, backoff',
     "Waiting and your client's own limits": 'cancel a call, abort, AbortController, AbortSignal, deadline',
   },
   'guide/bootstrap.md': {
     'Any other issuer': 'bundle size',
-    'Basic authentication, signed assertions, mutual TLS':
-      'private_key_jwt, private_key_jwt assertion, client assertion, client certificate, mTLS',
     'Start and stop': 'graceful shutdown, shut down, SIGTERM, close, exit',
   },
   'guide/troubleshoot.md': {
@@ -20,20 +17,17 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, issuer down, unreachable, 500, 502, bad gateway, 503, Service Unavailable, status 503, 503 from the issuer, 504, UNABLE_TO_VERIFY_LEAF_SIGNATURE, self-signed certificate',
     TOKEN_REQUEST_TIMEOUT: 'timeout, timed out, slow issuer',
     QUEUE_TIMEOUT: 'timeout, timed out, waiting too long',
-    'There are more token requests than expected': 'too many token requests',
     'A call gets a 401 although it has a token': '401 loop, endless 401s, Unauthorized, token rejected',
     'Calls are slow': 'latency, slow requests, hanging calls, stuck, calls hang',
   },
   'guide/observe.md': {
-    Logging: 'debug, log level, logs, access logs',
+    Logs: 'debug, level',
     'Status, and a health check endpoint': 'status page',
   },
   'guide/write-an-adapter.md': { 'Write an adapter': 'add a custom client, another client' },
   'guide/fleet.md': { 'Several processes': 'many processes, pods, replicas, instances, share tokens' },
   'guide/token-life.md': { 'Calls that must not be sent twice': 'idempotent, idempotency, disable retries' },
-  'security.md': {
-    'What is defended': 'token in logs, secret in logs, tokens in log files, logged secrets, leak, redaction',
-  },
+  'security.md': { 'Tokens in logs and debugging tools': 'secret in logs, log files, leak, redaction' },
   'guide/redis.md': { 'Without Redis': 'Redis down, outage, unreachable' },
 }
 

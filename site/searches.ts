@@ -8,9 +8,6 @@ const listedPages: Readonly<Record<string, string>> = {
   'axios 1.13': 'packages/axios',
   'self-signed': 'guide/troubleshoot',
   dns: 'guide/troubleshoot',
-  'token in logs': 'security',
-  'too many requests': 'guide/rate-policy',
-  private_key_jwt: 'guide/bootstrap',
 }
 /** Whose page or section is the first result: readers take it for the answer. */
 const firstPages: Readonly<Record<string, string>> = {
@@ -59,11 +56,11 @@ const firstPages: Readonly<Record<string, string>> = {
   mtls: 'guide/bootstrap',
   commonjs: 'guide/bootstrap',
   '503': 'guide/troubleshoot#token_request_failed',
-  logs: 'guide/observe#logging',
-  'show me the logs': 'guide/observe#logging',
-  'access logs': 'guide/observe#logging',
+  logs: 'guide/observe#logs',
+  'show me the logs': 'guide/observe#logs',
+  'access logs': 'guide/observe#logs',
   'many processes': 'guide/fleet',
-  'too many token requests': 'guide/troubleshoot#there-are-more-token-requests-than-expected',
+  'too many token requests': 'guide/troubleshoot#the-issuer-gets-too-many-token-requests',
   'client assertion': 'guide/bootstrap',
   'disable retries': 'guide/token-life#calls-that-must-not-be-sent-twice',
   'multiple apis': 'guide/bootstrap',
@@ -117,6 +114,9 @@ const firstPages: Readonly<Record<string, string>> = {
   ENOTFOUND: 'guide/troubleshoot#token_request_failed',
   'max concurrent requests': 'guide/rate-policy',
   'add a custom client': 'guide/write-an-adapter',
+  'token in logs': 'security#tokens-in-logs-and-debugging-tools',
+  'too many requests': 'guide/rate-policy#retry-when-the-api-responds-429-too-many-requests',
+  private_key_jwt: 'guide/bootstrap#sign-with-a-private-key-private_key_jwt',
 }
 /** The pages that the search lists, in its order. */
 const listed =

@@ -47,7 +47,11 @@ test('the guide explains every error code and every event', () => {
   const codes = [...read('packages/core/src/errors.ts').matchAll(/^ {2}\| '(\w+)'$/gm)]
   expect(codes.length).toBeGreaterThan(10)
   const troubleshoot = read('docs/guide/troubleshoot.md')
-  for (const [, code] of codes) expect(troubleshoot).toContain(`## ${code}\n`)
+  const [top] = troubleshoot.split('```')
+  for (const [, code = ''] of codes) {
+    expect(troubleshoot).toContain(`## ${code}\n`)
+    expect(top).toContain(`[\`${code}\`](#${code.toLowerCase()})`)
+  }
   const events = [...read('packages/core/src/events.ts').matchAll(/^  '([a-z.]+)': /gm)]
   expect(events.length).toBeGreaterThan(10)
   const observe = read('docs/guide/observe.md')
