@@ -117,12 +117,13 @@ function text(): string {
     })
   return `# The exam: clients compared
 
-Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. [\`tokenlane judge\`](guide/judge.md)
-graded each client through a short program that uses it as its own documentation shows: [npm packages](../bench/peers), [the
-others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts). ✓ passed, ! passed with warnings, ✗ errors, - not graded because [too little was seen](guide/judge.md#how-a-program-is-graded). The scenes are ${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
+[\`tokenlane judge\`](guide/judge.md) graded each client through a short program that uses it as its own documentation shows: [npm packages](../bench/peers), [the
+others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts).
+
+✓ passed, ! passed with warnings, ✗ errors, - not graded because [too little was seen](guide/judge.md#how-a-program-is-graded). The scenes are ${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
 
 ${line(['client', 'grade', 'passed', ...names.map((_, index) => `${index + 1}`)])}${line(['---', ...['', '', ...names].map(() => ':-:')])}${rows.join('')}
-With ${atOnce} exams running at the same time, each took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; Tokenlane's took ${Math.round(first === undefined ? 0 : timeOf(first))}.
+Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. With ${atOnce} exams running at the same time, each took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; Tokenlane's took ${Math.round(first === undefined ? 0 : timeOf(first))}.
 
 Read it with these in mind:
 
