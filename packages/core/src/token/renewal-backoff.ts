@@ -3,7 +3,7 @@ import type { TokenlaneError } from '../errors.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
 
 /** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
-export const firstRetry = 250
+const firstRetry = 250
 const ofTries = { first: firstRetry, most: 2_000 }
 /** Retries in the background, and renewals after one that failed. */
 const ofRenewals = { first: 1_000, most: 60_000 }
@@ -72,9 +72,17 @@ export class RenewalBackoff {
   }
 }
 
-/** Returns how long one renewal waits before its next try, in milliseconds; for ever if that would end in the same way. */
-export function retryDelay(error: TokenlaneError, tries: number): number {
-  return isPermanent(error) ? Infinity : heeding(error, betweenHalfAndWhole(backoff(tries, ofTries)))
+/**
+ * Returns how long one renewal waits before its next try, in milliseconds; `undefined` if there must be none. Tries go on
+ * while half a second is left: a pause that the issuer did not ask for is cut to what leaves 250 ms for the try.
+ */
+export function retryDelay(error: TokenlaneError, tries: number, timeLeft: number): number | undefined {
+  if (isPermanent(error)) return undefined
+  const delay = heeding(error, betweenHalfAndWhole(backoff(tries, ofTries)))
+  // a try with hardly any time left would only hide the reason behind a timeout
+  const longest = timeLeft - firstRetry
+  if (delay < longest) return delay
+  return isAsked(error) || longest < firstRetry ? undefined : longest
 }
 
 /** Returns what the issuer asks for instead of our own spacing: 250 ms at least, 5 minutes at most. */

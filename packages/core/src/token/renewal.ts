@@ -8,7 +8,7 @@ import { abortable } from '../time/abortable.ts'
 import { Delay } from '../time/delay.ts'
 import type { AccessToken } from './access-token.ts'
 import type { HeldToken } from './held-token.ts'
-import { firstRetry, isPermanent, type RenewalBackoff, retryDelay } from './renewal-backoff.ts'
+import { isPermanent, type RenewalBackoff, retryDelay } from './renewal-backoff.ts'
 import { shareAcrossRequests } from './share-across-requests.ts'
 
 /** A try after one that failed. */
@@ -163,9 +163,7 @@ export class Renewal implements Wait {
     // waiting calls are better served with the old token now than with a new one later
     this.#wasNeeded = this.needed
     if (!this.#wasNeeded || this.#isStopped) return undefined
-    const delay = retryDelay(error, tries)
-    // a try with hardly any time left would only hide the reason behind a timeout
-    return delay + firstRetry < this.timeLeft ? delay : undefined
+    return retryDelay(error, tries, this.timeLeft)
   }
 
   /** Remembers and reports the failure of the last try; returns what calls fail with that have waited for it. */
