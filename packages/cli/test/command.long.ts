@@ -101,10 +101,36 @@ test('call writes the body to standard output, and the story without the token t
   const { status, stdout, stderr } = await tokenlane(['call', `${good['API_URL']}records?page=2`], good)
   expect(status).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ page: 2 })
-  expect(stderr).toContain(`belongs to ${good['API_URL']}, which accepts tokens from general`)
+  expect(stderr).toContain(`The URL belongs to ${good['API_URL']}, which accepts tokens from general`)
   expect(stderr).toMatch(/general: new token/)
   expect(stderr).toMatch(/ ms {2}status 200, application\/json\n$/)
   expect(stderr).not.toMatch(/Bearer|eyJ|page=2/)
+})
+
+test.each([
+  [['token', 'general'], 'AUTH_URL'],
+  [['call', 'https://127.0.0.1/records'], 'AUTH_URL'],
+  [['token', 'weblink'], 'WEBLINK_AUTH_URL'],
+])('%j names the missing variable %s, and requests nothing', async (args, name) => {
+  const { status, stdout, stderr } = await tokenlane(args, { ...good, [name]: undefined })
+  expect([status, stdout]).toEqual([3, ''])
+  expect(stderr).toMatch(new RegExp(`^Missing environment variable: ${name} .*\nSee tokenlane doctor\n$`))
+})
+
+test('call says why it sends no token to an API whose URL is missing', async () => {
+  const url = `${good['WEBLINK_URL']}records`
+  const { status, stderr } = await tokenlane(['call', url], { ...good, WEBLINK_URL: undefined })
+  expect(status).toBe(1)
+  expect(stderr).toContain(
+    'The URL is outside every configured API, so the call is sent without a token. Missing environment variable: WEBLINK_URL\n',
+  )
+})
+
+test('token needs no API, and an application without any URL is told which variables it needs', async () => {
+  const issuerAlone = { ...good, API_URL: undefined }
+  expect(await tokenlane(['token', 'general'], issuerAlone)).toMatchObject({ status: 0, stderr: '' })
+  const { stderr } = await tokenlane(['doctor'], { WEBLINK_CLIENT_ID: 'client' })
+  expect(stderr).toMatch(/ or set WEBLINK_AUTH_URL, WEBLINK_URL, WEBLINK_CLIENT_SECRET, or use --env-file\n$/)
 })
 
 test('call has status 1 for a refused call, and its body all the same', async () => {

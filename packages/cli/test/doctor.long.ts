@@ -114,9 +114,15 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey
 const privateKey = rsa.export({ type: 'pkcs8', format: 'pem' }).toString()
 const pkcs1 = rsa.export({ type: 'pkcs1', format: 'pem' }).toString()
 const bearer = { access_token: 'token-of-a-test', token_type: 'bearer', expires_in: 3_600 }
+const noWeblink = {
+  WEBLINK_AUTH_URL: undefined,
+  WEBLINK_URL: undefined,
+  WEBLINK_CLIENT_ID: undefined,
+  WEBLINK_CLIENT_SECRET: undefined,
+}
 /** The general issuer alone, at another URL. */
 const issuerAt = (authUrl: string): Change => ({
-  env: { AUTH_URL: authUrl, WEBLINK_AUTH_URL: undefined },
+  env: { AUTH_URL: authUrl, ...noWeblink },
 })
 /** An application with one issuer at any place, which has its own variables. */
 const anyIssuerAt = (TOKEN_ENDPOINT: string, env: Variables): Change => ({
@@ -241,13 +247,38 @@ const setups: readonly BrokenSetup[] = [
     name: 'a missing variable',
     id: 'option-wrong',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET: undefined } }),
+    says: /Missing environment variable: GENERAL_CLIENT_SECRET .* cannot start without it\./,
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
+  },
+  {
+    name: 'a missing issuer URL',
+    id: 'option-wrong',
+    broken: () => ({ env: { AUTH_URL: undefined }, args: ['--url', `${good['API_URL']}records`] }),
+    says: /Missing environment variable: AUTH_URL\./,
+    mended: rightIssuer,
+  },
+  {
+    name: 'a missing URL and secret of one issuer, and a missing URL of the other',
+    row: 'a missing issuer URL',
+    id: 'option-wrong',
+    broken: () => ({
+      env: { AUTH_URL: undefined, GENERAL_CLIENT_SECRET: undefined, WEBLINK_AUTH_URL: undefined },
+    }),
+    says: /Missing environment variables: AUTH_URL, GENERAL_CLIENT_SECRET, WEBLINK_AUTH_URL\..* start without them\./,
+    mended: () => ({ env: good }),
+  },
+  {
+    name: 'a missing API URL',
+    id: 'option-wrong',
+    broken: () => ({ env: { API_URL: undefined }, args: ['--url', `${good['API_URL']}records`] }),
+    says: /"severity":"warning".*Missing environment variable: API_URL\..* sent without a token/,
+    mended: () => ({ env: { API_URL: good['API_URL'] } }),
   },
   {
     name: 'a URL without TLS',
     id: 'option-wrong',
     broken: () => ({ env: { API_URL: 'http://api.example.com/' } }),
-    says: /unprotected".*Correct API_URL \(`apis\[0\]\.baseUrl`\): use https:\./,
+    says: /unprotected\.".*Correct API_URL \(`apis\[0\]\.baseUrl`\): use https:\./,
     mended: () => ({ env: { API_URL: good['API_URL'] } }),
   },
   {
@@ -416,7 +447,7 @@ const setups: readonly BrokenSetup[] = [
     name: "an API that accepts the other issuer's tokens",
     id: 'call-wrong-issuer',
     broken: () => ({
-      env: { API_URL: good['WEBLINK_URL'], WEBLINK_AUTH_URL: undefined },
+      env: { API_URL: good['WEBLINK_URL'], ...noWeblink },
       args: ['--url', `${good['WEBLINK_URL']}records`],
     }),
     mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),

@@ -14,6 +14,8 @@ export interface Application {
   readonly file: string
   /** The variable or flag of each option that was read from one, by the option's path. */
   readonly names: ReadonlyMap<string, string>
+  /** Variables that are not set, of APIs whose issuers have theirs: calls to these APIs get no token. */
+  readonly missingApis: readonly string[]
   readonly tokens: TokenManager
   readonly configuration: ManagerConfiguration
   readonly inspection: Inspection
@@ -24,10 +26,7 @@ export interface Application {
 }
 
 /** An application that Tokenlane refused while it loaded. */
-export interface RefusedApplication {
-  readonly from: string
-  readonly file: string
-  readonly names: ReadonlyMap<string, string>
+export interface RefusedApplication extends Pick<Application, 'from' | 'file' | 'names' | 'missingApis'> {
   /** One error for each option that is wrong, or for each issuer that gave no token. */
   readonly refused: readonly TokenlaneError[]
   /** Set if its module failed because it waits for a Redis that cannot be used. */

@@ -2,6 +2,7 @@ import {
   createTokenManager,
   envCredentials,
   generalIssuer,
+  TokenlaneError,
   type TokenManager,
   type TokenManagerOptions,
   weblinkIssuer,
@@ -13,66 +14,105 @@ import type { Source } from './application.ts'
 /**
  * Returns a token manager with the URLs of the flags. Missing URLs and the credentials come from the documented
  * environment variables: `AUTH_URL`, `API_URL`, `GENERAL_CLIENT_ID`, `GENERAL_CLIENT_SECRET`, and `WEBLINK_AUTH_URL`,
- * `WEBLINK_URL`, `WEBLINK_CLIENT_ID`, `WEBLINK_CLIENT_SECRET`.
+ * `WEBLINK_URL`, `WEBLINK_CLIENT_ID`, `WEBLINK_CLIENT_SECRET`. An issuer of which none is set is left out.
  *
- * @throws CannotLook if neither flags nor variables give the URL of an issuer.
+ * @throws CannotLook if neither flags nor variables give a URL.
+ * @throws TokenlaneError `INVALID_OPTIONS` if only some of an issuer's variables are set.
  */
 export function fromEnvironment(source: Source): TokenManager {
+  const groups = groupsOf(source)
+  if (!groups.some(({ authUrl, apiUrl }) => authUrl.value ?? apiUrl.value)) {
+    const wanted = (groups.length > 0 ? groups : allGroups(source).slice(0, 1)).flatMap(variablesOf)
+    throw new CannotLook(
+      'Found no application: name the module that exports `tokens` (--module src/tokens.ts), or set ' +
+        `${missingOf(wanted).join(', ')}, or use --env-file`,
+    )
+  }
+  if (groups.some(({ authUrl }) => authUrl.value === undefined)) {
+    const needed = groups.flatMap(({ authUrl, credentials }) => [authUrl, ...credentials])
+    throw new TokenlaneError('INVALID_OPTIONS', missingText(missingOf(needed)))
+  }
   const issuers: Record<string, TokenManagerOptions['issuers'][string]> = {}
-  const urls = urlsOf(source)
-  for (const { issuer, authUrl } of urls)
+  for (const { issuer, authUrl } of groups)
     issuers[issuer] =
       issuer === 'general'
-        ? generalIssuer({ authUrl: authUrl.value, credentials: envCredentials('GENERAL') })
-        : weblinkIssuer({ authUrl: authUrl.value, credentials: envCredentials('WEBLINK') })
-  if (urls.length === 0)
-    throw new CannotLook(
-      'Found no application: name the module that exports `tokens` (--module src/tokens.ts), or set AUTH_URL and ' +
-        'GENERAL_CLIENT_ID and GENERAL_CLIENT_SECRET, or use --env-file',
-    )
+        ? generalIssuer({ authUrl: authUrl.value ?? '', credentials: envCredentials('GENERAL') })
+        : weblinkIssuer({ authUrl: authUrl.value ?? '', credentials: envCredentials('WEBLINK') })
   return createTokenManager({
     issuers,
-    apis: urls.flatMap(({ issuer, apiUrl }) => (apiUrl ? [{ baseUrl: apiUrl.value, issuer }] : [])),
+    apis: groups.flatMap(({ issuer, apiUrl }) =>
+      apiUrl.value === undefined ? [] : [{ baseUrl: apiUrl.value, issuer }],
+    ),
   })
 }
 
 /** Returns the variable or flag of each option that `fromEnvironment` gives a URL, such as `apis[0].baseUrl`. */
 export function namesInEnvironment(source: Source): ReadonlyMap<string, string> {
-  const urls = urlsOf(source)
+  const groups = groupsOf(source)
   return new Map([
-    ...urls.map(({ issuer, authUrl }) => [`issuers.${issuer}.authUrl`, authUrl.name] as const),
-    ...urls
-      .flatMap(({ apiUrl }) => apiUrl ?? [])
-      .map(({ name }, index) => [`apis[${index}].baseUrl`, name] as const),
+    ...groups.map(({ issuer, authUrl }) => [`issuers.${issuer}.authUrl`, authUrl.name] as const),
+    ...groups
+      .filter(({ apiUrl }) => apiUrl.value !== undefined)
+      .map(({ apiUrl }, index) => [`apis[${index}].baseUrl`, apiUrl.name] as const),
   ])
 }
 
-/** A URL, and the variable or flag that gives it. */
-interface GivenUrl {
-  readonly value: string
-  readonly name: string
+/** Returns the variables of APIs that have an issuer and no URL: `fromEnvironment` leaves these APIs out. */
+export function missingApis(source: Source): readonly string[] {
+  return missingOf(groupsOf(source).map(({ apiUrl }) => apiUrl))
 }
 
-/** Returns the URLs of each issuer that has one. */
-function urlsOf(
-  source: Source,
-): { issuer: 'general' | 'weblink'; authUrl: GivenUrl; apiUrl: GivenUrl | undefined }[] {
-  const all = [
+/** Returns what core says of its own variables. */
+export function missingText(names: readonly string[]): string {
+  return `Missing environment variable${names.length > 1 ? 's' : ''}: ${names.join(', ')}`
+}
+
+/** What a variable or flag gives. An empty variable gives nothing. */
+interface Given {
+  /** The flag where it is given, else the variable. */
+  readonly name: string
+  readonly value: string | undefined
+}
+
+/** An issuer and its API. */
+interface Group {
+  readonly issuer: 'general' | 'weblink'
+  readonly authUrl: Given
+  readonly apiUrl: Given
+  readonly credentials: readonly Given[]
+}
+
+/** Returns the groups of which anything is set. */
+function groupsOf(source: Source): Group[] {
+  return allGroups(source).filter((group) => variablesOf(group).some(({ value }) => value !== undefined))
+}
+
+function allGroups(source: Source): Group[] {
+  return [
     {
       issuer: 'general',
-      authUrl: given('--auth-url', source.authUrl, 'AUTH_URL'),
-      apiUrl: given('--api-url', source.apiUrl, 'API_URL'),
+      authUrl: given('AUTH_URL', '--auth-url', source.authUrl),
+      apiUrl: given('API_URL', '--api-url', source.apiUrl),
+      credentials: [given('GENERAL_CLIENT_ID'), given('GENERAL_CLIENT_SECRET')],
     },
     {
       issuer: 'weblink',
-      authUrl: given('--weblink-auth-url', source.weblinkAuthUrl, 'WEBLINK_AUTH_URL'),
-      apiUrl: given('--weblink-url', source.weblinkUrl, 'WEBLINK_URL'),
+      authUrl: given('WEBLINK_AUTH_URL', '--weblink-auth-url', source.weblinkAuthUrl),
+      apiUrl: given('WEBLINK_URL', '--weblink-url', source.weblinkUrl),
+      credentials: [given('WEBLINK_CLIENT_ID'), given('WEBLINK_CLIENT_SECRET')],
     },
-  ] as const
-  return all.flatMap(({ issuer, authUrl, apiUrl }) => (authUrl ? [{ issuer, authUrl, apiUrl }] : []))
+  ]
 }
 
-function given(flag: string, ofFlag: string | undefined, variable: string): GivenUrl | undefined {
-  const value = ofFlag ?? process.env[variable]
-  return value ? { value, name: ofFlag === undefined ? variable : flag } : undefined
+function variablesOf({ authUrl, apiUrl, credentials }: Group): Given[] {
+  return [authUrl, apiUrl, ...credentials]
+}
+
+function missingOf(all: readonly Given[]): string[] {
+  return all.filter(({ value }) => value === undefined).map(({ name }) => name)
+}
+
+function given(variable: string, flag = variable, ofFlag?: string): Given {
+  if (ofFlag !== undefined) return { name: flag, value: ofFlag }
+  return { name: variable, value: process.env[variable] || undefined }
 }

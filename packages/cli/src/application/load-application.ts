@@ -10,7 +10,7 @@ import { guide } from '../doctor/finding.ts'
 import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
 import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
-import { fromEnvironment, namesInEnvironment } from './from-environment.ts'
+import { fromEnvironment, missingApis, namesInEnvironment } from './from-environment.ts'
 import { resolveTypeScript } from './resolve-typescript.ts'
 import { whatFailed } from './what-failed.ts'
 
@@ -30,7 +30,12 @@ export async function loadApplication(source: Source): Promise<Application | Ref
   const { module: path, loadTimeout = usualLoadTimeout } = source
   const from = path ?? 'environment variables'
   const file = resolve(path ?? 'package.json')
-  const names = path === undefined ? namesInEnvironment(source) : new Map<string, string>()
+  const about = {
+    from,
+    file,
+    names: path === undefined ? namesInEnvironment(source) : new Map<string, string>(),
+    missingApis: path === undefined ? missingApis(source) : [],
+  }
   const connections = watchConnections()
   try {
     const exports =
@@ -41,19 +46,17 @@ export async function loadApplication(source: Source): Promise<Application | Ref
     const seen = lookInto(tokens, { configurationOf, inspectionOf }) ?? (await lookByCopyOf(file, tokens))
     if (seen === undefined)
       throw new CannotLook(`${from} exports \`tokens\`, but not what \`createTokenManager\` returns`)
-    return { from, file, names, tokens, exports, connections, ...seen }
+    return { ...about, tokens, exports, connections, ...seen }
   } catch (error) {
     if (error instanceof RedisFailed)
       return {
-        from,
-        file,
-        names,
+        ...about,
         refused: [],
         redis: { connection: error.connection, message: error.message },
       }
     const refused = refusalsIn(error)
     if (refused === undefined) throw error
-    return { from, file, names, refused }
+    return { ...about, refused }
   }
 }
 

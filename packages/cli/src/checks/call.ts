@@ -5,9 +5,11 @@ import { isForAnother } from './audience.ts'
 
 /** Finds what is wrong with the call: its route, the kind of 401 or 403, another status, or a failure. */
 export function checkCall(facts: Facts): Finding[] {
-  const { call, configuration, tokens, servers, events } = facts
+  const { call, configuration, missingApis, tokens, servers, events } = facts
   if (call === undefined) return []
   const { url, api, status, error, failure } = call
+  // the finding of the missing variable explains it
+  if (api === undefined && missingApis.length > 0) return []
   if (api === undefined)
     return [
       unrouted(

@@ -33,6 +33,7 @@ const api = { baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy
 const facts = (seen: Partial<Facts>): Facts => ({
   now,
   refused: [],
+  missingApis: [],
   configuration: { issuers: [issuer], apis: [api], ownFetch: false, store: false, limiter: false },
   status: { issuers: {}, apis: [] },
   events: [],

@@ -1,25 +1,33 @@
+import { missingText } from '../application/from-environment.ts'
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import { reasonIn } from '../reason.ts'
 import { processFloor } from './tls-settings.ts'
 
-/** Returns one finding for each option that `createTokenManager` refused. */
-export function checkOptions({ refused }: Facts): Finding[] {
-  return refused.map((error) => {
+/** Returns one finding for each option that `createTokenManager` refused, and one for all APIs without a URL. */
+export function checkOptions({ refused, missingApis }: Facts): Finding[] {
+  const ofRefused = refused.map((error) => {
     const [seen = '', fix] = reasonIn(error).split(/; allowed: |(?<=unprotected); /, 2)
     if (seen.includes('this process allows TLS')) return processFloor(seen)
-    const [, option = 'options'] = /`([\w.[\]]+)`/.exec(seen) ?? []
-    const named = option === 'options' ? 'the option named above' : `\`${option}\``
-    return finding('option-wrong', 'error', option, {
-      seen,
-      why: 'The application cannot start with it.',
+    const [, option] = /`([\w.[\]]+)`/.exec(seen) ?? []
+    const named = option === undefined ? 'the option named above' : `\`${option}\``
+    const [missing, several] = /^Missing environment variable(s)?/.exec(seen) ?? []
+    return finding('option-wrong', 'error', option ?? (missing ? environment : 'options'), {
+      seen: `${seen}.`,
+      why: `The application cannot start ${missing ? 'without' : 'with'} ${several ? 'them' : 'it'}.`,
       fix: fix === undefined ? fixOf(seen, named) : correction(named, fix),
     })
   })
+  if (missingApis.length === 0) return ofRefused
+  const seen = `${missingText(missingApis)}.`
+  const ofApis = { seen, why: 'Calls to that API are sent without a token.', fix: fixOf(seen, '') }
+  return [...ofRefused, finding('option-wrong', 'warning', environment, ofApis)]
 }
 
+const environment = 'environment variables'
+
 function correction(option: string, fix: string): string {
-  return fix.startsWith('use ') ? `Correct ${option}: ${fix}.` : `Correct ${option}. Allowed: ${fix}`
+  return fix.startsWith('use ') ? `Correct ${option}: ${fix}.` : `Correct ${option}. Allowed: ${fix}.`
 }
 
 function fixOf(seen: string, option: string): string {

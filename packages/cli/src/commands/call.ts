@@ -7,6 +7,7 @@ import { createFetch } from '@tokenlane/fetch'
 
 import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Source } from '../application/application.ts'
+import { missingText } from '../application/from-environment.ts'
 import { withManager } from '../application/with-application.ts'
 import { failureCode } from '../failure-code.ts'
 import { exitStatus } from '../exit-status.ts'
@@ -24,7 +25,7 @@ export interface CallCommandOptions extends Source {
  */
 export async function call(url: string, options: CallCommandOptions): Promise<number> {
   mustBeAbsolute(url)
-  return withManager(options, async ({ tokens }) => {
+  return withManager(options, async ({ tokens, missingApis }) => {
     const start = performance.now()
     const tell = (text: string): void => {
       const at = `${Math.round(performance.now() - start)} ms`.padStart(9)
@@ -32,6 +33,7 @@ export async function call(url: string, options: CallCommandOptions): Promise<nu
       console.error(hanging(`${at}  `, printable(text, 1_000), 11, columnsOf(process.stderr, Infinity)))
     }
     try {
+      tellRoute(tokens.route(url), missingApis, tell)
       return await tellCall(tokens, url, options.method, tell)
     } catch (error) {
       tell(isTokenlaneError(error) ? error.message : `The call failed: ${failureCode(error)}`)
@@ -41,18 +43,22 @@ export async function call(url: string, options: CallCommandOptions): Promise<nu
   })
 }
 
+function tellRoute(
+  api: ReturnType<TokenManager['route']>,
+  missingApis: readonly string[],
+  tell: (text: string) => void,
+): void {
+  if (api) return tell(`The URL belongs to ${api.baseUrl}, which accepts tokens from ${api.issuer}`)
+  const missing = missingApis.length > 0 ? `. ${missingText(missingApis)}` : ''
+  tell(`The URL is outside every configured API, so the call is sent without a token${missing}`)
+}
+
 async function tellCall(
   tokens: TokenManager,
   url: string,
   method: string,
   tell: (text: string) => void,
 ): Promise<number> {
-  const api = tokens.route(url)
-  tell(
-    api === undefined
-      ? 'is outside every configured API: sent without a token'
-      : `belongs to ${api.baseUrl}, which accepts tokens from ${api.issuer}`,
-  )
   tokens.observe((event) => tell(describeEvent(event)))
   const response = await createFetch(tokens)(url, { method })
   tell(`status ${response.status}, ${printable(response.headers.get('content-type') ?? 'no content type')}`)

@@ -86,11 +86,12 @@ async function diagnosisOf(
   application: Application | RefusedApplication,
   { url, secretDays }: DoctorOptions,
 ): Promise<Diagnosis> {
-  const { from, file, names } = application
+  const { from, file, names, missingApis } = application
   const packages = lookAtPackages(file)
   const seen = 'refused' in application ? ofRefused(application) : await lookAt(application, packages, url)
   const extraAuthorities = lookAtExtraAuthorities()
-  const facts: Facts = { ...nothing, ...seen, now: new Date(), packages, secretDays, extraAuthorities }
+  const own = { now: new Date(), missingApis, packages, secretDays, extraAuthorities }
+  const facts: Facts = { ...nothing, ...seen, ...own }
   const findings = checks
     .flatMap((check) => check(facts))
     .map((found) => withNames(found, names))
@@ -109,7 +110,7 @@ function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding 
   return { ...found, seen: named(found.seen), fix: named(found.fix) }
 }
 
-type Seen = Omit<Facts, 'now' | 'packages' | 'secretDays' | 'extraAuthorities'>
+type Seen = Omit<Facts, 'now' | 'missingApis' | 'packages' | 'secretDays' | 'extraAuthorities'>
 
 const nothing: Seen = {
   refused: [],

@@ -15,6 +15,8 @@ export interface Facts {
   readonly now: Date
   /** Errors of refused options. After one, the manager is not created and the network is not looked at. */
   readonly refused: readonly TokenlaneError[]
+  /** Variables that are not set, of APIs whose issuers have theirs. */
+  readonly missingApis: readonly string[]
   readonly configuration: ManagerConfiguration
   readonly status: ManagerStatus
   /** The events of the manager while the doctor looked at it. */
