@@ -123,12 +123,18 @@ function unauthorized(
         ? 'Another program uses the same client: give it its own.'
         : `Share tokens between all processes through a \`store\`, such as the one in @tokenlane/redis: ${guide}/fleet.md.`,
     })
-  if (challenge === 'invalid_token' || isTokenRefused)
+  if (challenge === 'invalid_token' || isTokenRefused) {
+    // no token of another issuer was tried: it may not be sent to this API
+    const first =
+      others.length === 0
+        ? 'that the API and the issuer belong to the same environment'
+        : `this API's \`issuer\` (could it be ${others.map((other) => `"${other}"`).join(' or ')}?)`
     return finding('call-wrong-issuer', 'error', url, {
       seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just issued.`,
-      why: `The API does not accept tokens from the issuer "${issuer}".`,
-      fix: `Check that the API and the issuer belong to the same environment${others.length === 0 ? '' : `. If they do, set this API's \`issuer\` to ${others.map((other) => `"${other}"`).join(' or ')}`}.`,
+      why: `The API does not accept this client's tokens from the issuer "${issuer}".`,
+      fix: `Check ${first}, the issuer's \`scope\` and \`parameters\` (audience or resource), and whether this client may call the API.`,
     })
+  }
   return finding('call-unauthorized', 'error', url, {
     seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,
     why: 'The API wants something other than a bearer token, or a proxy in front of it refuses the call.',

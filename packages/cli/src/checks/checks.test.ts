@@ -181,12 +181,18 @@ test('a 404 for a path with an empty segment blames the slash', () => {
   expect(checkCall(facts({ call: { ...call, url: called.url } }))[0]?.fix).not.toContain('slash')
 })
 
-test('an API that refuses the tokens of its issuer may be that of another issuer of the application', () => {
+test('where an API refuses a new token, the fix names every cause, and another issuer only as a question', () => {
   const call = { ...called, status: 401, challenge: 'invalid_token' }
   const issuers = [issuer, { ...issuer, name: 'weblink' }]
   const configuration = { ...facts({}).configuration, issuers }
-  expect(checkCall(facts({ call, configuration }))[0]?.fix).toContain('set this API\'s `issuer` to "weblink"')
-  expect(checkCall(facts({ call }))[0]?.fix).not.toContain('`issuer`')
+  const causes =
+    "the issuer's `scope` and `parameters` (audience or resource), and whether this client may call the API."
+  expect(checkCall(facts({ call, configuration }))[0]?.fix).toBe(
+    `Check this API's \`issuer\` (could it be "weblink"?), ${causes}`,
+  )
+  expect(checkCall(facts({ call }))[0]?.fix).toBe(
+    `Check that the API and the issuer belong to the same environment, ${causes}`,
+  )
 })
 
 test('where processes take each other\u2019s token away, the fix is a store, or another client if there is one', () => {
