@@ -409,6 +409,13 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
+    name: 'an issuer that closes the connection without a response',
+    id: 'issuer-trouble',
+    broken: async () => issuerAt(await tlsServer(({ socket }) => socket.destroy())),
+    mended: rightIssuer,
+    says: /closed the connection before it responded \(UND_ERR_SOCKET\)/,
+  },
+  {
     name: 'a client that may not use this grant',
     id: 'request-refused',
     broken: async () => issuerAt(await tlsServer(tokenServer(400, { error: 'unauthorized_client' }))),

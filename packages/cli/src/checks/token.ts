@@ -94,7 +94,7 @@ function idOf({ failure: { code, status = 0, oauthError, reason }, method, token
   if (reason.includes('an HTML page') || (status >= 300 && status < 400)) return 'firewall-page'
   if (reason.includes('as an API does')) return 'not-an-issuer'
   if (status === 404 || status === 405) return 'wrong-path'
-  if (status === 429 || status >= 500) return 'issuer-trouble'
+  if (status === 429 || status >= 500 || reason.includes('closed the connection')) return 'issuer-trouble'
   // some servers refuse a client without the `invalid_client` of RFC 6749
   if (oauthError === 'invalid_client' || (oauthError === undefined && (status === 401 || status === 403))) {
     if (isByAssertion) return 'assertion-refused'

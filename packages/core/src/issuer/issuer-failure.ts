@@ -20,6 +20,8 @@ export function failure(
 const tlsTooOld = /^ERR_SSL_.*(?:PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
 /** Those by which OpenSSL says that it knows no authority for the certificate. */
 const unknownAuthority = /ISSUER_CERT|LEAF_SIGNATURE|SELF_SIGNED_CERT|CERT_UNTRUSTED/
+/** Those of a connection that the other side closed. */
+const cut = /^(?:ECONNRESET|UND_ERR_SOCKET)$/
 
 /** Returns the error of a request that `error` of the transport ended. */
 export function transportFailure(request: IssuerRequest, error: unknown): TokenlaneError {
@@ -40,7 +42,9 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   if (certificate !== undefined) return definite(`presented a certificate ${certificate}`)
   const way = wayOf(found, request)
   const hint = way === '' ? unusedProxy(request) : ''
-  return failure(request, 'TOKEN_REQUEST_FAILED', `could not be reached${way} (${code})${hint}`, details)
+  const isCut = way === '' && cut.test(code)
+  const what = isCut ? 'closed the connection before it responded' : `could not be reached${way}`
+  return failure(request, 'TOKEN_REQUEST_FAILED', `${what} (${code})${hint}`, details)
 }
 
 /** Returns the proxy of the environment; the application's own `fetch` may use any. */
