@@ -97,7 +97,11 @@ test('an outage says how many tries were made in what time and since when, and w
   const failed = vi.fn()
   void tokens.getToken('general').catch(failed)
   await pass(1)
-  const failing = { failingSince: new Date(start).toISOString(), failedTries: 1 }
+  const failing = {
+    failingSince: new Date(start).toISOString(),
+    failedTries: 1,
+    lastError: 'TOKEN_REQUEST_FAILED',
+  }
   expect(tokens.status().issuers).toEqual({ general: { token: 'none', ...failing } })
   while (failed.mock.calls.length === 0) await pass(1)
   const tries = issuer.count
@@ -107,9 +111,7 @@ test('an outage says how many tries were made in what time and since when, and w
     ) as string,
     cause: { message: 'ECONNRESET' },
   })
-  expect(tokens.status().issuers).toMatchObject({
-    general: { ...failing, failedTries: tries, lastError: 'TOKEN_REQUEST_FAILED' },
-  })
+  expect(tokens.status().issuers).toMatchObject({ general: { ...failing, failedTries: tries } })
   expect(eventsOf('renewal.failed').map(({ failFast }) => failFast)).toEqual([
     ...Array.from({ length: tries - 1 }, () => false),
     true,
@@ -117,7 +119,7 @@ test('an outage says how many tries were made in what time and since when, and w
   issuer.respondWith(undefined)
   await pass(second)
   await tokens.getToken('general')
-  expect(tokens.status().issuers['general']).not.toHaveProperty('failingSince')
+  expect(Object.keys(tokens.status().issuers['general'] ?? {})).toEqual(['token', 'expiresAt'])
 })
 
 test.each(['30', 'Sat, 21 Nov 2026 00:00:30 GMT'])('Retry-After %j is heeded', async (retryAfter) => {

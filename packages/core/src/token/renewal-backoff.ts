@@ -1,6 +1,7 @@
 import { refusalSpan } from '../credentials/refused-client.ts'
-import type { TokenlaneError } from '../errors.ts'
+import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
+import type { TokenStatus } from './renewing-token.ts'
 
 /** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
 const firstRetry = 250
@@ -14,8 +15,8 @@ const longestRetryAfter = 300_000
 export class RenewalBackoff {
   /** The last renewal, if it failed; another one is too early `until` a moment on the monotonic clock. */
   last: { readonly error: TokenlaneError; readonly until: number; readonly failFast: boolean } | undefined
-  /** When the first of the tries failed that no success has followed, and how many did. */
-  failing: { readonly failingSince?: string; readonly failedTries?: number } = {}
+  /** When the first of the tries failed that no success has followed, how many did, and with which code the last one. */
+  failing: Pick<TokenStatus, 'failingSince' | 'failedTries' | 'lastError'> = {}
   #failures = 0
 
   /** The error of the last renewal, while it is too early for another one. */
@@ -31,9 +32,9 @@ export class RenewalBackoff {
   }
 
   /** Counts one try of a renewal that failed. */
-  tryFailed(): void {
+  tryFailed(lastError: TokenlaneErrorCode): void {
     const { failingSince = new Date().toISOString(), failedTries = 0 } = this.failing
-    this.failing = { failingSince, failedTries: failedTries + 1 }
+    this.failing = { failingSince, failedTries: failedTries + 1, lastError }
   }
 
   /**

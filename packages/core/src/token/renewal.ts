@@ -187,8 +187,8 @@ export class Renewal implements Wait {
   /** Reports why there is no new token, when the next try comes, and what calls do until then. */
   #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
     const { issuer, url, held, backoff, emit } = this.#renewed
-    backoff.tryFailed()
     const { code, status, oauthError, transportCode } = error
+    backoff.tryFailed(code)
     const tokenStillValid = held.unexpired() !== undefined
     emit?.({
       type: 'renewal.failed',

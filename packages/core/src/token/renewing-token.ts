@@ -12,7 +12,7 @@ export interface TokenStatus {
   readonly token: 'none' | 'live' | 'expired'
   /** ISO 8601. */
   readonly expiresAt?: string
-  /** Code of the last failure, until a renewal succeeds. */
+  /** Code of the last failed try, until a renewal succeeds. */
   readonly lastError?: TokenlaneErrorCode
   /** When the first failed try since the last success was made, ISO 8601. */
   readonly failingSince?: string
@@ -92,14 +92,12 @@ export class RenewingToken {
 
   status(): TokenStatus {
     const { token, left } = this.#held
-    const { last, failing } = this.#backoff
     const age = left > 0 ? 'live' : 'expired'
     const state: TokenStatus['token'] = token === undefined ? 'none' : age
     return defined({
       token: state,
       expiresAt: token?.expiresAt.toISOString(),
-      lastError: last?.error.code,
-      ...failing,
+      ...this.#backoff.failing,
     })
   }
 

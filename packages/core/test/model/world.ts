@@ -131,8 +131,7 @@ export class World {
       const told = status.issuers[model.name]
       if (told?.token !== model.state)
         this.violated(`status: the token of ${model.name} is ${told?.token}, not ${model.state}`)
-      // a flight that still tries has not failed yet
-      if (told?.lastError !== undefined && !model.failing)
+      if ((told?.lastError !== undefined) !== model.failing)
         this.violated(`status: the last error of ${model.name} is ${told?.lastError}`)
     }
     this.#mustHold()
