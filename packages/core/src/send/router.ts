@@ -72,7 +72,8 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
 
 /** Whether a URL begins with this one, and the path of this one ends where a segment of its path ends. */
 function isBelow(baseUrl: string, href: string): boolean {
-  if (!href.startsWith(baseUrl)) return false
+  // V8 takes twice as long for `startsWith`
+  if (href.lastIndexOf(baseUrl, 0) !== 0) return false
   const next = href[baseUrl.length]
   return baseUrl.endsWith('/') || next === undefined || next === '/' || next === '?' || next === '#'
 }
