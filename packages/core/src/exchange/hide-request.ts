@@ -24,13 +24,21 @@ interface AgentLike {
   addRequest(request: object, ...options: unknown[]): void
 }
 
-/** Returns an agent for one call, whose requests are hidden from the start. The given agent is not changed. */
-export function hidingAgent<T>(agent: T): T {
-  const { addRequest } = (agent ?? {}) as Partial<AgentLike>
-  if (typeof agent !== 'object' || typeof addRequest !== 'function') return agent
-  const add: AgentLike['addRequest'] = (request, ...options) => {
-    hideRequest(request)
-    Reflect.apply(addRequest, agent, [request, ...options])
+/** The agents that hide their requests, by the agent that they stand for: a new one for each call slows down all calls. */
+const hiding = new WeakMap<AgentLike, AgentLike>()
+
+/** Returns an agent whose requests are hidden from the start. The given agent is not changed. */
+export function hidingAgent<T>(given: T): T {
+  const agent = given as T & AgentLike
+  if (typeof agent !== 'object' || typeof agent?.addRequest !== 'function') return given
+  let hidden = hiding.get(agent)
+  if (hidden === undefined) {
+    const addRequest: AgentLike['addRequest'] = (request, ...options) => {
+      hideRequest(request)
+      agent.addRequest(request, ...options)
+    }
+    hidden = Object.create(agent, { addRequest: { value: addRequest } }) as AgentLike
+    hiding.set(agent, hidden)
   }
-  return Object.create(agent, { addRequest: { value: add } }) as T
+  return hidden as T & AgentLike
 }
