@@ -26,10 +26,7 @@ export async function attempt(
   const { adapter, target, via } = context
   const redirects = redirectRule(context, authorization, given.beforeRedirect)
   const headers = given.headers.concat({ Authorization: authorization })
-  const sent = {
-    // without a prototype, as axios makes it, against polluted ones
-    __proto__: null,
-    ...given,
+  const sent = Object.assign(copyOf(given), {
     ...target,
     headers,
     beforeRedirect: redirects.beforeRedirect,
@@ -37,7 +34,7 @@ export async function attempt(
     httpsAgent: hidingAgent<unknown>(given.httpsAgent),
     // fetch shows no redirect before it follows it
     ...(via === 'fetch' && followsInFetch(given) && { maxRedirects: 0 }),
-  } as Config
+  })
   /** Takes the token off a response or an error, whose config may be a copy that an adapter around another one made. */
   const hide = (holder: Partial<AxiosResponse> | undefined): void => {
     if (holder?.config === sent) holder.config = given
@@ -50,18 +47,26 @@ export async function attempt(
   try {
     const response = await adapter(sent)
     hide(response)
-    return exchangeOf({ response }, response, redirects.judgedBy)
+    return exchangeOf({ response }, response, redirects.judgedBy())
   } catch (error) {
     const failed = error as Partial<AxiosResponse> & { readonly response?: AxiosResponse }
     hide(failed)
     hide(failed.response)
     // a status that axios makes an error of is a response like any other
     if (failed.response === undefined) throw error
-    return exchangeOf({ error }, failed.response, redirects.judgedBy)
+    return exchangeOf({ error }, failed.response, redirects.judgedBy())
   } finally {
     // a stream may make an error of it later
     sent.headers = given.headers
   }
+}
+
+/** Copies without a prototype, as axios does, against polluted ones. Spreading such an object takes three times as long. */
+function copyOf(given: Config): Config {
+  const copy = Object.create(null) as Config
+  for (const name of Object.keys(given) as 'data'[]) copy[name] = given[name]
+  for (const name of Object.getOwnPropertySymbols(given) as unknown[] as 'data'[]) copy[name] = given[name]
+  return copy
 }
 
 function exchangeOf(result: Outcome, response: AxiosResponse, status = response.status): Exchange<Outcome> {

@@ -16,7 +16,7 @@ export interface RedirectRule {
    * The status of the first redirect that dropped the token or changed the method, `undefined` without one. The final
    * response says nothing about the token then, so that this status is reported in its place.
    */
-  readonly judgedBy: number | undefined
+  readonly judgedBy: () => number | undefined
 }
 
 /** @param given The caller's own hook, which runs first. */
@@ -27,9 +27,7 @@ export function redirectRule(
 ): RedirectRule {
   let judgedBy: number | undefined
   return {
-    get judgedBy() {
-      return judgedBy
-    },
+    judgedBy: () => judgedBy,
     beforeRedirect(options, response, request) {
       const asked = destinationOf(options)
       given?.(options, response, request)
