@@ -51,6 +51,7 @@ export class Connections {
   /** Keeps how many connections were busy until now. */
   #passTime(now: number): void {
     const current = Math.floor(now / slot)
+    if (current === this.#slot) return
     const passed = Array<number>(Math.min(current - this.#slot, keptOpen)).fill(this.busy)
     this.#slot = current
     this.#mostBusy = [...passed, ...this.#mostBusy].slice(0, keptOpen)

@@ -96,10 +96,10 @@ export class SlidingWindows {
     arrivals[index] = to
   }
 
-  /** Forgets the units that are free by `now`. */
+  /** Forgets the units that are free by `now`, once they are half of all: each time, all others move up. */
   forget(now: number): void {
     const free = this.#firstAfter(now - this.longestSpan)
-    if (free > 0) this.#arrivals.splice(0, free)
+    if (2 * free > this.#arrivals.length) this.#arrivals.splice(0, free)
   }
 
   #inUse({ span }: SlidingWindow, at: number): number {

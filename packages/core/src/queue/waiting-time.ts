@@ -11,6 +11,7 @@ export class WaitingTime {
 
   /** From now on calls wait for this, or not at all. */
   waitFor(cause: keyof CallWaits | undefined): void {
+    if (cause === this.#cause) return
     this.#read()
     this.#cause = cause
   }
