@@ -70,13 +70,13 @@ test.each<[string, unknown, string, string]>([
     'an auth URL with a port that is too high',
     withIssuer({ ...general, authUrl: 'https://auth.example.com:84433/' }),
     'issuers.general.authUrl',
-    'a URL with a wrong port; allowed: a port from 1 to 65535, or none',
+    'not an absolute URL; allowed: an absolute https: URL, such as https://host/path/; ports end at 65535',
   ],
   [
     'an auth URL with a placeholder for its port',
     withIssuer({ ...general, authUrl: 'https://[::1]:<port>' }),
     'issuers.general.authUrl',
-    'a URL with a wrong port',
+    'not an absolute URL',
   ],
   [
     'an ftp: auth URL',
