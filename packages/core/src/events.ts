@@ -74,6 +74,8 @@ interface Events {
     transportCode?: string
     /** Why it failed, in the words of the error message. Names the endpoint, and the proxy if that failed. */
     reason: string
+    /** How many tries before this one failed for the same reason, with no success between them. */
+    repeats: number
     retryIn: number
     /** Whether calls use the old token until then. */
     tokenStillValid: boolean

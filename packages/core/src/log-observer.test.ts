@@ -15,6 +15,7 @@ const failed = {
   endpoint: 'https://auth.example.com/token',
   status: 503,
   reason: 'issuer "general" (https://auth.example.com/token) responded with status 503',
+  repeats: 0,
   retryIn: 1_250,
   failFast: false,
 } as const
@@ -35,6 +36,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     'warn',
     'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls use the old token until then',
     { ...failed, tokenStillValid: true },
+  ],
+  [
+    'warn',
+    'general: still failing (try 3); retrying in 1.3 s at the earliest; calls use the old token until then',
+    { ...failed, repeats: 2, tokenStillValid: true },
   ],
   [
     'error',
@@ -139,35 +145,6 @@ test.each(lines)('%s: %s', (level, line, event) => {
   const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
   logObserver(logger)(event)
   expect(logged).toEqual([[level, line]])
-})
-
-test('a failure that goes on as it was is said once, and then shortly, until it changes or ends', () => {
-  const logged: string[] = []
-  const write = (line: string): unknown => logged.push(line)
-  const observe = logObserver({ info: write, warn: write, error: write })
-  const first = { ...failed, tokenStillValid: true }
-  const other = { ...first, issuer: 'weblink' }
-  const changed = { ...first, reason: 'another reason' }
-  const renewed = { type: 'token.received', issuer, expiresAt } as const
-  for (const event of [
-    first,
-    other,
-    first,
-    { ...first, tokenStillValid: false, failFast: true },
-    changed,
-    renewed,
-    changed,
-  ])
-    observe(event)
-  expect(logged).toEqual([
-    describeEvent(first),
-    describeEvent(other),
-    'general: still failing (try 2); retrying in 1.3 s at the earliest; calls use the old token until then',
-    'general: still failing (try 3); retrying in 1.3 s at the earliest; calls fail until then',
-    describeEvent(changed),
-    describeEvent(renewed),
-    describeEvent(changed),
-  ])
 })
 
 test('a logger without `debug` gets no line for a single call', () => {

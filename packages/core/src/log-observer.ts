@@ -22,8 +22,7 @@ export interface Logger {
  * ```
  */
 export function logObserver(logger: Logger): Observer {
-  const describe = describer()
-  return (event) => void logger[levelOf(event)]?.(describe(event))
+  return (event) => void logger[levelOf(event)]?.(describeEvent(event))
 }
 
 /** Returns an observer that prints to standard error with `NODE_DEBUG=tokenlane` (`util.debuglog`), else none. */
@@ -33,8 +32,7 @@ export function nodeDebugObserver(): readonly Observer[] {
   const util = builtinModule('node:util') as Partial<typeof import('node:util')> | undefined
   const log = util?.debuglog?.('tokenlane')
   if (log?.enabled !== true) return []
-  const describe = describer()
-  return [(event) => isBurst(event) || log('%s', describe(event))]
+  return [(event) => isBurst(event) || log('%s', describeEvent(event))]
 }
 
 /** Whether a call only makes a queue longer: of thousands queued at once, the 1st, the 10th, the 100th and so on are shown. */
@@ -65,8 +63,11 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'token.renewed': ({ issuer, reason, duration, joiners }) =>
     `${issuer}: new token (${reason}) in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
   'token.received': ({ issuer }) => `${issuer}: new token from the shared store`,
-  'renewal.failed': (event) =>
-    `${event.issuer}: no new token (${event.code}): ${event.reason}; ${untilNextTry(event)}`,
+  'renewal.failed': (event) => {
+    const { issuer, code, reason, repeats } = event
+    const what = repeats > 0 ? `still failing (try ${repeats + 1})` : `no new token (${code}): ${reason}`
+    return `${issuer}: ${what}; ${untilNextTry(event)}`
+  },
   'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
   'rejection.repeated': ({ issuer, api, option }) =>
     `${api}: the API also refuses new tokens from ${issuer}: is ${option} the right issuer, ` +
@@ -108,22 +109,6 @@ export function describeEvent(event: TokenlaneEvent): string {
   const lineOf = lines[event.type] as (event: TokenlaneEvent) => string
   // reasons of others are part of a line
   return printable(lineOf(event), 2_000)
-}
-
-/** Returns what describes one event after the other, but a failure that goes on as it was shortly. */
-function describer(): (event: TokenlaneEvent) => string {
-  const failing = new Map<string, { readonly reason: string; readonly tries: number }>()
-  return (event) => {
-    const key = JSON.stringify([event.tenant, 'issuer' in event && event.issuer])
-    if (event.type === 'token.renewed' || event.type === 'token.received') failing.delete(key)
-    if (event.type !== 'renewal.failed') return describeEvent(event)
-    const { issuer, reason } = event
-    const before = failing.get(key)
-    const tries = before?.reason === reason ? before.tries + 1 : 1
-    failing.set(key, { reason, tries })
-    if (tries === 1) return describeEvent(event)
-    return printable(`${issuer}: still failing (try ${tries}); ${untilNextTry(event)}`)
-  }
 }
 
 function untilNextTry({ retryIn, tokenStillValid, failFast }: EventOf<'renewal.failed'>): string {

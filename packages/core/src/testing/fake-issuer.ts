@@ -49,7 +49,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
       if (code === undefined) return current()
       token = undefined
       const reason = '`failOnce` made it fail'
-      const failed = { issuer, code, endpoint: 'fakeTokens', reason, retryIn: 0 }
+      const failed = { issuer, code, endpoint: 'fakeTokens', reason, repeats: 0, retryIn: 0 }
       emit?.({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
       throw new TokenlaneError(code, `Cannot obtain token for issuer "${issuer}": ${reason}`, { issuer })
     },

@@ -23,6 +23,23 @@ test('a background renewal that fails is an event, spaced, and tried again befor
   expect((await tokens.getToken('general')).value).toBe('token-2')
 })
 
+test('a failure says how many tries before it failed for the same reason', async () => {
+  const { tokens, issuer, eventsOf } = fakeService({ maxWait: minute })
+  const lost = new TypeError('fetch failed')
+  for (const answer of [unavailable(), unavailable(), unavailable(), lost, unavailable()])
+    issuer.respondOnceWith(() => answer)
+  const first = tokens.getToken('general')
+  await pass(20 * second)
+  await first
+  expect(eventsOf('renewal.failed').map(({ repeats }) => repeats)).toEqual([0, 1, 2, 0, 0])
+  await pass(2 * hour)
+  issuer.respondOnceWith(() => unavailable())
+  const next = tokens.getToken('general')
+  await pass(second)
+  await next
+  expect(eventsOf('renewal.failed').at(-1)).toMatchObject({ repeats: 0 })
+})
+
 test('background renewals that fail past the end of the token reject nowhere', async () => {
   const { tokens, issuer } = fakeService({ renewBefore: 5 * minute })
   await tokens.warmUp()

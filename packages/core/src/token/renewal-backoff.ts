@@ -18,6 +18,8 @@ export class RenewalBackoff {
   /** When the first of the tries failed that no success has followed, how many did, and with which code the last one. */
   failing: Pick<TokenStatus, 'failingSince' | 'failedTries' | 'lastError'> = {}
   #failures = 0
+  #reason: string | undefined
+  #repeats = 0
 
   /** The error of the last renewal, while it is too early for another one. */
   get tooEarly(): TokenlaneError | undefined {
@@ -29,12 +31,16 @@ export class RenewalBackoff {
     this.last = undefined
     this.failing = {}
     this.#failures = 0
+    this.#reason = undefined
   }
 
-  /** Counts one try of a renewal that failed. */
-  tryFailed(lastError: TokenlaneErrorCode): void {
+  /** Counts one try of a renewal that failed; returns how many before it failed for the same reason. */
+  tryFailed(lastError: TokenlaneErrorCode, reason: string): number {
     const { failingSince = new Date().toISOString(), failedTries = 0 } = this.failing
     this.failing = { failingSince, failedTries: failedTries + 1, lastError }
+    this.#repeats = reason === this.#reason ? this.#repeats + 1 : 0
+    this.#reason = reason
+    return this.#repeats
   }
 
   /**

@@ -188,7 +188,7 @@ export class Renewal implements Wait {
   #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
     const { issuer, url, held, backoff, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
-    backoff.tryFailed(code)
+    const reason = reasonOf(error).replace(/^Cannot obtain token: /, '')
     const tokenStillValid = held.unexpired() !== undefined
     emit?.({
       type: 'renewal.failed',
@@ -196,7 +196,8 @@ export class Renewal implements Wait {
       code,
       endpoint: url.origin + url.pathname,
       ...defined({ status, oauthError, transportCode }),
-      reason: reasonOf(error).replace(/^Cannot obtain token: /, ''),
+      reason,
+      repeats: backoff.tryFailed(code, reason),
       retryIn,
       tokenStillValid,
       failFast: callsFail && !tokenStillValid,

@@ -246,6 +246,7 @@ test.each<[string, () => Response | Error, object]>([
       type: 'renewal.failed',
       issuer: 'general',
       endpoint: 'https://auth.example.com/public/security/v1/token',
+      repeats: 0,
       retryIn: expect.any(Number) as number,
       tokenStillValid: false,
       failFast: true,
