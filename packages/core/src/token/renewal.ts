@@ -189,6 +189,7 @@ export class Renewal implements Wait {
     const { issuer, url, held, backoff, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
     const reason = reasonOf(error).replace(/^Cannot obtain token: /, '')
+    const repeats = backoff.tryFailed(code, reason)
     const tokenStillValid = held.unexpired() !== undefined
     emit?.({
       type: 'renewal.failed',
@@ -197,7 +198,7 @@ export class Renewal implements Wait {
       endpoint: url.origin + url.pathname,
       ...defined({ status, oauthError, transportCode }),
       reason,
-      repeats: backoff.tryFailed(code, reason),
+      repeats,
       retryIn,
       tokenStillValid,
       failFast: callsFail && !tokenStillValid,
