@@ -120,4 +120,6 @@ export interface Api {
 export interface ApiStatus extends Partial<QueueStatus> {
   readonly baseUrl: string
   readonly issuer: string
+  /** Set while the API refuses every token, new ones too; see the event `rejection.repeated`. */
+  readonly refusesTokens?: true
 }

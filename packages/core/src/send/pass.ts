@@ -17,7 +17,7 @@ export interface CallContext extends Refusing {
   /** `undefined` without a rate policy: then calls wait for a token only. */
   readonly queue: ApiQueue | undefined
   /** Decides what a 401 means. */
-  readonly rejections: Pick<Rejections, 'refusedSince' | 'refused' | 'wait' | 'accepted' | 'reportFinal'>
+  readonly rejections: Rejections
   /** Whether a response says that the token was refused. */
   readonly refuses: (report: Report) => boolean
   /** Whether calls may be sent again, or the methods of those that may. */

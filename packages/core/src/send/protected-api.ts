@@ -1,5 +1,6 @@
 import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, SendOptions } from './api.ts'
 import { closedError } from '../errors.ts'
+import { defined } from '../events.ts'
 import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
 import type { RateLimiterFactory } from '../queue/rate-limiter.ts'
@@ -40,7 +41,8 @@ export class ProtectedApi implements Api {
   }
 
   status(): ApiStatus {
-    return { baseUrl: this.baseUrl, issuer: this.issuer, ...this.#context.queue?.status() }
+    const { baseUrl, issuer, rejections, queue } = this.#context
+    return defined({ baseUrl, issuer, refusesTokens: rejections.refusesTokens, ...queue?.status() })
   }
 
   /** Lifts a pause that the API asked for. */

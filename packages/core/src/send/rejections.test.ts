@@ -47,6 +47,23 @@ test('an API that refuses new tokens too is reported: at once, and with each for
   expect(eventsOf('rejection.repeated')).toHaveLength(eventsOf('token.rejected').length)
 })
 
+test('the status says that an API refuses new tokens, from the report until it accepts one', async () => {
+  const { tokens } = fakeService()
+  const refused: unknown[] = []
+  const send = async (...statuses: number[]): Promise<void> => {
+    await inTime(apiOf(tokens).send(async () => answer(statuses.shift() ?? 200, undefined)))
+    refused.push(tokens.status().apis[0]?.refusesTokens)
+  }
+  await send(401, 200)
+  await vi.advanceTimersByTimeAsync(60_000)
+  await send(401, 401, 401)
+  // with a renewal in between
+  await vi.advanceTimersByTimeAsync(60_000)
+  await send(401, 500)
+  await send(200)
+  expect(refused).toEqual([undefined, true, true, undefined])
+})
+
 test('an API that refuses a new token of a call that cannot be sent again is reported with the next call', async () => {
   const { tokens, eventsOf } = fakeService()
   const refuse = (): Promise<void> =>

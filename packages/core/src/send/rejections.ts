@@ -67,6 +67,8 @@ interface Judgement {
  * docs/rejections.md shows what that comes to.
  */
 export class Rejections {
+  /** Set once it was reported that new tokens do not help, until this API accepts one. */
+  refusesTokens: true | undefined
   readonly #api: Refusing
   readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
   #judgement: Judgement | undefined
@@ -147,6 +149,7 @@ export class Rejections {
     judgement.refusedSince = undefined
     judgement.isNew = false
     this.#renewalDistance = second
+    this.refusesTokens = undefined
   }
 
   /** Reports a 401 that is the caller's, once for each token, where it shows that new tokens do not help. */
@@ -155,6 +158,7 @@ export class Rejections {
     const judgement = this.#judgementOf(token)
     if (judgement.isReported) return
     judgement.isReported = true
+    this.refusesTokens = true
     const { issuer, baseUrl, option, emit } = this.#api
     emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option })
   }
