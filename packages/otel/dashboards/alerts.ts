@@ -74,12 +74,21 @@ export const alerts: readonly Alert[] = [
       'Make fewer calls, get a higher quota, or set `maxQueued` and `maxWait` so that callers get an error early.',
   },
   {
+    name: 'TokenlaneApiRefusesTokens',
+    severity: 'page',
+    expr: `max by (tokenlane_api) (${metric('tokenlane.api.refuses_tokens')}) == 1`,
+    for: '1m',
+    summary: 'API {{ $labels.tokenlane_api }} refuses every token: calls get its 401',
+    action: "See 'When an API refuses every token' on the troubleshooting page.",
+  },
+  {
     name: 'TokenlaneTokensRejected',
     severity: 'ticket',
     expr: `sum by (tokenlane_issuer) (${growth(requests('tokenlane_reason="rejected"'), '15m')}) > 5`,
     for: '0m',
     summary: 'APIs keep refusing tokens from issuer {{ $labels.tokenlane_issuer }}',
-    action: "Something revokes tokens, one of the API's nodes refuses them, or the API's clock is wrong.",
+    action:
+      "The issuer, its scope or its audience is wrong for the API (see 'When an API refuses every token' on the troubleshooting page), something revokes tokens, one of the API's nodes refuses them, or the API's clock is wrong.",
   },
   {
     name: 'TokenlaneFallback',

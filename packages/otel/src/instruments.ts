@@ -40,6 +40,7 @@ export type CounterName =
 
 export type GaugeName =
   | 'tokenlane.token.live'
+  | 'tokenlane.api.refuses_tokens'
   | 'tokenlane.queue.length'
   | 'tokenlane.queue.running'
   | 'tokenlane.quota.used'
@@ -81,6 +82,13 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     description:
       '1 while there is a live token from the issuer, 0 while there is none or only an expired one.',
     lookAtIt: 'While renewals fail: 1 means that there is still time, 0 that calls fail.',
+  },
+  'tokenlane.api.refuses_tokens': {
+    kind: 'gauge',
+    unit: '1',
+    attributes: ['tokenlane.api'],
+    description: '1 while the API refuses every token, new ones too, otherwise 0.',
+    lookAtIt: '1: the issuer, its scope or its audience is wrong, or this client may not call the API.',
   },
   'tokenlane.calls': {
     kind: 'counter',

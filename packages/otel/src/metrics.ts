@@ -71,8 +71,9 @@ export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attrib
       observe('tokenlane.token.live', status.token === 'live' ? 1 : 0, ofIssuer)
       observe('tokenlane.secret.days_left', status.daysLeft, ofIssuer)
     }
-    for (const { baseUrl, queued, running, quotaUsed } of apis) {
+    for (const { baseUrl, refusesTokens, queued, running, quotaUsed } of apis) {
       const ofApi = { 'tokenlane.api': baseUrl }
+      observe('tokenlane.api.refuses_tokens', refusesTokens ? 1 : 0, ofApi)
       observe('tokenlane.queue.length', queued, ofApi)
       observe('tokenlane.queue.running', running, ofApi)
       observe('tokenlane.quota.used', quotaUsed, ofApi)

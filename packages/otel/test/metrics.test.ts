@@ -62,3 +62,20 @@ test('every attribute of every series is one that the table names', async () => 
   }
   await tokens.close()
 })
+
+test('a gauge says whether an API refuses every token', async () => {
+  const { meter, series } = recordMetricsInMemory()
+  const tokens = createManager()
+  instrumentTokens(tokens, { meter })
+  const refused = async (): Promise<unknown> => {
+    await createFetch(tokens)(`${sandbox.apiUrl}records`)
+    const points = (await series()).get('tokenlane.api.refuses_tokens') ?? []
+    return points.find(({ attributes }) => attributes['tokenlane.api'] === sandbox.apiUrl)?.value
+  }
+  expect(await refused()).toBe(0)
+  sandbox.control.failApi('general', { status: 401 })
+  expect(await refused()).toBe(1)
+  sandbox.control.restoreApi('general')
+  expect(await refused()).toBe(0)
+  await tokens.close()
+})

@@ -138,6 +138,13 @@ const cases: readonly Case[] = [
     at: '45m',
     series: { [length]: '400-5x60' },
   },
+  ...([1, 0] as const).map((value) => ({
+    alert: 'TokenlaneApiRefusesTokens',
+    edge: value === 1 ? 'a process whose tokens are refused' : 'no process whose tokens are refused',
+    fires: value === 1,
+    at: '3m',
+    series: { [`tokenlane_api_refuses_tokens{${api}}`]: `${value}x10` },
+  })),
   ...([1, 0] as const).map((each) => ({
     alert: 'TokenlaneTokensRejected',
     edge: each === 1 ? 'one rejected token a minute' : 'no further rejected token',
