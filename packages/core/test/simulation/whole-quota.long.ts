@@ -1,13 +1,25 @@
 // Long: thousands of windows of each kind of API, and many attacks.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { Random } from '../../../../tools/testing/src/random.ts'
 import type { RatePolicy } from '../../src/index.ts'
+import { page, withQuotaTable } from './quota-table.ts'
 import { answerTimes, type QuotaFigures, simulateQuota } from './whole-quota.ts'
 
 const limits = [{ quota: 25, window: 1_000 }]
 const timeout = 120_000
 const near = [5, 15] as const
 const far = [0, 200] as const
+
+test(
+  'the table of rate-policy.md is what `pnpm --dir tools/docs write quota` writes',
+  { timeout },
+  async () => {
+    const squeezed = (text: string): string => text.replaceAll(/ {2,}|-{3,}/g, ' ')
+    const text = readFileSync(page, 'utf8')
+    expect(squeezed(text)).toBe(squeezed(await withQuotaTable(text)))
+  },
+)
 
 describe('learned: nothing is lost', () => {
   test.each([

@@ -1,34 +1,5 @@
 // Writes the table of docs/guide/rate-policy.md: `pnpm --dir tools/docs write quota`.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { answerTimes, simulateQuota } from './whole-quota.ts'
+import { page, withQuotaTable } from './quota-table.ts'
 
-const page = new URL('../../../../docs/guide/rate-policy.md', import.meta.url)
-const limits = [{ quota: 25, window: 1_000 }]
-const kinds = Object.keys(answerTimes)
-const networks = [
-  [5, 15],
-  [50, 100],
-  [0, 200],
-] as const
-
-const rows = [
-  `| \`accounting\`, network each way | ${kinds.join(' | ')} |`,
-  `|---|${kinds.map(() => '---').join('|')}|`,
-]
-for (const accounting of ['strict', 'learned'] as const)
-  for (const network of networks) {
-    const cells: string[] = []
-    for (const answerTime of Object.values(answerTimes)) {
-      const policy = { limits, accounting }
-      const { share, refused } = await simulateQuota({ seed: 1, policy, network, answerTime, seconds: 1_200 })
-      cells.push(`${share.toFixed(2)} (${refused.toFixed(1)})`)
-    }
-    rows.push(`| \`${accounting}\`, ${network.join(' to ')} ms | ${cells.join(' | ')} |`)
-  }
-
-const text = readFileSync(page, 'utf8')
-const written = text.replace(
-  /(<!-- whole-quota -->\n)[^]*(<!-- \/whole-quota -->)/,
-  (_, before: string, after: string) => `${before}\n${rows.join('\n')}\n\n${after}`,
-)
-writeFileSync(page, written)
+writeFileSync(page, await withQuotaTable(readFileSync(page, 'utf8')))
