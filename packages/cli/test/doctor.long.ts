@@ -1121,6 +1121,8 @@ describe.concurrent('each broken set-up is told by its own finding, and the fix 
     const before = await doctor(change.args ?? [], env)
     expect(idsOf(before.found.findings), before.stdout).toEqual([id])
     expect(JSON.stringify(before.found.findings[0])).toMatch(says)
+    const sentences = before.found.findings.flatMap(({ seen, why, fix }) => [seen, why, fix])
+    expect(sentences.filter((one) => !/[.?]$/.test(one))).toEqual([])
     expect(before.status).toBe(1)
     expect(before.found.ok).toBe(false)
     const printed = before.stdout + before.stderr

@@ -238,6 +238,16 @@ test('an API that slow responses keep below its quota is named with the option t
   ])
 })
 
+test('the rate limit headers of an API without a rate policy are named', () => {
+  const call = { ...called, status: 200, rateHeaders: ['ratelimit', 'ratelimit-policy'] }
+  expect(checkRates(facts({ call }))).toMatchObject([
+    {
+      id: 'policy-missing',
+      seen: 'The API sends rate limit headers (ratelimit, ratelimit-policy), but has no `ratePolicy` in the options.',
+    },
+  ])
+})
+
 test('a call with status 200 is fine', () => {
   expect(checkCall(facts({ call: { ...called, status: 200 } }))).toEqual([])
 })

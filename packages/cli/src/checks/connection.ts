@@ -96,7 +96,7 @@ function proxyFix({ place, variable }: EnvironmentProxy, status: number | undefi
   if (status === undefined)
     return `Check ${variable}, and that the proxy is running. List hosts that need no proxy in NO_PROXY.`
   if (status === 407)
-    return `Put the user name and password for the proxy into ${variable}, each percent-encoded: http://user:password@${place}`
+    return `Set ${variable} to http://user:password@${place}, with the proxy's user name and password, each percent-encoded.`
   return status < 500
     ? "Ask the proxy's operator to allow this host and port, or list the host in NO_PROXY."
     : 'The proxy cannot reach the server: check the URL. List hosts that need no proxy in NO_PROXY.'

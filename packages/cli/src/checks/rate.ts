@@ -47,7 +47,7 @@ export function checkRates({ events, call, configuration, status }: Facts): Find
   if (api === undefined || api.ratePolicy !== undefined || !call?.rateHeaders?.length) return differences
   return [
     finding('policy-missing', 'info', api.baseUrl, {
-      seen: `The API sends ${call.rateHeaders.join(', ')}, but has no rate policy here.`,
+      seen: `The API sends rate limit headers (${call.rateHeaders.join(', ')}), but has no \`ratePolicy\` in the options.`,
       why: 'Beyond its limit, the API refuses calls.',
       fix: `Set this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
     }),

@@ -33,7 +33,7 @@ function tooLow(where: string, message: string): Finding {
 /** Returns the finding of a process that allows TLS below 1.2. */
 export function processFloor(seen: string): Finding {
   return finding('tls-floor', 'error', 'this process', {
-    seen,
+    seen: `${seen.charAt(0).toUpperCase()}${seen.slice(1)}.`,
     why: 'A secret could travel over a broken TLS version, so nothing is sent.',
     fix: 'Start Node without --tls-min-v1.0 and --tls-min-v1.1; check NODE_OPTIONS too.',
   })
