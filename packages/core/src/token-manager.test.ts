@@ -118,7 +118,7 @@ test.each<[string, unknown, string, string]>([
     'a part of it',
     withIssuer({ ...general, authUrl: `${authUrl}/public/security/` }),
     'issuers.general.authUrl',
-    'the part before',
+    'a URL without',
   ],
   [
     'the weblink token path in the auth URL',

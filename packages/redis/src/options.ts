@@ -13,6 +13,7 @@ export function checkOptions<Options extends { client: RedisClient; prefix?: str
 ): Options & { prefix: string } {
   if (typeof options !== 'object' || options === null)
     refuse(created, 'options', 'not an object', `an object with ${names.join(', ')}`)
+  if (isRedisClient(options)) refuse(created, 'options', 'a Redis client', 'an object with `client`')
   for (const name of Object.keys(options))
     if (!names.some((known) => known === name)) refuse(created, name, 'not an option', names.join(', '))
   const { client, prefix = 'tokenlane' } = options

@@ -313,6 +313,12 @@ test('wrong options are reported at once', () => {
   expect(() => redisLimiter({ ...right, fallbackshare: 1 } as never)).toThrow(
     '`fallbackshare` is not an option; allowed: ',
   )
+  const { fallbackShare: _, ...withoutShare } = right
+  expect(() => redisLimiter(withoutShare as never)).toThrow('`fallbackShare` is missing; allowed: ')
+  expect(() => redisLimiter({ ...right, fallbackShare: 3 })).toThrow('`fallbackShare` is 3; allowed: ')
+  expect(() => redisLimiter(redis.client as never)).toThrow(
+    '`options` is a Redis client; allowed: an object with `client`',
+  )
 })
 
 test.concurrent('tenants of all processes share one budget in turn', { timeout }, async () => {

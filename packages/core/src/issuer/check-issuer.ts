@@ -95,7 +95,7 @@ const days = duration({ positive: true, unit: 'days' })
 
 /** How the settings are read that depend on no other. */
 const settings = {
-  scope: optional(text('a scope')),
+  scope: optional(text('text')),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration()),
   requestTimeout: optional(duration({ positive: true }), 5_000),

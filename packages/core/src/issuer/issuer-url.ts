@@ -49,7 +49,7 @@ function below(url: URL, option: string, tokenPath: unknown): URL {
       refuse(
         option,
         'a URL that already has the token path or part of it',
-        `the part before ${path}, which is appended`,
+        `a URL without ${path}, which is appended`,
       )
   const endpoint = new URL(url)
   endpoint.pathname = base + path

@@ -32,12 +32,9 @@ export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): R
         return url
       })(value, path),
     )
-    const given = typeof environment === 'string' ? 'not one of its names' : shape(environment)
+    const given = typeof environment === 'string' ? 'an unknown name' : shape(environment)
     const names = [...urls.keys()].join(', ')
-    return (
-      urls.get(environment) ??
-      refuse('environment', given, `one of ${names}, since \`${path}\` is given per environment`)
-    )
+    return urls.get(environment) ?? refuse('environment', given, `${names} (the environments of \`${path}\`)`)
   }
 }
 

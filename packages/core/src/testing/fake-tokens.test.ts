@@ -42,8 +42,12 @@ test('an API is named by its base URL alone, and the token by its text', async (
 test('the `apis` of a manager will do, also with a URL for each environment', () => {
   const apis = [{ baseUrl: { testing: base, production: weblink }, issuer: 'general' }]
   expect(fakeTokens({ apis, environment: 'testing' }).route(base)?.baseUrl).toBe(base)
-  expect(() => fakeTokens({ apis })).toThrow('`environment` is missing; allowed: one of testing, production')
-  expect(() => fakeTokens({ apis, environment: 'test' })).toThrow('`environment` is not one of its names')
+  expect(() => fakeTokens({ apis })).toThrow(
+    '`environment` is missing; allowed: testing, production (the environments of',
+  )
+  expect(() => fakeTokens({ apis, environment: 'test' })).toThrow(
+    '`environment` is an unknown name; allowed: testing, production (the environments of `apis[0].baseUrl`)',
+  )
 })
 
 test('the `apis` of a manager say by which statuses they refuse a token', async () => {

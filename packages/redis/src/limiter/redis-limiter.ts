@@ -66,7 +66,16 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
     reconnectTime = defaultReconnectTime,
   } = checkOptions(created, options, optionNames)
   if (typeof fallbackShare !== 'number' || !(fallbackShare >= 0 && fallbackShare <= 1))
-    refuse(created, 'fallbackShare', 'missing or wrong', 'a number from 0 to 1')
+    refuse(
+      created,
+      'fallbackShare',
+      typeof fallbackShare === 'number'
+        ? String(fallbackShare)
+        : fallbackShare === undefined
+          ? 'missing'
+          : 'not a number',
+      'a number from 0 to 1',
+    )
   mustBeTime('timeout', timeout)
   mustBeTime('reconnectTime', reconnectTime)
   const link = linkOf(client)
