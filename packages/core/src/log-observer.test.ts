@@ -79,6 +79,16 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'debug',
+    `${api}: call failed after 80 ms (TOKEN_REQUEST_FAILED)`,
+    { ...call, code: 'TOKEN_REQUEST_FAILED', sends: 1, resends: ['rejected'] },
+  ],
+  [
+    'debug',
+    `${api}: call failed after 80 ms (QUEUE_TIMEOUT), sent 2 times (rejected)`,
+    { ...call, code: 'QUEUE_TIMEOUT', sends: 2, resends: ['rejected', 'limited'] },
+  ],
+  [
+    'debug',
     `${api}: call failed after 80 ms (QUEUE_TIMEOUT)`,
     { ...call, code: 'QUEUE_TIMEOUT', sends: 0, resends: [] },
   ],
@@ -145,6 +155,16 @@ test.each(lines)('%s: %s', (level, line, event) => {
   const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
   logObserver(logger)(event)
   expect(logged).toEqual([[level, line]])
+})
+
+test.each([
+  ['nothing', undefined, '`logger.info` is missing'],
+  ['an object without methods', {}, '`logger.info` is missing'],
+  ['a logger without one', { info() {}, warn() {}, error: 'a' }, '`logger.error` is a string'],
+])('%s as the logger is refused, since its lines would be lost', (_what, logger, reason) => {
+  expect(() => logObserver(logger as never)).toThrow(
+    expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(reason) as string }),
+  )
 })
 
 test('a logger without `debug` gets no line for a single call', () => {

@@ -1,5 +1,6 @@
 import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
 import { printable } from './foreign-text.ts'
+import { refuse, shape } from './options/check.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
 /** The methods that pino, winston, `console` and most loggers have. */
@@ -16,12 +17,16 @@ export interface Logger {
  * that repeats for the same reason gets a short line.
  *
  * @param logger A pino, winston or bunyan logger, `console`, or anything with their four methods.
+ * @throws TokenlaneError `INVALID_OPTIONS` for anything else.
  * @example
  * ```ts
  * const tokens = createTokenManager({ issuers, apis, observe: logObserver(console) })
  * ```
  */
 export function logObserver(logger: Logger): Observer {
+  for (const name of ['info', 'warn', 'error'] as const)
+    if (typeof logger?.[name] !== 'function')
+      refuse(`logger.${name}`, shape(logger?.[name]), 'a method, as `console` has')
   return (event) => void logger[levelOf(event)]?.(describeEvent(event))
 }
 
@@ -121,7 +126,9 @@ function finished({ api, client, status, code, sends, resends, duration }: Event
   const call = client === undefined ? 'call' : `${client} call`
   const outcome = status === undefined ? 'failed' : 'finished'
   const how = status === undefined ? ` (${code})` : ` with status ${status}`
-  const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
+  // no token or no place in the queue: the last resend never came
+  const made = resends.slice(0, sends - 1)
+  const times = made.length === 0 ? '' : `, sent ${sends} times (${made.join(', ')})`
   return `${api}: ${call} ${outcome} after ${ms(duration)}${how}${times}`
 }
 
