@@ -80,6 +80,7 @@ export function createProgram(end: (status: number) => void): Command {
     .description('make one call: write each event to standard error, and the body to standard output')
     .argument('<url>', "an API's absolute URL")
     .option('--method <method>', 'HTTP method', 'GET')
+    .option('--timeout <seconds>', 'how long to wait for the response (default: 30)', seconds)
     .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
 
   program

@@ -140,6 +140,15 @@ test('call has status 1 for a refused call, and its body all the same', async ()
   expect(stdout).not.toBe('')
 })
 
+test('call says that it waits for a response, and ends after its time limit', async () => {
+  const API_URL = await tlsServer(() => {})
+  const env = { ...good, API_URL, NODE_EXTRA_CA_CERTS: bothAuthorities() }
+  const { status, stdout, stderr } = await tokenlane(['call', `${API_URL}/records`, '--timeout', '3'], env)
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/ ms {2}No response yet: the call waits 3 s at most\n/)
+  expect(stderr).toMatch(/ ms {2}The call failed: no response in 3 s\nSee tokenlane doctor\n$/)
+})
+
 test('call prints what a server wrote on one line, without what a terminal would obey', async () => {
   const hostile = `text/\u009B31mplain${'; charset=utf-8'.repeat(100)}`
   const API_URL = await tlsServer((_, response) =>

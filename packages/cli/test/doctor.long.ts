@@ -1225,6 +1225,12 @@ test('an issuer is asked once with each of two secrets, and once more where the 
   expect(asked).toEqual(['one', 'two', 'one'])
 })
 
+test('the line of the call says how long its response took', async () => {
+  const url = `${good['API_URL']}records`
+  const { found } = await doctor(['--url', url], good)
+  expect(found.looked).toContainEqual(expect.stringMatching(/^call https:\S+records: 200 after \d+ ms$/))
+})
+
 test('an issuer that only the `fetch` of the application reaches is fine', async () => {
   const target = `127.0.0.1:${await deadPort()}`
   const proxy = await tunnelProxy({ targets: { [target]: new URL(String(good['AUTH_URL'])).host } })

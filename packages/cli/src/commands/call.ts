@@ -12,14 +12,17 @@ import { withManager } from '../application/with-application.ts'
 import { failureCode } from '../failure-code.ts'
 import { exitStatus } from '../exit-status.ts'
 import { columnsOf, hanging } from '../hanging.ts'
+import { NoResponse, withTimeLimit } from './time-limit.ts'
 
 export interface CallCommandOptions extends Source {
   readonly method: string
+  /** How long the call may take until its response begins, in seconds. */
+  readonly timeout?: number
 }
 
 /**
  * Makes one call through the token manager and returns the exit status. Writes each event to standard error and the
- * body of the response to standard output.
+ * body of the response to standard output. A response that does not begin within `timeout` ends the call.
  *
  * @throws WrongUsage if `url` is not an absolute HTTP or HTTPS URL.
  */
@@ -34,9 +37,10 @@ export async function call(url: string, options: CallCommandOptions): Promise<nu
     }
     try {
       tellRoute(tokens.route(url), missingApis, tell)
-      return await tellCall(tokens, url, options.method, tell)
+      return await tellCall(tokens, url, options, tell)
     } catch (error) {
-      tell(isTokenlaneError(error) ? error.message : `The call failed: ${failureCode(error)}`)
+      const says = isTokenlaneError(error) || error instanceof NoResponse
+      tell(says ? error.message : `The call failed: ${failureCode(error)}`)
       console.error('See tokenlane doctor')
       return exitStatus.findings
     }
@@ -56,11 +60,13 @@ function tellRoute(
 async function tellCall(
   tokens: TokenManager,
   url: string,
-  method: string,
+  { method, timeout = 30 }: CallCommandOptions,
   tell: (text: string) => void,
 ): Promise<number> {
   tokens.observe((event) => tell(describeEvent(event)))
-  const response = await createFetch(tokens)(url, { method })
+  const response = await withTimeLimit(timeout, tell, async (signal) =>
+    createFetch(tokens)(url, { method, signal }),
+  )
   tell(`status ${response.status}, ${printable(response.headers.get('content-type') ?? 'no content type')}`)
   if (response.body !== null) await write(response.body)
   // the prompt of the shell begins on a line of its own

@@ -1,5 +1,6 @@
 import { printable } from '@tokenlane/core/adapter'
 
+import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { Reach, ServerFacts } from '../facts/server.ts'
 import type { SharedFacts } from '../facts/shared.ts'
@@ -40,11 +41,7 @@ export function lookedAt(facts: Facts): string[] {
           ],
     ),
     ...shared.map(sharedLine),
-    ...(call
-      ? [
-          `call ${call.url}: ${call.status ?? (call.api === undefined ? 'not made: outside every API' : 'no response')}`,
-        ]
-      : []),
+    ...(call ? [callLine(call)] : []),
     ...(call || configuration.apis.length === 0 ? [] : ["no call: --url with an API's URL makes one"]),
     ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),
@@ -62,6 +59,11 @@ function serverLine({ origin, roles, proxy, throughProxy, throughFetch, ...reach
   if (throughFetch === undefined) return `${who}: ${way ? `${way}: ` : ''}${reached(reach)}`
   const { directly = 'reached' } = throughFetch
   return `${who}: through the application's \`fetch\`: ${failure ?? 'reached'}; directly: ${directly}`
+}
+
+function callLine({ url, api, status, duration }: CallFacts): string {
+  const outcome = status ?? (api === undefined ? 'not made: outside every API' : 'no response')
+  return `call ${url}: ${outcome}${duration === undefined ? '' : ` after ${Math.round(duration)} ms`}`
 }
 
 function reached({ failure, protocol }: Reach): string {

@@ -16,6 +16,8 @@ export interface CallFacts {
   /** The `baseUrl` of its API; `undefined` if the URL is outside every configured API and the call was not sent. */
   readonly api?: string
   readonly status?: number
+  /** How long the response or the failure took, in milliseconds; `undefined` if the call was not sent. */
+  readonly duration?: number
   /** The error code of the `WWW-Authenticate` header (RFC 6750 §3.1), if it is a known one. */
   readonly challenge?: string
   /** Where the API says that its metadata is (RFC 9728 §5.1). */
@@ -57,6 +59,7 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
   const api = tokens.route(given)?.baseUrl
   if (api === undefined) return { url }
   let isTokenRefused = false
+  const start = performance.now()
   const off = tokens.observe((event: TokenlaneEvent) => {
     if (event.type === 'token.rejected' && event.api === api) isTokenRefused = true
   })
@@ -66,6 +69,7 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
       redirect: 'manual',
       tokenlane: { resend: mayRenew },
     })
+    const duration = performance.now() - start
     const { status, headers } = response
     await response.body?.cancel()
     const authenticate = headers.get('www-authenticate') ?? ''
@@ -77,6 +81,7 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
       url,
       api,
       status,
+      duration,
       isHtml,
       isTokenRefused,
       rateHeaders,
@@ -85,7 +90,7 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
     }
   } catch (error) {
     if (isTokenlaneError(error)) return { url, api, error }
-    return { url, api, failure: failureCode(error) }
+    return { url, api, failure: failureCode(error), duration: performance.now() - start }
   } finally {
     off()
   }
