@@ -19,12 +19,6 @@ interface RotationOptions extends SecretLifetime {
   readonly proofs: CredentialsKinds
 }
 
-/** A client of the credentials, and what the issuer said to it last; `undefined` if it was not asked with it. */
-export interface KnownClient {
-  readonly client: ClientCredentials
-  readonly outcome: 'accepted' | 'refused' | undefined
-}
-
 export type CredentialRotation = ReturnType<typeof credentialRotation>
 
 /** Decides with which credentials an issuer is asked: those that worked last first, none refused in the last 30 s. */
@@ -112,15 +106,12 @@ export function credentialRotation(
       )
     },
 
-    /** Returns every client of the credentials in their order, each once; a provider may take `timeLimit` milliseconds. */
-    async known(timeLimit: number): Promise<readonly KnownClient[]> {
-      const known = new Map<string, KnownClient>()
-      for (const client of await clientsNow('startup', timeLimit)) {
-        const key = keyOf(client)
-        const refused = refusedUntil.has(key) ? 'refused' : undefined
-        known.set(key, { client, outcome: key === working ? 'accepted' : refused })
-      }
-      return [...known.values()]
+    /** Returns the clients of the credentials in their order; a provider may take `timeLimit` milliseconds. */
+    clients: (timeLimit: number): Promise<readonly ClientCredentials[]> => clientsNow('startup', timeLimit),
+    /** Returns what the issuer said to a client last, `undefined` if it was not asked with it. */
+    outcomeOf(client: ClientCredentials): 'accepted' | 'refused' | undefined {
+      if (keyOf(client) === working) return 'accepted'
+      return refusedUntil.has(keyOf(client)) ? 'refused' : undefined
     },
   }
 }

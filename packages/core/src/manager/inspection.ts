@@ -1,4 +1,5 @@
-import type { CredentialRotation, KnownClient } from '../credentials/credential-rotation.ts'
+import { keyOf } from '../credentials/client.ts'
+import type { CredentialRotation } from '../credentials/credential-rotation.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { type Oddity, oddityOf } from '../credentials/odd-text.ts'
 import { mayBeAboutClient } from '../credentials/refused-client.ts'
@@ -136,16 +137,21 @@ export function inspectionOf(tokens: unknown): Inspection | undefined {
     store,
     limiter,
     async clients(name) {
-      const { credentials, requestTimeout } = issuerNamed(manager.issuers, name)
-      const known = await credentials.known(requestTimeout)
-      return known.map(({ client }) => describeClient(client))
+      const clients = await clientsOf(issuerNamed(manager.issuers, name))
+      return clients.map((client) => describeClient(client))
     },
     async tryClients(name) {
-      const { credentials, issuing, requestTimeout } = issuerNamed(manager.issuers, name)
-      const known = await credentials.known(requestTimeout)
-      return Promise.all(known.map((one) => outcomeOf(one, issuing)))
+      const issuer = issuerNamed(manager.issuers, name)
+      const clients = await clientsOf(issuer)
+      return Promise.all(clients.map((client) => outcomeOf(client, issuer)))
     },
   }
+}
+
+/** Returns the clients of the credentials, each once. */
+async function clientsOf({ credentials, requestTimeout }: InspectedIssuer): Promise<ClientCredentials[]> {
+  const clients = await credentials.clients(requestTimeout)
+  return [...new Map(clients.map((client) => [keyOf(client), client])).values()]
 }
 
 /** Returns what can be printed of a client. */
@@ -166,10 +172,11 @@ function describeClient(client: ClientCredentials): ClientDescription {
 
 /** Asks the issuer for a token, which is thrown away, unless it has said something to the client before. */
 async function outcomeOf(
-  { client, outcome }: KnownClient,
-  issuing: ClientTokenSource,
+  client: ClientCredentials,
+  { credentials, issuing }: InspectedIssuer,
 ): Promise<ClientOutcome> {
   const described = describeClient(client)
+  const outcome = credentials.outcomeOf(client)
   if (outcome !== undefined) return { ...described, outcome }
   try {
     await issuing.obtain(client, 'startup', noWait)
