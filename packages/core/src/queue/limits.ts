@@ -1,5 +1,5 @@
 import { defined, type Emit, type NamedLimit } from '../events.ts'
-import { mustBeObject, refuse, shape } from '../options/check.ts'
+import { refuse, shape } from '../options/check.ts'
 import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
 import { createRateLimiter } from './memory-limiter.ts'
@@ -173,8 +173,7 @@ export class Limits {
 
   /** @throws TokenlaneError `INVALID_OPTIONS` if the limiter cannot keep another policy. */
   setPolicy(policy: CheckedPolicy): void {
-    if (this.limiter.setPolicy === undefined)
-      refuse('limiter().setPolicy', 'missing', 'a function, where a rate policy is changed at run time')
+    if (this.limiter.setPolicy === undefined) refuse('limiter().setPolicy', 'missing', 'a function')
     this.limiter.setPolicy(policy)
     this.#policy = policy
     this.#pace = new Pace()
@@ -263,9 +262,9 @@ export class Limits {
  */
 export function limiterFor(api: LimitedApi, create: RateLimiterFactory | undefined): RateLimiter {
   if (create === undefined) return createRateLimiter(api)
-  const limiter: unknown = create(api)
-  mustBeObject(limiter, 'limiter()')
-  for (const name of ['take', 'forecast'])
-    if (typeof limiter[name] !== 'function') refuse(`limiter().${name}`, shape(limiter[name]), 'a function')
-  return limiter as unknown as RateLimiter
+  const limiter = create(api) as RateLimiter | undefined
+  for (const name of ['take', 'forecast'] as const)
+    if (typeof limiter?.[name] !== 'function')
+      refuse(`limiter().${name}`, shape(limiter?.[name]), 'a function')
+  return limiter as RateLimiter
 }
