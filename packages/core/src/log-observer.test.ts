@@ -54,12 +54,12 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    `${api}: the API also refuses new tokens from general: is apis[0].issuer the right issuer, are \`scope\` and \`parameters\` right, and may this client call it?`,
+    `${api}: the API also refuses new tokens from general: check apis[0].issuer, \`scope\`, \`parameters\` and what this client may call`,
     { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [
     'warn',
-    `${api}: tokens from general are accepted, then refused within a second: do other processes use this client, and does the issuer keep only one token valid? Share it through a \`store\``,
+    `${api}: tokens from general are accepted, then refused within a second: if other processes use this client, share its token through a \`store\``,
     { type: 'token.contested', issuer, api },
   ],
   [

@@ -75,11 +75,9 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   },
   'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
   'rejection.repeated': ({ issuer, api, option }) =>
-    `${api}: the API also refuses new tokens from ${issuer}: is ${option} the right issuer, ` +
-    'are `scope` and `parameters` right, and may this client call it?',
+    `${api}: the API also refuses new tokens from ${issuer}: check ${option}, \`scope\`, \`parameters\` and what this client may call`,
   'token.contested': ({ issuer, api }) =>
-    `${api}: tokens from ${issuer} are accepted, then refused within a second: do other processes use this ` +
-    'client, and does the issuer keep only one token valid? Share it through a `store`',
+    `${api}: tokens from ${issuer} are accepted, then refused within a second: if other processes use this client, share its token through a \`store\``,
   'call.queued': ({ api, queued, emptyIn }) =>
     // a shared limiter that does not reach its server cannot tell, and 0 is its lower bound
     `${api}: call queued, ${queued} in the queue${emptyIn > 0 ? `, drained in about ${ms(emptyIn)}` : ''}`,
@@ -117,7 +115,7 @@ export function describeEvent(event: TokenlaneEvent): string {
 }
 
 function untilNextTry({ retryIn, tokenStillValid, failFast }: EventOf<'renewal.failed'>): string {
-  const outage = failFast ? 'calls fail until then' : "calls wait, for at most the issuer's `maxWait`"
+  const outage = failFast ? 'calls fail until then' : "calls wait up to the issuer's `maxWait`"
   const meanwhile = tokenStillValid ? 'calls use the old token until then' : outage
   return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile}`
 }

@@ -88,7 +88,7 @@ test.each<[string, unknown, string, string]>([
     'an auth URL with credentials',
     withIssuer({ ...general, authUrl: 'https://a:secret-1@auth.example.com' }),
     'issuers.general.authUrl',
-    'without user name',
+    'a URL with a user name, query or fragment',
   ],
   [
     'a base URL with an empty query, which would be another one',
@@ -217,7 +217,7 @@ test.each<[string, unknown, string, string]>([
     'a base URL with credentials',
     withApis({ ...api, baseUrl: 'https://a:b@api.example.com' }),
     'apis[0].baseUrl',
-    'without user name',
+    'a URL with a user name, query or fragment',
   ],
   [
     'the same base URL twice',

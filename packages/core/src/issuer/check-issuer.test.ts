@@ -156,6 +156,6 @@ test('a client certificate cannot be shown by a fetch of the application', () =>
   })
   expect(refused(issuer)).toBe('accepted')
   expect(refused(issuer, { fetch: globalThis.fetch })).toContain(
-    'but the option `fetch` cannot present a client certificate',
+    'tls_client_auth, which needs `node:https` and no option `fetch`; allowed: another method',
   )
 })

@@ -56,30 +56,25 @@ test.each<[string, () => Response, string, string]>([
     'TOKEN_RESPONSE_INVALID',
     "publishes another issuer's metadata (https://evil.example.com/a): check `issuers.partner.issuer`",
   ],
-  [
-    'HTML',
-    () => new Response('<p>leaked</p>'),
-    'TOKEN_RESPONSE_INVALID',
-    'does not describe an authorization server',
-  ],
+  ['HTML', () => new Response('<p>leaked</p>'), 'TOKEN_RESPONSE_INVALID', "another issuer's metadata (none)"],
   [
     'no token endpoint',
     () => Response.json({ issuer }),
     'TOKEN_RESPONSE_INVALID',
-    'without a token endpoint',
+    'no https: token endpoint',
   ],
   [
     'an endpoint without TLS',
     () => Response.json({ issuer, token_endpoint: 'http://auth.example.com/token' }),
     'INSECURE_TRANSPORT',
-    'that is not an https: URL',
+    'no https: token endpoint',
   ],
   [
     'an alias without TLS',
     () =>
       Response.json({ ...metadata, mtls_endpoint_aliases: { token_endpoint: 'http://auth.example.com/' } }),
     'INSECURE_TRANSPORT',
-    'that is not an https: URL',
+    'no https: token endpoint',
   ],
 ])(
   'metadata that has %s sends no secret anywhere, and fails at once',

@@ -70,22 +70,18 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   const metadata = members as unknown as AuthorizationServer
   const unusable = (what: string, code: TokenlaneErrorCode = 'TOKEN_RESPONSE_INVALID'): TokenlaneError =>
     failure(request, code, `publishes ${what}`, { definite: true })
-  const described = typeof members['issuer'] === 'string' ? URL.parse(members['issuer']) : null
-  if (described === null)
-    throw unusable('metadata that does not describe an authorization server (RFC 8414 §3.2)')
+  const described = URL.parse(String(members['issuer']))
   // another server, or another spelling of this one (RFC 8414 §3.3)
-  if (described.href !== href)
+  if (described?.href !== href)
     throw unusable(
-      `another issuer's metadata (${printable(described.origin + described.pathname)}): check \`${option}\``,
+      `another issuer's metadata (${described ? printable(described.origin + described.pathname) : 'none'}): check \`${option}\``,
     )
   const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata
-  if (endpoint === undefined)
-    throw unusable('metadata without a token endpoint: set `tokenEndpoint` instead of `issuer`')
-  for (const url of [endpoint, aliases?.token_endpoint])
-    if (url !== undefined && !isSecure(url, request.url))
+  for (const url of [endpoint, aliases?.token_endpoint ?? endpoint])
+    if (!isSecure(url, request.url))
       throw unusable(
-        'a token endpoint that is not an https: URL: set `tokenEndpoint` instead of `issuer`',
-        'INSECURE_TRANSPORT',
+        'no https: token endpoint: set `tokenEndpoint` instead of `issuer`',
+        url === undefined ? 'TOKEN_RESPONSE_INVALID' : 'INSECURE_TRANSPORT',
       )
   return metadata
 }

@@ -14,7 +14,7 @@ const optional: ClientProof['optional'] = {
       ? undefined
       : {
           given: 'not an assertion type',
-          allowed: "'jwt-bearer', 'jwt-spiffe', another client_assertion_type name, or a full URN",
+          allowed: "'jwt-bearer', 'jwt-spiffe', another name or a full URN",
         },
 }
 

@@ -32,8 +32,7 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
     failure(request, kind, reason, { ...details, definite: true })
   const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
   if (code === undefined && cause?.message === 'bad port') {
-    const why = `\`fetch\` blocks port ${request.url.port} (WHATWG Fetch, "bad port")`
-    return definite(`could not be reached: ${why}: is the URL right?`)
+    return definite(`could not be reached: \`fetch\` blocks port ${request.url.port}`)
   }
   if (code === undefined) return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
   if (tlsTooOld.test(code))

@@ -56,15 +56,10 @@ const signedAssertion = (): ClientProof => ({
 
 /** A TLS certificate (RFC 8705 §2). */
 function clientCertificate(ownFetch: boolean): ClientProof {
-  const obstacle = ownFetch
-    ? {
-        given: 'tls_client_auth, but the option `fetch` cannot present a client certificate',
-        allowed: 'tls_client_auth without `fetch`',
-      }
-    : {
-        given: 'tls_client_auth, which needs `node:https`, missing in this runtime',
-        allowed: 'another method',
-      }
+  const obstacle = {
+    given: 'tls_client_auth, which needs `node:https` and no option `fetch`',
+    allowed: 'another method',
+  }
   return {
     ...certificateKind,
     prove: () => inForm({}),

@@ -59,8 +59,7 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   if (!isRequestBound()) return checkRatePolicy(value, path)
   throw new TokenlaneError(
     'RUNTIME_UNSUPPORTED',
-    `\`${path}\` is set, but this edge runtime cannot enforce a rate policy; remove it, or make these calls in Node.js, ` +
-      'Bun or Deno',
+    `\`${path}\` is set, but edge runtimes cannot enforce a rate policy: make these calls in Node.js, Bun or Deno`,
   )
 }
 

@@ -77,13 +77,8 @@ export function unknownOptions(value: object, path: string, names: readonly stri
   const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
   return unknown.map((key) => () => {
     const hint = didYouMean(key, names)
-    return hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key)
-      ? refuse(pathOf(path, key), `not an option${hint}`, names.join(', '))
-      : refuse(
-          path,
-          `an object with an unknown option (name of ${key.length} characters not shown)`,
-          names.join(', '),
-        )
+    const shown = hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key) ? key : '(not shown)'
+    return refuse(pathOf(path, shown), `not an option${hint}`, names.join(', '))
   })
 }
 

@@ -50,8 +50,9 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
       'not an absolute URL',
       'an absolute https: URL, such as https://host/path/; ports end at 65535',
     )
-  if (url.username !== '' || url.password !== '')
-    refuse(path, 'a URL with credentials', 'a URL without user name or password')
+  // a query or a fragment may be empty, which `search` and `hash` do not show
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(url.href))
+    refuse(path, 'a URL with a user name, query or fragment', 'scheme, host and path only')
   if (!/^https?:$/.test(url.protocol)) refuse(path, 'a URL with another scheme', 'an https: URL')
   const isLoopback = loopback.test(url.hostname)
   if (url.protocol === 'http:' && !(isLoopback && allowInsecureLoopback)) {
@@ -61,9 +62,6 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
       `\`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
     )
   }
-  // also empty ones, which `search` and `hash` do not show
-  if (url.href.includes('?') || url.href.includes('#'))
-    refuse(path, 'a URL with a query or a fragment', 'scheme, host and path only')
   return url
 }
 

@@ -35,7 +35,7 @@ export function faultOfProcess(): string | undefined {
   if (!old.has(version)) return undefined
   return (
     `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'); allowed: '${lowest}' or ` +
-    'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1` (see also NODE_OPTIONS)'
+    'later. Start Node without `--tls-min-v1.0` and `--tls-min-v1.1`, also in NODE_OPTIONS'
   )
 }
 

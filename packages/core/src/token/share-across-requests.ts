@@ -24,7 +24,7 @@ export function shareAcrossRequests(result: Promise<AccessToken>) {
   } catch {
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
-      'Cannot obtain token: this runtime allows requests only in a handler, not while it loads modules',
+      'Cannot obtain token: edge runtimes allow that in a handler only, not while modules are loaded',
     )
   }
   const kept = outliveRequest(result)
