@@ -4,6 +4,8 @@ import { ours } from '@tokenlane/charts'
 export interface Bar {
   readonly who: string
   readonly value: number
+  /** What stands beside it; its value if this is missing. */
+  readonly text?: string
 }
 
 /** How a chart looks; without it, as on a page. */
@@ -54,7 +56,7 @@ export function barChart(
     x: { field: 'value', type: 'quantitative', title: null, axis: null, ...scale },
   }
   return {
-    title: { text: names === 'above' ? shortLines(title) : title.split('\n'), frame: 'bounds' },
+    title: { text: names === 'above' ? linesOf(title, 31) : title.split('\n'), frame: 'bounds' },
     width,
     height: { step: names === 'above' ? 38 : 24 },
     data: { values },
@@ -68,7 +70,10 @@ export function barChart(
         mark: { type: 'text', align: 'left', dx: 6, dy: below },
         encoding: {
           ...encoding,
-          text: { field: 'value', type: 'quantitative', format },
+          text:
+            values[0]?.text === undefined
+              ? { field: 'value', type: 'quantitative', format }
+              : { field: 'text', type: 'nominal' },
           color: colour('#1f2329'),
         },
       },
@@ -77,9 +82,9 @@ export function barChart(
   }
 }
 
-/** Returns a title in lines that a phone shows whole. */
-function shortLines(title: string): string[] {
-  return title.replaceAll('\n', ' ').match(/\S.{0,30}(?=\s|$)/g) ?? [title]
+/** Returns a title in lines of at most so many characters. */
+export function linesOf(title: string, longest: number): string[] {
+  return title.replaceAll('\n', ' ').match(new RegExp(`\\S.{0,${longest - 1}}(?=\\s|$)`, 'g')) ?? [title]
 }
 
 /** Returns the names in the room above their bars, which begin at the left edge. */

@@ -3,7 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { drawChart } from '@tokenlane/charts'
 
-import { barChart, type Bar, type Look } from './bar-chart.ts'
+import { barChart, linesOf, type Bar, type Look } from './bar-chart.ts'
+import { comparisons, figuresOf } from './front.ts'
 import { numberIn, tablesOf, type PageTable } from './tables.ts'
 
 const docs = new URL('../../docs/', import.meta.url)
@@ -29,45 +30,38 @@ function barsOf(
   })
 }
 
-const [storms] = tablesOf(page, 'Storms')
 const [near] = tablesOf(page, 'Rate policies')
-const stormPeers = [
-  'Tokenlane',
-  'by hand: single flight',
-  'by hand: a cache',
-  'google-auth-library',
-  '@azure/msal-node',
-]
 const ways = (near?.rows ?? []).map((row) => row['queue'] ?? '')
 const refused = barsOf(near, ways, '2 s', true)
-const peersLabel = 'Token requests, lost calls and 429s of Tokenlane and of other ways, measured in one run'
-const comparisons = [
-  ['Token requests\nfor 10,000 first calls', barsOf(storms, stormPeers, '10,000 first calls')],
-  [
-    'Calls lost of 1,000 in flight\nwhen the token is revoked',
-    barsOf(storms, stormPeers, 'revoked, 1,000', true),
-  ],
-  ['Calls lost while the issuer\nis down for 2 s', barsOf(storms, stormPeers, '2 s outage', true)],
-  [
-    '429s in 1,000 calls, while\nan API takes 2 s',
-    // the strict ones, by the name of their package
-    refused.flatMap(({ who, value }) =>
-      who.endsWith(', strict') ? { who: who.split(',')[0] ?? '', value } : [],
+
+// the tables of the README, a row of charts for each
+const peersLabel =
+  "The README's tables: token requests, lost calls, shares of a quota and 429s of Tokenlane and others"
+const peerCharts = comparisons.map((comparison) => {
+  const [table] = tablesOf(page, comparison.section)
+  if (table === undefined) throw new Error(`docs/measurements.md has no table in ${comparison.section}`)
+  const circumstances = comparison.first === 'measured' ? '' : `, ${comparison.first}`
+  return figuresOf(table, comparison).map(({ says, figures }) => ({
+    title: `${says.charAt(0).toUpperCase()}${says.slice(1)}${circumstances}`,
+    bars: figures.map(([who, text]) => ({ who, value: numberIn(text), text })),
+  }))
+})
+await draw(
+  'peers',
+  peersLabel,
+  peerCharts.map((row) => ({
+    bounds: 'flush',
+    spacing: 100,
+    // the first has the names of all
+    hconcat: row.map(({ title, bars }, index) =>
+      barChart(linesOf(title, 25).join('\n'), bars, { width: 100, names: index === 0 ? 140 : 0 }),
     ),
-  ],
-] as const
-/** For the width of a page: two beside each other, the second with the names of the first. */
-const [firstCalls, revoked, outage, tooFast] = comparisons.map(([title, bars], index) =>
-  barChart(title, bars, { width: 200, names: [150, 0, 150, 80][index] ?? 0 }),
+  })),
 )
-await draw('peers', peersLabel, [
-  { hconcat: [firstCalls, revoked] },
-  { hconcat: [outage, tooFast] },
-] as object[])
 await draw(
   'peers-narrow',
   peersLabel,
-  comparisons.map(([title, bars]) => barChart(title, bars, narrow)),
+  peerCharts.flat().map(({ title, bars }) => barChart(title, bars, narrow)),
 )
 await drawBoth(
   'bench-rate',

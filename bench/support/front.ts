@@ -198,7 +198,7 @@ export const comparisons: readonly Comparison[] = [
     lines: [
       ['token requests for 10,000 first calls', '10,000 first calls', number],
       ['calls lost of 1,000 in flight when the token is revoked', 'revoked, 1,000', second('/')],
-      ['calls lost while the issuer is down for 2 s, %', '2 s outage', percentage],
+      ['% of calls lost while the issuer is down for 2 s', '2 s outage', percentage],
     ],
   },
   {
@@ -219,19 +219,29 @@ export const comparisons: readonly Comparison[] = [
   },
 ]
 
+/** Returns a table of the README. */
+export function comparisonTable(table: PageTable, comparison: Comparison): string {
+  const rows = figuresOf(table, comparison).map(({ says, figures }) =>
+    [says].concat(figures.map(([, text]) => text)),
+  )
+  return markdownTable([comparison.first, ...Object.keys(comparison.ways)], rows)
+}
+
 /**
- * Returns a table of the README: the figures of the charts, one in each cell.
+ * Returns the lines of a table of the README, with a figure for each way.
  *
  * @throws Error when the measured table lacks a way or a column: the bench has changed.
  */
-export function comparisonTable({ rows }: PageTable, { first, ways, lines }: Comparison): string {
-  const body = lines.map(([says, column, pick]) => [
-    says,
-    ...Object.values(ways).map((way) => {
+export function figuresOf(
+  { rows }: PageTable,
+  { ways, lines }: Comparison,
+): { says: string; figures: (readonly [who: string, text: string])[] }[] {
+  return lines.map(([says, column, pick]) => {
+    const figures = Object.entries(ways).map(([who, way]) => {
       const cell = rows.find((row) => Object.values(row)[0] === way)?.[column]
       if (cell === undefined) throw new Error(`docs/measurements.md has no "${column}" of "${way}"`)
-      return pick(cell)
-    }),
-  ])
-  return markdownTable([first, ...Object.keys(ways)], body)
+      return [who, pick(cell)] as const
+    })
+    return { says, figures }
+  })
 }
