@@ -80,7 +80,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   [
     'debug',
     `${api}: call failed after 80 ms (TOKEN_REQUEST_FAILED)`,
-    { ...call, code: 'TOKEN_REQUEST_FAILED', sends: 1, resends: ['rejected'] },
+    { ...call, code: 'TOKEN_REQUEST_FAILED', sends: 1, resends: [] },
   ],
   [
     'debug',

@@ -124,9 +124,7 @@ function finished({ api, client, status, code, sends, resends, duration }: Event
   const call = client === undefined ? 'call' : `${client} call`
   const outcome = status === undefined ? 'failed' : 'finished'
   const how = status === undefined ? ` (${code})` : ` with status ${status}`
-  // no token or no place in the queue: the last resend never came
-  const made = resends.slice(0, sends - 1)
-  const times = made.length === 0 ? '' : `, sent ${sends} times (${made.join(', ')})`
+  const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`
   return `${api}: ${call} ${outcome} after ${ms(duration)}${how}${times}`
 }
 

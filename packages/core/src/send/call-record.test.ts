@@ -48,6 +48,15 @@ test('a call that waits for its token and is sent again after a 401 says so when
   ])
 })
 
+test('a resend that no token comes for is not counted', async () => {
+  const { api, issuer, eventsOf } = service()
+  issuer.respondOnceWith(() => issuer.token()).respondWith(() => refusal())
+  const call = api.send(taking(10, 401)).catch((error: unknown) => error)
+  await pass(1_000)
+  await call
+  expect(eventsOf('call.finished')).toMatchObject([{ code: 'TOKEN_REQUEST_REFUSED', sends: 1, resends: [] }])
+})
+
 test('waits for a slot, for the limit and for the end of a pause are told apart', async () => {
   const { api, tokens, eventsOf } = service({ limits: [{ quota: 2, window: 1_000 }], concurrency: 1 })
   await tokens.warmUp()

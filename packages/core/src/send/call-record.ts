@@ -29,7 +29,7 @@ export class CallRecord {
   sends = 0
   /** Milliseconds that the token still had when the last attempt was sent. */
   declare remainingLifetime?: number
-  readonly resends: readonly ResendReason[]
+  readonly resends: ResendReason[]
   readonly waited: { -readonly [Cause in keyof CallWaits]: number } = {
     token: 0,
     slot: 0,
@@ -46,7 +46,7 @@ export class CallRecord {
   constructor(
     { baseUrl, issuer, emit }: Pick<Refusing, 'baseUrl' | 'issuer' | 'emit'>,
     client: string | undefined,
-    resends: readonly ResendReason[],
+    resends: ResendReason[],
   ) {
     this.manager = emit?.manager
     this.api = baseUrl
@@ -76,6 +76,8 @@ export class CallRecord {
   finish(error?: unknown): void {
     if (this.#isFinished) return
     this.#isFinished = true
+    // no token or no place in the queue: the last resend never came
+    this.resends.splice(Math.max(0, this.sends - 1))
     this.duration = performance.now() - this.#startedAt
     if (error !== undefined) this.#fail(error)
     tracing.finish(this)
