@@ -85,7 +85,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   [
     'debug',
     `${api}: call failed after 80 ms (QUEUE_TIMEOUT), sent 2 times (rejected)`,
-    { ...call, code: 'QUEUE_TIMEOUT', sends: 2, resends: ['rejected', 'limited'] },
+    { ...call, code: 'QUEUE_TIMEOUT', sends: 2, resends: ['rejected'] },
   ],
   [
     'debug',
