@@ -1,6 +1,7 @@
 import type { IssuerState } from '../control/state.ts'
 import type { JournalEntry } from '../journal/entry.ts'
 import { entryLine } from '../journal/entry-line.ts'
+import { quoted } from '../quoted.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import type { Finding, Verdict } from '../verdict/verdict.ts'
 
@@ -45,10 +46,6 @@ function firstToken({ clientAuthentication, tokenEndpoint, scope }: IssuerState,
 
 `
 }
-
-/** Returns a value as a shell takes it; most values need no quotes. */
-const quoted = (value: string): string =>
-  /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`
 
 /** Returns what the command prints at the end. */
 export function verdictText(
