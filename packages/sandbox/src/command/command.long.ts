@@ -250,6 +250,16 @@ test('an environment file is there as long as the sandbox, and never replaces on
   expect(readFileSync(file, 'utf8')).toBe('MINE=1\n')
 })
 
+test('a shell that loads the environment file as the README says starts programs that reach the sandbox', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const [load = ''] = /set -a; \. \.\/file; set \+a/.exec(readme) ?? []
+  const show = `${callWithoutToken}; console.log(process.env.GENERAL_PRIVATE_KEY)`
+  const inFolder = `cd ${folder} && ${load} && exec "$0" --input-type=module --eval '${show}'`
+  const options = ['--env-file', join(folder, 'file'), '--authentication', 'general=private_key_jwt']
+  const { stdout } = run(...options, '--', 'env', '-i', 'sh', '-c', inFolder, process.execPath)
+  expect(stdout).toMatch(/^401\n-----BEGIN PRIVATE KEY-----\\n.*-----END PRIVATE KEY-----\n$/)
+})
+
 test('the form of the README gives npx an environment file, which Node would else read for npx', () => {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
   const [, form = ''] = /`(npx .*--env-file) \S+`/.exec(readme) ?? []

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { WrongValueError } from '../allowed.ts'
+import { quoted } from '../quoted.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import { inOptionWords, parseArguments, type CommandOptions } from './options.ts'
@@ -161,7 +162,7 @@ function mustBeWritable(file: string): void {
 }
 
 function writeEnvironment(file: string, variables: Record<string, string>): void {
-  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}\n`)
   try {
     // never overwrites a file: it may belong to another program
     writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o600 })

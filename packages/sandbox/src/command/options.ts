@@ -82,7 +82,7 @@ function createProgram(): Command {
     .option('--seed <number>', 'repeat the random choices of a run')
     .option(
       '--port <number>',
-      `first of five free ports (default: ${defaultPort}, with others where they are taken)`,
+      `first of five ports in a row, which must all be free (default: ${defaultPort}, with a free port instead of each that is taken)`,
     )
     .option(
       '--authentication <issuer=method>',
@@ -95,7 +95,7 @@ function createProgram(): Command {
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
     .option(
       '--env-file <file>',
-      'write the environment variables to a new file, and remove it at the end; with npx, write npx -- @tokenlane/sandbox',
+      'write the environment variables to a new file, and remove it at the end; with npx, write npx -- @tokenlane/sandbox. Load the file in a shell: set -a; . ./file; set +a (node --env-file comes too late for NODE_EXTRA_CA_CERTS)',
     )
     .option(
       '--report <file.md>',
