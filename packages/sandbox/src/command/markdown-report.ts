@@ -19,7 +19,7 @@ export function markdownReport(control: Seen): string {
       ? nothing
       : `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}.`,
     table(
-      ['issuer', 'token requests', 'issued', 'refused', 'met a fault'],
+      ['issuer', 'token requests', 'issued', 'refused', 'failed'],
       Object.entries(issuers).map(([name, { requests, issued, refused, failed }]) => [
         name,
         requests,
@@ -29,7 +29,7 @@ export function markdownReport(control: Seen): string {
       ]),
     ),
     table(
-      ['API', 'calls', 'served', '401', '429', '5xx or cut', 'most at once'],
+      ['API', 'calls', 'answered', '401', '429', 'failed', 'most at once'],
       Object.entries(apis).map(([name, { calls, answered, rejected, limited, failed, maxConcurrent }]) => [
         name,
         calls,

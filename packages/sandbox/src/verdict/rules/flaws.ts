@@ -27,7 +27,7 @@ const texts: Record<Flaw, Text> = {
     fix: 'Count expires_in from before the token request, and renew before expiry (RFC 6749 §5.1).',
   },
   'foreign-token': {
-    message: (count) => `${plural(count, 'call')} sent a token that the API’s issuer did not issue`,
+    message: (count) => `${plural(count, 'call')} sent a token that the API's issuer did not issue`,
     fix: "Choose the token by the call's URL: each API only accepts tokens from its own issuer. If a call sent the text `undefined`, check the status and `access_token` of the token response.",
   },
   'missing-token': {
@@ -49,7 +49,7 @@ const texts: Record<Flaw, Text> = {
   },
   'over-limit': {
     message: (count) => `${plural(count, 'call')} went over the rate limit`,
-    fix: 'Wait in the client until the call fits into every window of the API’s rate policy.',
+    fix: "Wait in the client until the call fits into every window of the API's rate policy.",
   },
   'expired-assertion': {
     message: (count) => `${plural(count, 'token request')} sent an assertion that had expired`,
