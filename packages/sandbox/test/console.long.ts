@@ -131,6 +131,42 @@ test('an API: each button does what it says', { timeout }, async () => {
   await eventually(() => expect(policy()).toBeNull())
 })
 
+test(
+  'a card says every fault that is set, also a wrong clock and how long a delay is',
+  { timeout },
+  async () => {
+    const { control } = sandbox
+    const shown = (name: string): Promise<string[]> =>
+      page.$$eval(`${card(name)} :is(.health, .notice)`, (all) => all.map((one) => one.textContent))
+    control.setIssuerClock('weblink', -60_000)
+    control.slowIssuer('general', { median: 300, p99: 2_000 })
+    control.slowApi('general', 300)
+    control.setApiClock('weblink', 5_000)
+    control.slowApi('weblink', { min: 50, max: 1_500 })
+    control.killApi('weblink', { percent: 50 })
+    for (const [name, text] of [
+      ['weblink-issuer', 'The clock is 60 s behind.'],
+      ['general-issuer', 'Responses are delayed: half of them by more than 300 ms, 1% by more than 2 s.'],
+      ['general-api', 'Responses are delayed by 300 ms.'],
+      [
+        'weblink-api',
+        '50% of the requests lose their connection. Responses are delayed by 50 ms to 1.5 s. The clock is 5 s ahead.',
+      ],
+    ] as const)
+      await eventually(async () => expect(await shown(name)).toEqual(['fault set', text]))
+  },
+)
+
+test('an API counts the calls that failed', { timeout }, async () => {
+  sandbox.control.failApi('general', { status: 503 })
+  await callApi(sandbox, 'general', {})
+  await eventually(async () =>
+    expect(await textOf(`${card('general-api')} .figures`)).toBe(
+      ['calls', 1, 'answered', 0, '401', 0, '429', 0, 'failed', 1].join('\n'),
+    ),
+  )
+})
+
 test('each button says at its card what it did, to screen readers too', { timeout }, async () => {
   const said = (name: string): Promise<string> => textOf(`${card(name)} [role=status]`)
   sandbox.control.expireTokens()

@@ -4,7 +4,7 @@ import { Chart, type Line } from './chart.tsx'
 import { act } from './connection.ts'
 import { Done } from './done.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { FaultNotice } from './fault-notice.tsx'
+import { FaultNotice, faultsOf } from './fault-notice.tsx'
 import { apiHistory, type ApiSample } from './history.ts'
 import { duration, times } from './in-words.ts'
 import { Figure, Health } from './issuer-card.tsx'
@@ -18,23 +18,24 @@ const lines: readonly Line[] = [
 
 export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
   const [shown, setShown] = useState(0)
-  const { counts, fault, latency, windows } = api
-  const isSlow = latency !== 0
+  const { counts, windows } = api
+  const faults = faultsOf(api)
   const limit = windows[shown] ?? windows[0]
   const index = limit === undefined ? 0 : windows.indexOf(limit)
   const heading = `${realm}-api` as const
   return (
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading}>
-        {realm} API <Health isWell={fault === null && !isSlow} />
+        {realm} API <Health isWell={faults.length === 0} />
       </h2>
       <p class="where">{api.baseUrl}</p>
-      <FaultNotice fault={fault} latency={latency} />
+      <FaultNotice faults={faults} />
       <dl class="figures">
         <Figure name="calls" value={counts.calls} />
         <Figure name="answered" value={counts.answered} />
         <Figure name="401" value={counts.rejected} bad />
         <Figure name="429" value={counts.limited} bad />
+        <Figure name="failed" value={counts.failed} bad />
       </dl>
       {limit === undefined ? (
         <p class="empty">No rate policy: any number of calls is allowed. Set one below to see its window.</p>
@@ -62,7 +63,7 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
         </>
       )}
       <PolicyForm realm={realm} quota={limit?.quota ?? 25} window={limit?.window ?? 1_000} />
-      <FaultForm realm={realm} kind="api" isSet={fault !== null || isSlow} />
+      <FaultForm realm={realm} kind="api" isSet={faults.length > 0} />
       <Done where={heading} />
     </section>
   )

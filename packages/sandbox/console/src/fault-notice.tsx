@@ -1,26 +1,45 @@
-import type { FaultState, Latency } from '../../src/index.ts'
+import type { ApiState, FaultState, IssuerState, Latency } from '../../src/index.ts'
 import { duration } from './in-words.ts'
 
-/** The faults that are set. Always there, so that buttons do not move when one begins or ends. */
-export function FaultNotice({ fault, latency }: { fault: FaultState | null; latency: Latency }) {
-  const texts = [
+/** What can be wrong with a server of either kind. */
+type Faulty = Pick<ApiState | IssuerState, 'fault' | 'latency' | 'clockOffset'>
+
+/** Returns the faults that are set, each as a sentence. */
+export function faultsOf({ fault, latency, clockOffset }: Faulty): string[] {
+  return [
     ...(fault === null ? [] : [faultText(fault)]),
-    ...(latency === 0 ? [] : ['Responses are held for a while.']),
+    ...(latency === 0 ? [] : [latencyText(latency)]),
+    ...(clockOffset === 0
+      ? []
+      : [`The clock is ${duration(Math.abs(clockOffset))} ${clockOffset > 0 ? 'ahead' : 'behind'}.`]),
   ]
-  return <p class={texts.length === 0 ? 'notice none' : 'notice'}>{texts.join(' ') || 'No fault is set.'}</p>
 }
 
-/** Returns a fault in plain words: "Half of the requests get 503, for 12 s more." */
+/** Always there, so that buttons do not move when a fault begins or ends. */
+export function FaultNotice({ faults }: { faults: readonly string[] }) {
+  return (
+    <p class={faults.length === 0 ? 'notice none' : 'notice'}>{faults.join(' ') || 'No fault is set.'}</p>
+  )
+}
+
+/** Returns a fault in plain words: "50% of the requests get 503, for 12 s more." */
 function faultText({ does, status, timeLeft, timesLeft, percent }: FaultState): string {
   const who = percent === 100 ? 'Requests' : `${percent}% of the requests`
   const meet =
     does === 'respond'
       ? `get ${status}`
       : does === 'cut'
-        ? 'have their connection cut'
-        : 'have their connection cut mid-body'
+        ? 'lose their connection'
+        : 'lose their connection mid-body'
   const until = timeLeft === null ? '' : `, for ${duration(timeLeft)} more`
   const most =
     timesLeft === null ? '' : `, for ${timesLeft === 1 ? '1 more request' : `${timesLeft} more requests`}`
   return `${who} ${meet}${until}${most}.`
+}
+
+function latencyText(latency: Latency): string {
+  if (typeof latency === 'number') return `Responses are delayed by ${duration(latency)}.`
+  if ('min' in latency)
+    return `Responses are delayed by ${duration(latency.min)} to ${duration(latency.max)}.`
+  return `Responses are delayed: half of them by more than ${duration(latency.median)}, 1% by more than ${duration(latency.p99)}.`
 }

@@ -3,7 +3,7 @@ import { Chart, type Line } from './chart.tsx'
 import { act } from './connection.ts'
 import { Done } from './done.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { FaultNotice } from './fault-notice.tsx'
+import { FaultNotice, faultsOf } from './fault-notice.tsx'
 import { issuerHistory } from './history.ts'
 import { duration, times } from './in-words.ts'
 
@@ -14,20 +14,20 @@ const lines: readonly Line[] = [
 ]
 
 export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerState }) {
-  const { counts, live, liveTokens, fault, latency, acceptedSecrets } = issuer
-  const isSlow = latency !== 0
+  const { counts, live, liveTokens, acceptedSecrets } = issuer
+  const faults = faultsOf(issuer)
   const heading = `${realm}-issuer` as const
   const ofIssuer = { issuer: realm }
   const tokens = live === 0 ? 'No token was live' : times(live, 'token')
   return (
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading} tabIndex={-1}>
-        {realm} issuer <Health isWell={fault === null && !isSlow} />
+        {realm} issuer <Health isWell={faults.length === 0} />
       </h2>
       <p class="where">
         {issuer.tokenEndpoint} ({issuer.clientAuthentication})
       </p>
-      <FaultNotice fault={fault} latency={latency} />
+      <FaultNotice faults={faults} />
       <dl class="figures">
         <Figure name="requests" value={counts.requests} />
         <Figure name="issued" value={counts.issued} />
@@ -112,7 +112,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
           </button>
         )}
       </div>
-      <FaultForm realm={realm} kind="issuer" isSet={fault !== null || isSlow} />
+      <FaultForm realm={realm} kind="issuer" isSet={faults.length > 0} />
       <Done where={heading} />
     </section>
   )
