@@ -287,6 +287,12 @@ test(
     await page.waitForSelector('tr.reason')
     expect(await textOf('tr.reason')).toContain('no bearer token')
     expect(await textOf('tr.reason')).toContain('Copy as curl')
+    // all of the row does what its button does
+    const where = `${card('journal')} tr:has(+ .reason) td:nth-child(4)`
+    await page.click(where)
+    await page.waitForSelector('tr.reason', { hidden: true })
+    await page.click(`${card('journal')} .bad td:nth-child(4)`)
+    await page.waitForSelector('tr.reason')
     expect(page.url()).toMatch(/\/\?text=401$/)
     await page.$eval(`${card('journal')} input[type=search]`, (input) => {
       const field = input as unknown as { value: string; dispatchEvent(event: Event): void }
@@ -326,7 +332,7 @@ test(
     await lookAway()
     await eventually(async () =>
       expect(await textOf(`${card('journal')} .soft`)).toBe(
-        '10 entries of the evidence, in time order; a finding keeps its first 10',
+        '10 entries of evidence, oldest first. A finding keeps only the first 10.',
       ),
     )
     expect(
@@ -413,13 +419,15 @@ test(
       1280,
     )
     await opened.waitForSelector(`${card('journal')} tbody tr`)
-    // what opens a row is in sight on a phone
-    await opened.setViewport({ width: 390, height: 900 })
-    const right = await opened.$eval(
-      `${card('journal')} tbody button`,
-      (one) => one.getBoundingClientRect().right,
-    )
-    expect(right).toBeLessThanOrEqual(390)
+    // all of a row is in sight, on a phone too
+    for (const width of [390, 820]) {
+      await opened.setViewport({ width, height: 900 })
+      const hidden = await opened.$eval(
+        `${card('journal')} .scroll`,
+        ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+      )
+      expect(hidden).toBe(0)
+    }
     const chosen = await opened.$$eval(`${card('journal')} select`, (all) =>
       all.map((one) => (one as unknown as { value: string }).value),
     )

@@ -54,7 +54,7 @@ export function App() {
 function TokenForm() {
   return (
     <form
-      class="notice"
+      class="notice actions"
       onSubmit={(event) => {
         event.preventDefault()
         useToken(new FormData(event.currentTarget).get('address') as string)

@@ -99,7 +99,7 @@ export function Journal() {
       {rows.length === 0 ? (
         <p class="empty">
           {journal.value.length === 0
-            ? 'Each request that reaches an issuer or an API becomes a row here, with what was decided and why.'
+            ? 'Each request that reaches an issuer or an API becomes a row here. Click a row for the reason of its decision.'
             : `No ${cleared.value > 0 ? 'new ' : ''}entry matches.`}
         </p>
       ) : (
@@ -108,9 +108,9 @@ export function Journal() {
             {rows.length === entries.length
               ? `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`
               : `The last ${rows.length} of ${entries.length} entries`}
-            {isEvidence && ' of the evidence, in time order'}
-            {evidence.value.length >= mostEvidence && `; a finding keeps its first ${mostEvidence}`}
+            {isEvidence && ' of evidence, oldest first'}
             {held.value !== undefined && ', held while you look'}
+            {evidence.value.length >= mostEvidence && `. A finding keeps only the first ${mostEvidence}.`}
           </p>
           <div
             class="scroll"
@@ -150,7 +150,13 @@ function Row({ entry }: { entry: JournalEntry }) {
   const bad = ['refused', 'limited', 'failed'].includes(entry.decision)
   return (
     <>
-      <tr class={bad ? 'bad' : undefined}>
+      <tr
+        class={bad ? 'entry bad' : 'entry'}
+        // the button's press is one of the row, too; a selection is for copying
+        onClick={() => {
+          if (getSelection()?.isCollapsed !== false) open.value = isOpen ? undefined : entry.id
+        }}
+      >
         <td>{entry.at.slice(11, 23)}</td>
         <td>
           <button
@@ -158,7 +164,6 @@ function Row({ entry }: { entry: JournalEntry }) {
             class="quiet"
             aria-label={`${entry.decision}: ${requestOf(entry)}, ${entry.at.slice(11, 19)}`}
             aria-expanded={isOpen}
-            onClick={() => (open.value = isOpen ? undefined : entry.id)}
           >
             {entry.decision}
           </button>
