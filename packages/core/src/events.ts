@@ -79,7 +79,7 @@ interface Events {
     retryIn: number
     /** Whether calls use the old token until then. */
     tokenStillValid: boolean
-    /** Whether calls fail at once until then. If neither, they wait, for at most the issuer's `maxWait`. */
+    /** Whether calls fail at once until then. If neither, they wait up to the issuer's `maxWait`. */
     failFast: boolean
   }
   /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */

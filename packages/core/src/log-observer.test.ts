@@ -44,7 +44,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait, for at most the issuer\'s `maxWait`',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait up to the issuer\'s `maxWait`',
     { ...failed, tokenStillValid: false },
   ],
   [
