@@ -56,10 +56,9 @@ export async function sealOf(
   storeKeys: readonly string[] = [],
 ): Promise<TokenSeal> {
   const issuer = [credentials.clientId, ...identity]
-  const isAsserted = 'assertion' in credentials
-  if (isAsserted && storeKeys.length === 0)
-    throw new Error('a shared store needs its own `key` for a client with an assertion')
   const lasting = await lastingSecret(credentials)
+  if (lasting === undefined && storeKeys.length === 0)
+    throw new Error('a shared store needs its own `key` for a client with an assertion')
   const derivation = (purpose: string) => ({
     name: 'HKDF',
     hash: 'SHA-256',
@@ -71,8 +70,10 @@ export async function sealOf(
     const kind = { name: algorithm, length: 256 }
     return subtle.deriveKey(derivation('key'), material, kind, false, ['encrypt', 'decrypt'])
   }
-  const name = base64url(await subtle.deriveBits(derivation('name'), await materialOf(lasting), 128))
-  const keys = await Promise.all((isAsserted ? storeKeys.map(bytesOf) : [lasting]).map(keyFrom))
+  const name = base64url(
+    await subtle.deriveBits(derivation('name'), await materialOf(lasting ?? bytesOf('assertion')), 128),
+  )
+  const keys = await Promise.all((lasting ? [lasting] : storeKeys.map(bytesOf)).map(keyFrom))
   const additionalData = bytesOf(JSON.stringify([name, ...issuer]))
   return {
     name,
@@ -100,9 +101,9 @@ export async function sealOf(
 }
 
 /** Returns what stays the same of a client for as long as its entries are found. */
-function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> {
+function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> | undefined {
   if ('clientSecret' in credentials) return bytesOf(credentials.clientSecret)
-  return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : bytesOf('assertion')
+  return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : undefined
 }
 
 function materialOf(secret: Bytes): Promise<CryptoKey> {
