@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { pages, root, writeBlocks } from './blocks.ts'
@@ -20,6 +20,23 @@ test(`the ${counts.blocks} blocks of pages and the ${counts.examples} examples o
   for (const { path, modules } of examples)
     for (const [index, code] of modules.entries())
       writeFileSync(new URL(`docstring-${path.replaceAll(/\W+/g, '-')}-${index + 1}.ts`, folder), code)
+  expect(await compiled(folder)).toBe('')
+  rmSync(folder, { recursive: true })
+})
+
+test('where an issuer has no URL, the compiler asks for its token endpoint', async () => {
+  const folder = new URL('generated/without-url/', import.meta.url)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    new URL('issuer.ts', folder),
+    "import { envCredentials, oauthIssuer } from '@tokenlane/core'\noauthIssuer({ credentials: envCredentials('A') })\n",
+  )
+  expect(await compiled(folder)).toContain("Property 'tokenEndpoint' is missing in type")
+  rmSync(folder, { recursive: true })
+})
+
+/** Compiles the files of a folder, and returns what the compiler says. */
+async function compiled(folder: URL): Promise<string> {
   const project = new URL('tsconfig.json', folder)
   writeFileSync(
     project,
@@ -34,9 +51,8 @@ test(`the ${counts.blocks} blocks of pages and the ${counts.examples} examples o
   execFile(process.execPath, [tsc, '-p', fileURLToPath(project)], (error, stdout, stderr) =>
     resolve(stdout + stderr + (error === null ? '' : error.message)),
   )
-  expect(await promise).toBe('')
-  rmSync(folder, { recursive: true })
-})
+  return promise
+}
 
 test('every `@example` of a docstring is a block', () => {
   const without = examples.filter(({ modules, tags }) => modules.length !== tags)

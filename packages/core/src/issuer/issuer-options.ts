@@ -62,25 +62,30 @@ export interface AuthUrl {
   readonly authUrl: PerEnvironment
 }
 
-/** Where an authorization server is: one URL for all environments, or one for each, in exactly one of these ways. */
-type Place =
-  | (Only<'tokenEndpoint'> & {
-      /** The `https:` URL of the token endpoint itself (RFC 6749 §3.2), one for all environments or one for each by name. */
-      readonly tokenEndpoint: PerEnvironment
-    })
-  | (Only<'issuer'> & {
-      /**
-       * The issuer identifier, an `https:` URL, exactly as the server's metadata names it; one for all environments or one
-       * for each by name. The metadata is fetched before the first token request (RFC 8414 §3, else OpenID Connect
-       * Discovery 1.0 §4), and again when a token request fails. Needs `oauthIssuer` or `tokensFor`.
-       */
-      readonly issuer: PerEnvironment
-    })
-  | (Only<'authUrl' | 'tokenPath'> &
-      AuthUrl & {
-        /** The path that is appended to `authUrl`. */
-        readonly tokenPath: string
-      })
+interface ByAuthUrl extends Only<'authUrl' | 'tokenPath'>, AuthUrl {
+  /** The path that is appended to `authUrl`. */
+  readonly tokenPath: string
+}
+
+interface ByIssuer extends Only<'issuer'> {
+  /**
+   * The issuer identifier, an `https:` URL, exactly as the server's metadata names it; one for all environments or one
+   * for each by name. The metadata is fetched before the first token request (RFC 8414 §3, else OpenID Connect
+   * Discovery 1.0 §4), and again when a token request fails. Needs `oauthIssuer` or `tokensFor`.
+   */
+  readonly issuer: PerEnvironment
+}
+
+interface ByTokenEndpoint extends Only<'tokenEndpoint'> {
+  /** The `https:` URL of the token endpoint itself (RFC 6749 §3.2), one for all environments or one for each by name. */
+  readonly tokenEndpoint: PerEnvironment
+}
+
+/**
+ * Where an authorization server is: one URL for all environments, or one for each, in exactly one of these ways. Where all
+ * are missing, the compiler asks for the last one.
+ */
+type Place = ByAuthUrl | ByIssuer | ByTokenEndpoint
 
 /** Forbids the other ways: two of them together do not compile. */
 type Only<Names extends string> = {
