@@ -282,6 +282,14 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { API_URL: good['API_URL'] } }),
   },
   {
+    name: 'a URL without TLS to this machine',
+    row: 'a URL without TLS',
+    id: 'option-wrong',
+    broken: () => ({ env: { AUTH_URL: 'http://localhost:8080' } }),
+    says: /Correct AUTH_URL \(`issuers\.general\.authUrl`\): use https:\."/,
+    mended: rightIssuer,
+  },
+  {
     name: "the other issuer's URL",
     id: 'wrong-path',
     broken: () => issuerAt(String(good['WEBLINK_AUTH_URL'])),

@@ -100,6 +100,9 @@ async function diagnosisOf(
   return { ok, findings, looked: [`options: ${from}`, ...lookedAt(facts)] }
 }
 
+/** What can be done about an option in code, and not by variables and flags. */
+const onlyInCode = ', or set `allowInsecureLoopback: true` on its issuer'
+
 /** Returns a finding that names the variable or flag of an option beside its path. */
 function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding {
   const named = (text: string): string =>
@@ -107,7 +110,8 @@ function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding 
       const name = names.get(option)
       return name === undefined ? path : `${name} (${path})`
     })
-  return { ...found, seen: named(found.seen), fix: named(found.fix) }
+  const fix = names.size === 0 ? found.fix : found.fix.replace(onlyInCode, '')
+  return { ...found, seen: named(found.seen), fix: named(fix) }
 }
 
 type Seen = Omit<Facts, 'now' | 'missingApis' | 'packages' | 'secretDays' | 'extraAuthorities'>
