@@ -82,8 +82,8 @@ interface ByTokenEndpoint extends Only<'tokenEndpoint'> {
 }
 
 /**
- * Where an authorization server is: one URL for all environments, or one for each, in exactly one of these ways. Where all
- * are missing, the compiler asks for the last one.
+ * Where an authorization server is: one URL for all environments, or one for each, in exactly one of these ways. Where
+ * all are missing, the compiler asks for the last one.
  */
 type Place = ByAuthUrl | ByIssuer | ByTokenEndpoint
 
