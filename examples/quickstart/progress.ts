@@ -12,13 +12,19 @@ export interface Progress {
 
 const clearLine = '\r\u001B[2K'
 
-/** Shows `state()` ten times a second in a terminal; elsewhere, such as in a log of CI, a line each second. */
+/** Shows `state()` ten times a second in a terminal; elsewhere, such as in a log of CI, a line each second if it is new. */
 export function showProgress(stream: NodeJS.WriteStream, state: () => string): Progress {
   const start = performance.now()
   const stamp = (): string => `${((performance.now() - start) / 1_000).toFixed(1).padStart(4)} s`
   // a line that wraps could not be rewritten
   const line = (): string => `${stamp()}  ${state()}`.slice(0, (stream.columns || 80) - 1)
-  const show = (): boolean => stream.write(stream.isTTY ? clearLine + line() : `${stamp()}  ${state()}\n`)
+  let logged: string | undefined
+  const show = (): void => {
+    if (stream.isTTY) return void stream.write(clearLine + line())
+    const now = state()
+    if (now !== logged) stream.write(`${stamp()}  ${now}\n`)
+    logged = now
+  }
   const timer = setInterval(show, stream.isTTY ? 100 : 1_000)
 
   return {
