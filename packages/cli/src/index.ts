@@ -29,7 +29,7 @@ export async function runTokenlane(argv: readonly string[]): Promise<number> {
     return status
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
-    const [result, message] = failureOf(error)
+    const [result, message] = failureOf(error, argv)
     tellFailure(message, argv, result === exitStatus.couldNotLook ? wrapped(message) : message)
     return result
   }
@@ -45,13 +45,14 @@ function wrapped(message: string): string {
     .join('\n')
 }
 
-function failureOf(error: unknown): [status: number, message: string] {
+function failureOf(error: unknown, [name]: readonly string[]): [status: number, message: string] {
   if (error instanceof CannotLook) return [exitStatus.couldNotLook, error.message]
   if (error instanceof WrongUsage) return [exitStatus.usage, error.message]
   if (!(error instanceof CommanderError)) throw error
   // the text after = may be a secret
   const message = error.message.replace(/^error: /, '').replaceAll(/(--[\w-]+)=[^\n]*/g, "$1'")
-  return [exitStatus.usage, `${message}\nSee tokenlane --help`]
+  const isCommand = createProgram(() => {}).commands.some((command) => command.name() === name)
+  return [exitStatus.usage, `${message}\nSee tokenlane ${isCommand ? `${name} ` : ''}--help`]
 }
 
 /** Returns the file of `--env-file` and the other arguments. The option may stand anywhere before `--`. */

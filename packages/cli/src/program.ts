@@ -9,6 +9,7 @@ import { judge, type JudgeOptions } from './commands/judge.ts'
 import { token, tokenForms, type TokenOptions } from './commands/token.ts'
 import type { DoctorOptions } from './doctor/doctor.ts'
 import { exitStatus } from './exit-status.ts'
+import { hanging } from './hanging.ts'
 import { clientAuthentications } from './metadata/authorization-server.ts'
 import { questionsThrough } from './init/questions.ts'
 import { scenes } from './judge/scenes.ts'
@@ -42,15 +43,16 @@ const helpOfThis = 'print this help'
 
 const judgeHelp = `
 Scenes:
-${scenes.map(({ name, title }) => `  ${name.padEnd(22)} ${title}`).join('\n')}
+${scenes.map(({ name, title }) => hanging(`  ${name.padEnd(22)} `, title, 25, 80)).join('\n')}
 
 The last three are played only by name: the program authenticates with the
 assertion in a file.
 
-Each scene starts the program again. The program gets URLs, credentials and the certificate
-authority as environment variables, and is stopped with SIGTERM.
+Each scene starts the program again. The program gets URLs, credentials and the
+certificate authority as environment variables, and is stopped with SIGTERM.
 
-Exit status: 0 no problems, 1 findings, 2 wrong usage, 3 the program made no calls.`
+Exit status: 0 no problems, 1 findings, 2 wrong usage,
+3 the program made no calls.`
 
 /** Returns the parser of the command line. It calls `end` with the exit status of the command that ran. */
 export function createProgram(end: (status: number) => void): Command {

@@ -380,8 +380,9 @@ test.each([
 
 test.each([
   [['doctor', '--url', 'foo'], 2, /^Pass an absolute URL/],
-  [['doctor', '--days'], 2, /^unknown option '--days'\nSee tokenlane --help$/],
-  [['judge', '--scene', 'none'], 2, /^missing required argument/],
+  [['doctor', '--days'], 2, /^unknown option '--days'\nSee tokenlane doctor --help$/],
+  [['judge', '--scene', 'none'], 2, /^missing required argument 'command'\nSee tokenlane judge --help$/],
+  [['--days'], 2, /^unknown option '--days'\nSee tokenlane --help$/],
   [['doctor', '--module', 'no.ts'], 3, /^no\.ts cannot be loaded/],
   [['doctor', '--module', 'exit.mjs'], 3, /^exit\.mjs called process\.exit\(0\)/],
 ])('%j with --json prints one object', async (args, expected, error) => {
@@ -392,6 +393,11 @@ test.each([
   const told = JSON.parse(stdout) as { readonly error: string }
   expect(told).toEqual({ ok: false, error: expect.stringMatching(error) as string })
   expect(stderr).toBe(`${told.error}\n`)
+})
+
+test('the help of judge fits a terminal of 80 columns', async () => {
+  const { stdout } = await tokenlane(['judge', '--help'], { COLUMNS: '80' })
+  expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
 })
 
 test.each([[[]], [['--help']], [['doctor', '--help']]])('help (%j) has status 0', async (args) => {

@@ -32,7 +32,7 @@ export function givenUpCalls(journal: readonly JournalEntry[]): Finding[] {
     {
       rule: 'given-up',
       severity: 'error',
-      message: `At least ${count.toLocaleString('en-US')} ${count === 1 ? 'call was' : 'calls were'} abandoned before they reached the API`,
+      message: `At least ${count.toLocaleString('en-US')} ${count === 1 ? 'call' : 'calls'} never arrived at the API: the program gave up first`,
       fix: 'Let a call that needs a token wait for one, and retry the token request after a while, for as long as its caller can wait.',
       evidence: evidence.slice(0, mostEvidence),
       count,

@@ -28,7 +28,7 @@ export function examText(exam: Exam, entryLine: EntryLine, stream: Stream): stri
   return [...exam.scenes.map((scene) => sceneText(scene)), gradeText(exam)].join('\n\n')
 
   function sceneText({ name, title, notGraded, findings, seen, output }: SceneReport): string {
-    const isWrong = findings.some(({ severity }) => severity === 'error')
+    const isWrong = findings.some(isError)
     const mark = notGraded !== undefined ? '-' : isWrong ? '✗' : findings.length > 0 ? '!' : '✓'
     const head = `${mark} ${styleText('bold', name, { stream })}: ${title}`
     const count = `${plural(seen.calls, 'call')}, ${plural(seen.tokenRequests, 'token request')}`
@@ -53,19 +53,24 @@ export function examText(exam: Exam, entryLine: EntryLine, stream: Stream): stri
 
   function gradeText({ grade, scenes, seed }: Exam): string {
     const graded = scenes.filter(({ notGraded }) => notGraded === undefined)
-    const wrong = graded.filter(({ findings }) => findings.length > 0).length
+    const wrong = graded.filter(({ findings }) => findings.some(isError)).length
+    const warned = graded.filter(({ findings }) => findings.length > 0).length - wrong
     if (grade === null) return 'No grade: no scene could be graded.'
     const head = styleText(colours[grade], `Grade ${grade}`, { stream })
     const left = scenes.length - graded.length
+    const all = plural(graded.length, 'scene')
     const parts = [
-      wrong === 0 ? 'no problems found' : `${wrong} of ${plural(graded.length, 'scene')} with findings`,
-      ...(wrong === 0 ? [plural(graded.length, 'scene')] : []),
+      ...(wrong > 0 ? [`errors in ${wrong} of ${all}`] : []),
+      ...(warned > 0 ? [wrong > 0 ? `only warnings in ${warned}` : `warnings in ${warned} of ${all}`] : []),
+      ...(wrong + warned > 0 ? [] : ['no problems found', all]),
       ...(left > 0 ? [`${left} not graded`] : []),
       `seed ${seed}`,
     ]
     return `${head}: ${parts.join(', ')}.`
   }
 }
+
+const isError = ({ severity }: SceneFinding): boolean => severity === 'error'
 
 /** Returns `1 call` or `2 calls`. */
 function plural(count: number, one: string): string {

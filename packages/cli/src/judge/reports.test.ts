@@ -81,7 +81,21 @@ test('the page names what was found, what was not graded, and the grade', () => 
 ✓ expiry: tokens expire
     20 calls, 2 token requests
 
-Grade D: 1 of 2 scenes with findings, 1 not graded, seed 7.`)
+Grade D: errors in 1 of 2 scenes, 1 not graded, seed 7.`)
+})
+
+test.each([
+  [['error', 'warning', 'none'], 'errors in 1 of 3 scenes, only warnings in 1'],
+  [['warning', 'none'], 'warnings in 1 of 2 scenes'],
+  [['none'], 'no problems found, 1 scene'],
+])('of scenes with %j the last line says: %s', (worst, said) => {
+  const [scene] = exam.scenes
+  const scenes = worst.map((each) => ({
+    ...scene!,
+    findings: scene!.findings.filter(({ severity }) => severity === each),
+  }))
+  const text = stripVTControlCharacters(examText({ ...exam, scenes }, () => '', process.stdout))
+  expect(text.split('\n').at(-1)).toBe(`Grade D: ${said}, seed 7.`)
 })
 
 test('the JUnit report has what both schemas require, and nothing that either refuses', () => {
