@@ -50,6 +50,11 @@ test.each<[unknown, string]>([
   [{ records: -1 }, '"records" must be a whole number from 0 to 9999999, not -1'],
   [{ ratePolicies: { other: {} } }, '"ratePolicies" must be an object with no keys except general, weblink'],
   [{ ratePolicies: { general: {} } }, '"ratePolicies.general.limits" must be an array, not undefined'],
+  // it would allow any rate, which `null` is for
+  [
+    { ratePolicies: { general: { limits: [] } } },
+    '"ratePolicies.general.limits" must be an array of one limit or more, not []',
+  ],
   [limits({ quota: 0, window: 1 }), '"ratePolicies.weblink.limits[0].quota" must be a whole number from 1'],
   [limits({ quota: 1, window: 0 }), '"ratePolicies.weblink.limits[0].window" must be a number from 1'],
   [limits({ quota: 1 }), '"ratePolicies.weblink.limits[0].window" must be a number from 1'],

@@ -113,3 +113,9 @@ test('a process that closed its sandbox ends, and the sandbox printed nothing', 
   expect(stdout).toBe('')
   expect(stderr).toBe('')
 })
+
+test('a certificate file that cannot be written is refused with the name of its option', async () => {
+  await expect(startSandbox({ caFile: '/no/such/ca.pem' })).rejects.toThrow(
+    /^"caFile" cannot be written: ENOENT/,
+  )
+})

@@ -70,7 +70,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     let place: ControlPlace | undefined
     const environment = () => environmentOf(urls, issuers, caFile, place)
     const control = createControl({ issuers, apis, journal, judge: witness.judge, environment, now })
-    if (caFile !== undefined) writeFileSync(caFile, ca + trustedBefore())
+    if (caFile !== undefined) writeCa(caFile, ca + trustedBefore())
     const http = checked.control
       ? await serveControl({
           control,
@@ -104,6 +104,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+function writeCa(file: string, pem: string): void {
+  try {
+    writeFileSync(file, pem)
+  } catch (error) {
+    throw new TypeError(`"caFile" cannot be written: ${(error as Error).message}`, { cause: error })
   }
 }
 

@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+
 import {
   either,
   list,
@@ -39,11 +41,14 @@ export interface StrictRatePolicy {
 }
 
 export const ratePolicy: Allowed<StrictRatePolicy> = object<StrictRatePolicy>({
-  limits: list(
-    object<RateLimit>({
-      quota: wholeNumber({ min: 1 }),
-      window: number({ min: 1, max: longestTime }),
-    }),
+  limits: v.pipe(
+    list(
+      object<RateLimit>({
+        quota: wholeNumber({ min: 1 }),
+        window: number({ min: 1, max: longestTime }),
+      }),
+    ),
+    v.minLength(1, 'an array of one limit or more'),
   ),
   retryAfter: optional(
     either<[boolean, 'seconds' | 'date']>(
