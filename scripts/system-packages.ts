@@ -60,6 +60,7 @@ const others: readonly Program[] = [
     why: 'tests drive the sandbox and are judged in it, and another one needs a terminal',
     tests: [
       'packages/cli/test/judge.long.ts',
+      'packages/sandbox/test/environment-forms.long.ts',
       'packages/sandbox/test/python.long.ts',
       'examples/quickstart/terminal.long.ts',
     ],
