@@ -51,8 +51,8 @@ const others: readonly Program[] = [
   },
   {
     debianPackage: 'curl',
-    why: 'a test judges a shell script with it',
-    tests: ['packages/cli/test/judge.long.ts'],
+    why: 'a test judges a shell script with it, and another one runs a command that is copied',
+    tests: ['packages/cli/test/judge.long.ts', 'packages/sandbox/test/environment-forms.long.ts'],
     isHere: () => runs('curl', '--version'),
   },
   {
