@@ -186,7 +186,7 @@ interface Comparison {
 export const comparisons: readonly Comparison[] = [
   {
     section: 'Storms',
-    follows: 'tokens, used by the same callers:',
+    follows: 'get tokens; the callers are the same:',
     first: 'measured',
     ways: {
       Tokenlane: 'Tokenlane',

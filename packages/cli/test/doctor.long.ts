@@ -430,6 +430,12 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
+    name: 'a wrong secret at a server that calls it unauthorized_client, as Keycloak does',
+    id: 'wrong-secret',
+    broken: async () => issuerAt(await tlsServer(tokenServer(401, { error: 'unauthorized_client' }))),
+    mended: rightIssuer,
+  },
+  {
     name: 'a clock that is two hours ahead of the issuer',
     id: 'clock-off',
     async broken() {

@@ -87,7 +87,7 @@ function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 
-function idOf({ failure: { code, status = 0, oauthError, reason }, method, token }: Failed): TokenFault {
+function idOf({ failure: { code, status = 0, reason }, method, token }: Failed): TokenFault {
   const { isByAssertion = false } = token
   if (code === 'CREDENTIALS_UNAVAILABLE') return isByAssertion ? 'assertion-not-sent' : 'credentials-missing'
   if (code === 'TOKEN_REQUEST_TIMEOUT') return 'no-response'
@@ -95,8 +95,8 @@ function idOf({ failure: { code, status = 0, oauthError, reason }, method, token
   if (reason.includes('as an API does')) return 'not-an-issuer'
   if (status === 404 || status === 405) return 'wrong-path'
   if (status === 429 || status >= 500 || reason.includes('closed the connection')) return 'issuer-trouble'
-  // some servers refuse a client without the `invalid_client` of RFC 6749
-  if (oauthError === 'invalid_client' || (oauthError === undefined && (status === 401 || status === 403))) {
+  // core says so of every error that is not about the request, since servers have other names for `invalid_client`
+  if (reason.includes('check the client id and')) {
     if (isByAssertion) return 'assertion-refused'
     return method === 'private_key_jwt' || method === 'tls_client_auth' ? 'wrong-key' : 'wrong-secret'
   }
@@ -119,7 +119,7 @@ const fixes = {
   'assertion-not-sent': () => unsentFix,
   'assertion-refused': ({ token }) => refusedFix(token),
   'request-refused': ({ failure }) =>
-    `Ask the issuer's operator what this client may do: ${failure.oauthError ?? `status ${failure.status}`} (RFC 6749 §5.2).`,
+    `Check the client id, then ask the issuer's operator what this client may do: ${failure.oauthError ?? `status ${failure.status}`} (RFC 6749 §5.2).`,
   'wrong-path': wrongPathFix,
   'not-an-issuer': (_, options) =>
     `${options} is the URL of an API: set the issuer's. The secret may well be right.`,
