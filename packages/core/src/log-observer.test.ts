@@ -94,7 +94,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `https://api.example.com/v2/: matches no API, so its calls get no token; APIs on this origin: ${api}`,
+    `https://api.example.com/v2/: matches no API, so it gets no token; APIs on this origin: ${api}`,
     { type: 'route.missed', origin: 'https://api.example.com', path: '/v2/', apis: [api] },
   ],
   [
@@ -104,7 +104,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: paused for 1.0 s after status 429; either the API allows only about 10 in 1.0 s (\`ratePolicy\`: 30 in 1.0 s), or something else is using the quota`,
+    `${api}: paused for 1.0 s after status 429; the API allows only about 10 in 1.0 s (\`ratePolicy\`: 30 in 1.0 s), or something else uses the quota`,
     {
       type: 'api.paused',
       api,
@@ -117,7 +117,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: calls wait: slow responses leave them 0.43 of the quota; \`accounting: 'learned'\` in its ratePolicy gives more`,
+    `${api}: slow responses leave waiting calls 0.43 of the quota; \`accounting: 'learned'\` in its ratePolicy gives more`,
     { type: 'api.slowed', api, share: 0.43, option: "accounting: 'learned'" },
   ],
   [

@@ -84,15 +84,15 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'call.sent': ({ api, waited, queued }) => `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
   'call.finished': finished,
   'route.missed': ({ origin, path, apis }) =>
-    `${origin}${path}: matches no API, so its calls get no token; APIs on this origin: ${apis.join(', ')}`,
+    `${origin}${path}: matches no API, so it gets no token; APIs on this origin: ${apis.join(', ')}`,
   'api.paused': ({ api, for: span, status, reason, allows, configured }) =>
     `${api}: paused for ${ms(span)} after status ${status}` +
     (reason === 'used-up' ? '; its limit is used up' : '') +
     (allows && configured
-      ? `; either the API allows only about ${limits(allows)} (\`ratePolicy\`: ${limits(configured)}), or something else is using the quota`
+      ? `; the API allows only about ${limits(allows)} (\`ratePolicy\`: ${limits(configured)}), or something else uses the quota`
       : ''),
   'api.slowed': ({ api, share, option }) =>
-    `${api}: calls wait: slow responses leave them ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
+    `${api}: slow responses leave waiting calls ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
   'policy.differs': ({ api, configured, seen }) =>
     `${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`,
   'store.failed': ({ reason }) => `token store: failed (${reason}); this process requests its own tokens`,

@@ -74,7 +74,7 @@ export async function signedJwt(
     if (key === undefined) continue
     const { modulusLength } = key.algorithm as { readonly modulusLength?: number }
     if (modulusLength !== undefined && modulusLength < 2_048)
-      throw new Error('the private key is shorter than 2048 bits (RFC 7518 §3.3)')
+      throw new Error('the private key is shorter than 2048 bits')
     const input = [{ alg, kid }, claims].map((part) => base64url(bytesOf(JSON.stringify(part)))).join('.')
     return `${input}.${base64url(await globalThis.crypto.subtle.sign(parameters[alg], key, bytesOf(input)))}`
   }
@@ -123,7 +123,7 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
 function keyFault({ type, usages }: CryptoKey): CredentialsFault | undefined {
   return type === 'private' && usages.includes('sign')
     ? undefined
-    : { given: 'a CryptoKey that cannot sign', allowed: 'one of the type `private` with the usage `sign`' }
+    : { given: 'a CryptoKey that cannot sign', allowed: 'one with the usage `sign`' }
 }
 
 function pemFault(value: unknown, label: string): CredentialsFault | undefined {
@@ -131,8 +131,8 @@ function pemFault(value: unknown, label: string): CredentialsFault | undefined {
   const allowed = `PEM text that begins with -----BEGIN ${name}-----`
   if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
-  const convert = name === 'CERTIFICATE' ? '' : ' (convert others with `openssl pkcs8 -topk8 -nocrypt`)'
-  return { given: 'text in another format', allowed: allowed + convert }
+  const convert = name === 'CERTIFICATE' ? '' : ' (`openssl pkcs8 -topk8 -nocrypt` converts)'
+  return { given: 'other text', allowed: allowed + convert }
 }
 
 function isJsonWebKey(value: unknown): boolean {

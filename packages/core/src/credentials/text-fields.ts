@@ -89,7 +89,7 @@ export function clientInTexts(
   return readClient(text === undefined ? texts : { ...texts, secretIssuedAt: parseIsoDate(text) }, [kind])
 }
 
-const isoDate = /^\d{4}-\d\d-\d\d(?:T\d\d:[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?$/
+const isoDate = /^\d{4}-\d\d-\d\d(?:T[\d:.Z+-]+)?$/
 
 /** Reads an ISO 8601 date, with a time or without (then 00:00 UTC); an invalid date for anything else. */
 export function parseIsoDate(text: unknown): Date {

@@ -98,17 +98,17 @@ test.each<[string, object, string]>([
       credentials: [credentials, { clientId: 'a', privateKey: rsa }],
       clientAuthentication: 'client_secret_basic',
     },
-    'credentials[1].privateKey` is text in another format',
+    'credentials[1].privateKey` is other text',
   ],
   [
     'text in the place of an assertion function',
     { credentials: { clientId: 'a', assertion: 'secret-1' } },
-    'credentials.assertion` is a string; allowed: a function that returns an assertion',
+    'credentials.assertion` is a string; allowed: a function, such as fileAssertion(path)',
   ],
   [
     'a type of assertions that cannot be one',
     { credentials: { clientId: 'a', assertion: () => '', assertionType: 'jwt bearer' } },
-    "credentials.assertionType` is not an assertion type; allowed: 'jwt-bearer', 'jwt-spiffe'",
+    "credentials.assertionType` is not an assertion type; allowed: 'jwt-bearer', another name",
   ],
   [
     'a key without its certificate',
@@ -156,6 +156,6 @@ test('a client certificate cannot be shown by a fetch of the application', () =>
   })
   expect(refused(issuer)).toBe('accepted')
   expect(refused(issuer, { fetch: globalThis.fetch })).toContain(
-    'tls_client_auth, which needs `node:https` and no option `fetch`; allowed: another method',
+    'tls_client_auth, which needs `node:https` and no `fetch`; allowed: another method',
   )
 })

@@ -51,7 +51,7 @@ test('auth URLs that were swapped are asked about, each with the path of the oth
     fetch,
   })
   await expect(tokens.getToken('general')).rejects.toThrow(
-    'issuer "general" (https://weblink-auth.example.com/public/security/v1/token) has no token endpoint at this path (responded with status 404): check `issuers.general.authUrl`; is it the weblink issuer\'s, whose path is /IdentityServer/connect/token?',
+    'issuer "general" (https://weblink-auth.example.com/public/security/v1/token) has no token endpoint at this path (status 404): check `issuers.general.authUrl`; is it the weblink issuer\'s, whose path is /IdentityServer/connect/token?',
   )
   await expect(tokens.getToken('weblink')).rejects.toThrow(
     "check `issuers.weblink.authUrl`; is it the general issuer's, whose path is /public/security/v1/token?",

@@ -56,7 +56,7 @@ test.each<[string, () => Response, string, string]>([
     'TOKEN_RESPONSE_INVALID',
     "publishes another issuer's metadata (https://evil.example.com/a): check `issuers.partner.issuer`",
   ],
-  ['HTML', () => new Response('<p>leaked</p>'), 'TOKEN_RESPONSE_INVALID', "another issuer's metadata (none)"],
+  ['HTML', () => new Response('<p>leaked</p>'), 'TOKEN_RESPONSE_INVALID', "another issuer's metadata ("],
   [
     'no token endpoint',
     () => Response.json({ issuer }),
@@ -94,7 +94,7 @@ test('a server without metadata fails at once, and names the way out', async () 
     definite: true,
     status: 404,
     message: expect.stringContaining(
-      'check `issuers.partner.issuer`, or set `tokenEndpoint` instead of `issuer`',
+      'check `issuers.partner.issuer`, or set `tokenEndpoint` instead',
     ) as string,
   })
 })

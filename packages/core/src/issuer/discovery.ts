@@ -57,10 +57,8 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   const { status, retryAfter, members } =
     rfc8414.status === 200 ? rfc8414 : await get(`${path}/.well-known/openid-configuration`)
   if (status !== 200) {
-    const definite = status < 500 && status !== 429 && status !== 408
-    const reason = definite
-      ? `has no metadata (responded with status ${status}): check \`${option}\`, or set \`tokenEndpoint\` instead of \`issuer\``
-      : `responded with status ${status} when asked for its metadata`
+    const definite = status < 500 && ![408, 429].includes(status)
+    const reason = `has no metadata (status ${status}): check \`${option}\`, or set \`tokenEndpoint\` instead`
     throw failure(request, 'TOKEN_REQUEST_FAILED', reason, {
       status,
       retryAfter,
@@ -70,17 +68,17 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   const metadata = members as unknown as AuthorizationServer
   const unusable = (what: string, code: TokenlaneErrorCode = 'TOKEN_RESPONSE_INVALID'): TokenlaneError =>
     failure(request, code, `publishes ${what}`, { definite: true })
-  const described = URL.parse(String(members['issuer']))
+  const described = String(members['issuer'])
   // another server, or another spelling of this one (RFC 8414 §3.3)
-  if (described?.href !== href)
+  if (URL.parse(described)?.href !== href)
     throw unusable(
-      `another issuer's metadata (${described ? printable(described.origin + described.pathname) : 'none'}): check \`${option}\``,
+      `another issuer's metadata (${printable(described.replace(/[?#].*/s, ''))}): check \`${option}\``,
     )
   const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata
   for (const url of [endpoint, aliases?.token_endpoint ?? endpoint])
     if (!isSecure(url, request.url))
       throw unusable(
-        'no https: token endpoint: set `tokenEndpoint` instead of `issuer`',
+        'no https: token endpoint: set `tokenEndpoint` instead',
         url === undefined ? 'TOKEN_RESPONSE_INVALID' : 'INSECURE_TRANSPORT',
       )
   return metadata

@@ -14,7 +14,7 @@ const optional: ClientProof['optional'] = {
       ? undefined
       : {
           given: 'not an assertion type',
-          allowed: "'jwt-bearer', 'jwt-spiffe', another name or a full URN",
+          allowed: "'jwt-bearer', another name or a full URN",
         },
 }
 
@@ -36,7 +36,7 @@ export const givenAssertion: ClientProof = {
         ? undefined
         : {
             given: shape(value),
-            allowed: 'a function that returns an assertion, such as fileAssertion(path)',
+            allowed: 'a function, such as fileAssertion(path)',
           },
   },
   optional,
@@ -80,7 +80,7 @@ function faultOf(
   const now = Date.now() + clock.ahead * 1_000
   if (typeof exp === 'number' && exp * 1_000 <= now)
     return {
-      reason: `expired at ${new Date(exp * 1_000).toJSON()} (now ${new Date(now).toJSON()}): is it renewed, and is this machine's clock right?`,
+      reason: `expired at ${new Date(exp * 1_000).toJSON()} (now ${new Date(now).toJSON()}): is this machine's clock right?`,
     }
   const named = [aud].flat().filter((one) => typeof one === 'string')
   const accepted = new Set([audience, metadata.issuer, metadata.token_endpoint, url.href])

@@ -143,7 +143,7 @@ test('an RSA key of fewer than 2048 bits is refused before anything is sent', as
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
   const { sent, message } = await ask(byKey({ privateKey: pem }))
   expect(sent).toEqual([])
-  expect(message).toContain('the private key is shorter than 2048 bits (RFC 7518 §3.3)')
+  expect(message).toContain('the private key is shorter than 2048 bits')
 })
 
 test('a CryptoKey that cannot sign is refused with the options', async () => {

@@ -25,7 +25,7 @@ const secretInHeader = (): ClientProof => ({
     const { clientId, clientSecret } = client as Credentials
     const isEncoded = [clientId, clientSecret].some((text) => formEncoded(text) !== text)
     return isEncoded
-      ? '; its id or secret is sent form-encoded (RFC 6749 §2.3.1), which some servers do not decode: try `client_secret_post`'
+      ? '; its id or secret is form-encoded, which some servers do not decode: try `client_secret_post`'
       : ''
   },
 })
@@ -57,7 +57,7 @@ const signedAssertion = (): ClientProof => ({
 /** A TLS certificate (RFC 8705 §2). */
 function clientCertificate(ownFetch: boolean): ClientProof {
   const obstacle = {
-    given: 'tls_client_auth, which needs `node:https` and no option `fetch`',
+    given: 'tls_client_auth, which needs `node:https` and no `fetch`',
     allowed: 'another method',
   }
   return {

@@ -228,9 +228,7 @@ test.each([
   const error = await failure(() => new Response('<p>leaked</p>', { status, headers }))
   expect(error).toMatchObject({ code, status })
   expect(error.definite).toBeUndefined()
-  expect(error.message).toContain(
-    `an HTML page (status ${status}), not a token: is a proxy or firewall answering?`,
-  )
+  expect(error.message).toContain(`an HTML page (status ${status}): is a proxy or firewall answering?`)
 })
 
 test('a connection that failed elsewhere than at the endpoint is not blamed on the issuer', async () => {

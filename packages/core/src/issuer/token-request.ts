@@ -94,11 +94,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       const expiry = later(start, lifetime)
       // a slow response with a short token, or one that was read after the machine slept
       if (timeUntil(expiry) <= 0)
-        throw failure(
-          endpoint,
-          'TOKEN_REQUEST_TIMEOUT',
-          'sent a token that had already expired when it arrived',
-        )
+        throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', 'sent a token that has expired')
       return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
     },
   }

@@ -91,7 +91,7 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
   const { option, tokenPath } = endpoint
   const check = `check \`${option}\``
   if (misplacedStatuses.has(status)) {
-    const what = `has no token endpoint at this path (responded with status ${status})`
+    const what = `has no token endpoint at this path (status ${status})`
     return [`${what}: ${check}${mistakeOf(tokenPath)}`, true]
   }
   if (status === 401 && isBearer)
@@ -101,8 +101,7 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
     return [
       `redirected to ${printable(target.origin)} (status ${status}), as a login page or a firewall does: ${check}`,
     ]
-  if (isHtml(response))
-    return [`returned an HTML page (status ${status}), not a token: is a proxy or firewall answering?`]
+  if (isHtml(response)) return [`returned an HTML page (status ${status}): is a proxy or firewall answering?`]
   if (status >= 400) return [`responded with status ${status}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
   const fault = status === 200 && isToken ? wrongToken(members) : undefined

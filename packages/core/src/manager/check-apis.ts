@@ -59,7 +59,7 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   if (!isRequestBound()) return checkRatePolicy(value, path)
   throw new TokenlaneError(
     'RUNTIME_UNSUPPORTED',
-    `\`${path}\` is set, but edge runtimes cannot enforce a rate policy: make these calls in Node.js, Bun or Deno`,
+    `\`${path}\` is set, but edge runtimes cannot enforce a rate policy`,
   )
 }
 

@@ -62,7 +62,7 @@ function mustHaveOwnOrigins(issuers: readonly CheckedIssuer[]): void {
 
 const readStore = fitting<SharedStore>(
   (value) => isRecord(value) && sharing in value,
-  '`redisTokenStore(...)` from @tokenlane/redis, or `sharedStore(store)` from @tokenlane/core/fleet',
+  '`redisTokenStore` from @tokenlane/redis, or `sharedStore` from @tokenlane/core/fleet',
 )
 
 const readObservers: Reader<readonly Observer[]> = (value, path) => {
