@@ -23,6 +23,28 @@ test('a background renewal that fails is an event, spaced, and tried again befor
   expect((await tokens.getToken('general')).value).toBe('token-2')
 })
 
+test('after an outage of any length, calls fail for 5 s at most', async () => {
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.99)
+  const { tokens, issuer } = fakeService({ maxWait: 3 * second })
+  issuer.respondWith(() => unavailable())
+  const failed: number[] = []
+  const call = (): void => {
+    tokens.getToken('general').catch(() => failed.push(Date.now()))
+  }
+  for (let calls = 0; calls < 300; calls += 1) {
+    call()
+    await pass(second)
+  }
+  issuer.respondWith(undefined)
+  const recovered = Date.now()
+  for (let calls = 0; calls < 60; calls += 1) {
+    call()
+    await pass(second)
+  }
+  random.mockRestore()
+  expect((failed.at(-1) ?? 0) - recovered).toBeLessThanOrEqual(5 * second)
+})
+
 test('a failure says how many tries before it failed for the same reason', async () => {
   const { tokens, issuer, eventsOf } = fakeService({ maxWait: minute })
   const lost = new TypeError('fetch failed')

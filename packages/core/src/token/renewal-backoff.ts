@@ -8,6 +8,8 @@ const firstRetry = 250
 const ofTries = { first: firstRetry, most: 2_000 }
 /** Retries in the background, and renewals after one that failed. */
 const ofRenewals = { first: 1_000, most: 60_000 }
+/** The longest distance between renewals while calls fail without a token, in milliseconds. */
+const longestWithoutToken = 5_000
 /** Longest `Retry-After` that is honoured, in ms. */
 const longestRetryAfter = 300_000
 
@@ -54,7 +56,10 @@ export class RenewalBackoff {
     this.#failures += 1
     const drawn = Math.random() * backoff(this.#failures, ofRenewals)
     // before calls need the token, unless the issuer asks for more
-    const spacing = Math.max(firstRetry, Math.min(drawn, neededIn ?? Infinity))
+    const spacing = Math.max(
+      firstRetry,
+      Math.min(drawn, neededIn ?? betweenHalfAndWhole(longestWithoutToken)),
+    )
     const isRefused = error.code === 'TOKEN_REQUEST_REFUSED'
     const pause = isRefused ? refusalSpan(error) : heeding(error, spacing)
     const failFast = isPermanent(error) || (neededIn === undefined && !isAsked(error))
