@@ -15,6 +15,10 @@ test('a cell knows the head of its column, so that a phone can show it above the
   )
 })
 
+test('the only column beside the first needs no head on a phone', () => {
+  expect(drawn('| option | meaning |\n| --- | --- |\n| `A` | a |\n')).not.toContain('data-head')
+})
+
 test('a table with a long cell is one of sentences, one of figures is not', () => {
   expect(drawn(`| a | b |\n| --- | --- |\n| a | ${'b'.repeat(41)} |\n`)).toMatch(
     /^<div class="frame sentences"/,

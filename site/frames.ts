@@ -1,5 +1,5 @@
 // Tables scroll inside their frame, with the keyboard too; so do diagrams (mermaid.ts). Tables of sentences do not: on a
-// phone, the cells of a row stand below each other, each under the head of its column.
+// phone, the cells of a row stand below each other, each under the head of its column, if there are several.
 import type { MarkdownRenderer } from 'vitepress'
 
 /** A cell that is longer than this, beside the first of its row, makes a table one of sentences. */
@@ -25,7 +25,7 @@ export function frames(md: MarkdownRenderer): void {
       }
       if (token.type === 'td_open') {
         const head = heads[column] ?? ''
-        if (column > 0 && head !== '') token.attrSet('data-head', head)
+        if (column > 0 && head !== '' && heads.length > 2) token.attrSet('data-head', head)
         if (column > 0 && text.length > longest && table !== undefined) table.meta = 'sentences'
         column += 1
       }

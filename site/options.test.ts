@@ -1,6 +1,6 @@
 import markdownIt from 'markdown-it'
 import { expect, test } from 'vitest'
-import { optionAnchors } from './options.ts'
+import { optionAnchors, optionSections } from './options.ts'
 
 const drawn = (text: string): string => {
   const md = markdownIt()
@@ -24,4 +24,17 @@ test('each option of a table is a link to itself, and no two have the same ancho
 
 test('other tables have no links', () => {
   expect(drawn('| code |\n| --- |\n| `A` |\n')).not.toContain('<a')
+})
+
+test('the index has a section for each option of the guide, behind the section that lists it', () => {
+  const html = `<h2>A</h2>${drawn('| option | does |\n| --- | --- |\n| `a 5`, `b` | x |\n')}<p>y</p><h2>B</h2>`
+  expect(optionSections(html, 'packages/a.md')).toBe(html)
+  const sections = optionSections(html, 'guide/a.md').split(/(?=<h)/)
+  expect(sections.map((section) => section.replaceAll(/<[^>]+>|\s/g, ''))).toEqual([
+    'Aoptiondoesa5,bxy',
+    'a5,bx',
+    'bx',
+    'B',
+  ])
+  expect(sections[2]).toMatch(/^<h6>b <a href="#b"><\/a><\/h6>/)
 })

@@ -1,4 +1,4 @@
-// Each option of a table is a link to itself, so that others can link to it.
+// Each option of a table is a link to itself, so that others can link to it, and the search can lead to it.
 import type { MarkdownRenderer } from 'vitepress'
 import { slugOf } from './slug.ts'
 
@@ -26,4 +26,20 @@ export function optionAnchors(md: MarkdownRenderer): void {
       })
     }
   })
+}
+
+/**
+ * Returns a page for the index. On a page of the guide, each option is a section of its own, at the end of the one that
+ * lists it.
+ */
+export function optionSections(html: string, page: string): string {
+  if (!page.startsWith('guide/')) return html
+  return html
+    .split(/(?=<h[1-6])/)
+    .map((section) => {
+      const rows = section.matchAll(/<a id="([^"]+)" href="#\1"><code>([^ <]+)(?=(.+?)<\/tr>)/gs)
+      const found = Array.from(rows, ([, id, name, text]) => `<h6>${name} <a href="#${id}"></a></h6>${text}`)
+      return section + found.join('')
+    })
+    .join('')
 }

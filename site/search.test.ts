@@ -15,9 +15,31 @@ test('of the reference only the title is found, of a table of measurements the h
 })
 
 test('a query for an error code asks for it as a whole, a parameter is also found by its parts', () => {
-  expect(searchOptions.tokenize('QUEUE_TIMEOUT invalid_client')).toEqual(['QUEUE_TIMEOUT', 'invalid_client'])
+  expect(searchOptions.tokenize('QUEUE_TIMEOUT invalid_client')).toEqual([
+    'QUEUE_TIMEOUT',
+    'invalid_client',
+    '=QUEUE_TIMEOUT invalid_client',
+  ])
   expect(indexOptions.tokenize('QUEUE_TIMEOUT')).toEqual(['QUEUE_TIMEOUT'])
   expect(indexOptions.tokenize('invalid_client')).toEqual(['invalid_client', 'invalid', 'client'])
+})
+
+test('a query that is a title asks for that title, in the guide and first for an option', () => {
+  const { tokenize, boostDocument: weight, prefix, fuzzy } = searchOptions
+  expect(indexOptions.tokenize('wrong-secret', 'title')).toContain('=wrong-secret')
+  expect(indexOptions.tokenize('wrong-secret', 'text')).not.toContain('=wrong-secret')
+  expect(tokenize(' wrong-secret ')).toEqual(['wrong', 'secret', 'wrong-secret', '=wrong-secret'])
+  expect([prefix('=maxwait'), fuzzy('=maxwait')]).toEqual([false, false])
+  const pages = ['guide/options', 'guide/rate-policy', 'packages/redis']
+  const weights = pages.map((page) => weight(`/${page}.html#a`, '=a'))
+  expect(weights).toEqual(weights.toSorted((a, b) => b - a))
+  expect(weights.at(-1)).toBe(0)
+})
+
+test("a message's URLs and quoted parts are not searched for, unless it has nothing else", () => {
+  const words = (query: string): string[] => searchOptions.tokenize(query).slice(0, -1)
+  expect(words('Issuer "general" (https://auth.example.com/token) refused')).toEqual(['Issuer', 'refused'])
+  expect(words('"invalid_client"')).toEqual(['invalid_client'])
 })
 
 test('a plural finds its singular', () => {

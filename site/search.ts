@@ -2,6 +2,7 @@
 
 /** Words for a section, by its page and its heading; the page itself does not show them. */
 const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'benchmarks.md': { 'How much of a quota is used': 'p-queue, p-throttle, p-limit' },
   'guide/proxy.md': { 'Behind a proxy': 'EACCES, corporate proxy, firewall, HTTPS_PROXY' },
   'guide/rate-policy.md': {
     'Set a rate policy': 'rate limit, throttle, quota',
@@ -9,6 +10,7 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "Waiting and your client's own limits": 'cancel a call, abort, AbortController, AbortSignal, deadline',
   },
   'guide/bootstrap.md': {
+    Setup: 'get started, getting started',
     'Any other issuer': 'bundle size',
     'Start and stop': 'graceful shutdown, shut down, SIGTERM, close, exit',
   },
@@ -24,6 +26,7 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     Logs: 'debug, level',
     'Status, and a health check endpoint': 'status page',
   },
+  'guide/test-your-app.md': { 'Test your app': 'unit test, mock' },
   'guide/write-an-adapter.md': { 'Write an adapter': 'add a custom client, another client' },
   'guide/fleet.md': { 'Several processes': 'many processes, pods, replicas, instances, share tokens' },
   'guide/token-life.md': { 'Calls that must not be sent twice': 'idempotent, idempotency, disable retries' },
@@ -37,10 +40,10 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
  */
 export function searchable(text: string, page: string): string {
   if (page.startsWith('reference/')) return /^# .+$/m.exec(text)?.[0] ?? ''
-  if (/^(?:measurements|conformance|tls|exam|runtimes|benchmarks)/.test(page))
-    return (text.match(/^#+ .+$/gm) ?? []).join('\n\n')
-  // the index needs no colours in code
-  let found = text.replaceAll(/^```\w+$/gm, '```')
+  let found = /^(?:measurements|conformance|tls|exam|runtimes|benchmarks)/.test(page)
+    ? (text.match(/^#+ .+$/gm) ?? []).join('\n\n')
+    : // the index needs no colours in code
+      text.replaceAll(/^```\w+$/gm, '```')
   for (const [heading, words] of Object.entries(alsoFound[page] ?? {})) {
     const lines = found.split('\n')
     const index = lines.findIndex((line) => line.replace(/^#+ /, '') === heading)
@@ -55,8 +58,11 @@ export function searchable(text: string, page: string): string {
  * before those that mention it. Runs in the browser, from its text: it cannot use what stands outside of it.
  */
 function rank(section: string, term: string): number {
+  // the title that a query is says all; several pages may list an option
+  if (term.startsWith('='))
+    return section.startsWith('/guide/options') ? 9 : section.startsWith('/guide/') ? 4 : 0
   const named = section.split('#')[0]?.split(/[/.-]/).includes(term) === true ? 3 : 1
-  if (/^\/(?:measurements|exam|conformance|changelog|tls|bench|contributing|architecture)/.test(section))
+  if (/^\/(?:measurements|exam|conformance|changelog|tls|bench\b|contributing|architecture)/.test(section))
     return 0.3 * named
   if (/^\/(?:guide\/(?:doctor|coming-from|sandbox|judge)|packages|reference)/.test(section))
     return 0.5 * named
@@ -79,17 +85,32 @@ function processTerm(term: string): string | null {
   return small.length < 4 ? small : small.replace(/(?<=ss|x|ch|sh)es$|(?<=[^_sui])s$/, '')
 }
 
-/** What a text is indexed by: an error code counts as a whole, the name of a parameter by its parts too. Runs in the browser, too. */
-function tokenize(text: string): string[] {
+/**
+ * What a text is indexed by: an error code counts as a whole, the name of a parameter by its parts too. A title also counts
+ * as a whole, behind a `=`. Runs in the browser, too.
+ */
+function tokenize(text: string, field?: string): string[] {
   const words = text.split(/[^\p{L}\p{N}_]+/u)
-  return [...words, ...words.flatMap((word) => (/[a-z]_/.test(word) ? word.split('_') : []))].filter(
-    (word) => word !== '',
-  )
+  return [
+    ...words,
+    ...(text.match(/\w+(?:-\w+)+/g) ?? []),
+    ...words.flatMap((word) => (/[a-z]_/.test(word) ? word.split('_') : [])),
+    field === 'title' ? `=${text}` : '',
+  ].filter((word) => word !== '')
 }
 
-/** A query for a code asks for that code, not for its parts. */
+/**
+ * A query for a code asks for that code, not for its parts, and one for a title asks for that title. What a message quotes,
+ * and its URLs, are the reader's own.
+ */
 function tokenizeQuery(query: string): string[] {
-  return query.split(/[^\p{L}\p{N}_]+/u).filter((word) => word !== '')
+  const rest = query.replaceAll(/https?:\S+|"[^"]*"/g, ' ')
+  const text = /\w/.test(rest) ? rest : query
+  return [
+    ...text.split(/[^\p{L}\p{N}_]+/u),
+    ...(text.match(/\w+(?:-\w+)+/g) ?? []),
+    `=${query.trim()}`,
+  ].filter((word) => word !== '')
 }
 
 /** What the whole site is about says little about what is sought. */
@@ -99,7 +120,12 @@ function boostTerm(term: string): number {
 
 /** Of long words a part may be mistyped. */
 function fuzzy(term: string): number | false {
-  return term.length > 5 && !term.includes('_') ? 0.2 : false
+  return term.length > 5 && !/[_=]/.test(term) ? 0.2 : false
+}
+
+/** A title is asked for as a whole. */
+function prefix(term: string): boolean {
+  return !term.startsWith('=')
 }
 
 export const indexOptions = { tokenize, processTerm } as const
@@ -113,5 +139,6 @@ export const searchOptions = {
   bm25: { k: 1.2, b: 0.4, d: 0.5 },
   weights: { fuzzy: 0.1, prefix: 0.3 },
   fuzzy,
+  prefix,
   tokenize: tokenizeQuery,
 } as const

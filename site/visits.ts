@@ -52,6 +52,23 @@ const visits: readonly Visit[] = [
       "getComputedStyle(document.querySelector('input:focus-visible + label')).outlineStyle === 'solid'",
   },
   {
+    says: 'the keyboard goes on at the button of the search that Escape closes',
+    path: 'guide/troubleshoot',
+    act: async (page) => {
+      await page.keyboard.press('/')
+      await page.waitForSelector('#localsearch-input:focus')
+      await page.keyboard.press('Escape')
+    },
+    expects:
+      "document.querySelector('.VPLocalSearchBox') === null && document.activeElement.matches('.DocSearch-Button')",
+  },
+  {
+    says: 'the home page leads to the examples on a tablet',
+    path: 'index',
+    width: 768,
+    expects: 'document.querySelector(\'.VPNavBar a[href^="/examples/"]\').checkVisibility()',
+  },
+  {
     says: 'a dark page prints the text alone, dark on white',
     path: 'guide/troubleshoot',
     act: async (page) => {
@@ -67,6 +84,12 @@ const visits: readonly Visit[] = [
     says: 'a table of sentences fits a phone',
     path: 'guide/troubleshoot',
     width: 390,
+    expects:
+      "Array.from(document.querySelectorAll('.vp-doc .frame')).every((frame) => frame.scrollWidth <= frame.clientWidth)",
+  },
+  {
+    says: 'the tables of the benchmarks fit beside both side columns',
+    path: 'benchmarks',
     expects:
       "Array.from(document.querySelectorAll('.vp-doc .frame')).every((frame) => frame.scrollWidth <= frame.clientWidth)",
   },

@@ -5,7 +5,7 @@ import { frames } from '../frames.ts'
 import { release, repositoryUrl } from '../home.ts'
 import { firstSentence } from '../llms.ts'
 import { diagrams } from '../mermaid.ts'
-import { optionAnchors } from '../options.ts'
+import { optionAnchors, optionSections } from '../options.ts'
 import { indexOptions, searchable, searchOptions } from '../search.ts'
 import { sidebar } from '../sidebar.ts'
 import { slugOf } from '../slug.ts'
@@ -57,7 +57,10 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: { options: indexOptions, searchOptions },
-        _render: (text, env, md) => md.render(searchable(text, env.relativePath ?? ''), env),
+        _render: (text, env, md) => {
+          const page = env.relativePath ?? ''
+          return optionSections(md.render(searchable(text, page), env), page)
+        },
       },
     },
     nav: [

@@ -3,6 +3,7 @@ import { onContentUpdated } from 'vitepress'
 import theme from 'vitepress/theme-without-fonts'
 import { rememberTabs, showChosenTabs } from './chosen-tabs.ts'
 import { printLight } from './print-light.ts'
+import { focusAfterSearch } from './focus-after-search.ts'
 import { hintAtScrolling } from './scroll-hints.ts'
 import { showPlace } from './show-place.ts'
 import './style.css'
@@ -26,6 +27,7 @@ export default {
     const whenIdle = window.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 500))
     window.addEventListener('load', () => whenIdle(loadSearchIndex), { once: true })
     window.addEventListener('load', hintAtScrolling, { once: true })
+    focusAfterSearch()
     rememberTabs()
     printLight()
   },
