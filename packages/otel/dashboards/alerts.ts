@@ -18,7 +18,8 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneNoLiveToken',
     severity: 'page',
-    expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 0 and on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '5m')}) > 0`,
+    // both of the same process, since one without calls has no live token either
+    expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')} == 0 and sum without (tokenlane_reason, error_type) (${growth(requests('error_type!=""'), '5m')}) > 0)`,
     for: '1m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no tokens: calls fail',
     action:

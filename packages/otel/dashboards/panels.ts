@@ -24,7 +24,7 @@ export const rows: readonly Row[] = [
     panels: [
       {
         title: 'Issuers with a live token',
-        description: "0: calls to this issuer's APIs fail, unless a renewal succeeds.",
+        description: '0: a process has no live token. Its calls fail only if its token requests do.',
         unit: 'short',
         queries: [[issuer, `min by (tokenlane_issuer) (${metric('tokenlane.token.live')})`]],
       },

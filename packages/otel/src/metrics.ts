@@ -1,6 +1,6 @@
 import type { Attributes, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
 import type { CallWaits, TokenlaneEvent, TokenManager } from '@tokenlane/core'
-import { onTokenRequest } from './channels.ts'
+import { onTokenRequest, type TokenRequest } from './channels.ts'
 import {
   instruments,
   type CounterName,
@@ -23,21 +23,33 @@ export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attrib
     if (count > 0) counter[name].add(count, { ...common, ...attributes })
   }
 
-  const unsubscribe = onTokenRequest(tokens, ({ issuer, reason, code, duration }) =>
+  const request = ({ issuer, reason, code, duration }: TokenRequest): void =>
     record('tokenlane.token.request.duration', duration, {
       'tokenlane.issuer': issuer,
       'tokenlane.reason': reason,
       ...(code !== undefined && { 'error.type': code }),
-    }),
-  )
+    })
+  /** The last refused request of each issuer, until its renewal fails, or succeeds with another secret. */
+  const refused = new Map<string, TokenRequest>()
+
+  const unsubscribe = onTokenRequest(tokens, (ended) => {
+    if (ended.code === 'TOKEN_REQUEST_REFUSED') refused.set(ended.issuer, ended)
+    else request(ended)
+  })
   const unobserve = tokens.observe((event) => {
     if (event.type === 'call.finished') call(event)
-    else if (event.type === 'token.renewed')
+    else if (event.type === 'renewal.failed') {
+      const last = refused.get(event.issuer)
+      refused.delete(event.issuer)
+      if (last !== undefined) request(last)
+    } else if (event.type === 'token.received') refused.delete(event.issuer)
+    else if (event.type === 'token.renewed') {
+      refused.delete(event.issuer)
       add('tokenlane.token.joiners', event.joiners, {
         'tokenlane.issuer': event.issuer,
         'tokenlane.reason': event.reason,
       })
-    else if (event.type === 'api.paused')
+    } else if (event.type === 'api.paused')
       record('tokenlane.api.pause.duration', event.for, { 'tokenlane.api': event.api })
     else if (event.type === 'store.failed') add('tokenlane.store.failures', 1, { 'error.type': event.reason })
     else if (event.type === 'limiter.failed') {

@@ -1,4 +1,5 @@
 import { attachTokens } from '@tokenlane/axios'
+import { generalIssuer } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import { gotTokens } from '@tokenlane/got'
 import { kyTokens } from '@tokenlane/ky'
@@ -60,6 +61,28 @@ test('every attribute of every series is one that the table names', async () => 
       expect(['tenant', ...attributes]).toEqual(expect.arrayContaining(Object.keys(point.attributes)))
     expect(points[0]?.attributes['tenant']).toBe('a')
   }
+  await tokens.close()
+})
+
+test('a refused secret is counted unless the same renewal succeeds with another one', async () => {
+  const { meter, series } = recordMetricsInMemory()
+  const old = sandbox.credentials.general
+  const next = sandbox.control.rotateSecret('general')
+  const tokens = createManager({
+    issuers: {
+      rotated: generalIssuer({ authUrl: sandbox.authUrl, credentials: [old, next] }),
+      refused: generalIssuer({ authUrl: sandbox.authUrl, credentials: old }),
+    },
+    apis: [],
+  })
+  instrumentTokens(tokens, { meter })
+  await tokens.getToken('rotated')
+  await expect(tokens.getToken('refused')).rejects.toThrow('refused')
+  const points = (await series()).get('tokenlane.token.request.duration') ?? []
+  expect(points.map(({ attributes }) => [attributes['tokenlane.issuer'], attributes['error.type']])).toEqual([
+    ['rotated', undefined],
+    ['refused', 'TOKEN_REQUEST_REFUSED'],
+  ])
   await tokens.close()
 })
 

@@ -23,6 +23,9 @@ const requests = (labels: string): string => `tokenlane_token_request_duration_c
 const failing = requests('tokenlane_reason="ahead", error_type="TOKEN_REQUEST_FAILED"')
 const refused = requests('tokenlane_reason="ahead", error_type="TOKEN_REQUEST_REFUSED"')
 const live = `tokenlane_token_live{${issuer}}`
+/** A series of one process, as Prometheus labels it. */
+const of = (instance: string, series: string): string =>
+  series.replace('{', `{job="app", instance="${instance}", `)
 const length = `tokenlane_queue_length{${api}}`
 
 const cases: readonly Case[] = [
@@ -54,6 +57,13 @@ const cases: readonly Case[] = [
     at: '9m',
     series: { [live]: '0x20', [failing]: '_ _ 1x20' },
   },
+  ...(['a', 'b'] as const).map((instance) => ({
+    alert: 'TokenlaneNoLiveToken',
+    edge: `no live token in process a, one in process b, and a failure in process ${instance}`,
+    fires: instance === 'a',
+    at: '4m',
+    series: { [of('a', live)]: '0x20', [of('b', live)]: '1x20', [of(instance, failing)]: '_ _ 1x20' },
+  })),
   {
     alert: 'TokenlaneRenewalFails',
     edge: 'failing renewals while the token lives',
@@ -95,6 +105,17 @@ const cases: readonly Case[] = [
     fires: true,
     at: '4m',
     series: { [refused]: '0 0 1x10' },
+  },
+  {
+    alert: 'TokenlaneClientRefused',
+    edge: 'one refusal, in a minute in which this process and another one renewed their tokens',
+    fires: true,
+    at: '2m',
+    series: {
+      [of('a', refused)]: '_ _ 1x10',
+      [of('a', requests('tokenlane_reason="ahead"'))]: '1 2x10',
+      [of('b', requests('tokenlane_reason="ahead"'))]: '1 1 2x10',
+    },
   },
   {
     alert: 'TokenlaneClientRefused',
