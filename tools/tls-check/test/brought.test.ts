@@ -153,7 +153,7 @@ describe('where the process allows TLS 1.0', () => {
     ['ky', kyWith({})],
   ])('%s is refused with the fix before a token is asked for', async (_what, way) => {
     const message = await refusedBy(way(tokens)(`${servers.urls['TLSv1.2']}api/records`))
-    expect(message).toContain('Start Node without `--tls-min-v1.0`')
+    expect(message).toContain('start Node without `--tls-min-v1.0`')
     expect(asked).toBe(0)
     await way()(`${servers.urls['TLSv1.2']}api/records`)
   })
@@ -163,7 +163,7 @@ describe('where the process allows TLS 1.0', () => {
       expect.objectContaining({
         code: 'INSECURE_TRANSPORT',
         message: expect.stringMatching(
-          /^Cannot create token manager: .*Start Node without `--tls-min-v1.0`/,
+          /^Cannot create token manager: .*start Node without `--tls-min-v1.0`/,
         ) as string,
       }),
     )
