@@ -2,12 +2,12 @@ import { check, WrongValueError } from '../allowed.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 
-/** Returns the control functions with a check of their arguments in front of each. */
-export function checkedArguments(control: SandboxControl): SandboxControl {
+/** Returns the control functions with a check in front of each. */
+export function checkedArguments(control: SandboxControl, problemsHere: typeof problemsOf): SandboxControl {
   const guarded = Object.entries(control).map(([name, act]) => [
     name,
     (...given: unknown[]): unknown => {
-      const problems = problemsOf(name as ControlName, given)
+      const problems = problemsHere(name as ControlName, given)
       if (problems.length > 0) throw new WrongValueError(problems)
       return (act as (...args: unknown[]) => unknown)(...given)
     },

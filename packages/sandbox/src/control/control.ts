@@ -7,7 +7,8 @@ import { perRealm, realms, type Realm } from '../realm.ts'
 import { plan } from '../scenario/plan.ts'
 import { createPlayer } from '../scenario/player.ts'
 import type { Judge } from '../verdict/verdict.ts'
-import { checkedArguments } from './checked.ts'
+import { checkedArguments, problemsOf } from './checked.ts'
+import { definitions } from './definitions.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { serverFaults } from './server-faults.ts'
 import { apiStates, issuerStates } from './state.ts'
@@ -35,8 +36,18 @@ export function createControl({
   const atIssuers = serverFaults(issuers, issuerFailureAnswer)
   const atApis = serverFaults(apis, apiFailureAnswer)
 
+  const clusterOf = (realm: Realm): Cluster => issuers[realm].cluster as Cluster
+  const problemsHere: typeof problemsOf = (name, args) => {
+    const problems = problemsOf(name, args)
+    const lacksCluster =
+      definitions[name].needsCluster === true &&
+      problems.length === 0 &&
+      issuers[args[0] as Realm].cluster === undefined
+    return lacksCluster ? ['the issuer has no cluster: set its option workloadIdentity'] : problems
+  }
+
   const player = createPlayer()
-  const control: SandboxControl = checkedArguments({
+  const functions: SandboxControl = {
     counts: () => ({
       issuers: perRealm((realm) => issuers[realm].counts()),
       apis: perRealm((realm) => apis[realm].counts()),
@@ -84,10 +95,10 @@ export function createControl({
     dropSecrets(realm) {
       issuers[realm].registration.dropSecrets()
     },
-    makeAssertion: (realm, options) => clusterOf(issuers[realm]).assertion(options),
-    projectAssertion: (realm, options) => clusterOf(issuers[realm]).project(options),
+    makeAssertion: (realm, options) => clusterOf(realm).assertion(options),
+    projectAssertion: (realm, options) => clusterOf(realm).project(options),
     rotateClusterKeys(realm, { overlap = false } = {}) {
-      clusterOf(issuers[realm]).rotateKeys({ overlap })
+      clusterOf(realm).rotateKeys({ overlap })
     },
 
     slowIssuer: atIssuers.slow,
@@ -106,16 +117,12 @@ export function createControl({
     },
 
     playScenario(scenario) {
-      player.play(plan(scenario, control))
+      player.play(plan(scenario, control, problemsHere))
     },
     stopScenario() {
       player.stop()
     },
-  })
+  }
+  const control = checkedArguments(functions, problemsHere)
   return control
-}
-
-function clusterOf({ cluster }: Issuer): Cluster {
-  if (cluster === undefined) throw new TypeError('the issuer has no cluster: set its option workloadIdentity')
-  return cluster
 }

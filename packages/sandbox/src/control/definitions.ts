@@ -25,6 +25,8 @@ export interface Definition<Parameters extends readonly unknown[]> {
   summary: string
   /** Whether the function only reads; then it is a GET over HTTP. */
   reads?: true
+  /** Whether the issuer, the first argument, must have a cluster. */
+  needsCluster?: true
   /** In the order of the function's arguments. */
   parameters: { readonly [Index in keyof Parameters]-?: Parameter<Parameters[Index]> }
 }
@@ -108,16 +110,19 @@ export const definitions: Definitions = {
   },
   makeAssertion: {
     summary: 'Returns an assertion from the cluster. The issuer needs `workloadIdentity`.',
+    needsCluster: true,
     parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
   },
   projectAssertion: {
     summary:
       'Maintains a file that holds an assertion from the cluster, replaced after four fifths of the lifetime as in Kubernetes, and returns its path. The issuer needs `workloadIdentity`.',
+    needsCluster: true,
     parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
   },
   rotateClusterKeys: {
     summary:
       'Gives the cluster a new key, and rewrites the assertion files. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.',
+    needsCluster: true,
     parameters: [
       issuer,
       {

@@ -6,6 +6,7 @@ import { callApi, tokenOf } from '../../test/client.ts'
 import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 import { definitions } from './definitions.ts'
 import { pathOf } from './named-arguments.ts'
+import { problemDetails } from './problem-details.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => {
@@ -141,6 +142,24 @@ test.each<[string, string, number, string]>([
   const received = await ask(path, { method: 'POST', body })
   expect(received.status).toBe(status)
   expect(received.json['detail']).toContain(detail)
+})
+
+test.each(['make-assertion', 'project-assertion', 'rotate-cluster-keys'])(
+  '%s of an issuer without a cluster is refused, also as a step of a scenario',
+  async (path) => {
+    const detail = 'the issuer has no cluster: set its option workloadIdentity'
+    const { status, json } = await post(`/v1/${path}`, { issuer: 'general' })
+    expect([status, json['detail']]).toEqual([400, detail])
+    const name = Object.keys(definitions).find((each) => pathOf(each as never) === `/v1/${path}`)
+    const { json: scenario } = await post('/v1/play-scenario', {
+      steps: [{ after: 3_600_000, do: name, issuer: 'general' }],
+    })
+    expect(scenario).toMatchObject({ status: 400, detail: `steps[0]: ${detail}` })
+  },
+)
+
+test('any other error is a bug of the sandbox', () => {
+  expect(problemDetails(new TypeError('x is not a function')).status).toBe(500)
 })
 
 test('an unknown parameter is named beside everything else that is wrong', async () => {

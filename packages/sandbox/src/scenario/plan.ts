@@ -1,5 +1,5 @@
 import { WrongValueError } from '../allowed.ts'
-import { problemsOf } from '../control/checked.ts'
+import type { problemsOf } from '../control/checked.ts'
 import type { SandboxControl } from '../control/sandbox-control.ts'
 import { definitions, type ControlName } from '../control/definitions.ts'
 import { namedArguments } from '../control/named-arguments.ts'
@@ -17,13 +17,19 @@ const actions = (Object.keys(definitions) as ControlName[]).filter(
  *
  * @throws WrongValueError with what is wrong in every step, before anything happens.
  */
-export function plan({ steps }: Scenario, control: SandboxControl): Happening[] {
+export function plan(
+  { steps }: Scenario,
+  control: SandboxControl,
+  problemsHere: typeof problemsOf,
+): Happening[] {
   const problems: string[] = []
   const happenings = steps.map((step, index): Happening => {
     const { after } = step
     const at = typeof after === 'number' ? after : (parseDuration(after) ?? 0)
     try {
       const [name, args] = callOf(step)
+      const wrong = problemsHere(name, args)
+      if (wrong.length > 0) throw new WrongValueError(wrong)
       const act = control[name] as (...given: unknown[]) => unknown
       return { at, act: () => void act(...args) }
     } catch (error) {
@@ -42,8 +48,5 @@ function callOf(step: ScenarioStep): [ControlName, unknown[]] {
   if (name === undefined) {
     throw new WrongValueError([`"do" must be one of ${actions.join(', ')}, not '${wanted}'`])
   }
-  const args = namedArguments(name, withMilliseconds(parameters) as Record<string, unknown>)
-  const problems = problemsOf(name, args)
-  if (problems.length > 0) throw new WrongValueError(problems)
-  return [name, args]
+  return [name, namedArguments(name, withMilliseconds(parameters) as Record<string, unknown>)]
 }
