@@ -80,7 +80,7 @@ test.each(['undefined', 'null', '[object Object]'])(
     expect(last()?.reason).toBe(`the text "${token}" instead of a token`)
     const { findings } = sandbox.control.verdict()
     expect(findings.find(({ rule }) => rule === 'foreign-token')?.fix).toContain(
-      'If a call sent the text `undefined`, check the status and `access_token` of the token response.',
+      'If a call sent the text "undefined", check the status and access_token of the token response.',
     )
   },
 )

@@ -328,6 +328,11 @@ test('connections that were idle for a second before they were closed are not', 
   expect(finding('no-keep-alive')).toBeUndefined()
 })
 
+test.each(rules.map(({ name, message, fix }) => ({ name, text: message(1) + fix })))(
+  '$name is told in plain text',
+  ({ text }) => expect(text).not.toContain('`'),
+)
+
 test('a burst on many connections is not', () => {
   for (let request = 0; request < 50; request += 1) single(request, 0, 5)
   expect(finding('no-keep-alive')).toBeUndefined()

@@ -20,7 +20,7 @@ const texts: Record<Flaw, Text> = {
   'no-metadata': {
     severity: 'warning',
     message: (count) => `${plural(count, 'request')} asked for metadata that the issuer does not publish`,
-    fix: 'Start the sandbox with --metadata (in a test: the setting `metadata` of its issuers), or give the client the token endpoint.',
+    fix: 'Start the sandbox with --metadata (in a test: the setting metadata of its issuers), or give the client the token endpoint.',
   },
   'expired-token': {
     message: (count) => `${plural(count, 'call')} sent an expired token`,
@@ -28,7 +28,7 @@ const texts: Record<Flaw, Text> = {
   },
   'foreign-token': {
     message: (count) => `${plural(count, 'call')} sent a token that the API's issuer did not issue`,
-    fix: "Choose the token by the call's URL: each API only accepts tokens from its own issuer. If a call sent the text `undefined`, check the status and `access_token` of the token response.",
+    fix: 'Choose the token by the call\'s URL: each API only accepts tokens from its own issuer. If a call sent the text "undefined", check the status and access_token of the token response.',
   },
   'missing-token': {
     message: (count) => `${plural(count, 'call')} had no token`,
@@ -57,7 +57,7 @@ const texts: Record<Flaw, Text> = {
   },
   'foreign-assertion': {
     message: (count) => `${plural(count, 'token request')} sent an assertion for another audience`,
-    fix: 'Request the assertion for this issuer: set the audience of a projected token, or `aud` in one that you sign (RFC 7523 §3).',
+    fix: 'Request the assertion for this issuer: set the audience of a projected token, or aud in one that you sign (RFC 7523 §3).',
   },
   'replayed-assertion': {
     message: (count) => `${plural(count, 'token request')} sent an assertion that had already been used`,
