@@ -207,6 +207,7 @@ test('the verdict is the exit status if it is asked for, with the evidence on st
   const { status, stdout, stderr } = run('--verdict', '--', ...program(callWithoutToken))
   expect(status).toBe(1)
   expect(stdout).toBe('401\n')
+  expect(run('--verdict', '--', ...program(`${callWithoutToken}; process.exit(5)`)).status).toBe(5)
   expect(stderr).toMatch(/^error missing-token: 1 call had no token\.$/m)
   expect(stderr).toMatch(/^ {4}1 {2}[\d:.]+ {2}general-api {2}GET \/records: no bearer token$/m)
 })

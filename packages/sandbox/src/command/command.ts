@@ -7,7 +7,7 @@ import { quoted } from '../quoted.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import { inOptionWords, parseArguments, type CommandOptions } from './options.ts'
-import { verdictText, welcome } from './report.ts'
+import { nothingFound, verdictText, welcome } from './report.ts'
 import { markdownReport } from './markdown-report.ts'
 import { runChild } from './run-child.ts'
 
@@ -106,11 +106,10 @@ function conclude(
   say: (text: string) => void,
 ): number {
   const verdict = control.verdict()
-  const [last] = control.journal({ limit: 1 })
   // the output of the command may have ended within a line
   const start = options.command.length > 0 ? '\n' : ''
   if (options.json) console.log(start + JSON.stringify({ verdict }))
-  else say(`\n${verdictText(verdict, (id) => control.journal({ id })[0], last?.id ?? 0)}`)
+  else say(`\n${verdictText(verdict, (id) => control.journal({ id })[0], nothingFound(control))}`)
   if (options.report !== undefined) writeFileSync(options.report, markdownReport(control))
   return options.verdict && status === 0 && !verdict.ok ? 1 : status
 }

@@ -24,4 +24,8 @@ test('a report of a run without a mistake says so, and one without a request', a
   expect(markdownReport(sandbox.control)).toContain('\n\nNo request arrived.\n\n')
   await callApi(sandbox, 'general', { token: await tokenOf(sandbox, 'general') })
   expect(markdownReport(sandbox.control)).toContain('\n\nNo problems found.\n\n')
+  sandbox.control.clearJournal()
+  expect(markdownReport(sandbox.control)).toContain(
+    '\n\nNo request arrived since the journal was cleared.\n\n',
+  )
 })

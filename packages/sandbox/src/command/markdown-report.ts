@@ -1,6 +1,7 @@
 import { entryLine } from '../journal/entry-line.ts'
 import type { SandboxControl } from '../control/sandbox-control.ts'
 import type { Finding } from '../verdict/verdict.ts'
+import { nothingFound } from './report.ts'
 
 /** What a report reads: nothing of it is a token or a secret. */
 type Seen = Pick<SandboxControl, 'counts' | 'verdict' | 'journal'>
@@ -10,13 +11,11 @@ export function markdownReport(control: Seen): string {
   const { issuers, apis } = control.counts()
   const { findings } = control.verdict()
   const errors = findings.filter(({ severity }) => severity === 'error').length
-  const arrived = [issuers.general, issuers.weblink].reduce((sum, { requests }) => sum + requests, 0)
-  const called = [apis.general, apis.weblink].reduce((sum, { calls }) => sum + calls, 0)
-  const nothing = arrived + called === 0 ? 'No request arrived.' : 'No problems found.'
+  const nothing = nothingFound(control)
   return [
     '# Sandbox report',
     findings.length === 0
-      ? nothing
+      ? `${nothing.charAt(0).toUpperCase()}${nothing.slice(1)}.`
       : `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}.`,
     table(
       ['issuer', 'token requests', 'issued', 'refused', 'failed'],

@@ -19,7 +19,7 @@ export interface CommandOptions {
   /** A file to write a report to at the end, in Markdown. */
   report: string | undefined
   json: boolean
-  /** Whether the exit status is 1 if the verdict finds an error. */
+  /** Whether the exit status is 1 instead of 0 if the verdict finds an error. */
   verdict: boolean
   /** What to run against the sandbox, with its arguments; empty if nothing. */
   command: readonly string[]
@@ -60,8 +60,8 @@ Examples:
 
 A command after -- gets the sandbox's URLs and credentials as environment
 variables. The sandbox ends when the command does, with its exit status; with
---verdict the status is 1 if the verdict finds an error. 2 means wrong options,
-127 a command that cannot be started.`
+--verdict, status 0 becomes 1 if the verdict finds an error. 2 means wrong
+options, 127 a command that cannot be started.`
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
@@ -102,7 +102,7 @@ function createProgram(): Command {
       'at the end, write what arrived and the verdict to a Markdown file, over an earlier one',
     )
     .option('--json', 'print one JSON object when ready, and the verdict as another one at the end')
-    .option('--verdict', 'exit with status 1 if the verdict finds an error')
+    .option('--verdict', 'exit with status 1 instead of 0 if the verdict finds an error')
     .addHelpText('after', help)
     .helpOption('-h, --help', 'print this help')
     .exitOverride()

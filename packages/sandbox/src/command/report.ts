@@ -1,3 +1,4 @@
+import type { SandboxControl } from '../control/sandbox-control.ts'
 import type { IssuerState } from '../control/state.ts'
 import type { JournalEntry } from '../journal/entry.ts'
 import { entryLine } from '../journal/entry-line.ts'
@@ -47,14 +48,26 @@ function firstToken({ clientAuthentication, tokenEndpoint, scope }: IssuerState,
 `
 }
 
-/** Returns what the command prints at the end. */
+/** Returns what to say where there is no finding. The counts outlast the journal. */
+export function nothingFound({ counts, journal }: Pick<SandboxControl, 'counts' | 'journal'>): string {
+  if (journal({ limit: 1 }).length > 0) return 'no problems found'
+  const { issuers, apis } = counts()
+  const requests = Object.values(issuers).reduce((sum, issuer) => sum + issuer.requests, 0)
+  const calls = Object.values(apis).reduce((sum, api) => sum + api.calls, 0)
+  return requests + calls === 0 ? 'no request arrived' : 'no request arrived since the journal was cleared'
+}
+
+/**
+ * Returns what the command prints at the end.
+ *
+ * @param nothing - what it says where there is no finding.
+ */
 export function verdictText(
   { findings }: Verdict,
   entryOf: (id: number) => JournalEntry | undefined,
-  seen: number,
+  nothing: string,
 ): string {
-  if (seen === 0) return 'Verdict: no request arrived.'
-  if (findings.length === 0) return 'Verdict: no problems found.'
+  if (findings.length === 0) return `Verdict: ${nothing}.`
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const head = `Verdict: ${errors} ${errors === 1 ? 'error' : 'errors'}, ${findings.length - errors} ${findings.length - errors === 1 ? 'warning' : 'warnings'}`
   return [head, ...findings.map((finding) => findingText(finding, entryOf))].join('\n\n')
