@@ -81,6 +81,14 @@ test('the licence of each package that is built into the page lies beside it', (
   for (const name of imported) expect(licences).toMatch(new RegExp(`^## ${name} - .*\\(MIT\\)$`, 'm'))
 })
 
+test('an issuer shows its five newest tokens, and how many more are live', { timeout }, async () => {
+  for (let token = 0; token < 7; token += 1) await tokenOf(sandbox, 'weblink')
+  await eventually(async () =>
+    expect(await textOf(`${card('weblink-issuer')} .tokens`)).toMatch(/\nand 2 more$/),
+  )
+  sandbox.control.expireTokens()
+})
+
 test('an issuer: each button does what it says', { timeout }, async () => {
   const { control } = sandbox
   const issuer = () => control.state().issuers.general
@@ -154,6 +162,73 @@ test(
       ],
     ] as const)
       await eventually(async () => expect(await shown(name)).toEqual(['fault set', text]))
+  },
+)
+
+test(
+  'what is typed in a form stays while the cards go on, and is what its button sends',
+  { timeout },
+  async () => {
+    const { control } = sandbox
+    const [opened] = await openPage(browser, sandbox.consoleUrl as string, 1280)
+    const issuerForm = 'form[aria-label="faults of the weblink issuer"]'
+    const apiForm = 'form[aria-label="faults of the general API"]'
+    const policyForm = 'form[aria-label="rate policy of the general API"]'
+    const fields: Readonly<Record<string, string>> = {
+      [`${issuerForm} [name=percent]`]: '30',
+      [`${issuerForm} [name=span]`]: '3',
+      [`${apiForm} [name=percent]`]: '40',
+      [`${apiForm} [name=span]`]: '2',
+      [`${apiForm} [name=status]`]: '429',
+      [`${policyForm} [name=quota]`]: '3',
+      [`${policyForm} [name=window]`]: '7.5',
+    }
+    const shown = (): Promise<string[]> =>
+      Promise.all(
+        Object.keys(fields).map((field) =>
+          opened.$eval(field, (one) => (one as unknown as { value: string }).value),
+        ),
+      )
+    await opened.waitForSelector(policyForm)
+    for (const fold of await opened.$$('.faults summary')) await fold.press('Enter')
+    for (const [field, value] of Object.entries(fields)) {
+      if (field.includes('span')) await opened.select(field, value)
+      else {
+        await opened.$eval(field, (one) => (one as unknown as { select(): void }).select())
+        await opened.type(field, value)
+      }
+    }
+    await callApi(sandbox, 'general', {})
+    await opened.waitForSelector(`${card('general-api')} .figures ::-p-text(calls1)`)
+    expect(await shown()).toEqual(Object.values(fields))
+
+    const state = () => control.state()
+    for (const button of [
+      `${issuerForm} [value=kill]`,
+      `${apiForm} [value=fail]`,
+      `${policyForm} [type=submit]`,
+    ]) {
+      await opened.focus(button)
+      await opened.keyboard.press('Enter')
+    }
+    await eventually(() =>
+      expect(state()).toMatchObject({
+        issuers: { weblink: { fault: { does: 'cut', percent: 30, timeLeft: null } } },
+        apis: {
+          general: {
+            fault: { status: 429, percent: 40 },
+            ratePolicy: { limits: [{ quota: 3, window: 7_500 }] },
+          },
+        },
+      }),
+    )
+    expect(state().apis.general.fault?.timeLeft).toBeGreaterThan(20_000)
+    // another policy is shown, and takes the focus from nothing
+    control.setRatePolicy('general', { limits: [{ quota: 9, window: 2_000 }] })
+    await eventually(async () => expect((await shown()).slice(-2)).toEqual(['9', '2']))
+    expect(await opened.evaluate('document.activeElement?.textContent')).toBe('Set policy')
+    control.setRatePolicy('general', null)
+    await opened.close()
   },
 )
 
@@ -380,6 +455,30 @@ test(
     await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
   },
 )
+
+test('findings leave together with the journal, and its counts are not denied', { timeout }, async () => {
+  await callApi(sandbox, 'general', { path: 'records' })
+  await eventually(async () => expect(await textOf(card('verdict'))).toMatch(/\n\d errors?, /))
+  await page.evaluate(`
+      globalThis.seen = []
+      const look = () => seen.push(document.querySelector('.verdict').textContent + document.querySelectorAll('.findings li').length)
+      new MutationObserver(look).observe(document.querySelector('main'), { subtree: true, childList: true, characterData: true })
+    `)
+  await click('journal', 'Clear journal and verdict')
+  const said = 'No request has arrived since the journal was cleared.'
+  await eventually(async () => expect(await textOf('.verdict')).toBe(said))
+  await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
+  const seen = (await page.evaluate('seen')) as string[]
+  expect(seen.filter((each) => each.startsWith('No request') && each !== `${said}0`)).toEqual([])
+})
+
+test('a copy of the environment is no longer named when another form is chosen', { timeout }, async () => {
+  const said = `${card('environment')} [role=status]`
+  await click('environment', 'Copy the environment')
+  await eventually(async () => expect(await textOf(said)).toMatch(/^Cop/))
+  await page.select(`${card('environment')} select`, 'Python')
+  await eventually(async () => expect(await textOf(said)).toBe(''))
+})
 
 test('the tab counts the findings while another one is in front', { timeout }, async () => {
   await click('journal', 'Clear journal and verdict')

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiState, Realm } from '../../src/index.ts'
 import { Chart, type Line } from './chart.tsx'
 import { act } from './connection.ts'
@@ -86,8 +86,14 @@ function dataOf(
 }
 
 function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; window: number }) {
+  const policyForm = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    // another policy replaces what was typed
+    policyForm.current?.reset()
+  }, [quota, window])
   return (
     <form
+      ref={policyForm}
       class="actions"
       aria-label={`rate policy of the ${realm} API`}
       onSubmit={(event) => {
@@ -99,7 +105,7 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
       }}
     >
       <label>
-        <input name="quota" type="number" min={1} value={quota} required /> calls in{' '}
+        <input name="quota" type="number" min={1} defaultValue={quota} required /> calls in{' '}
       </label>
       <label>
         <input
@@ -108,7 +114,7 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
           type="number"
           min={0.1}
           step="any"
-          value={window / 1_000}
+          defaultValue={window / 1_000}
           required
         />{' '}
         s

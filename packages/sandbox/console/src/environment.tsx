@@ -22,7 +22,13 @@ export function Environment() {
       <div class="actions">
         <label>
           for{' '}
-          <select value={form} onChange={(event) => setForm(event.currentTarget.value)}>
+          <select
+            value={form}
+            onChange={(event) => {
+              setForm(event.currentTarget.value)
+              setSaid('')
+            }}
+          >
             {Object.keys(forms).map((name) => (
               <option key={name}>{name}</option>
             ))}

@@ -17,7 +17,10 @@ export interface FaultFormProps {
   readonly isSet: boolean
 }
 
-/** The faults of an issuer or an API: the same buttons for both. Folded while no fault is set. */
+/**
+ * The faults of an issuer or an API: the same buttons for both. Folded while no fault is set. As in each form, its fields have
+ * only a `defaultValue`: a `value` would replace what a person types whenever the card is drawn.
+ */
 export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
   const fold = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
@@ -57,7 +60,8 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
         }}
       >
         <label>
-          <input name="percent" type="number" min={1} max={100} value={100} required />% of the {requests}
+          <input name="percent" type="number" min={1} max={100} defaultValue={100} required />% of the{' '}
+          {requests}
         </label>
         <label>
           for{' '}
@@ -81,7 +85,7 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
               type="number"
               min={200}
               max={599}
-              value={503}
+              defaultValue={503}
               required
             />
           </label>

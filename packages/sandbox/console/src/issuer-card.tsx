@@ -13,6 +13,8 @@ const lines: readonly Line[] = [
   { label: 'failed', colour: '--warn', kind: 'points' },
 ]
 
+const shownTokens = 5
+
 export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerState }) {
   const { counts, live, liveTokens, acceptedSecrets } = issuer
   const faults = faultsOf(issuer)
@@ -50,7 +52,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
       <h3>{live === 0 ? 'No live token' : times(live, 'live token')}</h3>
       {live === 0 && <p class="empty">Tokens appear here when a program requests them.</p>}
       <ul class="tokens">
-        {liveTokens.slice(0, 5).map(({ token, timeLeft, lifetime }) => (
+        {liveTokens.slice(0, shownTokens).map(({ token, timeLeft, lifetime }) => (
           <li key={token}>
             <span>{token}</span>
             <meter
@@ -62,6 +64,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
             <span class="left">{duration(Math.max(0, timeLeft))}</span>
           </li>
         ))}
+        {live > shownTokens && <li>and {live - shownTokens} more</li>}
       </ul>
       <div class="actions" role="group" aria-label={`tokens of the ${realm} issuer`}>
         <button

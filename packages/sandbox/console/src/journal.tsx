@@ -1,9 +1,9 @@
-import { computed, effect, signal } from '@preact/signals'
+import { batch, computed, effect, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { asCurl, tokenLine } from './as-curl.ts'
-import { act, journal, say, state } from './connection.ts'
+import { act, journal, say, state, verdict } from './connection.ts'
 import { Done } from './done.tsx'
 import { goTo } from './skip-links.tsx'
 
@@ -259,9 +259,12 @@ function clearJournal(): void {
 
 async function clear(): Promise<void> {
   await act('clear-journal', {}, 'journal', 'Journal and verdict are cleared.')
-  evidence.value = []
-  held.value = undefined
-  journal.value = []
+  batch(() => {
+    evidence.value = []
+    held.value = undefined
+    journal.value = []
+    verdict.value = undefined
+  })
 }
 
 const textOf = (entry: JournalEntry): string =>

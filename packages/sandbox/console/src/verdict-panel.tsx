@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals'
-import type { Finding } from '../../src/index.ts'
-import { journal, verdict } from './connection.ts'
+import type { Finding, SandboxState } from '../../src/index.ts'
+import { journal, state, verdict } from './connection.ts'
 import { times } from './in-words.ts'
 import { showEntries } from './journal.tsx'
 
@@ -15,7 +15,7 @@ export function VerdictPanel() {
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const hasSeen = journal.value.length > 0
   const summary = !hasSeen
-    ? 'No request has arrived yet.'
+    ? `No request has arrived ${hasCounted() ? 'since the journal was cleared' : 'yet'}.`
     : verdict.value === undefined
       ? 'Checking the requests so far …'
       : findings.length === 0
@@ -52,6 +52,14 @@ export function VerdictPanel() {
         ))}
       </ul>
     </section>
+  )
+}
+
+/** The counts outlast the journal. */
+function hasCounted(): boolean {
+  const { issuers, apis } = state.value as SandboxState
+  return [issuers.general, issuers.weblink, apis.general, apis.weblink].some(({ counts }) =>
+    'calls' in counts ? counts.calls > 0 : counts.requests > 0,
   )
 }
 
