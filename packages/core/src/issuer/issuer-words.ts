@@ -36,13 +36,17 @@ function withoutFields(text: string, sent: IssuerResponse['sent']): string {
 }
 
 /** The errors of RFC 6749 §5.2 and RFC 8707 §2: never a secret, whatever the secret is. */
-const knownErrors = new Set([...aboutRequest, 'invalid_client', 'unauthorized_client'])
+export const knownErrors: ReadonlySet<unknown> = new Set([
+  ...aboutRequest,
+  'invalid_client',
+  'unauthorized_client',
+])
 
 /** Returns the `error` of the issuer if it may be printed: RFC 6749 §5.2 allows few characters, and an issuer may send any. */
 export function errorCode(error: string, secrets: readonly string[]): string {
   return knownErrors.has(error) || (/^[\w.:/-]{1,64}$/.test(error) && !quotesAny(error, secrets))
     ? error
-    : 'an error code that RFC 6749 does not allow'
+    : 'an unusual error code'
 }
 
 /** Whether text holds one of the secrets, or a telling part of one. */

@@ -168,3 +168,29 @@ test.each([
   expect((error as Error).message).toContain(`sent a token response ${reason}`)
   expect(issuer.count).toBe(1)
 })
+
+test.each([
+  ['Realm does not exist', 404],
+  ['Not Found', 404],
+  ['Method Not Allowed', 405],
+])('%s with status %i is about the path', async (error, status) => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(as('application/json', JSON.stringify({ error }), status))
+  await expect(tokens.getToken('general')).rejects.toMatchObject({
+    code: 'TOKEN_REQUEST_FAILED',
+    message: expect.stringContaining(`has no token endpoint at this path (status ${status})`) as string,
+  })
+})
+
+test.each([
+  ['invalid_client', 404, true],
+  ['unauthorized_client', 401, true],
+  ['access_denied', 401, true],
+  ['access_denied', 403, false],
+])('%s with status %i is a refusal; to check the secret: %s', async (error, status, isSecret) => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(as('application/json', JSON.stringify({ error }), status))
+  const refused = await tokens.getToken('general').catch((reason: unknown) => reason as TokenlaneError)
+  expect(refused).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
+  expect((refused as Error).message.includes('check the client id and secret')).toBe(isSecret)
+})

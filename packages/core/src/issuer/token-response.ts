@@ -5,7 +5,7 @@ import { printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import type { IssuerResponse } from './issuer-request.ts'
 import { mistakeOf } from './issuer-url.ts'
-import { descriptionIn, errorCode } from './issuer-words.ts'
+import { descriptionIn, errorCode, knownErrors } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
 
 /** One token request: which client asked which server, and how. */
@@ -49,8 +49,10 @@ const misplacedStatuses = new Set([404, 405])
 function isRefusal(response: IssuerResponse, oauthError: string | undefined): boolean {
   const { status, retryAfter, isBearer } = response
   if (status < 400 || status >= 500 || passingStatuses.has(status)) return false
+  // many servers say in `error` that nothing is at a path
+  if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
   if (oauthError !== undefined) return !passingErrors.has(oauthError)
-  if (misplacedStatuses.has(status) || (status === 401 && isBearer)) return false
+  if (status === 401 && isBearer) return false
   // a page for people comes from a proxy or a firewall, whatever it is labelled as
   return retryAfter === undefined && !isHtml(response) && !/^\s*<(?!\?xml)/.test(response.body)
 }
@@ -76,7 +78,7 @@ function refusal(
   const check = `: check the client id and ${proof.proof} in \`${printable(endpoint.credentialsOption)}\``
   const isAboutClient =
     oauthError === 'invalid_client' ||
-    ((status === 401 || status === 403) && !aboutRequest.has(oauthError ?? ''))
+    (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
   const details = { status, oauthError, definite: true }
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}`, details)
