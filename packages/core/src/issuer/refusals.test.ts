@@ -187,9 +187,9 @@ test.each([
   ['unauthorized_client', 401, true],
   ['access_denied', 401, true],
   ['access_denied', 403, false],
-])('%s with status %i is a refusal; to check the secret: %s', async (error, status, isSecret) => {
+])('%s with status %i is a refusal; to check the secret: %s', async (code, status, isSecret) => {
   const { tokens, issuer } = fakeService()
-  issuer.respondWith(as('application/json', JSON.stringify({ error }), status))
+  issuer.respondWith(as('application/json', JSON.stringify({ error: code }), status))
   const refused = await tokens.getToken('general').catch((reason: unknown) => reason as TokenlaneError)
   expect(refused).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
   expect((refused as Error).message.includes('check the client id and secret')).toBe(isSecret)
