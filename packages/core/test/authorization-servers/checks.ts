@@ -208,7 +208,7 @@ export function checkServers(...servers: readonly Server[]): void {
           const redirected = {
             code: 'TOKEN_REQUEST_FAILED',
             definite: true,
-            message: expect.stringContaining('has no metadata (responded with status 301)') as string,
+            message: expect.stringContaining('has no metadata (status 301)') as string,
           }
           expect(outcome).toMatchObject(asked.status === 301 ? redirected : token)
         },
