@@ -13,5 +13,5 @@ test('fake tokens work in a page', async () => {
 })
 
 test('a manager refuses to start where a visitor could read its secret', () => {
-  expect(() => createTokens()).toThrow('use the `node` environment')
+  expect(() => createTokens()).toThrow('use the node environment')
 })
