@@ -433,6 +433,7 @@ const setups: readonly BrokenSetup[] = [
     name: 'a wrong secret at a server that calls it unauthorized_client, as Keycloak does',
     id: 'wrong-secret',
     broken: async () => issuerAt(await tlsServer(tokenServer(401, { error: 'unauthorized_client' }))),
+    says: /Copy the client id and secret again.*ask whether this client may use this grant/,
     mended: rightIssuer,
   },
   {
@@ -465,7 +466,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ args: ['--url', `${good['API_URL']}records`] }),
   },
   {
-    name: "an API that accepts the other issuer's tokens",
+    name: "an API that accepts only the other issuer's tokens",
     id: 'call-wrong-issuer',
     broken: () => ({
       env: { API_URL: good['WEBLINK_URL'], ...noWeblink },

@@ -39,7 +39,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (tokenlane_issuer) (${growth(requests('error_type="TOKEN_REQUEST_REFUSED"'), '5m')}) > 0`,
     for: '0m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client',
-    action: 'The secret is wrong or was rotated: give the application the new one.',
+    action: "Most often the secret is wrong or was rotated: the log has the issuer's own error.",
   },
   {
     name: 'TokenlaneSecretExpiresIn10Days',
