@@ -102,7 +102,7 @@ test(
           const inOrder = firstSends.filter((index) => patterns[index]?.priority === priority)
           expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b))
         }
-        const { arrivesWithin, allows, slowed } = service.tokens.status().apis[0] as ApiStatus
+        const { arrivesWithin, allows, slowed, refusesTokens } = service.tokens.status().apis[0] as ApiStatus
         expect(service.tokens.status().apis[0]).toEqual({
           baseUrl: 'https://api.example.com/',
           issuer: 'general',
@@ -112,6 +112,7 @@ test(
           ...(ratePolicy.accounting === 'learned' && { arrivesWithin }),
           ...(allows && { allows }),
           ...(slowed && { slowed }),
+          ...(refusesTokens && { refusesTokens }),
           ...(ratePolicy.limits.length > 0 && {
             quotaLeft: Math.min(...(allows ?? ratePolicy.limits).map(({ quota }) => quota)),
           }),

@@ -252,27 +252,36 @@ async function callSlowly(ratePolicy: RatePolicy, slow: number, callers = 60) {
 }
 
 const short = [{ quota: 10, window: 300 }]
+const learned = "accounting: 'learned'"
+
 test.each([
-  ['a window that is short beside 250 ms', { limits: short }],
-  ['a raised unansweredGrace', { limits: [{ quota: 10, window: 1_000 }], unansweredGrace: 2_000 }],
-  ['two limits', { limits: [...short, { quota: 2_000, window: 60_000 }] }],
-  ['`spread`', { limits: short, spread: true }],
-])('%s: an API with slow responses gets little of its quota, which is said once', async (_, policy) => {
-  const option = "accounting: 'learned'"
-  const { eventsOf, status, rate, ended, tokens } = await callSlowly(policy, 3_000, 200)
-  const [event, ...others] = eventsOf('api.slowed')
-  expect(others).toEqual([])
-  expect(event).toMatchObject({ api: 'https://api.example.com/', option })
-  const share = status?.slowed?.share ?? 1
-  const [{ quota, window }] = policy.limits as [{ quota: number; window: number }]
-  // what calls got
-  expect(share).toBeCloseTo(rate / (quota / (window / 1_000)), 1)
-  expect(share).toBeLessThan(0.7)
-  expect(status?.slowed?.option).toBe(option)
-  tokens.setRatePolicy('https://api.example.com/', policy)
-  expect(tokens.status().apis[0]).not.toHaveProperty('slowed')
-  await ended()
-})
+  ['a window that is short beside 250 ms', { limits: short }, learned],
+  [
+    'a raised unansweredGrace',
+    { limits: [{ quota: 10, window: 1_000 }], unansweredGrace: 2_000 },
+    'unansweredGrace: 250',
+  ],
+  ['both', { limits: short, unansweredGrace: 2_000 }, learned],
+  ['two limits', { limits: [...short, { quota: 2_000, window: 60_000 }] }, learned],
+  ['`spread`', { limits: short, spread: true }, learned],
+])(
+  '%s: an API with slow responses gets little of its quota, which is said once',
+  async (_, policy, option) => {
+    const { eventsOf, status, rate, ended, tokens } = await callSlowly(policy, 3_000, 200)
+    const [event, ...others] = eventsOf('api.slowed')
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ api: 'https://api.example.com/', option })
+    const share = status?.slowed?.share ?? 1
+    const [{ quota, window }] = policy.limits as [{ quota: number; window: number }]
+    // what calls got
+    expect(share).toBeCloseTo(rate / (quota / (window / 1_000)), 1)
+    expect(share).toBeLessThan(0.7)
+    expect(status?.slowed?.option).toBe(option)
+    tokens.setRatePolicy('https://api.example.com/', policy)
+    expect(tokens.status().apis[0]).not.toHaveProperty('slowed')
+    await ended()
+  },
+)
 
 test.each([
   ['the default and a second', { limits: [{ quota: 10, window: 1_000 }] }, 3_000, 60],

@@ -1,4 +1,5 @@
 import type { Emit } from '../events.ts'
+import { defaultGrace } from './arrivals.ts'
 import { readPolicy, type ResponseHead } from './rate-limit-headers.ts'
 import type { CheckedPolicy, RateLimit } from './rate-policy.ts'
 
@@ -53,7 +54,7 @@ export class PolicyWatch {
 
   /** Notes that calls wait for units, of which this part is in use, and each of which comes free `lag` milliseconds late. */
   waits(used: number, lag: number, now: number): void {
-    const { limits, accounting } = this.#policy
+    const { limits, accounting, unansweredGrace = defaultGrace } = this.#policy
     if (accounting !== 'strict' || lag === 0 || used < fullUse) return
     const share = shareOf(limits, lag)
     const round = Math.min(...limits.map(({ window }) => window)) + lag
@@ -62,7 +63,9 @@ export class PolicyWatch {
     if (share >= leastShare) this.slowed = undefined
     if (share >= leastShare || wasIdle) this.#lowSince = now
     if (now < this.#lowSince + slowRounds * round) return
-    this.slowed = { share: Math.round(share * 100) / 100, option: "accounting: 'learned'" }
+    const byDefault = unansweredGrace > defaultGrace && shareOf(limits, defaultGrace) >= leastShare
+    const option = byDefault ? `unansweredGrace: ${defaultGrace}` : "accounting: 'learned'"
+    this.slowed = { share: Math.round(share * 100) / 100, option }
     if (!this.#isSaid) this.#emit?.({ type: 'api.slowed', api: this.#api, ...this.slowed })
     this.#isSaid = true
   }
