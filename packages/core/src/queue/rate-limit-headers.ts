@@ -29,10 +29,7 @@ export interface RemainingQuota {
 /** A longer header is ignored. */
 const longestHeader = 1_024
 /** Before `RateLimit` there were `…-Remaining` and `…-Reset`. GitHub has the second prefix, Okta and X the third. */
-const predecessors = ['ratelimit', 'x-ratelimit', 'x-rate-limit'].map((prefix) => ({
-  remaining: `${prefix}-remaining`,
-  reset: `${prefix}-reset`,
-}))
+const prefixes = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
 /** When to call again, in an API without `Retry-After`; Symfony has the second name. */
 const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
 
@@ -82,9 +79,7 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 
 /** The quotas of the `RateLimit` field: `"name";r=…;t=…`, or `remaining=…, reset=…` as older drafts have it. */
 function quotasOf(response: ResponseHead): RemainingQuota[] {
-  const text = textOf(response, 'ratelimit')
-  if (text === undefined) return []
-  const members = membersOf(text)
+  const members = membersOf(textOf(response, 'ratelimit'))
   const valueOf = (name: string): string | undefined =>
     members.find(({ value }) => value.startsWith(`${name}=`))?.value.slice(name.length + 1)
   return [
@@ -94,10 +89,9 @@ function quotasOf(response: ResponseHead): RemainingQuota[] {
 }
 
 function predecessorsOf(response: ResponseHead): RemainingQuota[] {
-  return predecessors.flatMap(({ remaining, reset }) => {
-    const left = textOf(response, remaining)
-    return left === undefined ? [] : quotaOf(response, left, textOf(response, reset))
-  })
+  return prefixes.flatMap((prefix) =>
+    quotaOf(response, textOf(response, `${prefix}-remaining`), textOf(response, `${prefix}-reset`)),
+  )
 }
 
 /** Returns the quota of two texts, none where they are no numbers. */
