@@ -132,7 +132,7 @@ function pemFault(value: unknown, label: string): CredentialsFault | undefined {
   if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
   const convert = name === 'CERTIFICATE' ? '' : ' (`openssl pkcs8 -topk8 -nocrypt` converts)'
-  return { given: 'other text', allowed: allowed + convert }
+  return { given: 'text in another format', allowed: allowed + convert }
 }
 
 function isJsonWebKey(value: unknown): boolean {

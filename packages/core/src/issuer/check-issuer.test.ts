@@ -98,7 +98,7 @@ test.each<[string, object, string]>([
       credentials: [credentials, { clientId: 'a', privateKey: rsa }],
       clientAuthentication: 'client_secret_basic',
     },
-    'credentials[1].privateKey` is other text',
+    'credentials[1].privateKey` is text in another format',
   ],
   [
     'text in the place of an assertion function',
@@ -156,6 +156,6 @@ test('a client certificate cannot be shown by a fetch of the application', () =>
   })
   expect(refused(issuer)).toBe('accepted')
   expect(refused(issuer, { fetch: globalThis.fetch })).toContain(
-    'tls_client_auth, which needs `node:https` and no `fetch`; allowed: another method',
+    'tls_client_auth, which needs `node:https` and no option `fetch`; allowed: another method',
   )
 })

@@ -56,7 +56,12 @@ test.each<[string, () => Response, string, string]>([
     'TOKEN_RESPONSE_INVALID',
     "publishes another issuer's metadata (https://evil.example.com/a): check `issuers.partner.issuer`",
   ],
-  ['HTML', () => new Response('<p>leaked</p>'), 'TOKEN_RESPONSE_INVALID', "another issuer's metadata ("],
+  [
+    'HTML',
+    () => new Response('<p>leaked</p>'),
+    'TOKEN_RESPONSE_INVALID',
+    "another issuer's metadata (none): check `issuers.partner.issuer`",
+  ],
   [
     'no token endpoint',
     () => Response.json({ issuer }),

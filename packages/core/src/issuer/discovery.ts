@@ -58,7 +58,9 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     rfc8414.status === 200 ? rfc8414 : await get(`${path}/.well-known/openid-configuration`)
   if (status !== 200) {
     const definite = status < 500 && ![408, 429].includes(status)
-    const reason = `has no metadata (status ${status}): check \`${option}\`, or set \`tokenEndpoint\` instead`
+    const reason = definite
+      ? `has no metadata (status ${status}): check \`${option}\`, or set \`tokenEndpoint\` instead`
+      : `responded with status ${status} when asked for its metadata`
     throw failure(request, 'TOKEN_REQUEST_FAILED', reason, {
       status,
       retryAfter,
@@ -68,7 +70,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   const metadata = members as unknown as AuthorizationServer
   const unusable = (what: string, code: TokenlaneErrorCode = 'TOKEN_RESPONSE_INVALID'): TokenlaneError =>
     failure(request, code, `publishes ${what}`, { definite: true })
-  const described = String(members['issuer'])
+  const described = typeof members['issuer'] === 'string' ? members['issuer'] : 'none'
   // another server, or another spelling of this one (RFC 8414 §3.3)
   if (URL.parse(described)?.href !== href)
     throw unusable(

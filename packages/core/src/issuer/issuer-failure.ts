@@ -31,9 +31,8 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const definite = (reason: string, kind: TokenlaneErrorCode = 'TOKEN_REQUEST_FAILED'): TokenlaneError =>
     failure(request, kind, reason, { ...details, definite: true })
   const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
-  if (code === undefined && cause?.message === 'bad port') {
+  if (code === undefined && cause?.message === 'bad port')
     return definite(`could not be reached: \`fetch\` blocks port ${request.url.port}`)
-  }
   if (code === undefined) return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
   if (tlsTooOld.test(code))
     return definite(`does not support TLS 1.2 or later (${code})`, 'INSECURE_TRANSPORT')
