@@ -82,7 +82,7 @@ export function barChart(
   }
 }
 
-/** Returns a title in lines of at most so many characters. */
+/** Splits a title between words into lines of at most `longest` characters. */
 export function linesOf(title: string, longest: number): string[] {
   return title.replaceAll('\n', ' ').match(new RegExp(`\\S.{0,${longest - 1}}(?=\\s|$)`, 'g')) ?? [title]
 }

@@ -20,16 +20,17 @@ export async function runTokenlane(argv: readonly string[]): Promise<number> {
     return runSandboxCommand(argv.slice(1))
   }
   let status: number = exitStatus.fine
+  const program = createProgram((result) => (status = result))
   try {
     const [envFile, others] = withoutEnvFile(argv)
     if (envFile !== undefined) return await runWithEnvFile(envFile, others)
-    const program = createProgram((result) => (status = result))
     if (argv.length === 0) program.outputHelp()
     else await program.parseAsync([...argv], { from: 'user' })
     return status
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
-    const [result, message] = failureOf(error, argv)
+    const command = program.commands.map((one) => one.name()).find((name) => name === argv[0])
+    const [result, message] = failureOf(error, command)
     tellFailure(message, argv, result === exitStatus.couldNotLook ? wrapped(message) : message)
     return result
   }
@@ -45,14 +46,13 @@ function wrapped(message: string): string {
     .join('\n')
 }
 
-function failureOf(error: unknown, [name]: readonly string[]): [status: number, message: string] {
+function failureOf(error: unknown, command: string | undefined): [status: number, message: string] {
   if (error instanceof CannotLook) return [exitStatus.couldNotLook, error.message]
   if (error instanceof WrongUsage) return [exitStatus.usage, error.message]
   if (!(error instanceof CommanderError)) throw error
   // the text after = may be a secret
   const message = error.message.replace(/^error: /, '').replaceAll(/(--[\w-]+)=[^\n]*/g, "$1'")
-  const isCommand = createProgram(() => {}).commands.some((command) => command.name() === name)
-  return [exitStatus.usage, `${message}\nSee tokenlane ${isCommand ? `${name} ` : ''}--help`]
+  return [exitStatus.usage, `${message}\nSee tokenlane ${command === undefined ? '' : `${command} `}--help`]
 }
 
 /** Returns the file of `--env-file` and the other arguments. The option may stand anywhere before `--`. */

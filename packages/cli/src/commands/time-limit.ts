@@ -1,7 +1,7 @@
 /** Thrown if a response has not begun in time. */
 export class NoResponse extends Error {}
 
-/** After how long it is said that there is no response yet, in milliseconds. */
+/** How long a request may take before the user is told that it still waits, in milliseconds. */
 const quietTime = 2_000
 
 /**

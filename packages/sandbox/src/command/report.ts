@@ -48,7 +48,7 @@ function firstToken({ clientAuthentication, tokenEndpoint, scope }: IssuerState,
 `
 }
 
-/** Returns what to say where there is no finding. The counts outlast the journal. */
+/** Returns what a verdict without findings says. The counts tell a cleared journal from one that was never written to. */
 export function nothingFound({ counts, journal }: Pick<SandboxControl, 'counts' | 'journal'>): string {
   if (journal({ limit: 1 }).length > 0) return 'no problems found'
   const { issuers, apis } = counts()
@@ -60,7 +60,7 @@ export function nothingFound({ counts, journal }: Pick<SandboxControl, 'counts' 
 /**
  * Returns what the command prints at the end.
  *
- * @param nothing - what it says where there is no finding.
+ * @param nothing - what a verdict without findings says.
  */
 export function verdictText(
   { findings }: Verdict,
