@@ -31,10 +31,11 @@ export function mustKeepFloor(url: string, given: Readonly<Record<string, unknow
  * themselves do not make up for it: redirects, retries and other agents may not.
  */
 export function faultOfProcess(): string | undefined {
-  if (!old.has(tls?.DEFAULT_MIN_VERSION)) return undefined
+  const version = tls?.DEFAULT_MIN_VERSION
+  if (!old.has(version)) return undefined
   return (
-    'this process allows TLS below 1.2 (`tls.DEFAULT_MIN_VERSION`): start Node without `--tls-min-v1.0` and ' +
-    '`--tls-min-v1.1`, also in NODE_OPTIONS'
+    `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'): start Node without ` +
+    '`--tls-min-v1.0` and `--tls-min-v1.1`, also in NODE_OPTIONS'
   )
 }
 
