@@ -19,7 +19,7 @@ export const agents = createTenants({
         issuer: 'model',
         ratePolicy: {
           limits: [{ quota: 50, window: 1_000 }],
-          // per agent: 4 calls under way, and 200 that wait
+          // per agent: 4 calls under way, and 200 waiting
           concurrency: 4,
           maxQueued: 200,
         },

@@ -12,7 +12,7 @@ export const tokens = createTokenManager({
       tokenEndpoint: MCP_TOKEN_ENDPOINT,
       clientAuthentication: 'client_secret_basic',
       credentials: envCredentials('MCP'),
-      // MCP asks for it: the token is for this server alone (RFC 8707)
+      // required by MCP: restricts the token to this server (RFC 8707)
       parameters: { resource: MCP_URL },
       // only for a server on this machine, such as the example's; elsewhere `https:` is required
       allowInsecureLoopback: true,

@@ -8,7 +8,7 @@ export type Open = (
   signal: AbortSignal,
 ) => Promise<ReadableStream<Uint8Array>>
 
-/** Yields the data of events until `signal` aborts. A stream that ends is opened again after `retry` milliseconds. */
+/** Yields each event's data until `signal` aborts. A stream that ends is opened again after `retry` milliseconds. */
 export async function* readEvents(
   open: Open,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import type { TokenManager } from '@tokenlane/core'
 import { WebSocket } from 'ws'
 
-/** Opens a WebSocket with a live token. A 401 costs one renewal, and one more handshake. */
+/** Opens a WebSocket with a live token. A 401 costs one renewal and one more handshake. */
 export async function openSocket(
   tokens: TokenManager,
   url: string,

@@ -3,7 +3,7 @@ import { Agent, DecoratorHandler, WebSocket, type Dispatcher } from 'undici'
 
 const agent = new Agent()
 
-/** Opens a WebSocket of undici with a live token. A 401 costs one renewal, and one more handshake. */
+/** Opens an undici WebSocket with a live token. A 401 costs one renewal and one more handshake. */
 export async function openUndiciSocket(
   tokens: TokenManager,
   url: string,
