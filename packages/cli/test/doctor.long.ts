@@ -810,7 +810,7 @@ const setups: readonly BrokenSetup[] = [
   })),
   {
     name: 'a proxy without a scheme, to which axios alone connects by TLS',
-    row: 'a proxy without a scheme (`host:port`), which axios takes for one with TLS',
+    row: 'a proxy without a scheme (`host:port`), which axios connects to over TLS',
     id: 'proxy-failed',
     broken: async () => ({
       args: ['--module', clients],
