@@ -73,7 +73,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     attributes: ['tokenlane.issuer', 'tokenlane.reason'],
     description: 'Calls that waited for a renewal; all of them shared one token request.',
     lookAtIt:
-      'How many token requests single flight saved; a high count for `expired` means that renewals come too late.',
+      'The number of token requests that sharing saved; a high count for `expired` means that renewals come too late.',
   },
   'tokenlane.token.live': {
     kind: 'gauge',
@@ -87,7 +87,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     kind: 'gauge',
     unit: '1',
     attributes: ['tokenlane.api'],
-    description: '1 while the API refuses every token, new ones too, otherwise 0.',
+    description: '1 while the API refuses every token, new ones included, otherwise 0.',
     lookAtIt: '1: the issuer, its scope or its audience is wrong, or this client may not call the API.',
   },
   'tokenlane.calls': {
