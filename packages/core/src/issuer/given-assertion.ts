@@ -4,7 +4,7 @@ import { fromBase64url } from '../credentials/bytes.ts'
 import { text } from '../credentials/client.ts'
 import { type AssertionCredentials, unavailable } from '../credentials/credentials.ts'
 import { assertionFile } from '../credentials/text-file.ts'
-import { printable } from '../foreign-text.ts'
+import { isText, printable } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
 import { type AskedServer, type ClientProof, inForm } from './protocol.ts'
 
@@ -52,7 +52,7 @@ export const givenAssertion: ClientProof = {
     const { assertion, assertionType: type = 'jwt-bearer' } = client as AssertionCredentials
     const context = { audience: server.audience, signal }
     const given = await askFunction('assertion function', () => assertion(context), issuer, signal)
-    if (typeof given !== 'string' || given === '') {
+    if (!isText(given)) {
       const found = given === undefined ? 'nothing' : shape(given)
       throw unavailable(issuer, `the assertion function returned ${found}`, { definite: true })
     }

@@ -48,7 +48,7 @@ function below(url: URL, option: string, tokenPath: unknown): URL {
     if (base.endsWith(path.slice(0, end)))
       refuse(
         option,
-        'a URL that already has the token path or part of it',
+        'a URL that ends with the token path or part of it',
         `a URL without ${path}, which is appended`,
       )
   const endpoint = new URL(url)

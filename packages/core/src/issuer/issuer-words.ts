@@ -1,5 +1,5 @@
 import { aboutRequest } from '../credentials/refused-client.ts'
-import { printable } from '../foreign-text.ts'
+import { isText, printable } from '../foreign-text.ts'
 import type { IssuerResponse } from './issuer-request.ts'
 
 /** Fields of the form whose values the protocol fixes: an issuer may repeat them. */
@@ -10,16 +10,22 @@ const proving = new Set(['client_secret', 'client_assertion', 'authorization'])
 const tellingPart = 8
 
 /**
- * Returns how the issuer describes an error (RFC 6749 §5.2, RFC 9457 §3.1): on one line, cut, with the names of fields in
- * place of what was sent. Empty where there is none, and where it repeats a part of a secret.
+ * Returns how the issuer describes an error (RFC 6749 §5.2, RFC 9457 §3.1), to go on after a comma: on one line, cut, with
+ * the names of fields in place of what was sent. Empty where there is none, and where it repeats a part of a secret.
+ *
+ * @param named the `error`, if it is shown already.
  */
-export function descriptionIn({ members, sent }: IssuerResponse, secrets: readonly string[]): string {
-  const { error_description: description, detail, title, message } = members
-  const text = [description, detail, title, message].find((one) => typeof one === 'string')
-  if (text === undefined) return ''
+export function descriptionIn(
+  { members, sent }: IssuerResponse,
+  secrets: readonly string[],
+  named?: string,
+): string {
+  const { error, error_description: description, detail, title, message } = members
+  const words = [description, detail, title, message].find(isText)
+  const text = [error === named ? '' : error, words].filter(isText).join(': ')
   const shown = printable(withoutFields(text, sent))
   const proofs = sent.flatMap(([name, value]) => (proving.has(name) ? [value] : []))
-  return quotesAny(shown, [...secrets, ...proofs]) ? '' : shown
+  return shown === '' || quotesAny(shown, [...secrets, ...proofs]) ? '' : `, "${shown}"`
 }
 
 /** Returns text with the names of the fields that were sent in place of their values. */

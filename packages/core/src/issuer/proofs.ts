@@ -25,7 +25,7 @@ const secretInHeader = (): ClientProof => ({
     const { clientId, clientSecret } = client as Credentials
     const isEncoded = [clientId, clientSecret].some((text) => formEncoded(text) !== text)
     return isEncoded
-      ? '; its id or secret is form-encoded, which some servers do not decode: try `client_secret_post`'
+      ? '; some servers do not decode its form-encoded id or secret: try `client_secret_post`'
       : ''
   },
 })

@@ -170,27 +170,40 @@ test.each([
 })
 
 test.each([
-  ['Realm does not exist', 404],
-  ['Not Found', 404],
-  ['Method Not Allowed', 405],
-])('%s with status %i is about the path', async (error, status) => {
-  const { tokens, issuer } = fakeService()
-  issuer.respondWith(as('application/json', JSON.stringify({ error }), status))
-  await expect(tokens.getToken('general')).rejects.toMatchObject({
-    code: 'TOKEN_REQUEST_FAILED',
-    message: expect.stringContaining(`has no token endpoint at this path (status ${status})`) as string,
-  })
+  [{ error: 'Realm does not exist' }, 404, ', "Realm does not exist"'],
+  [{ error: 'Not Found', message: 'No such page' }, 404, ', "Not Found: No such page"'],
+  [{ error: 'not_found', error_description: 'for client-1' }, 405, ', "not_found: for [client_id]"'],
+  [{ error: '', message: 'wrong: a-secret-of-many…' }, 405, ''],
+])('%j with status %i is about the path, and quoted', async (body, status, quoted) => {
+  expect(await messageOf(() => Response.json(body, { status }), { credentials })).toContain(
+    `has no token endpoint at this path (status ${status}${quoted}): check`,
+  )
+})
+
+test('an error in words, or of a server in trouble, is quoted', async () => {
+  const options = { credentials, maxWait: 1 }
+  const answering = (status: number) => (): Response => Response.json({ error: 'Out of order' }, { status })
+  expect(await messageOf(answering(401), options)).toContain(
+    'refused: an unusual error code (status 401, "Out of order"): check',
+  )
+  expect(await messageOf(answering(503), options)).toContain(
+    'responded with status 503, "Out of order"; gave up',
+  )
 })
 
 test.each([
-  ['invalid_client', 404, true],
-  ['unauthorized_client', 401, true],
-  ['access_denied', 401, true],
-  ['access_denied', 403, false],
-])('%s with status %i is a refusal; to check the secret: %s', async (code, status, isSecret) => {
+  ['invalid_client', 404, true, false],
+  ['unauthorized_client', 401, true, true],
+  ['unauthorized_client', 400, false, true],
+  ['access_denied', 401, true, false],
+  ['access_denied', 403, false, false],
+])('%s with status %i is a refusal; to check the secret: %s, the grant: %s', async (...given) => {
+  const [code, status, isSecret, isGrant] = given
   const { tokens, issuer } = fakeService()
   issuer.respondWith(as('application/json', JSON.stringify({ error: code }), status))
   const refused = await tokens.getToken('general').catch((reason: unknown) => reason as TokenlaneError)
   expect(refused).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
-  expect((refused as Error).message.includes('check the client id and secret')).toBe(isSecret)
+  const { message } = refused as Error
+  expect(message.includes('check the client id and secret')).toBe(isSecret)
+  expect(message.includes('may this client use the client credentials grant?')).toBe(isGrant)
 })

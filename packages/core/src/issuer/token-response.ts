@@ -1,7 +1,7 @@
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
-import { printable } from '../foreign-text.ts'
+import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import type { IssuerResponse } from './issuer-request.ts'
 import { mistakeOf } from './issuer-url.ts'
@@ -29,7 +29,7 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
   const { access_token: token, expires_in: seconds, error } = members
   if (status === 200 && wrongToken(members) === undefined)
     return { token: token as string, lifetime: lifetimeOf(seconds) as number }
-  const oauthError = typeof error === 'string' && error !== '' ? error : undefined
+  const oauthError = isText(error) ? error : undefined
   if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   const [reason, definite] = wrongResponse(response, asked)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
@@ -68,8 +68,7 @@ function refusal(
 ): TokenlaneError {
   const { status } = response
   const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
-  const description = descriptionIn(response, request.secrets)
-  const quoted = description && `, "${description}"`
+  const quoted = descriptionIn(response, request.secrets, oauthError)
   const content = response.body === '' ? 'an empty response' : printable(response.type, 60) || 'no media type'
   const what =
     oauthError === undefined
@@ -80,8 +79,10 @@ function refusal(
     oauthError === 'invalid_client' ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
+  const grant =
+    oauthError === 'unauthorized_client' ? '; may this client use the client credentials grant?' : ''
   const details = { status, oauthError, definite: true }
-  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}`, details)
+  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${grant}`, details)
 }
 
 /** What is wrong with a response, and whether that stays so until something is changed. */
@@ -92,28 +93,28 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
   const { status, isBearer, members, location } = response
   const { option, tokenPath } = endpoint
   const check = `check \`${option}\``
+  const quoted = descriptionIn(response, request.secrets)
   if (misplacedStatuses.has(status)) {
-    const what = `has no token endpoint at this path (status ${status})`
+    const what = `has no token endpoint at this path (status ${status}${quoted})`
     return [`${what}: ${check}${mistakeOf(tokenPath)}`, true]
   }
-  if (status === 401 && isBearer)
-    return [`responded with status 401 as an API does, not an authorization server: ${check}`, true]
+  if (status === 401 && isBearer) return [`responded with status 401 as an API does: ${check}`, true]
   const target = status >= 300 && status < 400 && location ? URL.parse(location, request.url.href) : null
   if (target !== null)
     return [
-      `redirected to ${printable(target.origin)} (status ${status}), as a login page or a firewall does: ${check}`,
+      `redirected to ${printable(target.origin)} (status ${status}), as a login page or firewall does: ${check}`,
     ]
   if (isHtml(response)) return [`returned an HTML page (status ${status}): is a proxy or firewall answering?`]
-  if (status >= 400) return [`responded with status ${status}`]
+  if (status >= 400) return [`responded with status ${status}${quoted}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
   const fault = status === 200 && isToken ? wrongToken(members) : undefined
-  return fault ?? [`did not send a token (status ${status})`]
+  return fault ?? [`sent no token (status ${status})`]
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
 function wrongToken(members: IssuerResponse['members']): Wrong | undefined {
   const { access_token: token, token_type: type, expires_in: seconds } = members
-  if (typeof token !== 'string' || token === '') return wrong('access_token', 'missing')
+  if (!isText(token)) return wrong('access_token', 'missing')
   if (type === undefined) return wrong('token_type', 'missing', true)
   const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
   if (!isBearer) return wrong('token_type', 'not Bearer', true)
