@@ -455,9 +455,10 @@ test('an observer that throws or rejects changes nothing', async () => {
 
 test('status is plain JSON', async () => {
   vi.useFakeTimers()
-  const { tokens, issuer } = fakeService({ maxWait: 1 })
+  const { tokens, issuer, eventsOf } = fakeService({ maxWait: 1 })
   issuer.respondOnceWith(() => unavailable())
   await tokens.getToken('general').catch(() => {})
+  const retryIn = eventsOf('renewal.failed')[0]?.retryIn ?? Infinity
   expect(tokens.status()).toEqual({
     issuers: {
       general: {
@@ -465,6 +466,7 @@ test('status is plain JSON', async () => {
         lastError: 'TOKEN_REQUEST_FAILED',
         failingSince: new Date().toISOString(),
         failedTries: 1,
+        nextTryAt: new Date(Date.now() + retryIn).toISOString(),
       },
     },
     apis: [api],

@@ -18,6 +18,8 @@ export interface TokenStatus {
   readonly failingSince?: string
   /** How many tries have failed since the last success. */
   readonly failedTries?: number
+  /** From when on a call asks the issuer again after a renewal that failed, ISO 8601. Past if none has come since. */
+  readonly nextTryAt?: string
 }
 
 /** What a call needs of the token of one issuer. */
@@ -98,6 +100,7 @@ export class RenewingToken {
       token: state,
       expiresAt: token?.expiresAt.toISOString(),
       ...this.#backoff.failing,
+      nextTryAt: this.#backoff.last?.nextTryAt,
     })
   }
 

@@ -24,7 +24,7 @@ export function shareAcrossRequests(result: Promise<AccessToken>) {
   } catch {
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
-      'Cannot obtain token: edge runtimes allow that in a handler only, not while modules are loaded',
+      'Cannot obtain token: edge runtimes allow that in a handler only, not while modules load',
     )
   }
   const kept = outliveRequest(result)
