@@ -15,7 +15,7 @@ export async function askProvider(
   const mistake = (what: string): Error =>
     unavailable(issuer, `the provider returned ${what}`, { definite: true })
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (list.length === 0) throw mistake('an empty array; allowed: one client or more')
+  if (list.length === 0) throw mistake('an empty array')
   return list.map((value) => {
     const read = readClient(value, kinds)
     if ('client' in read) return read.client

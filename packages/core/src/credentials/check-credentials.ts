@@ -42,7 +42,7 @@ function checkProvider(
     const clients = provider.check?.(kinds[0].method, kinds)
     return Array.isArray(clients) ? clients : []
   } catch (error) {
-    const reason = isTokenlaneError(error) ? reasonOf(error) : "the credentials provider's `check` failed"
+    const reason = isTokenlaneError(error) ? reasonOf(error) : "the provider's `check` failed"
     throw new TokenlaneError(
       'INVALID_OPTIONS',
       `${reason.replace(/^Cannot read credentials: /, '')} (read by \`${path}\`)`,

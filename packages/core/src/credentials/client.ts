@@ -1,3 +1,4 @@
+import { isText } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
 import type { ClientAuthenticationMethod, ClientCredentials, CredentialsContext } from './credentials.ts'
 
@@ -47,7 +48,7 @@ export interface CalledProvider {
 }
 
 export const text: Check = (value) => {
-  if (typeof value !== 'string' || value === '') return { given: shape(value), allowed: 'non-empty text' }
+  if (!isText(value)) return { given: shape(value), allowed: 'non-empty text' }
   return value === value.trim()
     ? undefined
     : { given: 'text with white space around it', allowed: 'text without white space around it' }

@@ -1,3 +1,4 @@
+import { isText } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
 import { type CredentialsFault, type CredentialsKind, date, isCryptoKey, text } from './client.ts'
@@ -129,7 +130,7 @@ function keyFault({ type, usages }: CryptoKey): CredentialsFault | undefined {
 function pemFault(value: unknown, label: string): CredentialsFault | undefined {
   const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
   const allowed = `PEM text that begins with -----BEGIN ${name}-----`
-  if (typeof value !== 'string' || value === '') return { given: shape(value), allowed }
+  if (!isText(value)) return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
   const convert = name === 'CERTIFICATE' ? '' : ' (`openssl pkcs8 -topk8 -nocrypt` converts)'
   return { given: 'text in another format', allowed: allowed + convert }

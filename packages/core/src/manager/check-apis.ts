@@ -67,7 +67,7 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
 export function readingCalls(api: unknown): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses'> {
   const limited = own(own(api, 'ratePolicy'), 'limitedStatuses')
   const isLimited = (status: number): boolean => Array.isArray(limited) && limited.includes(status)
-  const allowed = 'an array of status codes, 400 to 499 except 429 and the `ratePolicy.limitedStatuses`'
+  const allowed = 'an array of status codes, 400 to 499 except 429 and `ratePolicy.limitedStatuses`'
   const readStatus = fitting<number>(
     (given) => Number.isInteger(given) && given >= 400 && given <= 499 && given !== 429 && !isLimited(given),
     allowed,

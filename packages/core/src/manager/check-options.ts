@@ -40,7 +40,7 @@ export function checkOptions(options: TokenManagerOptions, others?: readonly str
     },
     apis: readApis(isRecord(issuers) ? issuers : {}, readUrl, inOne),
     store: optional(readStore),
-    limiter: optional(aFunction<RateLimiterFactory>('a function that creates a limiter for an API')),
+    limiter: optional(aFunction<RateLimiterFactory>("a function that creates an API's limiter")),
     observe: optional(readObservers, []),
     fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
   })(options, 'options')
@@ -52,11 +52,7 @@ function mustHaveOwnOrigins(issuers: readonly CheckedIssuer[]): void {
   for (const { tokenPath, url, option } of ofService) {
     const [first] = ofService.filter((other) => other.url.origin === url.origin) as [CheckedIssuer]
     if (tokenPath !== first.tokenPath)
-      refuse(
-        option,
-        `on the same origin as \`${first.option}\` (${url.origin})`,
-        'different origins for the two issuers',
-      )
+      refuse(option, `on the same origin as \`${first.option}\` (${url.origin})`, 'an origin per issuer')
   }
 }
 

@@ -1,3 +1,4 @@
+import { isText } from '../foreign-text.ts'
 import { allOf, mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
 
 /**
@@ -93,7 +94,7 @@ export function count(least: 0 | 1): Reader<number> {
 
 /** Reads text that is not empty. */
 export function text(allowed: string): Reader<string> {
-  return fitting((value) => typeof value === 'string' && value !== '', allowed)
+  return fitting<string>(isText, allowed)
 }
 
 export function aFunction<T>(allowed: string): Reader<T> {

@@ -42,12 +42,11 @@ const loopback = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
 
 /** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed. */
 export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
-  if (typeof value !== 'string' || value === '') refuse(path, shape(value), 'an absolute https: URL')
-  const url = URL.parse(value)
+  const url = typeof value === 'string' ? URL.parse(value) : null
   if (url === null)
     refuse(
       path,
-      'not an absolute URL',
+      value ? 'not an absolute URL' : shape(value),
       'an absolute https: URL, such as https://host/path/; ports end at 65535',
     )
   // a query or a fragment may be empty, which `search` and `hash` do not show

@@ -250,7 +250,7 @@ export class ApiQueue {
     if (tooMany > 0 && (tooMany > this.#freeSlots || this.#limits.forecast(tooMany) > 0))
       return new TokenlaneError(
         'QUEUE_FULL',
-        `Cannot queue call to ${this.#api}: the queue is full; \`maxQueued\` in the API's rate policy is ${maxQueued}`,
+        `Cannot send call to ${this.#api}: the queue is full; \`maxQueued\` in the API's rate policy is ${maxQueued}`,
       )
     if (maxWait === undefined) return undefined
     const wait = this.#limits.forecast(this.#calls.ahead(priority) + 1)

@@ -1,7 +1,8 @@
-import { refuse, shape } from '../options/check.ts'
+import { refuse } from '../options/check.ts'
 import {
   count,
   duration,
+  fitting,
   flag,
   list,
   object,
@@ -113,12 +114,11 @@ export type CheckedPolicy = ReadAs<
 
 const span: Reader<number> = duration({ positive: true })
 
-const status: Reader<number> = (value, path) => {
-  const given = value as number
-  if (!Number.isInteger(given) || given < 400 || given > 599 || given === 401)
-    refuse(path, shape(value), 'a status code, 400 to 599 except 401')
-  return given
-}
+const statuses = 'an array of status codes, 400 to 599 except 401'
+const status = fitting<number>(
+  (given) => Number.isInteger(given) && given >= 400 && given <= 599 && given !== 401,
+  statuses,
+)
 
 const readLimit: Reader<RateLimit> = (value, path) => {
   const limit = object<RateLimit>({ quota: count(1), window: span })(value, path)
@@ -144,5 +144,5 @@ export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   maxWait: optional(span),
   longestPause: optional(span, 300_000),
   rateLimitHeaders: optional(flag, true),
-  limitedStatuses: optional(list(status, 'an array of status codes, 400 to 599 except 401'), [429]),
+  limitedStatuses: optional(list(status, statuses), [429]),
 })

@@ -36,7 +36,7 @@ test.each([
 test('the message says why, and what to do in a test', () => {
   const page = { URL, Promise, window: {}, document: {}, navigator: { userAgent: chrome } }
   const start = (): void => mustBeSupportedRuntime(page)
-  expect(start).toThrow('this is a browser, where no client secret belongs')
+  expect(start).toThrow('no client secret belongs in a browser')
   expect(start).toThrow('in a test, use the node environment')
 })
 

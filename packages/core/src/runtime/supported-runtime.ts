@@ -24,7 +24,7 @@ export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
   if (isPage || (workerScope !== undefined && String(navigator?.userAgent).startsWith('Mozilla/')))
     throw new TokenlaneError(
       'CLIENT_SIDE_FORBIDDEN',
-      'this is a browser, where no client secret belongs; in a test, use the node environment',
+      'no client secret belongs in a browser; in a test, use the node environment',
     )
   // Node 20 has the first, and not the second
   if (globals.URL.parse === undefined || globals.Promise.withResolvers === undefined)

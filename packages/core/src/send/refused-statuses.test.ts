@@ -57,6 +57,6 @@ test('a status cannot refuse a token and a call for its limit', () => {
   const ratePolicy = { limits: [], limitedStatuses: [403, 429] }
   const [api] = apis([401, 403]).apis
   expect(() => fakeService({}, { apis: [{ ...(api as object), ratePolicy }] as never })).toThrow(
-    '`apis[0].refusedStatuses[1]` is 403; allowed: an array of status codes, 400 to 499 except 429 and the `ratePolicy.limitedStatuses`',
+    '`apis[0].refusedStatuses[1]` is 403; allowed: an array of status codes, 400 to 499 except 429 and `ratePolicy.limitedStatuses`',
   )
 })

@@ -1,5 +1,6 @@
 import { isTokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
+import { isText } from '../foreign-text.ts'
 import { isRecord, refuse, refusingTo, shape } from '../options/check.ts'
 import { guardedStore } from './guarded-store.ts'
 import { sharedSource } from './shared-source.ts'
@@ -78,7 +79,7 @@ function readKeys(given: KeyTexts): readonly string[] {
   const keys: readonly unknown[] = [given].flat()
   if (keys.length === 0) refuse('key', 'an empty array', allowed)
   return keys.map((text) => {
-    if (typeof text !== 'string' || text === '') return refuse('key', shape(text), allowed)
+    if (!isText(text)) return refuse('key', shape(text), allowed)
     return text.trim().length < shortestKey ? refuse('key', 'too short', allowed) : text.trim()
   })
 }
