@@ -65,17 +65,18 @@ function text(): string {
   const names = [...new Set(probes.flatMap(({ usual }) => usual.rows.map(({ client }) => client)))]
   return `# TLS versions
 
-What happens when a call with a token goes to a server that supports only one TLS version, on Node ${nodes.join(', ')}. A code means
-that the call was refused. It is the innermost cause's code; the client's own error wraps it. undici is not in the table:
-\`@tokenlane/undici\` checks the version of each connection, and refuses anything below TLS 1.2.
+This table shows what happens when a call with a token goes to a server that supports only one TLS version, on Node
+${nodes.join(', ')}. A code means that the call was refused: it is the innermost cause's \`code\`, and the client's
+own error wraps that cause. undici is not in the table: \`@tokenlane/undici\` checks the version of each connection, and
+refuses anything below TLS 1.2.
 
 | client | ${[...columns.keys()].join(' | ')} | a process that allows TLS 1.0 |
 | --- | --- | --- | --- | --- |
 ${names.map((client) => `| ${client} | ${cells(client).join(' | ')} |`).join('\n')}
 
-The last column is a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
-manager was created. It sends nothing with a token, whatever version the server supports. Without tokens, every call in this
-table works in such a process with all four versions.
+The last column is for a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
+manager was created. Such a process sends no tokens, whatever version the server supports. Without tokens, every call in
+this table works there with all four versions.
 
 ## What is refused and what to do
 
@@ -85,7 +86,8 @@ table works in such a process with all four versions.
 | \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
 | the same in \`https.globalAgent\` | the call that would use it | The same |
 
-All of these fail with \`INSECURE_TRANSPORT\`, and the message names the option. If another server needs an older version, give that server its own agent. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
+All of these fail with \`INSECURE_TRANSPORT\`, and the message names the option. If another server needs an older version,
+use a separate agent for it. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
 Written by \`pnpm --dir tools/docs write tls\`.
 `
