@@ -51,7 +51,7 @@ for (const name of names) {
   })
 }
 printTable(
-  `The token for a call while it is live: CPU time, medians of ${rounds} rounds of ${stretch} ms (Tokenlane = 1)`,
+  `Getting a live token for a call: CPU time, medians of ${rounds} rounds of ${stretch} ms (Tokenlane = 1)`,
   rows,
 )
 

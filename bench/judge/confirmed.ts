@@ -32,7 +32,7 @@ export const confirmed: readonly Confirmed[] = [
     client: 'Go: golang.org/x/oauth2',
     scene: 'revocation',
     rule: 'rejected-token',
-    finding: 'Only the expiry counts: a token that the API refuses stays in use until then.',
+    finding: 'Only the expiry counts: a token that the API refuses stays in use until it expires.',
     file: `${goPath}/oauth2.go`,
     code: 'if s.t.Valid() {',
   },
@@ -65,7 +65,7 @@ export const confirmed: readonly Confirmed[] = [
     scene: 'revocation',
     rule: 'rejected-token',
     finding:
-      'After a 401 it renews only for a claims challenge, or if the caller provides a callback; a plain `invalid_token` has no effect.',
+      'After a 401, it renews only for a claims challenge, or if the caller provides a callback; a plain `invalid_token` has no effect.',
     file: '@azure/core-rest-pipeline/dist/esm/policies/bearerTokenAuthenticationPolicy.js',
     code: 'else if (callbacks.authorizeRequestOnChallenge) {',
   },

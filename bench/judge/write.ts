@@ -117,7 +117,7 @@ function text(): string {
     })
   return `# The exam: clients compared
 
-[\`tokenlane judge\`](guide/judge.md) graded each client through a short program that uses it as its own documentation shows: [npm packages](../bench/peers), [the
+[\`tokenlane judge\`](guide/judge.md) graded each client through a short program that uses the client as its documentation shows: [npm packages](../bench/peers), [the
 others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts).
 
 ✓ passed, ! passed with warnings, ✗ errors, - not graded because [too little was seen](guide/judge.md#how-a-program-is-graded). The scenes are ${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
@@ -125,11 +125,11 @@ others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts).
 ${line(['client', 'grade', 'passed', ...names.map((_, index) => `${index + 1}`)])}${line(['---', ...['', '', ...names].map(() => ':-:')])}${rows.join('')}
 Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. With ${atOnce} exams running at the same time, each took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; Tokenlane's took ${Math.round(first === undefined ? 0 : timeOf(first))}.
 
-Read it with these in mind:
+Read the table with these points in mind:
 
 - A client that only gets tokens is not designed to handle rate limits or resend calls. Its row shows what is left to the
   program around it, not that it fails to do what its documentation promises.
-- Every program except Tokenlane's reads the secret once, at its start: in both rotation scenes, its calls fail until it is
+- Every program except Tokenlane's reads the secret once, at start-up: in both rotation scenes, its calls fail until it is
   restarted.
 - Three-second tokens are short for a client that renews minutes before expiry, so \`needless-renewal\` is a warning in \`expiry\`.
 - \`old-tls\` and \`no-keep-alive\` are warnings here: they come from the underlying HTTP client and TLS library.

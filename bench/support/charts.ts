@@ -65,13 +65,13 @@ await draw(
 )
 await drawBoth(
   'bench-rate',
-  'The share of the quota that each way gets at an API that takes 2 s, and its 429s',
+  'The share of the quota that each queue uses with an API that takes 2 s, and its 429s',
   (look) => [
     barChart('Share of the quota of an API\nthat takes 2 s for a response', barsOf(near, ways, '2 s'), {
       ...look,
       format: '.2f',
     }),
-    barChart('Responses of 429 in 1,000 calls', refused, look),
+    barChart('429 responses in 1,000 calls', refused, look),
   ],
 )
 

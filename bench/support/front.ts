@@ -51,7 +51,7 @@ export const parts: readonly FrontPart[] = [
     title: 'When something goes wrong',
     section: 'Storms',
     caption: 'Token requests',
-    says: 'The same callers use every way of getting a token: 10,000 first calls at once, 200 callers when a token expires, 1,000 calls in flight when it is revoked, an issuer that is down for 2 s and for 30 s, and 1,000 calls whose credentials are refused.',
+    says: 'Every way of getting a token is tested in the same situations, with the same callers: 10,000 first calls at once, 200 callers when a token expires, 1,000 calls in flight when it is revoked, an issuer that is down for 2 s and for 30 s, and 1,000 calls whose credentials are refused.',
     first: 'way',
     tables: [
       {
@@ -66,7 +66,7 @@ export const parts: readonly FrontPart[] = [
         ],
       },
       {
-        says: 'Lost calls, and how long the slowest call took when the token expired. For outages, the share of all calls: callers whose calls fail at once make more of them:',
+        says: 'Lost calls, and how long the slowest call took when the token expired. For outages, the share of calls lost, because callers whose calls fail at once make more of them:',
         columns: [
           ['first calls', '10,000 first calls', second('/')],
           ['expiry', 'expiry, 200 callers', second('/')],
@@ -93,7 +93,7 @@ export const parts: readonly FrontPart[] = [
         ],
       },
       {
-        says: 'Responses of 429 in 1,000 calls, and the share of calls that were lost to them:',
+        says: '429 responses in 1,000 calls, and the share of calls lost to them:',
         columns: [
           ...responseTimes.map((time) => [time, time, second('(')] as const),
           ['lost, %', 'calls lost', percentage],
@@ -120,7 +120,7 @@ export const parts: readonly FrontPart[] = [
         ],
       },
       {
-        says: 'How evenly the processes share, as the calls of the one that sent most over those of the one that sent fewest; Redis scripts per call; and how often a process fell back to its own share:',
+        says: 'How evenly the processes share the quota (the most calls that one process sent, divided by the fewest), Redis scripts per call, and how often a process fell back to its own share:',
         columns: [
           ['most over least', 'most over least', whole],
           ['scripts per call', 'commands', whole],
@@ -137,7 +137,7 @@ export const parts: readonly FrontPart[] = [
     first: 'first call with',
     tables: [
       {
-        says: 'Medians, with the middle half of the rounds of the relative CPU time:',
+        says: 'Medians; for the relative CPU time, also the range of the middle half of the rounds:',
         columns: [
           ['CPU, first row = 1', 'CPU time', number],
           ['from', 'CPU time', second('(')],

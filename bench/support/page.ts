@@ -32,7 +32,7 @@ const charts: Readonly<Record<string, readonly [image: string, alternative: stri
   queue: ['bench-queue', 'Bar charts: time and heap per waiting call, relative to p-queue'],
   rate: [
     'bench-rate',
-    'Bar charts: the share of the quota with an API that takes 2 s, and 429 responses in 1,000 calls',
+    'Bar charts: the share of the quota used with an API that takes 2 s, and 429 responses in 1,000 calls',
   ],
   storms: ['peers', 'Bar charts: token requests, lost calls and 429s for Tokenlane and alternatives'],
   'whole-call': [
@@ -60,7 +60,7 @@ export function writePage(outputs: ReadonlyMap<string, string>, args: readonly s
 /**
  * Returns the README with its comparisons, and the days of their measurements, as the sections have them.
  *
- * @throws Error when it lacks one of them: it was written anew.
+ * @throws Error when it lacks one of them, because it was rewritten.
  */
 export function withComparisons(
   readmeText: string,
@@ -94,7 +94,8 @@ export function frontText(sections: ReadonlyMap<string, string> = knownSections(
   const [image, alternative] = charts['storms'] ?? []
   return `# Benchmarks
 
-The rows of a table are measured side by side, in one run; all tables on one machine. The ratios are what counts.
+All tables were measured on one machine, the rows of each table side by side in one run. Compare ratios, not absolute
+figures.
 [All measurements](measurements.md) has every table with its machine and versions; [the benchmarks'
 README](../bench/README.md) says how to repeat them.
 
@@ -138,14 +139,14 @@ function head(): string {
   return `# All measurements
 
 Written by \`pnpm bench\`: ${os.type()} ${os.release().replace(/-.*/, '')}, ${machine}, Node ${process.versions.node}.
-[What each table measures](../bench/README.md). Absolute figures depend on that machine; the ratios are what counts. A load
+[What each table measures](../bench/README.md). Absolute figures depend on that machine: compare ratios instead. A load
 average above the number of cores means that the machine was busy with other work.
 
 ${versions()}
 `
 }
 
-/** Of what is measured beside Tokenlane. */
+/** Returns the versions of the packages measured alongside Tokenlane. */
 function versions(): string {
   const { dependencies } = manifestOf(bench)
   const names = Object.keys(dependencies ?? {}).filter((name) => !name.startsWith('@tokenlane/'))
