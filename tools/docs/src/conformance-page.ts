@@ -4,7 +4,7 @@ const introduction = (clients: readonly string[]): string => `# Conformance
 
 Every adapter runs the same scenarios, with the real client and core, and the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs them and writes this page. The clients are ${listed(clients)}: "fetch" is the function that \`createFetch\` returns, and "global fetch" is Node's own \`fetch\` after \`installTokens\` from \`@tokenlane/undici\`.
 
-All of them pass every scenario. Where a client cannot do something, it is named, and its footnote says why, and what is tested instead: nothing is skipped.
+All of them pass every scenario. Where a client cannot do something, the scenario names the client, and a footnote says why and what is tested instead: nothing is skipped.
 
 After each scenario, no call holds or waits for a slot, the manager closes, no listener is left on a signal, and no response or error reveals a token or a secret.
 `

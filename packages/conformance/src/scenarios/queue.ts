@@ -17,7 +17,7 @@ export const queue: ScenarioGroup = {
       run: (stage) => servesInOrder(stage, ['high', 'a', 'b', 'low']),
     },
     {
-      name: 'pauses after a 429 as long as Retry-After says, and sends the call again',
+      name: 'pauses after a 429 for as long as Retry-After says, and sends the call again',
       needs: { feature: 'body: string', instead: (stage) => pausesAfter429(stage, { url: 'records' }) },
       async run(stage) {
         const body = { kind: 'string', value: 'again' } as const

@@ -77,11 +77,12 @@ writeFileSync(
 
 An API responds with a 401 when it refuses a token. Tokenlane then applies the first of these rules that fits:
 
-1. The token has been replaced since: the call is resent with the new one.
+1. The token has since been replaced: the call is resent with the new one.
 2. A renewal is due: the token is renewed, and the call is resent.
 3. The API had accepted this token before: the first call that it refuses is resent immediately, with the same token.
 4. Waiting may help: the call waits, for at most a second, and is resent. This applies if a renewal will be due within a
-   second, or if the token is new: the API has never accepted it, and first refused it less than a second ago. The wait ends when the renewal is due or, for a new token, one second after that first refusal if that is sooner.
+   second, or if the token is new: the API has never accepted it, and first refused it less than a second ago.
+   The wait ends when the renewal is due or, for a new token, one second after that first refusal, whichever is sooner.
 5. Otherwise the caller gets the 401.
 
 A renewal is due if no 401 has forced one yet, and otherwise one second after the last one that a 401 forced. If the API
@@ -125,8 +126,10 @@ A test checks the aims with one seed: [\`scenes.test.ts\`](../packages/core/test
 ## Other rules
 
 The column "the rule" shows lost calls and token requests as in the table above. Each column from A to F shows the same
-simulation after one change to the code. The changes are in [\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). The table has only the scenes in which
-a change matters: by more than 1 point of lost calls, more than 2 requests, or more than 20 ms of average time (not shown).
+simulation after one change to the code. The changes are in
+[\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). The table shows only the scenes in which a
+change matters: lost calls differ by more than 1 point, requests by more than 2, or the average time (not shown) by more
+than 20 ms.
 
 ${candidates.map(({ name }, index) => `- **${letter(index)}**: ${name}`).join('\n')}
 
@@ -151,18 +154,21 @@ most that the aims allow.
 
 ### Whether the delay between renewals is random
 
-With random delays, processes that replace each other's tokens get out of step: 8 of them lose 2 % instead of 51 %. But if every delay is random and all tokens are revoked every second, a renewal sometimes comes just before the next revocation. Then 8 % of the calls are lost instead of none.
+With random delays, processes that replace each other's tokens get out of step: 8 of them lose 2 % instead of 51 %. But
+if every delay is random and all tokens are revoked every second, a renewal sometimes comes just before the next
+revocation. Then 8 % of the calls are lost instead of none.
 
 So only the delay after a renewal that did not help is random. A revocation every 0.97 s, nearly in step with the renewals,
 still loses 7 %.
 
 ### Whether a refused call waits or is resent immediately
 
-Waiting is right if the token is dead. Resending immediately is right if the API refuses good tokens. Without it, APIs that
-refuse 10, 30 and 50 % at random would lose 9, 23 and 32 % instead of 1, 8 and 21 %.
+Waiting is right if the token is dead. Resending immediately is right if the API refuses good tokens. Without such resends, APIs
+that refuse 10, 30 and 50 % at random would lose 9, 23 and 32 % instead of 1, 8 and 21 %.
 
 So at first, only the first refused call is resent immediately. If it is then accepted, the API refuses good tokens, and for
-a minute every call is resent immediately after its first 401. Resending every call from the start would save no more calls there, and would send more calls to an API that refuses everything.
+a minute every call is resent immediately after its first 401. Resending every call from the start would save no more
+calls, and would send more calls to an API that refuses everything.
 
 ### Whether calls wait for an API that refuses good tokens
 
@@ -173,8 +179,8 @@ So a call waits only if another call was refused twice in a row and no call has 
 
 ### What no delay can fix
 
-An issuer may allow each client only one live token, and take longer to issue one than the time between two calls. If two processes share
-such a client, tokens are often replaced before they arrive. The event \`token.contested\` reports this, and a [shared
+An issuer may allow each client only one live token, and take longer to issue one than the time between two calls. If
+two processes share such a client, tokens are often replaced before they arrive. The event \`token.contested\` reports this, and a [shared
 store](guide/fleet.md) fixes it.
 `,
 )
