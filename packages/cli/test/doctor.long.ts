@@ -1267,6 +1267,16 @@ test('a user of Redis without INFO is told that the eviction policy could not be
   )
 })
 
+test('an issuer named by a flag can be checked alone; a variable without its API is a warning', async () => {
+  const { AUTH_URL: url, GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, NODE_EXTRA_CA_CERTS } = good
+  const env = { GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, NODE_EXTRA_CA_CERTS }
+  const alone = await doctor(['--auth-url', String(url)], env)
+  expect(alone.found.looked).toContain('no API is known: only issuers were checked')
+  expect([alone.status, idsOf(alone.found.findings)]).toEqual([0, []])
+  const { found, status } = await doctor([], { ...env, AUTH_URL: url })
+  expect([status, idsOf(found.findings)]).toEqual([1, ['option-wrong']])
+})
+
 test('several things that are wrong are all found, the worst first', async () => {
   const { found } = await doctor([], {
     ...good,

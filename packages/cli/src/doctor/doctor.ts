@@ -84,9 +84,12 @@ export async function diagnose(options: DoctorOptions): Promise<Diagnosis> {
 
 async function diagnosisOf(
   application: Application | RefusedApplication,
-  { url, secretDays }: DoctorOptions,
+  { url, secretDays, authUrl, weblinkAuthUrl }: DoctorOptions,
 ): Promise<Diagnosis> {
-  const { from, file, names, missingApis } = application
+  const { from, file, names } = application
+  // an issuer that is named by a flag may be all that is asked about
+  const isAboutIssuer = url === undefined && (authUrl ?? weblinkAuthUrl) !== undefined
+  const missingApis = isAboutIssuer ? [] : application.missingApis
   const packages = lookAtPackages(file)
   const seen = 'refused' in application ? ofRefused(application) : await lookAt(application, packages, url)
   const extraAuthorities = lookAtExtraAuthorities()

@@ -42,7 +42,13 @@ export function lookedAt(facts: Facts): string[] {
     ),
     ...shared.map(sharedLine),
     ...(call ? [callLine(call)] : []),
-    ...(call || configuration.apis.length === 0 ? [] : ["no call: --url with an API's URL makes one"]),
+    ...(call || configuration.issuers.length === 0
+      ? []
+      : [
+          configuration.apis.length === 0
+            ? 'no API is known: only issuers were checked'
+            : "no call: --url with an API's URL makes one",
+        ]),
     ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),
     ...(agents.length > 0 ? [`TLS settings: ${agents.map(({ where }) => where).join(', ')}`] : []),
