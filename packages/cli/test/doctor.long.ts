@@ -413,7 +413,7 @@ const setups: readonly BrokenSetup[] = [
   {
     name: 'an issuer that responds with status 503',
     id: 'issuer-trouble',
-    broken: async () => issuerAt(await tlsServer(tokenServer(503, {}))),
+    broken: async () => issuerAt(await tlsServer(tokenServer(503, '<h1>Service Unavailable</h1>'))),
     mended: rightIssuer,
   },
   {

@@ -98,12 +98,7 @@ export function credentialRotation(
         }
       }
       // what is unproven may be there at the next try, which a refusal would put off
-      throw (
-        unproven ??
-        refusal ??
-        lastRefusal ??
-        unavailable(issuer, 'the provider returned none that can be tried now')
-      )
+      throw unproven ?? refusal ?? lastRefusal ?? unavailable(issuer, 'the provider returned none to try now')
     },
 
     /** Returns the clients of the credentials in their order; a provider may take `timeLimit` milliseconds. */

@@ -20,18 +20,18 @@ const problem = JSON.stringify({
 })
 
 const refusals: readonly (readonly [string, () => Response, string])[] = [
-  ['401 with text', as('text/plain', 'Unauthorized', 401), 'status 401, without an OAuth error (text/plain)'],
+  ['401 with text', as('text/plain', 'Unauthorized', 401), 'status 401, no OAuth error (text/plain)'],
   [
     '401 with problem+json',
     as('application/problem+json', problem, 401),
-    'without an OAuth error (application/problem+json, "Client authentication failed")',
+    'no OAuth error (application/problem+json, "Client authentication failed")',
   ],
-  ['401 and nothing', as('', '', 401), 'status 401, without an OAuth error (an empty response)'],
-  ['403 and nothing', as('', '', 403), 'status 403, without an OAuth error (an empty response)'],
+  ['401 and nothing', as('', '', 401), 'status 401, no OAuth error (an empty response)'],
+  ['403 and nothing', as('', '', 403), 'status 403, no OAuth error (an empty response)'],
   [
     '400 with words of its own',
     as('application/json', '{"code":7,"message":"No such application"}', 400),
-    'status 400, without an OAuth error (application/json, "No such application")',
+    'status 400, no OAuth error (application/json, "No such application")',
   ],
   [
     '401 with an error of its own',

@@ -226,7 +226,12 @@ test.each([
   const error = await failure(() => new Response('<p>leaked</p>', { status, headers }))
   expect(error).toMatchObject({ code, status })
   expect(error.definite).toBeUndefined()
-  expect(error.message).toContain(`an HTML page (status ${status}): is a proxy or firewall answering?`)
+  expect(error.message).toContain(`an HTML page (status ${status}): from a proxy or firewall?`)
+})
+
+test('an HTML page of a server in trouble is not blamed on a firewall', async () => {
+  const page = new Response('<p>leaked</p>', { status: 503, headers: { 'content-type': 'text/html' } })
+  expect((await failure(() => page.clone())).message).toContain('responded with status 503 (see')
 })
 
 test('a connection that failed elsewhere than at the endpoint is not blamed on the issuer', async () => {

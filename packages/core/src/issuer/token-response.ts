@@ -72,7 +72,7 @@ function refusal(
   const content = response.body === '' ? 'an empty response' : printable(response.type, 60) || 'no media type'
   const what =
     oauthError === undefined
-      ? `status ${status}, without an OAuth error (${content}${quoted})`
+      ? `status ${status}, no OAuth error (${content}${quoted})`
       : `${oauthError} (status ${status}${quoted})`
   const check = `: check the client id and ${proof.proof} in \`${printable(endpoint.credentialsOption)}\``
   const isAboutClient =
@@ -104,7 +104,8 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
     return [
       `redirected to ${printable(target.origin)} (status ${status}), as a login page or firewall does: ${check}`,
     ]
-  if (isHtml(response)) return [`returned an HTML page (status ${status}): is a proxy or firewall answering?`]
+  if (status < 500 && isHtml(response))
+    return [`returned an HTML page (status ${status}): from a proxy or firewall?`]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
   const fault = status === 200 && isToken ? wrongToken(members) : undefined

@@ -104,8 +104,8 @@ test('a window that was given in seconds is asked about, and a short one is take
     return { issuers: { general }, apis: [{ baseUrl: 'https://a.example/', issuer: 'general', ratePolicy }] }
   }
   expect(errorOf(apis(25, 1)).message).toContain(
-    '`apis[0].ratePolicy.limits[0].window` is 1; allowed: milliseconds, 10 or more, and at most one call a ' +
-      'millisecond (did you mean 1000, which is 1 s?)',
+    '`apis[0].ratePolicy.limits[0].window` is 1; allowed: milliseconds, 10 or more, at most one call each ' +
+      '(did you mean 1000, which is 1 s?)',
   )
   expect(errorOf(apis(61, 60)).message).toContain('(did you mean 60000, which is 60 s?)')
   for (const [quota, window] of [

@@ -250,12 +250,13 @@ export class ApiQueue {
     if (tooMany > 0 && (tooMany > this.#freeSlots || this.#limits.forecast(tooMany) > 0))
       return new TokenlaneError(
         'QUEUE_FULL',
-        `Cannot send call to ${this.#api}: the queue is full; \`maxQueued\` in the API's rate policy is ${maxQueued}`,
+        `Cannot send call to ${this.#api}: the queue is full; \`maxQueued\` in its rate policy is ${maxQueued}`,
       )
     if (maxWait === undefined) return undefined
     const wait = this.#limits.forecast(this.#calls.ahead(priority) + 1)
+    const why = this.#limits.pausedUntil > performance.now() ? ': the API is paused' : ''
     return wait > maxWait
-      ? waitedTooLong(this.#api, maxWait, `must wait at least ${Math.ceil(wait)} ms`)
+      ? waitedTooLong(this.#api, maxWait, `must wait at least ${Math.ceil(wait)} ms${why}`)
       : undefined
   }
 

@@ -142,6 +142,6 @@ export class QueuedCalls {
 export function waitedTooLong(api: string, maxWait: number, what = 'waited too long'): TokenlaneError {
   return new TokenlaneError(
     'QUEUE_TIMEOUT',
-    `Cannot send call to ${api}: it ${what}; \`maxWait\` in the API's rate policy is ${maxWait} ms`,
+    `Cannot send call to ${api}: it ${what}; \`maxWait\` in its rate policy is ${maxWait} ms`,
   )
 }

@@ -128,7 +128,7 @@ const readLimit: Reader<RateLimit> = (value, path) => {
     refuse(
       `${path}.window`,
       String(window),
-      `milliseconds, 10 or more, and at most one call a millisecond (did you mean ${window * 1_000}, which is ${window} s?)`,
+      `milliseconds, 10 or more, at most one call each (did you mean ${window * 1_000}, which is ${window} s?)`,
     )
   return limit
 }
