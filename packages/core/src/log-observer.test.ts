@@ -39,7 +39,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    'general: still failing (try 3); retrying in 1.3 s at the earliest; calls use the old token until then',
+    'general: no new token (TOKEN_REQUEST_FAILED, try 3); retrying in 1.3 s at the earliest; calls use the old token until then',
     { ...failed, repeats: 2, tokenStillValid: true },
   ],
   [

@@ -70,8 +70,8 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'token.received': ({ issuer }) => `${issuer}: new token from the shared store`,
   'renewal.failed': (event) => {
     const { issuer, code, reason, repeats } = event
-    const what = repeats > 0 ? `still failing (try ${repeats + 1})` : `no new token (${code}): ${reason}`
-    return `${issuer}: ${what}; ${untilNextTry(event)}`
+    const what = repeats > 0 ? `, try ${repeats + 1})` : `): ${reason}`
+    return `${issuer}: no new token (${code}${what}; ${untilNextTry(event)}`
   },
   'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
   'rejection.repeated': ({ issuer, api, option }) =>
