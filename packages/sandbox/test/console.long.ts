@@ -106,7 +106,7 @@ test('an issuer: each button does what it says', { timeout }, async () => {
   await eventually(async () => expect(await textOf(card('general-issuer'))).toContain('Requests get 503'))
   await click('general-issuer', 'Kill')
   await eventually(() => expect(issuer().fault).toMatchObject({ does: 'cut' }))
-  await click('general-issuer', 'Slow by 2 s')
+  await click('general-issuer', 'Slow all token requests by 2 s')
   await eventually(() => expect(issuer().latency).toBe(2_000))
   await click('general-issuer', 'Restore')
   await eventually(() => expect(issuer()).toMatchObject({ fault: null, latency: 0 }))
@@ -128,7 +128,7 @@ test('an API: each button does what it says', { timeout }, async () => {
   await click('weblink-api', 'Kill')
   await eventually(() => expect(api().fault).toMatchObject({ does: 'cut' }))
   expect(api().fault?.timeLeft).toBeGreaterThan(10_000)
-  await click('weblink-api', 'Slow by 2 s')
+  await click('weblink-api', 'Slow all calls by 2 s')
   await eventually(() => expect(api().latency).toBe(2_000))
   await click('weblink-api', 'Restore')
   await eventually(() => expect(api()).toMatchObject({ fault: null, latency: 0 }))
@@ -250,7 +250,11 @@ test('each button says at its card what it did, to screen readers too', { timeou
     ['general-issuer', 'Expire tokens', 'No token was live.'],
     ['weblink-issuer', 'Rotate secret', 'There is a new secret. The old one is refused.'],
     ['weblink-issuer', 'Fail', 'All token requests get 503 for 20 s.'],
-    ['weblink-issuer', 'Slow by 2 s', 'All token requests take 2 s longer.'],
+    [
+      'weblink-issuer',
+      'Slow all token requests by 2 s',
+      'All token requests take 2 s longer until restored.',
+    ],
     ['weblink-issuer', 'Restore', 'Restored: no fault is set.'],
     ['general-api', 'Kill', 'All calls are cut for 20 s.'],
     ['general-api', 'Restore', 'Restored: no fault is set.'],

@@ -30,7 +30,7 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
   }, [isSet])
   const where: Place = `${realm}-${kind}`
   const requests = kind === 'issuer' ? 'token requests' : 'calls'
-  const restore = (): Promise<void> =>
+  const restore = (): Promise<boolean> =>
     act(`restore-${kind}`, { [kind]: realm }, where, 'Restored: no fault is set.')
   return (
     <details class="faults" ref={fold}>
@@ -93,18 +93,25 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
         <button type="submit" value="kill">
           Kill
         </button>
+      </form>
+      <div class="actions">
         <button
           type="button"
           onClick={() =>
-            void act(`slow-${kind}`, { [kind]: realm, ms: slowBy }, where, `All ${requests} take 2 s longer.`)
+            void act(
+              `slow-${kind}`,
+              { [kind]: realm, ms: slowBy },
+              where,
+              `All ${requests} take 2 s longer until restored.`,
+            )
           }
         >
-          Slow by 2 s
+          Slow all {requests} by 2 s
         </button>
         <button type="button" class="quiet" onClick={() => void restore()}>
           Restore
         </button>
-      </form>
+      </div>
     </details>
   )
 }
