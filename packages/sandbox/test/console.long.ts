@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'puppeteer-core'
+import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startSandbox, type Sandbox } from '../src/index.ts'
 import { launchChromium, openPage } from './chromium.ts'
@@ -475,6 +475,44 @@ test('findings leave together with the journal, and its counts are not denied', 
   const seen = (await page.evaluate('seen')) as string[]
   expect(seen.filter((each) => each.startsWith('No request') && each !== `${said}0`)).toEqual([])
 })
+
+test(
+  'findings leave only when the sandbox has cleared them, and a poll from before does not bring them back',
+  { timeout },
+  async () => {
+    await callApi(sandbox, 'general', { path: 'records' })
+    const [opened] = await openPage(browser, sandbox.consoleUrl as string, 1280)
+    const said = (): Promise<string> => opened.$eval('.verdict', ({ textContent }) => textContent)
+    await eventually(async () => expect(await said()).toMatch(/^\d errors?, /))
+    const clear = await opened.waitForSelector('button::-p-text(Clear journal and verdict)')
+    const findings = (): Promise<number> => opened.$$eval('.findings li', ({ length }) => length)
+    const before = { status: 200, body: JSON.stringify(sandbox.control.verdict()) }
+    const polls: HTTPRequest[] = []
+    let fails = true
+    await opened.setRequestInterception(true)
+    opened.on('request', (request) => {
+      if (request.url().endsWith('/verdict')) polls.push(request)
+      else if (request.url().endsWith('/clear-journal') && fails) void request.respond({ status: 500 })
+      else void request.continue()
+    })
+    await clear?.press('Enter')
+    await opened.waitForSelector('[role=alert]')
+    expect(await findings()).toBeGreaterThan(0)
+    expect(await said()).toMatch(/^\d errors?, /)
+
+    fails = false
+    await eventually(() => expect(polls.length).toBeGreaterThan(0))
+    const late = polls.splice(0)
+    await clear?.press('Enter')
+    await eventually(async () => expect(await findings()).toBe(0))
+    for (const poll of late) await poll.respond(before)
+    // by the second poll from now, the late answers have long been read
+    const next = polls.length + 2
+    await eventually(() => expect(polls.length).toBeGreaterThanOrEqual(next))
+    expect(await findings()).toBe(0)
+    await opened.close()
+  },
+)
 
 test('a copy of the environment is no longer named when another form is chosen', { timeout }, async () => {
   const said = `${card('environment')} [role=status]`

@@ -24,6 +24,8 @@ export const done = signal<{ readonly where: string; readonly text: string } | u
 let token = takeToken()
 let arrived: JournalEntry[] = []
 let newest: SandboxState | undefined
+/** How often the page was emptied: an answer to a request from before is ignored. */
+let emptied = 0
 /** Whether nothing of this stream was shown yet. */
 let isNew = true
 
@@ -54,7 +56,7 @@ addEventListener('hashchange', () => {
 export type Place = `${Realm}-${'issuer' | 'api'}` | 'journal'
 
 /**
- * Calls a control function by its path, and says what it did at its place of the page:
+ * Calls a control function by its path, and says what it did at its place of the page. Returns whether it did it:
  * `act('revoke-tokens', { issuer: 'weblink' }, 'weblink-issuer', 'Revoked 2 tokens.')`.
  */
 export async function act(
@@ -62,22 +64,35 @@ export async function act(
   parameters: Readonly<Record<string, unknown>>,
   where: Place,
   text: string,
-): Promise<void> {
+): Promise<boolean> {
   failure.value = undefined
   done.value = undefined
   try {
     const response = await request(`v1/${name}`, { method: 'POST', body: JSON.stringify(parameters) })
-    if (response.ok) say(where, text)
-    else
-      failure.value = ((await response.json()) as { detail?: string }).detail ?? `status ${response.status}`
+    if (response.ok) {
+      say(where, text)
+      return true
+    }
+    failure.value = ((await response.json()) as { detail?: string }).detail ?? `status ${response.status}`
   } catch {
     failure.value = 'The sandbox cannot be reached'
   }
+  return false
 }
 
 /** Says at a place of the page what was done: with the time, so that the same button says something each time. */
 export function say(where: Place, text: string): void {
   done.value = { where, text: `${new Date().toLocaleTimeString('en-GB')}  ${text}` }
+}
+
+/** Removes journal and verdict from the page, both at once. */
+export function emptyPage(): void {
+  arrived = []
+  emptied += 1
+  batch(() => {
+    journal.value = []
+    verdict.value = undefined
+  })
 }
 
 /** Returns the variables that point a program at the sandbox, secrets included. */
@@ -106,10 +121,8 @@ async function follow(): Promise<void> {
     const response = await request('v1/events?after=0')
     if (response.status === 401) link.value = 'denied'
     if (!response.ok || response.body === null) return
-    arrived = []
     batch(() => {
-      journal.value = []
-      verdict.value = undefined
+      emptyPage()
       link.value = 'live'
     })
     void judge()
@@ -150,9 +163,12 @@ function show(): void {
 
 async function judge(): Promise<void> {
   if (link.value !== 'live') return
+  const before = emptied
   try {
     const response = await request('v1/verdict')
-    if (response.ok) verdict.value = (await response.json()) as Verdict
+    if (!response.ok) return
+    const judged = (await response.json()) as Verdict
+    if (emptied === before) verdict.value = judged
   } catch {
     // the stream of events notices it
   }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { asCurl, tokenLine } from './as-curl.ts'
-import { act, journal, say, state, verdict } from './connection.ts'
+import { act, emptyPage, journal, say, state } from './connection.ts'
 import { Done } from './done.tsx'
 import { goTo } from './skip-links.tsx'
 
@@ -258,12 +258,11 @@ function clearJournal(): void {
 }
 
 async function clear(): Promise<void> {
-  await act('clear-journal', {}, 'journal', 'Journal and verdict are cleared.')
+  if (!(await act('clear-journal', {}, 'journal', 'Journal and verdict are cleared.'))) return
   batch(() => {
     evidence.value = []
     held.value = undefined
-    journal.value = []
-    verdict.value = undefined
+    emptyPage()
   })
 }
 
