@@ -136,12 +136,23 @@ test.each<[string, string, number, string]>([
     '"foo" is not a parameter of killIssuer; its parameters: issuer, midBody, for, times, percent',
   ],
   ['/v1/stop-scenario', '{"foo":1}', 400, '"foo" is not a parameter of stopScenario; it has no parameters'],
-  ['/v1/counts', '{}', 404, 'Unknown POST /v1/counts'],
   ['/v1/revokeTokens', '{}', 404, 'Unknown POST /v1/revokeTokens'],
 ])('POST %s %s is refused', async (path, body, status, detail) => {
   const received = await ask(path, { method: 'POST', body })
   expect(received.status).toBe(status)
   expect(received.json['detail']).toContain(detail)
+})
+
+test.each([
+  ['POST', '/v1/counts', 'GET', 'GET, HEAD'],
+  ['POST', '/v1/events', 'GET', 'GET, HEAD'],
+  ['PUT', '/openapi.json', 'GET', 'GET, HEAD'],
+  ['GET', '/v1/revoke-tokens', 'POST', 'POST'],
+])('%s %s is refused, and the method to use is said', async (method, path, right, allow) => {
+  const headers = { authorization: `Bearer ${sandbox.controlToken}` }
+  const response = await fetch(sandbox.controlUrl + path, { method, headers })
+  expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
+  expect(await response.json()).toMatchObject({ detail: `Use ${right} ${path}, not ${method}` })
 })
 
 test.each(['make-assertion', 'project-assertion', 'rotate-cluster-keys'])(

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
+import { methodNotAllowed } from 'hono/method-not-allowed'
 
 import { check, object, optional, wholeNumber } from '../allowed.ts'
 import { connectionsOf, listen } from '../server/loopback-server.ts'
@@ -57,10 +58,22 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     context.header('cache-control', 'no-store')
     context.header('x-content-type-options', 'nosniff')
   })
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed({ req }, methods) {
+        const detail = `Use ${methods[0]} ${req.path}, not ${req.method}`
+        const response = problemDetails(new RefusedRequest(405, detail))
+        response.headers.set('allow', methods.join(', '))
+        return response
+      },
+    }),
+  )
   app.get('/openapi.json', (context) => context.json(openApi(origin)))
   app.get('/ca.pem', (context) => context.body(ca, 200, { 'content-type': 'application/x-pem-file' }))
 
-  app.get('*', async ({ req }, next) => consoleFile(req.path) ?? next())
+  // as a route of GET, it would be one for every path
+  app.use(async ({ req }, next) => (isRead(req.method) ? consoleFile(req.path) : undefined) ?? next())
 
   app.use('/v1/*', async ({ req }, next) => {
     requireToken(req.raw.headers, guard)
@@ -97,6 +110,8 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     },
   }
 }
+
+const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /** Where a stream of events begins. */
 const eventsQuery = object<{ after?: number; 'Last-Event-ID'?: number }>({
