@@ -42,6 +42,13 @@ test("a message's URLs and quoted parts are not searched for, unless it has noth
   expect(words('"invalid_client"')).toEqual(['invalid_client'])
 })
 
+test('a message that names its section asks for that section alone, and a code in it counts the most', () => {
+  const message =
+    'Cannot use tokens: it was closed (see node_modules/@tokenlane/core/troubleshoot.md#manager_closed)'
+  expect(searchOptions.tokenize(message)).toEqual(['manager_closed', '=manager_closed'])
+  expect(searchOptions.boostTerm('invalid_client')).toBeGreaterThan(searchOptions.boostTerm('refused'))
+})
+
 test('a plural finds its singular', () => {
   const found = (words: string): (string | null)[] => words.split(' ').map(indexOptions.processTerm)
   expect(found('logs processes proxies access status https')).toEqual(

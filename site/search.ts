@@ -18,7 +18,10 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     TOKEN_REQUEST_FAILED:
       'DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, issuer down, unreachable, 500, 502, bad gateway, 503, Service Unavailable, status 503, 503 from the issuer, 504, UNABLE_TO_VERIFY_LEAF_SIGNATURE, self-signed certificate',
     TOKEN_REQUEST_TIMEOUT: 'timeout, timed out, slow issuer',
-    QUEUE_TIMEOUT: 'timeout, timed out, waiting too long',
+    QUEUE_FULL: "Cannot queue call: the queue is full; maxQueued in the API's rate policy",
+    QUEUE_TIMEOUT:
+      "timeout, timed out, waiting too long, Cannot send call: it waited too long, it must wait at least; maxWait in the API's rate policy",
+    MANAGER_CLOSED: 'Cannot use: the token manager was closed',
     'A call gets a 401 although it has a token': '401 loop, endless 401s, Unauthorized, token rejected',
     'Calls are slow': 'latency, slow requests, hanging calls, stuck, calls hang',
   },
@@ -100,10 +103,12 @@ function tokenize(text: string, field?: string): string[] {
 }
 
 /**
- * A query for a code asks for that code, not for its parts, and one for a title asks for that title. What a message quotes,
- * and its URLs, are the reader's own.
+ * A query for a code asks for that code, not for its parts, and one for a title asks for that title. A message ends with a
+ * link that names its code. Of another one, what it quotes, and its URLs, are the reader's own.
  */
 function tokenizeQuery(query: string): string[] {
+  const code = /troubleshoot\.md#(\w+)/.exec(query)?.[1]
+  if (code !== undefined) return [code, `=${code}`]
   const rest = query.replaceAll(/https?:\S+|"[^"]*"/g, ' ')
   const text = /\w/.test(rest) ? rest : query
   return [
@@ -113,8 +118,9 @@ function tokenizeQuery(query: string): string[] {
   ].filter((word) => word !== '')
 }
 
-/** What the whole site is about says little about what is sought. */
+/** What the whole site is about says little about what is sought. A code says the most. */
 function boostTerm(term: string): number {
+  if (term.includes('_')) return 3
   return /^(?:call|client|request|api|token)$/.test(term) ? 0.3 : 1
 }
 

@@ -131,6 +131,15 @@ const firstPages: Readonly<Record<string, string>> = {
   'p-throttle': 'benchmarks',
   'Issuer "general" (https://auth.example.com/public/security/v1/token) refused: invalid_client (status 401): check the client id and secret in `credentials`':
     'guide/troubleshoot#token_request_refused',
+  'Cannot get token from https://auth.example.com/token: the issuer refused the client (invalid_client)':
+    'guide/troubleshoot#token_request_refused',
+  "Cannot send call to https://api.example.com: it waited too long; `maxWait` in the API's rate policy is 15000 ms":
+    'guide/troubleshoot#queue_timeout',
+  "Cannot queue call to https://api.example.com: the queue is full; `maxQueued` in the API's rate policy is 1000":
+    'guide/troubleshoot#queue_full',
+  'Cannot use tokens: the token manager was closed': 'guide/troubleshoot#manager_closed',
+  'Cannot send call: this process allows TLS below 1.2 (see node_modules/@tokenlane/core/troubleshoot.md#insecure_transport)':
+    'guide/troubleshoot#insecure_transport',
   private_key_jwt: 'guide/bootstrap#sign-with-a-private-key-private_key_jwt',
 }
 /** The pages that the search lists, in its order. */

@@ -17,6 +17,9 @@ const chosen =
 const pressed = (name: string): string =>
   `Array.from(document.querySelectorAll('.vp-code-group label')).find((label) => label.innerText === '${name}').click()`
 
+const inView = (id: string): string =>
+  `(({ top }) => top > 64 && top < 200)(document.getElementById('${id}').getBoundingClientRect())`
+
 const visits: readonly Visit[] = [
   ...['guide/troubleshoot', 'guide/providers/keycloak', 'packages/axios', 'benchmarks'].map((path) => ({
     says: 'the sidebar shows the page that is read',
@@ -79,6 +82,21 @@ const visits: readonly Visit[] = [
     },
     expects:
       "!document.documentElement.classList.contains('dark') && ['.VPNav', '.VPSidebar', '.VPLocalNav', '.VPDocFooter'].every((bar) => document.querySelector(bar).checkVisibility() === false)",
+  },
+  {
+    says: 'an anchor in capitals leads to its heading',
+    path: 'guide/troubleshoot',
+    act: async (page) => {
+      await page.goto(`${page.url()}#QUEUE_FULL`)
+      await page.reload({ waitUntil: 'networkidle0' })
+    },
+    expects: inView('queue_full'),
+  },
+  {
+    says: 'an anchor in capitals, typed while the page is open, leads to its heading',
+    path: 'guide/troubleshoot',
+    act: (page) => page.goto(`${page.url()}#QUEUE_FULL`),
+    expects: inView('queue_full'),
   },
   {
     says: 'a table of sentences fits a phone',

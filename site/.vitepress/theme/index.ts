@@ -1,7 +1,8 @@
 // The fonts of the reader's system: nothing to load.
-import { onContentUpdated } from 'vitepress'
+import { onContentUpdated, type EnhanceAppContext } from 'vitepress'
 import theme from 'vitepress/theme-without-fonts'
 import { rememberTabs, showChosenTabs } from './chosen-tabs.ts'
+import { findAnchors } from './find-anchors.ts'
 import { printLight } from './print-light.ts'
 import { focusAfterSearch } from './focus-after-search.ts'
 import { hintAtScrolling } from './scroll-hints.ts'
@@ -22,11 +23,12 @@ export default {
       showChosenTabs()
     })
   },
-  enhanceApp() {
+  enhanceApp({ router }: EnhanceAppContext) {
     if (typeof window === 'undefined') return
     const whenIdle = window.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 500))
     window.addEventListener('load', () => whenIdle(loadSearchIndex), { once: true })
     window.addEventListener('load', hintAtScrolling, { once: true })
+    findAnchors(router)
     focusAfterSearch()
     rememberTabs()
     printLight()
