@@ -42,14 +42,11 @@ export default defineConfig({
     const description = firstSentence(readFileSync(`${srcDir}/${relativePath}`, 'utf8'))
     return { description: description === '' ? `${title}, a part of Tokenlane` : description }
   },
-  transformHead: ({ page, title, description }) => [
+  transformHead: ({ title, description }) => [
     ['meta', { property: 'og:type', content: 'website' }],
     ['meta', { property: 'og:site_name', content: 'Tokenlane' }],
     ['meta', { property: 'og:title', content: title }],
     ['meta', { property: 'og:description', content: description }],
-    ...(page === 'index.md'
-      ? [['meta', { property: 'og:image', content: '/images/console.png' }] as const]
-      : []),
   ],
   themeConfig: {
     logo: '/icon.svg',
