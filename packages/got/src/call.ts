@@ -61,8 +61,9 @@ export class Call {
   readonly #madeAt: { readonly stack?: string } = {}
 
   constructor(tokens: TokenManager, options: Options) {
-    Error.captureStackTrace(this.#madeAt)
-    const { hooks } = options
+    const { hooks, url } = options
+    // this takes up to 30 µs, and only calls that wait can fail for want of a token or a place
+    if (url !== undefined && tokens.route(url)?.mustWait() === true) Error.captureStackTrace(this.#madeAt)
     this.#isStream = options.isStream
     this.#tokens = tokens
     this.#form = formOf(options)
@@ -169,7 +170,8 @@ export class Call {
       else pass.release()
       this.#addToken(options, hop, pass)
     } catch (error) {
-      if (isTokenlaneError(error)) error.stack = `${String(error)}\n${framesOf(this.#madeAt)}`
+      const { stack } = this.#madeAt
+      if (isTokenlaneError(error) && stack !== undefined) error.stack = `${String(error)}\n${framesOf(stack)}`
       throw error
     } finally {
       if (this.#state === waiting) this.#state = { name: 'idle' }
@@ -228,7 +230,7 @@ export class Call {
 }
 
 /** Returns a stack without its first line. */
-function framesOf({ stack = '' }: { readonly stack?: string }): string {
+function framesOf(stack: string): string {
   return stack.slice(stack.indexOf('\n') + 1)
 }
 

@@ -170,6 +170,11 @@ export class ApiQueue {
     this.#wait(obstacle)
   }
 
+  /** Whether a call that comes now is queued, though there is a token. */
+  get mustWait(): boolean {
+    return this.#calls.size > 0 || this.#freeSlots <= 0 || this.#limits.forecast(1) > 0
+  }
+
   /** Whether the API is paused for longer than a call may wait. */
   get isPausedTooLong(): boolean {
     const { maxWait = Infinity } = this.#policy

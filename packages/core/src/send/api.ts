@@ -114,6 +114,8 @@ export interface Api {
    * if it aborts.
    */
   admit(call?: AdmitOptions): Pass | Promise<Pass>
+  /** Whether a call that is made now has to wait: for a token, a slot or a unit. */
+  mustWait(): boolean
 }
 
 /** One API in a snapshot of the manager. What is about its queue and limits is there if it has a rate policy. */

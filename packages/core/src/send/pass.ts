@@ -46,29 +46,36 @@ export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (cal
 }
 
 /**
- * Returns the pass of one attempt, without a promise where nothing has to be waited for. Every failure is a rejection.
+ * Returns what `use` makes of the pass of one attempt, without a promise where nothing has to be waited for. Every failure
+ * is a rejection.
  *
  * @param sentBefore whether the call has been sent before: then it goes before queued calls, and is not refused for a full
  * queue or a closing manager.
  */
-export function admitCall(api: CallContext, call: Call, sentBefore = false): Pass | Promise<Pass> {
+export function admitCall<T>(
+  api: CallContext,
+  call: Call,
+  use: (pass: Pass) => T | Promise<T>,
+  sentBefore = false,
+): T | Promise<T> {
   // counted first: an observer of what follows may close the manager
   api.callsUnderWay.count += 1
-  const refuse = (error: unknown): Promise<never> => {
-    api.callsUnderWay.left()
-    call.record?.finish(error)
-    return Promise.reject(error)
-  }
   try {
     const entered = enter(api, call, sentBefore)
-    if (!(entered instanceof Promise)) return new AttemptPass(api, call, entered)
+    if (!(entered instanceof Promise)) return use(new AttemptPass(api, call, entered))
     return entered.then(
-      (running) => new AttemptPass(api, call, running),
-      (shared) => refuse(errorForCaller(shared)),
+      (running) => use(new AttemptPass(api, call, running)),
+      (shared) => refuse(api, call, errorForCaller(shared)),
     )
   } catch (error) {
-    return refuse(error)
+    return refuse(api, call, error)
   }
+}
+
+function refuse(api: CallContext, call: Call, error: unknown): Promise<never> {
+  api.callsUnderWay.left()
+  call.record?.finish(error)
+  return Promise.reject(error)
 }
 
 /** Returns slot, token and permit where the API has a rate policy; else the token alone. */
@@ -134,13 +141,13 @@ class AttemptPass implements Pass {
   async next(): Promise<Pass> {
     if (this.#wait > 0) await this.#waitForRenewal()
     // queued before the slot is given back, or another call would take it
-    const entering = admitCall(this.#api, this.#call, true)
+    const entering = admitCall(this.#api, this.#call, (pass) => pass, true)
     this.#leave()
     return entering
   }
 
   async follow(call: AdmitOptions = {}): Promise<Pass> {
-    const entering = beginCall(this.#api, call, (hop) => admitCall(this.#api, hop, true))
+    const entering = beginCall(this.#api, call, (hop) => admitCall(this.#api, hop, (pass) => pass, true))
     this.release()
     return entering
   }

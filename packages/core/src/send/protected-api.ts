@@ -29,15 +29,20 @@ export class ProtectedApi implements Api {
   }
 
   send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {
-    const { pass, signal } = options
-    if (pass !== undefined) return sendWith(pass, attempt, signal)
     const api = this.#context
-    return beginCall(api, options, (call) => sendWith(admitCall(api, call), attempt, signal))
+    const send = (pass: Pass): Promise<T> => sendWith(pass, attempt, options.signal)
+    if (options.pass !== undefined) return send(options.pass)
+    return beginCall(api, options, (call) => admitCall(api, call, send) as Promise<T>)
   }
 
   admit(options: AdmitOptions = {}): Pass | Promise<Pass> {
     const api = this.#context
-    return beginCall(api, options, (call) => admitCall(api, call))
+    return beginCall(api, options, (call) => admitCall(api, call, (pass) => pass))
+  }
+
+  mustWait(): boolean {
+    const { queue, token } = this.#context
+    return token.live() === undefined || queue?.mustWait === true
   }
 
   status(): ApiStatus {

@@ -7,12 +7,11 @@ import type { Exchange, Pass } from './api.ts'
  * A pass stands for slot, token and permit. It judges what the API responds, and knows the pass of the next attempt.
  */
 export async function sendWith<T>(
-  admitted: Pass | Promise<Pass>,
+  first: Pass,
   attempt: (authorization: string) => Promise<Exchange<T>>,
   signal: AbortSignal | null | undefined,
 ): Promise<T> {
-  // a client sends in the turn in which it is called, where it need not wait
-  let pass = admitted instanceof Promise ? await admitted : admitted
+  let pass = first
   try {
     for (;;) {
       // the signal may have aborted since the pass came
