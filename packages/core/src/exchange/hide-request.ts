@@ -3,20 +3,23 @@
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
+const asRequest = printedAs('[request]')
+const asSocket = printedAs('[socket]')
+
+/** Returns properties to assign: with `defineProperty`, Node's own work with the request is slower. */
+function printedAs(text: string): object {
+  const form = (): string => text
+  return { [inspect]: form, toJSON: form }
+}
+
 /** Makes anything that may be a request, and its connection, print as `[request]` and `[socket]`, in JSON too. */
 export function hideRequest(request: unknown): void {
   if (typeof request !== 'object' || request === null) return
-  printAs('[request]', request)
+  Object.assign(request, asRequest)
   const sent = request as Partial<import('node:http').ClientRequest>
   const { socket } = sent
-  if (typeof socket === 'object' && socket !== null) printAs('[socket]', socket)
-  else sent.on?.('socket', (opened) => printAs('[socket]', opened))
-}
-
-function printAs(text: string, holder: object): void {
-  const form = (): string => text
-  // not with `defineProperty`, which slows down Node's own work with the request
-  Object.assign(holder, { [inspect]: form, toJSON: form })
+  if (typeof socket === 'object' && socket !== null) Object.assign(socket, asSocket)
+  else sent.on?.('socket', (opened) => Object.assign(opened, asSocket))
 }
 
 /** An agent of `node:http`, or of a package in its place. */

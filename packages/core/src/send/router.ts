@@ -38,13 +38,13 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
 
   /** Returns the API of an absolute URL, as the WHATWG URL parser reads it. */
   match(target: string | URL): T | undefined {
-    if (typeof target !== 'string') return this.#matchParsed(target)
-    plainPath.lastIndex = target.indexOf('/', afterSlashes)
-    if (plainPath.test(target))
+    const href = typeof target === 'string' ? target : target.href
+    plainPath.lastIndex = href.indexOf('/', afterSlashes)
+    if (plainPath.test(href))
       for (const api of this.#apis)
-        if (isBelow(api.baseUrl, target))
-          return this.#tokenEndpoints.has(target.slice(0, plainPath.lastIndex)) ? undefined : api
-    const url = URL.parse(target)
+        if (isBelow(api.baseUrl, href))
+          return this.#tokenEndpoints.has(href.slice(0, plainPath.lastIndex)) ? undefined : api
+    const url = typeof target === 'string' ? URL.parse(target) : target
     return url === null ? undefined : this.#matchParsed(url)
   }
 
