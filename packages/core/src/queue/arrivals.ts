@@ -119,8 +119,7 @@ export class Arrivals {
   }
 
   /** Notes that a request is sent now. */
-  send(): SentRequest {
-    const now = this.#clock.now()
+  send(now: number = this.#clock.now()): SentRequest {
     this.#learn(now)
     const isFirst = this.#connections.sent(now)
     if (isFirst) this.#firsts += 1
@@ -147,10 +146,9 @@ export class Arrivals {
     if (!isFirst && !isRefused) this.#roundTrips.add(now - sentAt, now)
     const byResponse = now - (isRefused ? 0 : this.#roundTrips.shortest)
     this.#move(request, Math.min(before, Math.max(sentAt, byResponse)))
-    /** Not before `ms` ago: a unit that has come free already does not come free earlier. */
-    const notBefore = (ms: number): number => Math.min(before, Math.max(request.latest, now - ms))
-    this.lag += (notBefore(this.#window) - sentAt - this.lag) / 16
-    return notBefore(notice)
+    // a unit that has come free already does not come free earlier
+    this.lag += (Math.min(before, Math.max(request.latest, now - this.#window)) - sentAt - this.lag) / 16
+    return Math.min(before, Math.max(request.latest, now - notice))
   }
 
   /** Notes that an answered request has finished: its connection is free. */

@@ -139,7 +139,7 @@ export class Limits {
     unit.permit.answered(isRefused)
     this.#pauses.ended(unit)
     if (isRefused) this.#refused(unit, response)
-    else if (this.#pace.accepted(limits, performance.now())) this.#keepPace()
+    else if (this.#pace.part < 1 && this.#pace.accepted(limits, performance.now())) this.#keepPace()
     if (!isRefused && response.status !== 401 && unit.order > this.#refusedOrder) this.#refusedInRow = 0
     if (rateLimitHeaders) {
       this.#readRemaining(unit, response)

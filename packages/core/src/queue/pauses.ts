@@ -107,9 +107,9 @@ export class Pauses {
   }
 
   #pauseIfUsedUp(): void {
-    const ms = this.#resetAt - performance.now()
-    if (this.#remaining > 0 || ms <= 0) return
+    if (this.#remaining > 0) return
     this.#remaining = Infinity
-    this.#usedUp(ms)
+    const ms = this.#resetAt - performance.now()
+    if (ms > 0) this.#usedUp(ms)
   }
 }

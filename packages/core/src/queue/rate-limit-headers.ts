@@ -28,8 +28,12 @@ export interface RemainingQuota {
 
 /** A longer header is ignored. */
 const longestHeader = 1_024
-/** Before `RateLimit` there were `…-Remaining` and `…-Reset`. GitHub has the second prefix, Okta and X the third. */
-const prefixes = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
+/** What there was before `RateLimit`. GitHub has the second pair, Okta and X the third. */
+const predecessors = [
+  ['ratelimit-remaining', 'ratelimit-reset'],
+  ['x-ratelimit-remaining', 'x-ratelimit-reset'],
+  ['x-rate-limit-remaining', 'x-rate-limit-reset'],
+] as const
 /** When to call again, in an API without `Retry-After`; Symfony has the second name. */
 const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
 
@@ -60,7 +64,7 @@ export function readPause(
 /** Returns what remains of the tightest quota, `undefined` where the response does not say. */
 export function readRemaining(response: ResponseHead): RemainingQuota | undefined {
   const [tightest] = quotasOf(response).toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)
-  return tightest ?? predecessorsOf(response)[0]
+  return tightest ?? predecessorOf(response)
 }
 
 /** Returns the limits on calls that the headers name with their window; empty where they name none. */
@@ -79,7 +83,9 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 
 /** The quotas of the `RateLimit` field: `"name";r=…;t=…`, or `remaining=…, reset=…` as older drafts have it. */
 function quotasOf(response: ResponseHead): RemainingQuota[] {
-  const members = membersOf(textOf(response, 'ratelimit'))
+  const text = textOf(response, 'ratelimit')
+  if (text === undefined) return []
+  const members = membersOf(text)
   const valueOf = (name: string): string | undefined =>
     members.find(({ value }) => value.startsWith(`${name}=`))?.value.slice(name.length + 1)
   return [
@@ -88,10 +94,12 @@ function quotasOf(response: ResponseHead): RemainingQuota[] {
   ]
 }
 
-function predecessorsOf(response: ResponseHead): RemainingQuota[] {
-  return prefixes.flatMap((prefix) =>
-    quotaOf(response, textOf(response, `${prefix}-remaining`), textOf(response, `${prefix}-reset`)),
-  )
+function predecessorOf(response: ResponseHead): RemainingQuota | undefined {
+  for (const [remaining, reset] of predecessors) {
+    const left = textOf(response, remaining)
+    if (left !== undefined) return quotaOf(response, left, textOf(response, reset))[0]
+  }
+  return undefined
 }
 
 /** Returns the quota of two texts, none where they are no numbers. */

@@ -30,7 +30,8 @@ export class RoundTrips implements RoundTripMemory {
       this.#recent = noRoundTrips
       this.#periodEnd = now + remembered
     }
-    this.#recent = together(this.#recent, [ms, ms, 1])
+    const [least, sum, count] = this.#recent
+    this.#recent = [count === 0 ? ms : Math.min(least, ms), sum + ms, count + 1]
   }
 
   get sum(): RoundTripSum {

@@ -42,11 +42,12 @@ export class SlidingWindows {
 
   /** Returns the milliseconds until this number of units is free. */
   wait(now: number, units: number): number {
-    const waits = this.#windows.map((window) => {
+    let wait = 0
+    for (const window of this.#windows) {
       const missing = Math.min(units, window.quota) - (window.quota - this.#inUse(window, now))
-      return missing > 0 ? this.#freeAt(window, now, missing - 1) - now : 0
-    })
-    return Math.max(0, ...waits)
+      if (missing > 0) wait = Math.max(wait, this.#freeAt(window, now, missing - 1) - now)
+    }
+    return wait
   }
 
   /**
