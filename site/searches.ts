@@ -92,6 +92,7 @@ const firstPages: Readonly<Record<string, string>> = {
   pausedUntil: 'guide/troubleshoot',
   'calls hang': 'guide/troubleshoot',
   'grafana dashboard': 'guide/metrics',
+  TokenlaneNoLiveToken: 'packages/otel#tokenlanenolivetoken',
   'invalidate token': 'guide/troubleshoot',
   'many tenants': 'guide/tenants',
   resend: 'guide/options#resend',

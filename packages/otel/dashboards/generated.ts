@@ -42,7 +42,19 @@ function alertsList(): string {
     const said = summary
       .replaceAll(/\{\{ \$labels\.tokenlane_(\w+) \}\}/g, '…')
       .replaceAll(/\{\{ \$value \}\}/g, 'N')
-    return `- **\`${name}\`** (${severity}): ${said}.\\\n  ${action}`
+    // a heading, since an operator may know only the name
+    return `### ${name}\n\n**${severity}**: ${said}. ${linked(action)}`
   })
-  return items.join('\n')
+  return items.join('\n\n')
+}
+
+/** Returns a text with links to the sections of the troubleshooting page that it names, or to the page. */
+function linked(action: string): string {
+  const page = '../../docs/guide/troubleshoot.md'
+  return action
+    .replace(
+      /'(.+)' on the troubleshooting page/,
+      (_, title: string) => `[${title}](${page}#${title.toLowerCase().replaceAll(' ', '-')})`,
+    )
+    .replace('the troubleshooting page', `[the troubleshooting page](${page})`)
 }
