@@ -77,7 +77,7 @@ export function unknownOptions(value: object, path: string, names: readonly stri
   const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
   return unknown.map((key) => () => {
     const hint = didYouMean(key, names)
-    const shown = hint !== '' || /^[a-z][A-Za-z]{0,19}$/.test(key) ? key : '(not shown)'
+    const shown = hint !== '' || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key) ? key : '(not shown)'
     return refuse(pathOf(path, shown), `not an option${hint}`, names.join(', '))
   })
 }
