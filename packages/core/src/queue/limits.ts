@@ -38,7 +38,7 @@ export interface LimitsStatus {
   /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
   readonly allows?: readonly NamedLimit[]
   /**
-   * If slow responses and a strict policy leave waiting calls less than 0.7 of the quota: the `share` that they got
+   * If slow responses and a strict policy leave waiting calls less than 70% of the quota: the `share` that they got
    * when calls last waited, and the `option` of the rate policy that gives more.
    */
   readonly slowed?: Slowed
