@@ -81,7 +81,7 @@ async function load(
   const late = (what: string, fix: string): CannotLook =>
     new CannotLook(`${path} ${what}: a top-level \`await\` is still pending.${inWords(connections())} ${fix}`)
   const neverEnds = Promise.withResolvers<never>()
-  const fix = `Make that \`await\` fail instead of waiting for ever, as the example in ${guide}/fleet.md does.`
+  const fix = `Make that \`await\` fail instead of waiting forever, as the example in ${guide}/fleet.md does.`
   const onEmpty = (): void => neverEnds.reject(late('never finishes loading', fix))
   const timer = setTimeout(
     () => neverEnds.reject(late(`has not loaded in ${seconds} s`, `${fix} Or raise --load-timeout.`)),

@@ -117,7 +117,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: "on the call that holds its API's only slot does not keep the calls behind it waiting for ever",
+      name: "on the call that holds its API's only slot does not keep the calls behind it waiting forever",
       async run(stage) {
         const api = await stage.scripted((_, number) => (number === 1 ? rejection : { status: 200 }))
         const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy: oneByOne }] })

@@ -48,7 +48,7 @@ interface Judgement {
  * **A renewal is due**: the token is renewed, and the call is sent again with the new one. A renewal is due a second
  * after the last one that a 401 forced. It was in vain as long as this API has not accepted its token: then the next one
  * is due after 2 to 3 s, and after each further one in vain after twice as long, up to a minute. The 2 to 3 s are drawn,
- * or two processes that take each other's token away might do so for ever.
+ * or two processes that take each other's token away might do so forever.
  *
  * **The token is not new**: this API had accepted it, or has refused it for a second. Then the first call that is refused
  * is sent again at once with the same token. An API that accepts such a token after it refused it refuses good tokens:

@@ -249,7 +249,7 @@ test('a short Retry-After is waited out within the same flight', async () => {
   await expect(token).resolves.toMatchObject({ value: 'token-1' })
 })
 
-test.each(['0', '999999'])('Retry-After %j neither makes a storm nor lasts for ever', async (retryAfter) => {
+test.each(['0', '999999'])('Retry-After %j neither makes a storm nor lasts forever', async (retryAfter) => {
   const { tokens, issuer } = fakeService()
   issuer.respondOnceWith(() => unavailable(retryAfter))
   const first = tokens.getToken('general').catch(() => undefined)

@@ -110,7 +110,7 @@ export class Clock {
     await this.settle()
   }
 
-  /** Time passes no more: something is wrong, and might go on for ever. */
+  /** Time passes no more: something is wrong, and might go on forever. */
   halt(): void {
     this.#halted = true
   }
