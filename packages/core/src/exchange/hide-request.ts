@@ -14,12 +14,16 @@ function printedAs(text: string): object {
 
 /** Makes anything that may be a request, and its connection, print as `[request]` and `[socket]`, in JSON too. */
 export function hideRequest(request: unknown): void {
-  if (typeof request !== 'object' || request === null) return
+  if (typeof request !== 'object' || request === null || Object.hasOwn(request, inspect)) return
   Object.assign(request, asRequest)
   const sent = request as Partial<import('node:http').ClientRequest>
   const { socket } = sent
-  if (typeof socket === 'object' && socket !== null) Object.assign(socket, asSocket)
-  else sent.on?.('socket', (opened) => Object.assign(opened, asSocket))
+  if (typeof socket === 'object' && socket !== null) hideSocket(socket)
+  else sent.on?.('socket', hideSocket)
+}
+
+function hideSocket(socket: object): void {
+  if (!Object.hasOwn(socket, inspect)) Object.assign(socket, asSocket)
 }
 
 /** An agent of `node:http`, or of a package in its place. */
