@@ -81,17 +81,13 @@ export class Limits {
 
   /** @param serve is called when calls may be sent earlier than was said. */
   constructor({ api, policy, emit, limiter }: LimitsOptions, serve: () => void) {
-    const { limits, spread, accounting, unansweredGrace } = policy
     this.#api = api
     this.#policy = policy
     this.#emit = emit
     this.#watch = new PolicyWatch(api, policy, emit)
     const limited: LimitedApi = {
+      ...policy,
       baseUrl: api,
-      limits,
-      spread,
-      accounting,
-      unansweredGrace,
       unitsAvailable: serve,
       paused: (ms) => this.#pauses.begin(finiteDuration(ms, this.#policy.longestPause), 'refused'),
       resumed: () => {

@@ -28,12 +28,8 @@ export interface RemainingQuota {
 
 /** A longer header is ignored. */
 const longestHeader = 1_024
-/** What there was before `RateLimit`. GitHub has the second pair, Okta and X the third. */
-const predecessors = [
-  ['ratelimit-remaining', 'ratelimit-reset'],
-  ['x-ratelimit-remaining', 'x-ratelimit-reset'],
-  ['x-rate-limit-remaining', 'x-rate-limit-reset'],
-] as const
+/** Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third. */
+const prefixes = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
 /** When to call again, in an API without `Retry-After`; Symfony has the second name. */
 const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
 
@@ -95,9 +91,9 @@ function quotasOf(response: ResponseHead): RemainingQuota[] {
 }
 
 function predecessorOf(response: ResponseHead): RemainingQuota | undefined {
-  for (const [remaining, reset] of predecessors) {
-    const left = textOf(response, remaining)
-    if (left !== undefined) return quotaOf(response, left, textOf(response, reset))[0]
+  for (const prefix of prefixes) {
+    const left = textOf(response, `${prefix}-remaining`)
+    if (left !== undefined) return quotaOf(response, left, textOf(response, `${prefix}-reset`))[0]
   }
   return undefined
 }

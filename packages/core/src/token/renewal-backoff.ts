@@ -1,7 +1,6 @@
 import { refusalSpan } from '../credentials/refused-client.ts'
 import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
-import { dateFromNow } from '../time/finite-duration.ts'
 import type { TokenStatus } from './renewing-token.ts'
 
 /** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
@@ -17,15 +16,7 @@ const longestRetryAfter = 300_000
 /** Decides when an issuer may be asked again after renewals that failed. */
 export class RenewalBackoff {
   /** The last renewal, if it failed; another one is too early `until` a moment on the monotonic clock. */
-  last:
-    | {
-        readonly error: TokenlaneError
-        readonly until: number
-        /** The same moment in ISO 8601. */
-        readonly nextTryAt: string
-        readonly failFast: boolean
-      }
-    | undefined
+  last: { readonly error: TokenlaneError; readonly until: number; readonly failFast: boolean } | undefined
   /** When the first of the tries failed that no success has followed, how many did, and with which code the last one. */
   failing: Pick<TokenStatus, 'failingSince' | 'failedTries' | 'lastError'> = {}
   #failures = 0
@@ -72,7 +63,7 @@ export class RenewalBackoff {
     const isRefused = error.code === 'TOKEN_REQUEST_REFUSED'
     const pause = isRefused ? refusalSpan(error) : heeding(error, spacing)
     const failFast = isPermanent(error) || (neededIn === undefined && !isAsked(error))
-    this.last = { error, until: performance.now() + pause, nextTryAt: dateFromNow(pause), failFast }
+    this.last = { error, until: performance.now() + pause, failFast }
     return pause
   }
 

@@ -3,6 +3,7 @@ import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
 import { timeUntil } from '../time/expiry.ts'
+import { dateFromNow } from '../time/finite-duration.ts'
 import type { AccessToken } from './access-token.ts'
 import { HeldToken } from './held-token.ts'
 import { Renewal, type RenewalOptions, type Renewed, type Retry } from './renewal.ts'
@@ -18,7 +19,7 @@ export interface TokenStatus {
   readonly failingSince?: string
   /** How many tries have failed since the last success. */
   readonly failedTries?: number
-  /** From when on a call asks the issuer again after a renewal that failed, ISO 8601. Past if none has come since. */
+  /** From when on a call asks the issuer again after a renewal that failed, ISO 8601: now, if none has come since. */
   readonly nextTryAt?: string
 }
 
@@ -94,13 +95,14 @@ export class RenewingToken {
 
   status(): TokenStatus {
     const { token, left } = this.#held
+    const { failing, last } = this.#backoff
     const age = left > 0 ? 'live' : 'expired'
     const state: TokenStatus['token'] = token === undefined ? 'none' : age
     return defined({
       token: state,
       expiresAt: token?.expiresAt.toISOString(),
-      ...this.#backoff.failing,
-      nextTryAt: this.#backoff.last?.nextTryAt,
+      ...failing,
+      nextTryAt: last && dateFromNow(last.until - performance.now()),
     })
   }
 
