@@ -424,7 +424,7 @@ const setups: readonly BrokenSetup[] = [
     says: /closed the connection before it responded \(UND_ERR_SOCKET\)/,
   },
   {
-    name: 'a client that may not use this grant',
+    name: 'a client that is not allowed to use this grant',
     id: 'request-refused',
     broken: async () => issuerAt(await tlsServer(tokenServer(400, { error: 'unauthorized_client' }))),
     mended: rightIssuer,

@@ -88,7 +88,8 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     unit: '1',
     attributes: ['tokenlane.api'],
     description: '1 while the API refuses every token, new ones included, otherwise 0.',
-    lookAtIt: '1: the issuer, its scope or its audience is wrong, or this client may not call the API.',
+    lookAtIt:
+      '1: the issuer, its scope or its audience is wrong, or this client is not allowed to call the API.',
   },
   'tokenlane.calls': {
     kind: 'counter',

@@ -4,7 +4,7 @@ import type { WindowUsage } from './strict-rate.ts'
  * Headers in which an API states its rate limits:
  *
  * - `'ratelimit'`: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, from revision 8)
- * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 7)
+ * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 6)
  * - `'x-ratelimit'`: `X-RateLimit-Limit`, `-Remaining`, `-Reset` as seconds since 1970, as GitHub sends them
  * - `'x-ratelimit-seconds'`: the same with the seconds that are left
  */
