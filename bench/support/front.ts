@@ -66,7 +66,7 @@ export const parts: readonly FrontPart[] = [
         ],
       },
       {
-        says: 'Lost calls, and how long the slowest call took when the token expired. For outages, the share of calls lost, because callers whose calls fail at once make more of them:',
+        says: 'Lost calls, and how long the slowest call took when the token expired. For outages, the table gives the share of calls lost, because callers whose calls fail immediately make more of them:',
         columns: [
           ['first calls', '10,000 first calls', second('/')],
           ['expiry', 'expiry, 200 callers', second('/')],
@@ -82,14 +82,14 @@ export const parts: readonly FrontPart[] = [
     title: 'How much of a quota is used',
     section: 'Rate policies',
     caption: '5 to 15 ms each way',
-    says: 'Queues that enforce a quota of 25 calls a second, by how long the API takes to respond.',
+    says: 'Each queue enforces a quota of 25 calls a second. The columns name how long the API takes to respond.',
     first: 'queue',
     tables: [
       {
         says: "Share of the quota, and the longest time that the queue's own process stalled:",
         columns: [
           ...responseTimes.map((time) => [time, time, number] as const),
-          ['longest pause, ms', 'longest pause', number],
+          ['longest stall, ms', 'longest pause', number],
         ],
       },
       {

@@ -76,7 +76,7 @@ ${names.map((client) => `| ${client} | ${cells(client).join(' | ')} |`).join('\n
 
 The last column is for a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
 manager was created. Such a process sends no tokens, whatever version the server supports. Without tokens, every call in
-this table works there with all four versions.
+this table works in such a process, with all four versions.
 
 ## What is refused and what to do
 
