@@ -256,11 +256,11 @@ test('each button says at its card what it did, to screen readers too', { timeou
       'All token requests take 2 s longer until restored.',
     ],
     ['weblink-issuer', 'Restore', 'Restored: no fault is set.'],
-    ['general-api', 'Kill', 'All calls are cut for 20 s.'],
+    ['general-api', 'Kill', 'All calls lose their connection for 20 s.'],
     ['general-api', 'Restore', 'Restored: no fault is set.'],
     ['general-api', 'Remove', 'Any number of calls is allowed from now on.'],
-    ['journal', 'Clear journal', 'The journal is cleared. The verdict stays.'],
-    ['journal', 'Clear journal and verdict', 'Journal and verdict are cleared.'],
+    ['journal', 'Clear journal', 'The journal was cleared. The verdict remains.'],
+    ['journal', 'Clear journal and verdict', 'The journal and the verdict were cleared.'],
   ] as const) {
     await click(name, button)
     await eventually(async () =>
@@ -411,7 +411,7 @@ test(
     await lookAway()
     await eventually(async () =>
       expect(await textOf(`${card('journal')} .soft`)).toBe(
-        '10 entries of evidence, oldest first. A finding keeps only the first 10.',
+        '10 entries of evidence, oldest first. A finding keeps only its first 10 entries.',
       ),
     )
     expect(

@@ -41,7 +41,7 @@ const neverProved = ({ sandbox: { control }, before }: Stage): string | undefine
   const refusal = [...before, ...control.journal()].findLast(
     ({ target, decision }) => target.endsWith('-issuer') && decision === 'refused',
   )
-  return `no token was issued for the assertion in the file${refusal ? `; the issuer refused ${refusal.reason}` : ''}`
+  return `no token was obtained with the assertion in the file${refusal ? `; the issuer refused ${refusal.reason}` : ''}`
 }
 
 /** Every scene, in the order in which they are played. */
@@ -86,7 +86,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'rotation-overlap',
-    title: 'a new secret; the old one is accepted for a while',
+    title: 'the secret is rotated; the old one is accepted for a while',
     async play(stage) {
       const { control } = stage.sandbox
       await stage.begin()
@@ -100,7 +100,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'rotation',
-    title: 'a new secret; the old one is refused at once',
+    title: 'the secret is rotated; the old one is refused immediately',
     async play(stage) {
       const { control } = stage.sandbox
       await stage.begin()
@@ -201,7 +201,7 @@ export const scenes: readonly Scene[] = [
         rule: 'both-stopped',
         severity: 'error',
         message: 'For 2 s no call to the weblink API was answered, while only the general issuer was down',
-        fix: "Keep the token, the lock and the failure per issuer: one issuer must not hold up another's calls.",
+        fix: "Keep a separate token, lock and failure state for each issuer: one issuer must not delay another's calls.",
         evidence: [],
         count: 1,
       })
@@ -264,7 +264,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'secret-to-assertion',
-    title: 'a secret and an assertion; the secret is refused at once',
+    title: 'the secret is dropped; only the assertion is accepted',
     assertionLifetime: 600_000,
     async play(stage) {
       const { control } = stage.sandbox

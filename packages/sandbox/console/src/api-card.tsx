@@ -38,7 +38,9 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
         <Figure name="failed" value={counts.failed} bad />
       </dl>
       {limit === undefined ? (
-        <p class="empty">No rate policy: any number of calls is allowed. Set one below to see its window.</p>
+        <p class="empty">
+          No rate policy: any number of calls is allowed. Set one below to see how much of it is used.
+        </p>
       ) : (
         <>
           <Chart

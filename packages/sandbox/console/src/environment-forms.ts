@@ -8,13 +8,13 @@ export const forms: Readonly<
   Record<string, (variables: Variables, general: IssuerState | undefined) => string>
 > = {
   shell: (variables) => lines(variables, (name, value) => `export ${name}=${quoted(value)}`),
-  '.env': (variables) => `# Load it in a shell: set -a; . ./.env; set +a
+  '.env': (variables) => `# Load this file in a shell: set -a; . ./.env; set +a
 # (node --env-file and dotenv come too late for NODE_EXTRA_CA_CERTS.)
 ${lines(variables, (name, value) => `${name}=${quoted(value)}`)}`,
   Node: (variables) =>
     `// at the top of the program, or in a file for node --import
 ${lines(variables, (name, value) => `process.env.${name} = ${JSON.stringify(value)}`)}${'NODE_EXTRA_CA_CERTS' in variables ? nodeTrust : ''}`,
-  Python: (variables) => `# at the top, before the imports of what uses TLS
+  Python: (variables) => `# at the top, before any import that uses TLS
 import os
 
 ${lines({ ...variables, ...pythonTrust(variables) }, (name, value) => `os.environ[${JSON.stringify(name)}] = ${JSON.stringify(value)}`)}`,
@@ -24,7 +24,7 @@ ${lines({ ...variables, ...pythonTrust(variables) }, (name, value) => `os.enviro
 /** A block, so that its names are its own; without imports, so that modules and scripts take it. */
 const nodeTrust = `
 {
-  // Node has read NODE_EXTRA_CA_CERTS already, when it started
+  // Node read NODE_EXTRA_CA_CERTS when it started
   const tls = process.getBuiltinModule('node:tls')
   const ca = process.getBuiltinModule('node:fs').readFileSync(process.env.NODE_EXTRA_CA_CERTS, 'utf8')
   tls.setDefaultCACertificates([...tls.getCACertificates(), ca])

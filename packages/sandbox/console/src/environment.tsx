@@ -12,7 +12,7 @@ export function Environment() {
       )
       setSaid('Copied, client secrets included.')
     } catch {
-      setSaid('Copying failed. The sandbox also printed it in its terminal.')
+      setSaid('Copying failed. The sandbox also printed the variables in its terminal.')
     }
   }
   return (

@@ -56,7 +56,13 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
               where,
               `${which} get ${status} ${time}.`,
             )
-          else void act(`kill-${kind}`, { [kind]: realm, ...during }, where, `${which} are cut ${time}.`)
+          else
+            void act(
+              `kill-${kind}`,
+              { [kind]: realm, ...during },
+              where,
+              `${which} lose their connection ${time}.`,
+            )
         }}
       >
         <label>

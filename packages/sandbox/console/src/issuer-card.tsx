@@ -37,7 +37,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         <Figure name="failed" value={counts.failed} bad />
       </dl>
       <Chart
-        label={`Token requests to the ${realm} issuer in the last minute: ${counts.issued} issued, ${counts.refused} refused and ${counts.failed} failed in all`}
+        label={`Token requests to the ${realm} issuer over the last minute; in total: ${counts.issued} issued, ${counts.refused} refused, ${counts.failed} failed`}
         lines={lines}
         data={() => {
           const samples = issuerHistory[realm]

@@ -99,7 +99,7 @@ export function Journal() {
       {rows.length === 0 ? (
         <p class="empty">
           {journal.value.length === 0
-            ? 'Each request that reaches an issuer or an API becomes a row here. Click a row for the reason of its decision.'
+            ? 'Each request that reaches an issuer or an API becomes a row here. Click a row to see the reason for the decision.'
             : `No ${cleared.value > 0 ? 'new ' : ''}entry matches.`}
         </p>
       ) : (
@@ -109,8 +109,9 @@ export function Journal() {
               ? `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`
               : `The last ${rows.length} of ${entries.length} entries`}
             {isEvidence && ' of evidence, oldest first'}
-            {held.value !== undefined && ', held while you look'}
-            {evidence.value.length >= mostEvidence && `. A finding keeps only the first ${mostEvidence}.`}
+            {held.value !== undefined && ', paused while the pointer is here'}
+            {evidence.value.length >= mostEvidence &&
+              `. A finding keeps only its first ${mostEvidence} entries.`}
           </p>
           <div
             class="scroll"
@@ -205,7 +206,7 @@ function CopyAsCurl({ entry }: { entry: JournalEntry }) {
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(command)
-      setSaid(`Copied, without a token and without the query.${line ? ` Its token: ${line}` : ''}`)
+      setSaid(`Copied, without a token and without the query.${line ? ` To get a token: ${line}` : ''}`)
     } catch {
       setSaid(line ? `${line}; ${command}` : command)
     }
@@ -254,11 +255,11 @@ function clearJournal(): void {
   held.value = undefined
   evidence.value = []
   cleared.value = journal.value.at(-1)?.id ?? 0
-  say('journal', 'The journal is cleared. The verdict stays.')
+  say('journal', 'The journal was cleared. The verdict remains.')
 }
 
 async function clear(): Promise<void> {
-  if (!(await act('clear-journal', {}, 'journal', 'Journal and verdict are cleared.'))) return
+  if (!(await act('clear-journal', {}, 'journal', 'The journal and the verdict were cleared.'))) return
   batch(() => {
     evidence.value = []
     held.value = undefined

@@ -29,8 +29,8 @@ export function VerdictPanel() {
       </p>
       {!hasSeen && (
         <p class="empty">
-          Point your program at this sandbox with the environment below. Anything it does wrong appears here,
-          with the evidence.
+          Point your program at this sandbox with the environment below. Anything that your program does wrong
+          appears here, with the evidence.
         </p>
       )}
       <ul class="findings">

@@ -28,7 +28,7 @@ export function markdownReport(control: Seen): string {
       ]),
     ),
     table(
-      ['API', 'calls', 'answered', '401', '429', 'failed', 'most at once'],
+      ['API', 'calls', 'answered', '401', '429', 'failed', 'most concurrent'],
       Object.entries(apis).map(([name, { calls, answered, rejected, limited, failed, maxConcurrent }]) => [
         name,
         calls,

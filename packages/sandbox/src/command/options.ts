@@ -82,7 +82,7 @@ function createProgram(): Command {
     .option('--seed <number>', 'repeat the random choices of a run')
     .option(
       '--port <number>',
-      `first of five ports in a row, which must all be free (default: ${defaultPort}, with a free port instead of each that is taken)`,
+      `first of five ports in a row, which must all be free (default: ${defaultPort}, or a free port for each that is taken)`,
     )
     .option(
       '--authentication <issuer=method>',
@@ -99,7 +99,7 @@ function createProgram(): Command {
     )
     .option(
       '--report <file.md>',
-      'at the end, write what arrived and the verdict to a Markdown file, over an earlier one',
+      'at the end, write what arrived and the verdict to a Markdown file, replacing an earlier report',
     )
     .option('--json', 'print one JSON object when ready, and the verdict as another one at the end')
     .option('--verdict', 'exit with status 1 instead of 0 if the verdict finds an error')

@@ -42,7 +42,7 @@ export interface IssuerSettings {
 const path = 'a path such as /oauth2/token'
 const scopes = 'scopes separated by single spaces'
 const besideKeys =
-  "false if clientAuthentication is 'private_key_jwt': a cluster's assertions need a method for secrets"
+  "false if clientAuthentication is 'private_key_jwt': workload identity needs a method that uses a secret"
 
 export const issuerSettings: Allowed<Partial<Record<Realm, IssuerSettings>>> = object<
   Partial<Record<Realm, IssuerSettings>>

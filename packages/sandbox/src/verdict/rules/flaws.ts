@@ -7,7 +7,7 @@ type Text = Pick<Rule, 'message' | 'fix'> & Partial<Pick<Rule, 'severity'>>
 const texts: Record<Flaw, Text> = {
   'client-authentication': {
     message: (count) => `${plural(count, 'token request')} did not authenticate as the issuer requires`,
-    fix: 'Send each issuer its own client_id and client_secret as form fields (RFC 6749 §2.3.1), or what its clientAuthentication option requires.',
+    fix: 'Send each issuer the client_id and client_secret registered there, as form fields (RFC 6749 §2.3.1) or as its clientAuthentication option requires.',
   },
   'content-type': {
     message: (count) => `${plural(count, 'token request')} had a body that is not a form`,
@@ -15,16 +15,16 @@ const texts: Record<Flaw, Text> = {
   },
   'token-request': {
     message: (count) => `${plural(count, 'token request')} could not be granted`,
-    fix: 'POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one, unless its scope option names others.',
+    fix: "POST grant_type=client_credentials to the token endpoint, with scope=WebLinkAPI at the weblink issuer and no scope at the general one, unless an issuer's scope option names others.",
   },
   'no-metadata': {
     severity: 'warning',
     message: (count) => `${plural(count, 'request')} asked for metadata that the issuer does not publish`,
-    fix: 'Start the sandbox with --metadata (in a test: the setting metadata of its issuers), or give the client the token endpoint.',
+    fix: 'Start the sandbox with --metadata (in a test, set metadata for its issuers), or give the client the token endpoint.',
   },
   'expired-token': {
     message: (count) => `${plural(count, 'call')} sent an expired token`,
-    fix: 'Count expires_in from before the token request, and renew before expiry (RFC 6749 §5.1).',
+    fix: 'Count expires_in from the moment you send the token request, and renew before expiry (RFC 6749 §5.1).',
   },
   'foreign-token': {
     message: (count) => `${plural(count, 'call')} sent a token that the API's issuer did not issue`,
@@ -53,7 +53,7 @@ const texts: Record<Flaw, Text> = {
   },
   'expired-assertion': {
     message: (count) => `${plural(count, 'token request')} sent an assertion that had expired`,
-    fix: 'Read or request the assertion for each token request, and do not keep it (RFC 7523 §3).',
+    fix: 'Read or request a new assertion for each token request, and do not keep it (RFC 7523 §3).',
   },
   'foreign-assertion': {
     message: (count) => `${plural(count, 'token request')} sent an assertion for another audience`,
@@ -71,7 +71,7 @@ const texts: Record<Flaw, Text> = {
   },
   'old-tls': {
     message: (count) => `${plural(count, 'connection')} offered a TLS version below 1.2`,
-    fix: "Set the client's minimum TLS version to 1.2 (RFC 8996), also if its default is lower: --tlsv1.2 in curl.",
+    fix: "Set the client's minimum TLS version to 1.2 (RFC 8996): --tlsv1.2 in curl.",
   },
 }
 

@@ -9,8 +9,8 @@ export const hammeredIssuer: Rule = {
   name: 'hammered-issuer',
   severity: 'error',
   message: (count) =>
-    `${plural(count, 'token request')} came after ${most} others had failed within a second`,
-  fix: 'Space out failing token requests, longer each time and with jitter, and remember a refusal for a while.',
+    `${plural(count, 'token request was', 'token requests were')} sent after ${most} others had failed within a second`,
+  fix: 'After each failed token request, wait longer before the next one, with jitter, and remember a refusal for a while.',
   watch(report) {
     const failures = perRealm((): { id: number; at: number }[] => [])
     return {

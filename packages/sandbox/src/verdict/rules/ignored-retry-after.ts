@@ -10,7 +10,7 @@ export const ignoredRetryAfter: Rule = {
   severity: 'error',
   message: (count) =>
     `${plural(count, 'request was', 'requests were')} sent before the Retry-After time had passed`,
-  fix: 'After a 429 or 503, send nothing to that server until the Retry-After time has passed, whichever call received it (RFC 9110 §10.2.3).',
+  fix: 'After a 429 or 503, send nothing to that server until the Retry-After time has passed, whichever call received the response (RFC 9110 §10.2.3).',
   watch(report) {
     const asked = new Map<string, { id: number; at: number; until: number }>()
     return {

@@ -19,7 +19,7 @@ export const needlessRenewal: Rule = {
   severity: 'error',
   message: (count) =>
     `${plural(count, 'token was', 'tokens were')} requested while another one had more than half its lifetime left`,
-  fix: 'Share the token between all callers until shortly before it expires, and drop it after a 401 only if it is still the current one. Programs that run one after another need a place to share it.',
+  fix: 'Share the token between all callers until shortly before it expires, and drop it after a 401 only if it is still the current one. Programs that run one after another need a shared place to keep it.',
   watch(report, keep) {
     const current = perRealm((): Current[] => [])
     const pairs = new TokenPairs()

@@ -17,7 +17,7 @@ export const noKeepAlive: Rule = {
   name: 'no-keep-alive',
   severity: 'warning',
   message: (count) => `${plural(count, 'request')} opened a new connection right after closing one`,
-  fix: 'Let the client reuse connections: an agent with keepAlive, one client object for all calls, no "Connection: close".',
+  fix: 'Let the client reuse connections: use an agent with keepAlive and one client object for all calls, and do not send "Connection: close".',
   least: 5,
   watch(report) {
     const closed = new BoundedMap<SeenClose[]>(remembered)

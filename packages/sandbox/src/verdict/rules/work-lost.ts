@@ -25,7 +25,7 @@ export const workLost: Rule = {
   name: 'work-lost',
   severity: 'error',
   message: (count) => `${plural(count, 'call was', 'calls were')} refused, and never succeeded afterwards`,
-  fix: 'Send a call again with a new token after a 401, and after a 429 once the wait is over.',
+  fix: 'After a 401, send the call again with a new token. After a 429, send it again once the requested wait is over.',
   watch() {
     const lost = new BoundedMap<LostCall>(remembered)
     /** Whether the last request to each issuer met a fault. */
