@@ -9,7 +9,7 @@ import { createProgram } from './program.ts'
 import { tellFailure } from './tell-failure.ts'
 
 /**
- * Runs the command `tokenlane` and returns its exit status: 0 nothing is wrong, 1 findings, 2 wrong usage, 3 the
+ * Runs the command `tokenlane` and returns its exit status: 0 nothing is wrong, 1 findings, 2 invalid usage, 3 the
  * application is not found or cannot be loaded, or the judged program made no calls.
  *
  * @param argv its arguments, as in `process.argv.slice(2)`.

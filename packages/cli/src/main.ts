@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --
-// without the two dashes Node would take the option --env-file for its own
+// without the two dashes Node would read --env-file as its own option
 import { exitStatus } from './exit-status.ts'
 
 // before anything is imported that an older Node cannot load

@@ -32,10 +32,10 @@ or else tokens.ts or tokens.js in src, lib, app, the current folder or dist.
 Without such a module, the options and these environment variables are used:
 AUTH_URL, API_URL, GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, WEBLINK_AUTH_URL,
 WEBLINK_URL, WEBLINK_CLIENT_ID, WEBLINK_CLIENT_SECRET.
-With npx, -- must stand before the command: Node would take --env-file for npx.
+With npx, put -- before the command: otherwise Node reads --env-file itself.
 No option takes a secret: other users of the machine can read arguments.
 
-Exit status: 0 no problems, 1 findings, 2 wrong usage,
+Exit status: 0 no problems, 1 findings, 2 invalid usage,
 3 the application was not found or cannot be loaded, or the program that judge
 started made no calls.`
 
@@ -45,13 +45,13 @@ const judgeHelp = `
 Scenes:
 ${scenes.map(({ name, title }) => hanging(`  ${name.padEnd(22)} `, title, 25, 80)).join('\n')}
 
-The last three are played only by name: the program authenticates with the
-assertion in a file.
+The last three run only if --scene names them: in these, the program
+authenticates with an assertion from a file.
 
 Each scene starts the program again. The program gets URLs, credentials and the
 certificate authority as environment variables, and is stopped with SIGTERM.
 
-Exit status: 0 no problems, 1 findings, 2 wrong usage,
+Exit status: 0 no problems, 1 findings, 2 invalid usage,
 3 the program made no calls.`
 
 /** Returns the parser of the command line. It calls `end` with the exit status of the command that ran. */

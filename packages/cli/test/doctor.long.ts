@@ -228,7 +228,7 @@ const setups: readonly BrokenSetup[] = [
         WEBLINK_CLIENT_SECRET: good['WEBLINK_CLIENT_SECRET'],
       },
     }),
-    says: /`clientSecret` looks like a placeholder\..*Replace the placeholder in GENERAL_CLIENT_SECRET by the real value\. Replace the placeholder in WEBLINK_CLIENT_SECRET/,
+    says: /`clientSecret` looks like a placeholder\..*Replace the placeholder in GENERAL_CLIENT_SECRET with the real value\. Replace the placeholder in WEBLINK_CLIENT_SECRET/,
   },
   {
     name: "the two issuers' credentials swapped",
@@ -806,7 +806,9 @@ const setups: readonly BrokenSetup[] = [
       env: { HTTPS_PROXY: `${host}:${await deadPort()}` },
     }),
     mended: () => ({ env: { NO_PROXY: '127.0.0.1' } }),
-    says: new RegExp(`axios calls, proxy ${host}:.*names no scheme, so axios takes https:.*http://${host}:`),
+    says: new RegExp(
+      `axios calls, proxy ${host}:.*names no scheme, so axios assumes https:.*http://${host}:`,
+    ),
   })),
   {
     name: 'a proxy without a scheme, to which axios alone connects by TLS',
@@ -921,7 +923,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'secret-expiring',
     broken: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(400) } }),
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1) } }),
-    says: /secret's lifetime is over: it was issued on [\d-]{10}, 400 days ago/,
+    says: /secret has expired: it was issued on [\d-]{10}, 400 days ago/,
   },
   {
     name: "the two APIs' URLs swapped",

@@ -286,12 +286,12 @@ test.each([
   ['https://user:word@api.example.com/'],
   ['https://api.example.com/#part'],
   ['records'],
-])('%s is wrong usage', async (url) => {
+])('%s is invalid usage', async (url) => {
   await expect(init(url, {})).rejects.toThrow(WrongUsage)
 })
 
 test.each([[{ name: '1st' }], [{ baseUrl: 'https://other.example.com/' }], [{ scope: 'a  b' }]])(
-  '%j is wrong usage',
+  '%j is invalid usage',
   async (options) => {
     const { server, url } = await startBoth()
     await expect(init(url, { ...options, issuer: server.origin })).rejects.toThrow(WrongUsage)

@@ -186,7 +186,7 @@ test.concurrent('the page has a grade, findings in words, evidence and fix; the 
   expect(runs[0]?.results.map(({ ruleId }) => ruleId)).toContain('rejected-token')
 })
 
-describe('wrong usage has status 2', () => {
+describe('invalid usage has status 2', () => {
   test.concurrent.for([
     [['--scene', 'revokation', '--', 'true'], 'No scene is called revokation (did you mean `revocation`?)'],
     [[], "missing required argument 'command'"],

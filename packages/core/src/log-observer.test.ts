@@ -139,7 +139,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'error',
-    'general: rotate the secret of client client-1: its lifetime is over',
+    'general: rotate the secret of client client-1: it has expired',
     { type: 'secret.expiring', issuer, clientId: 'client-1', daysLeft: 0, threshold: 0 },
   ],
   [

@@ -102,7 +102,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'limiter.recovered': ({ api }) => `${api}: the rate budget is shared again`,
   'secret.expiring': ({ issuer, clientId, daysLeft }) =>
     `${issuer}: rotate the secret of client ${clientId}: ` +
-    (daysLeft === 0 ? 'its lifetime is over' : `${counted(daysLeft, 'day')} left`),
+    (daysLeft === 0 ? 'it has expired' : `${counted(daysLeft, 'day')} left`),
   'credentials.rotated': ({ issuer, clientId }) =>
     `${issuer}: now uses other credentials (client ${clientId})`,
 }

@@ -70,7 +70,7 @@ test.each<[string, unknown, string, string]>([
     'an auth URL with a port that is too high',
     withIssuer({ ...general, authUrl: 'https://auth.example.com:84433/' }),
     'issuers.general.authUrl',
-    'not an absolute URL; allowed: an absolute https: URL, such as https://host/path/; ports end at 65535',
+    'not an absolute URL; allowed: an absolute https: URL, such as https://host/path/; ports go up to 65535',
   ],
   [
     'an auth URL with a placeholder for its port',

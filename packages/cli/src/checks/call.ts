@@ -97,7 +97,7 @@ function unrouted(url: string, all: readonly string[]): Finding {
       : `The URL is outside every configured API: ${all.join(', ') || 'there are none'}.`
   return finding('call-unrouted', 'error', url, {
     seen,
-    why: 'Its calls are sent without a token.',
+    why: 'Calls to it are sent without a token.',
     fix: differenceFrom(new URL(url), near) ?? 'Compare scheme, host, port and path with each `baseUrl`.',
   })
 }

@@ -73,7 +73,7 @@ function isOff({ offset }: Clock): boolean {
 
 function ofServer({ of, offset, isRedis }: Clock): Finding {
   return finding('clock-off', 'warning', of, {
-    seen: `Its clock is ${distance(-offset)} this machine's; other servers' clocks are not.`,
+    seen: `Its clock is ${distance(-offset)} this machine's; other servers' clocks disagree with it.`,
     why: isRedis
       ? "Rate limits are counted by Redis's clock. If it is corrected in one step, up to one extra quota is sent in a window."
       : 'If it checks signed assertions against this clock, it refuses them.',

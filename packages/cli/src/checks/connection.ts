@@ -117,11 +117,11 @@ function ofAxios(servers: readonly ServerFacts[], use: NonNullable<Facts['axios'
   return groupsBy(failed, ({ throughProxy, proxy }) => [throughProxy, proxy]).map((group) => {
     const [{ proxy, throughProxy }] = group as readonly [ServerFacts]
     const { place = '', variable = '', hasNoScheme } = proxy ?? {}
-    const scheme = hasNoScheme ? ` ${variable} names no scheme, so axios takes https:.` : ''
+    const scheme = hasNoScheme ? ` ${variable} names no scheme, so axios assumes https:.` : ''
     return finding('proxy-failed', use === 'exported' ? 'error' : 'warning', `axios calls, proxy ${place}`, {
       seen: `axios reads ${variable} itself, and cannot reach ${originsOf(group)} through its proxy ${place} (${codeOf(throughProxy ?? {})}). Everything else connects directly.${scheme}`,
       why: 'Every axios call to these servers fails, although token requests and other clients work.',
-      fix: `Correct ${hasNoScheme ? `(http://${place}) ` : ''}or unset ${variable}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
+      fix: `${hasNoScheme ? `Set ${variable} to http://${place}, unset it` : `Correct or unset ${variable}`}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
     })
   })
 }

@@ -58,9 +58,9 @@ function ending({ issuer, daysLeft, secretIssuedAt: issuedAt, readFrom, now }: E
   return finding('secret-expiring', daysLeft <= 0 ? 'error' : 'warning', issuersOf([issuer]), {
     seen:
       daysLeft <= 0
-        ? `The secret's lifetime is over${issued ?? ''}.`
+        ? `The secret has expired${issued ?? ''}.`
         : `The secret has ${days(daysLeft)} left${issued ?? ''}.`,
-    why: 'Once it expires, the issuer refuses it and calls fail.',
+    why: 'The issuer refuses an expired secret, and calls fail.',
     fix: `Rotate it${variables.length > 0 ? `, and set ${variables.join(' and ')}` : ''}: ${guide}/rotate-secret.md.`,
   })
 }

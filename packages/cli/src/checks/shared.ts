@@ -63,7 +63,7 @@ const fixes: Readonly<Record<string, string>> = {
   MISCONF: 'Redis cannot save to disk and refuses writes: check its log.',
   CLUSTERDOWN: 'The Redis cluster has no master for some slots: check CLUSTER INFO.',
   closed:
-    'Redis closes the connection: its URL must begin with rediss: if it uses TLS, and with redis: if not.',
+    'Redis closes the connection: its URL must begin with `rediss://` if it uses TLS, and with `redis://` if not.',
 }
 
 function fixOf(code = ''): string {

@@ -139,7 +139,7 @@ const odd = {
   quotes: { seen: 'is in quotes', fix: (place: string) => `Remove the quotes around ${place}.` },
   placeholder: {
     seen: 'looks like a placeholder',
-    fix: (place: string) => `Replace the placeholder in ${place} by the real value.`,
+    fix: (place: string) => `Replace the placeholder in ${place} with the real value.`,
   },
   'white space': {
     seen: 'has white space in it',

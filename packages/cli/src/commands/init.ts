@@ -80,7 +80,7 @@ function write(file: string, text: string): void {
   } catch (error) {
     throw new WrongUsage(`Cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`)
   }
-  tell(`${file} is written.`)
+  tell(`Wrote ${file}.`)
 }
 
 /** Calls the API without a token, and tells what it says. Returns `undefined` if it is somewhere else. */

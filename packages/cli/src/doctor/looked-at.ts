@@ -60,8 +60,8 @@ export function lookedAt(facts: Facts): string[] {
 function serverLine({ origin, roles, proxy, throughProxy, throughFetch, ...reach }: ServerFacts): string {
   const { failure } = reach
   const who = `${origin} (${roles.join(', ')})`
-  const way = proxy && `through ${proxy.place} from ${proxy.variable}`
-  if (throughProxy) return `${who}: ${reached(reach)}; ${way}, as axios connects: ${reached(throughProxy)}`
+  const way = proxy && `through ${proxy.variable} (${proxy.place})`
+  if (throughProxy) return `${who}: ${reached(reach)}; ${way}, which axios uses: ${reached(throughProxy)}`
   if (throughFetch === undefined) return `${who}: ${way ? `${way}: ` : ''}${reached(reach)}`
   const { directly = 'reached' } = throughFetch
   return `${who}: through the application's \`fetch\`: ${failure ?? 'reached'}; directly: ${directly}`

@@ -181,7 +181,7 @@ async function recover(stage: Stage, own: Finding[]): Promise<void> {
       rule: 'no-recovery',
       severity: 'error',
       message: `No call succeeded in the ${recovery / 1_000} s after the fault ended`,
-      fix: 'Renew a token that an API refuses. If the issuer refuses the credentials, read the file again that GENERAL_CREDENTIALS_FILE or WEBLINK_CREDENTIALS_FILE names, or try the next ones. Wait seconds, not minutes, between failed token requests.',
+      fix: 'Renew a token that an API refuses. If the issuer refuses the credentials, re-read the file named by GENERAL_CREDENTIALS_FILE or WEBLINK_CREDENTIALS_FILE, or try the next ones. Wait seconds, not minutes, between failed token requests.',
       evidence,
       count: 1,
     })

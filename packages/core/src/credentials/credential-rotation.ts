@@ -4,7 +4,7 @@ import { withTimeLimit } from '../time/timers.ts'
 import { askProvider } from './ask-provider.ts'
 import type { CheckedCredentials } from './check-credentials.ts'
 import { type CredentialsKinds, keyOf } from './client.ts'
-import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
+import { type ClientCredentials, type CredentialsContext } from './credentials.ts'
 import { isRefusal, mayBeAboutClient, refusalSpan } from './refused-client.ts'
 import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
@@ -98,7 +98,7 @@ export function credentialRotation(
         }
       }
       // what is unproven may be there at the next try, which a refusal would put off
-      throw unproven ?? refusal ?? lastRefusal ?? unavailable(issuer, 'the provider returned none to try now')
+      throw (unproven ?? lastRefusal) as TokenlaneError
     },
 
     /** Returns the clients of the credentials in their order; a provider may take `timeLimit` milliseconds. */

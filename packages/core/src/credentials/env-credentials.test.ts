@@ -76,6 +76,6 @@ test('a certificate that cannot be used is named by its variable', () => {
   vi.stubEnv('SHOP_PRIVATE_KEY', pem('PRIVATE KEY'))
   const issuer = oauthIssuer({ tokenEndpoint, credentials: envCredentials('SHOP') })
   expect(() => createTokenManager({ issuers: { shop: issuer }, apis: [], fetch: globalThis.fetch })).toThrow(
-    'The environment variable SHOP_CERTIFICATE is for tls_client_auth, which needs `node:https` and no option `fetch`; allowed: another method',
+    'The environment variable SHOP_CERTIFICATE is for tls_client_auth, which needs `node:https`, not the `fetch` option; allowed: another method',
   )
 })

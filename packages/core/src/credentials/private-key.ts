@@ -132,7 +132,7 @@ function pemFault(value: unknown, label: string): CredentialsFault | undefined {
   const allowed = `PEM text that begins with -----BEGIN ${name}-----`
   if (!isText(value)) return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
-  const convert = name === 'CERTIFICATE' ? '' : ' (`openssl pkcs8 -topk8 -nocrypt` converts)'
+  const convert = name === 'CERTIFICATE' ? '' : ' (convert it with `openssl pkcs8 -topk8 -nocrypt`)'
   return { given: 'text in another format', allowed: allowed + convert }
 }
 

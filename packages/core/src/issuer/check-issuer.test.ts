@@ -156,6 +156,6 @@ test('a client certificate cannot be shown by a fetch of the application', () =>
   })
   expect(refused(issuer)).toBe('accepted')
   expect(refused(issuer, { fetch: globalThis.fetch })).toContain(
-    'tls_client_auth, which needs `node:https` and no option `fetch`; allowed: another method',
+    'tls_client_auth, which needs `node:https`, not the `fetch` option; allowed: another method',
   )
 })

@@ -60,7 +60,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     const definite = status < 500 && ![408, 429].includes(status)
     const reason = definite
       ? `has no metadata (status ${status}): check \`${option}\`, or set \`tokenEndpoint\` instead`
-      : `responded with status ${status} for its metadata`
+      : `responded with status ${status} to the metadata request`
     throw failure(request, 'TOKEN_REQUEST_FAILED', reason, {
       status,
       retryAfter,

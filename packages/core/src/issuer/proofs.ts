@@ -57,7 +57,7 @@ const signedAssertion = (): ClientProof => ({
 /** A TLS certificate (RFC 8705 §2). */
 function clientCertificate(ownFetch: boolean): ClientProof {
   const obstacle = {
-    given: 'tls_client_auth, which needs `node:https` and no option `fetch`',
+    given: 'tls_client_auth, which needs `node:https`, not the `fetch` option',
     allowed: 'another method',
   }
   return {

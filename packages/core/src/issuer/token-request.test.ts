@@ -148,7 +148,7 @@ test.each([
   ['/in?state=leaked', 'https://auth.example.com'],
 ])('a redirect to %s names where to, without path and query', async (location, target) => {
   const { message } = await failure(() => new Response(null, { status: 302, headers: { location } }))
-  expect(message).toContain(` redirected to ${target} (status 302), as a login page or firewall does: check `)
+  expect(message).toContain(` redirected to ${target} (status 302), which may be a login page or firewall:`)
   expect(message).not.toContain('leaked')
 })
 

@@ -102,7 +102,7 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
   const target = status >= 300 && status < 400 && location ? URL.parse(location, request.url.href) : null
   if (target !== null)
     return [
-      `redirected to ${printable(target.origin)} (status ${status}), as a login page or firewall does: ${check}`,
+      `redirected to ${printable(target.origin)} (status ${status}), which may be a login page or firewall: ${check}`,
     ]
   if (status < 500 && isHtml(response))
     return [`returned an HTML page (status ${status}): from a proxy or firewall?`]

@@ -31,7 +31,7 @@ test('all wrong options are named at once, with what was given and what is allow
     'Cannot create token manager: 6 options are invalid:',
     '- `observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
     '- `issuers.weblink.maxWait` is -1; allowed: milliseconds, finite, above 0',
-    '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/; ports end at 65535',
+    '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/; ports go up to 65535',
     '- `apis[1].issuer` is not a name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
     "- `apis[1].resend` is a string; allowed: true, false or uppercase methods, such as ['GET', 'HEAD']",
     '- `fetch` is 7; allowed: a fetch function',
@@ -110,7 +110,7 @@ test('a window that was given in seconds is asked about, and a short one is take
     return { issuers: { general }, apis: [{ baseUrl: 'https://a.example/', issuer: 'general', ratePolicy }] }
   }
   expect(errorOf(apis(25, 1)).message).toContain(
-    '`apis[0].ratePolicy.limits[0].window` is 1; allowed: milliseconds, 10 or more, at most one call each ' +
+    '`apis[0].ratePolicy.limits[0].window` is 1; allowed: 10 ms or more, with at most one call per ms ' +
       '(did you mean 1000, which is 1 s?)',
   )
   expect(errorOf(apis(61, 60)).message).toContain('(did you mean 60000, which is 60 s?)')

@@ -34,7 +34,7 @@ export type Accounting = 'strict' | 'learned'
 /** How many calls an API allows, how fast, and how long calls may queue for it. */
 export interface RatePolicy {
   /**
-   * Sliding windows that all apply at once; may be empty. A unit is taken when a call is sent, and freed one window
+   * Sliding windows that all apply together; may be empty. A unit is taken when a call is sent, and freed one window
    * after the latest moment at which the call can have arrived. So the server never counts more than `quota` calls from
    * this manager in any `window`, as long as `unansweredGrace` holds.
    */
@@ -128,7 +128,7 @@ const readLimit: Reader<RateLimit> = (value, path) => {
     refuse(
       `${path}.window`,
       String(window),
-      `milliseconds, 10 or more, at most one call each (did you mean ${window * 1_000}, which is ${window} s?)`,
+      `10 ms or more, with at most one call per ms (did you mean ${window * 1_000}, which is ${window} s?)`,
     )
   return limit
 }

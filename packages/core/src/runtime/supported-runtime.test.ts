@@ -36,7 +36,7 @@ test.each([
 test('the message says why, and what to do in a test', () => {
   const page = { URL, Promise, window: {}, document: {}, navigator: { userAgent: chrome } }
   const start = (): void => mustBeSupportedRuntime(page)
-  expect(start).toThrow('no client secret belongs in a browser')
+  expect(start).toThrow('a browser cannot keep a client secret')
   expect(start).toThrow('in a test, use the node environment')
 })
 

@@ -24,13 +24,13 @@ export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
   if (isPage || (workerScope !== undefined && String(navigator?.userAgent).startsWith('Mozilla/')))
     throw new TokenlaneError(
       'CLIENT_SIDE_FORBIDDEN',
-      'no client secret belongs in a browser; in a test, use the node environment',
+      'a browser cannot keep a client secret; in a test, use the node environment',
     )
   // Node 20 has the first, and not the second
   if (globals.URL.parse === undefined || globals.Promise.withResolvers === undefined)
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
       `${node?.version ? `Node ${node.version}` : 'this runtime'} is too old; use Node 22.19, 24, 26 or later, or ` +
-        'in Workers a `compatibility_date` from 2022-10-31 on',
+        'in Workers, a `compatibility_date` of 2022-10-31 or later',
     )
 }

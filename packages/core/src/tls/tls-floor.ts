@@ -35,7 +35,7 @@ export function faultOfProcess(): string | undefined {
   if (!old.has(version)) return undefined
   return (
     `this process allows TLS below 1.2 (\`tls.DEFAULT_MIN_VERSION\` is '${version}'): start Node without ` +
-    '`--tls-min-v1.0` and `--tls-min-v1.1`, also in NODE_OPTIONS'
+    '`--tls-min-v1.0` and `--tls-min-v1.1`; check NODE_OPTIONS too'
   )
 }
 
