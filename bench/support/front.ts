@@ -137,7 +137,7 @@ export const parts: readonly FrontPart[] = [
     first: 'first call with',
     tables: [
       {
-        says: 'Medians; for the relative CPU time, also the range of the middle half of the rounds:',
+        says: 'All figures are medians. For the relative CPU time, `from` and `to` are the range of the middle half of the rounds:',
         columns: [
           ['CPU, first row = 1', 'CPU time', number],
           ['from', 'CPU time', second('(')],
