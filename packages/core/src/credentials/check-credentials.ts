@@ -54,11 +54,10 @@ function checkClient(value: unknown, path: string, kinds: CredentialsKinds): Cli
   mustBeObject(value, path, clientWith(kinds))
   const read = readClient(value, kinds)
   const faults = 'faults' in read ? read.faults : []
-  allOf([
-    ...unknownOptions(value, path, fieldsOf(kindOf(value, kinds))),
-    ...faults.map(({ field, given, allowed }) => () => {
-      refuse(`${path}.${field}`, given, allowed)
-    }),
-  ])
+  const refusals = faults.map(
+    ({ field, given, allowed }) => [field, (_: unknown, at: string) => refuse(at, given, allowed)] as const,
+  )
+  const unknown = unknownOptions(value, fieldsOf(kindOf(value, kinds)))
+  allOf([...unknown, ...refusals], ([name, refusal]) => refusal(undefined, `${path}.${name}`))
   return (read as { readonly client: ClientCredentials }).client
 }

@@ -7,13 +7,13 @@ export function refuse(path: string, given: string, allowed: string): never {
   throw new TokenlaneError('INVALID_OPTIONS', `\`${printable(path)}\` is ${given}; allowed: ${allowed}`)
 }
 
-/** Returns what all of these return, or throws one error that says everything that is wrong with what they read. */
-export function allOf<T>(reads: Iterable<() => T>): T[] {
+/** Returns what `read` makes of each item, or throws one error that says everything that is wrong with them. */
+export function allOf<Item, T>(items: readonly Item[], read: (item: Item, index: number) => T): T[] {
   const results: T[] = []
   const faults: TokenlaneError[] = []
-  for (const read of reads)
+  for (const [index, item] of items.entries())
     try {
-      results.push(read())
+      results.push(read(item, index))
     } catch (error) {
       if (!isTokenlaneError(error)) throw error
       faults.push(...(error.failures ?? [error]))
@@ -72,15 +72,18 @@ export function mustBeObject(
   if (!isRecord(value) || Array.isArray(value)) refuse(path, shape(value), allowed)
 }
 
-/** Returns a refusal for each option of another name. One that does not look like a name may be a secret. */
-export function unknownOptions(value: object, path: string, names: readonly string[]): (() => never)[] {
+/** Returns what refuses each option of another name. One that does not look like a name may be a secret. */
+export function unknownOptions(value: object, names: readonly string[]): [name: string, Refusal][] {
   const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
-  return unknown.map((key) => () => {
+  return unknown.map((key) => {
     const hint = didYouMean(key, names)
-    const shown = hint !== '' || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key) ? key : '(not shown)'
-    return refuse(pathOf(path, shown), `not an option${hint}`, names.join(', '))
+    const isName = hint !== '' || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
+    const refusal: Refusal = (_, path) => refuse(path, `not an option${hint}`, names.join(', '))
+    return [isName ? key : '(not shown)', refusal]
   })
 }
+
+type Refusal = (value: unknown, path: string) => never
 
 /** Returns the path of an option. The options of the manager itself are known by their name alone. */
 export function pathOf(path: string, name: string): string {

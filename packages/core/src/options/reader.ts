@@ -28,14 +28,10 @@ export function object<T extends object>(
   const names = [...Object.keys(description), ...others]
   return (value, path) => {
     mustBeObject(value, path)
-    const entries = allOf([
-      ...unknownOptions(value, path, names),
-      ...readers.map(
-        ([name, read]) =>
-          () =>
-            [name, read(own(value, name), pathOf(path, name))] as const,
-      ),
-    ])
+    const entries = allOf(
+      [...unknownOptions(value, names), ...readers],
+      ([name, read]) => [name, read(own(value, name), pathOf(path, name))] as const,
+    )
     return Object.fromEntries(entries) as T
   }
 }
@@ -51,11 +47,7 @@ export function record<T>(
 ): Reader<readonly (readonly [string, T])[]> {
   return (value, path) => {
     mustBeObject(value, path)
-    const entries = Object.entries(value)
-    const reading =
-      ([name, given]: readonly [string, unknown]) =>
-      (): readonly [string, T] => [name, read(given, `${path}.${name}`, name)]
-    return allOf(entries.map(reading))
+    return allOf(Object.entries(value), ([name, given]) => [name, read(given, `${path}.${name}`, name)])
   }
 }
 
@@ -63,7 +55,7 @@ export function record<T>(
 export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) refuse(path, shape(value), allowed)
-    return allOf(value.map((given: unknown, index) => () => item(given, `${path}[${index}]`)))
+    return allOf(value, (given: unknown, index) => item(given, `${path}[${index}]`))
   }
 }
 
