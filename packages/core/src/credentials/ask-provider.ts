@@ -1,6 +1,7 @@
 import { isTokenlaneError, reasonOf } from '../errors.ts'
+import { isRecord, shape } from '../options/check.ts'
 import { abortable } from '../time/abortable.ts'
-import { type CalledProvider, type CredentialsKinds, readClient } from './client.ts'
+import { type CalledProvider, clientWith, type CredentialsKinds, readClient } from './client.ts'
 import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
 
 /** Returns the clients that a provider gives, in its order; an error quotes nothing of what it returned or threw. */
@@ -17,12 +18,13 @@ export async function askProvider(
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
   if (list.length === 0) throw mistake('an empty array')
   return list.map((value) => {
+    if (!isRecord(value))
+      throw mistake(`${value === undefined ? 'nothing' : shape(value)}; allowed: ${clientWith(kinds)}`)
     const read = readClient(value, kinds)
     if ('client' in read) return read.client
-    const faults = read.faults.map(({ field, given: found, allowed }) => {
-      const whole = value === undefined ? 'nothing' : found
-      return `${field === undefined ? whole : `credentials whose \`${field}\` is ${found}`}; allowed: ${allowed}`
-    })
+    const faults = read.faults.map(
+      ({ field, given: found, allowed }) => `credentials whose \`${field}\` is ${found}; allowed: ${allowed}`,
+    )
     throw mistake(faults.join(', and '))
   })
 }

@@ -1,16 +1,16 @@
 import { isText } from '../foreign-text.ts'
-import { isRecord, shape } from '../options/check.ts'
+import { shape } from '../options/check.ts'
 import type { ClientAuthenticationMethod, ClientCredentials, CredentialsContext } from './credentials.ts'
 
-/** What is wrong with given credentials, without quoting them; `field` is missing where the whole is wrong. */
+/** What is wrong with a field of given credentials, without quoting it. */
 export interface CredentialsFault {
-  readonly field?: string
+  readonly field: string
   readonly given: string
   readonly allowed: string
 }
 
 /** Returns what is wrong with the value of a field, `undefined` if it is in order. */
-export type Check = (value: unknown) => CredentialsFault | undefined
+export type Check = (value: unknown) => Omit<CredentialsFault, 'field'> | undefined
 
 /** What credentials hold besides the client's id. */
 export interface Fields {
@@ -20,7 +20,7 @@ export interface Fields {
   /** The fields that differ in the client that is tried when the first is refused: `needed` where it is left out. */
   readonly renewed?: readonly string[]
   /** Why these credentials cannot be used here, and what is allowed instead. */
-  readonly obstacle?: CredentialsFault | undefined
+  readonly obstacle?: ReturnType<Check>
   /** Returns the client that the fields make, if they do not make it as they are. */
   readonly clientOf?: (fields: Readonly<Record<string, unknown>>) => object
 }
@@ -84,10 +84,9 @@ export function kindOf<T extends Fields>(credentials: object, kinds: OneOrMore<T
 
 /** Returns the client in `value`, which may hold more, or all that is wrong with it. */
 export function readClient(
-  value: unknown,
+  value: Readonly<Record<string, unknown>>,
   kinds: TextKinds,
 ): { readonly client: ClientCredentials } | { readonly faults: readonly CredentialsFault[] } {
-  if (!isRecord(value)) return { faults: [{ given: shape(value), allowed: clientWith(kinds) }] }
   const kind = kindOf(value, kinds)
   const { needed, optional, obstacle, clientOf = (fields) => fields } = kind
   if (obstacle !== undefined)
@@ -126,7 +125,9 @@ function numberOf(key: object): number {
   return number
 }
 
-/** Whether `value` is a `CryptoKey` of Web Crypto, whose global type this package does not use. */
-export function isCryptoKey(value: unknown): value is object {
+// the global types of Web Crypto are the DOM's, which this package does without
+export type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
+
+export function isCryptoKey(value: unknown): value is CryptoKey {
   return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }

@@ -21,7 +21,7 @@ import { clientsFromTexts, neededFields, textFault, textProvider } from './text-
  * ```
  */
 export function envCredentials(prefix: string): CredentialsProvider {
-  const nameOf = (field = ''): string =>
+  const nameOf = (field: string): string =>
     `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
   const read = (field: string): string | undefined => textOf(globalThis.process?.env[nameOf(field)])
   return textProvider(

@@ -1,11 +1,8 @@
 import { isText } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
-import { type CredentialsFault, type CredentialsKind, date, isCryptoKey, text } from './client.ts'
+import { type Check, type CredentialsKind, type CryptoKey, date, isCryptoKey, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
-
-// the global types of Web Crypto are the DOM's, which this package does without
-type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
 
 /** As far as it tells keys of two algorithms apart. */
 interface KeyAlgorithm {
@@ -37,8 +34,8 @@ export const keyKind: CredentialsKind = {
   proof: 'key',
   needed: {
     privateKey(value) {
-      if (isCryptoKey(value)) return keyFault(value as CryptoKey)
-      return isJsonWebKey(value) ? undefined : pemFault(value, 'PRIVATE KEY')
+      if (isCryptoKey(value)) return keyFault(value)
+      return isRecord(value) && 'kty' in value && 'd' in value ? undefined : pemFault(value, 'PRIVATE KEY')
     },
   },
   optional: {
@@ -86,9 +83,9 @@ export async function signedJwt(
 export async function privateKeyBytes(privateKey: string | object): Promise<Bytes> {
   if (!isCryptoKey(privateKey))
     return bytesOf(typeof privateKey === 'string' ? privateKey : JSON.stringify(privateKey))
-  const key = privateKey as CryptoKey
-  if (!key.extractable) throw new Error('a shared store needs a PEM, JSON Web Key or extractable private key')
-  return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', key))
+  if (!privateKey.extractable)
+    throw new Error('a shared store needs a PEM, JSON Web Key or extractable private key')
+  return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', privateKey))
 }
 
 /** Returns the `alg` of a JSON Web Key. */
@@ -100,12 +97,10 @@ function algorithmIn(privateKey: string | object): SigningAlgorithm | undefined 
 /** Returns the key for an algorithm, `undefined` if it is one for another. */
 async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<CryptoKey | undefined> {
   if (isCryptoKey(given)) {
-    const { name, hash, namedCurve } = (given as CryptoKey).algorithm as KeyAlgorithm
+    const { name, hash, namedCurve } = given.algorithm as KeyAlgorithm
     const hashName = typeof hash === 'object' ? hash.name : wanted.hash
     const isWanted = name === wanted.name && hashName === wanted.hash
-    return isWanted && (namedCurve ?? wanted.namedCurve) === wanted.namedCurve
-      ? (given as CryptoKey)
-      : undefined
+    return isWanted && (namedCurve ?? wanted.namedCurve) === wanted.namedCurve ? given : undefined
   }
   try {
     if (typeof given === 'string') {
@@ -121,21 +116,17 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
   }
 }
 
-function keyFault({ type, usages }: CryptoKey): CredentialsFault | undefined {
+function keyFault({ type, usages }: CryptoKey): ReturnType<Check> {
   return type === 'private' && usages.includes('sign')
     ? undefined
     : { given: 'a CryptoKey that cannot sign', allowed: 'one with the usage `sign`' }
 }
 
-function pemFault(value: unknown, label: string): CredentialsFault | undefined {
+function pemFault(value: unknown, label: string): ReturnType<Check> {
   const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
   const allowed = `PEM text that begins with -----BEGIN ${name}-----`
   if (!isText(value)) return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
   const convert = name === 'CERTIFICATE' ? '' : ' (convert it with `openssl pkcs8 -topk8 -nocrypt`)'
   return { given: 'text in another format', allowed: allowed + convert }
-}
-
-function isJsonWebKey(value: unknown): boolean {
-  return isRecord(value) && 'kty' in value && 'd' in value
 }

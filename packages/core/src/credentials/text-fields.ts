@@ -73,7 +73,7 @@ export function clientsFromTexts(
       const one = clientInTexts(Object.fromEntries(texts), kind)
       if ('client' in one) clients.push(one.client)
       else
-        for (const { field = '', ...fault } of one.faults)
+        for (const { field, ...fault } of one.faults)
           faults.set(named(field), { field: named(field), ...fault })
     }
   }

@@ -52,7 +52,7 @@ function readFolder(path: string, kinds: TextKinds): readonly ClientCredentials[
     // a folder that was swapped meanwhile may have lacked a field
   } while (versionOf(path) !== version)
   if ('clients' in found) return found.clients
-  const faults = found.faults.map((fault) => `the file ${join(path, fault.field ?? '')} ${textFault(fault)}`)
+  const faults = found.faults.map((fault) => `the file ${join(path, fault.field)} ${textFault(fault)}`)
   throw unreadable(faults.join('; '))
 }
 

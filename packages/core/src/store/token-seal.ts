@@ -1,4 +1,5 @@
 import { base64url, type Bytes, bytesOf, fromBase64url } from '../credentials/bytes.ts'
+import type { CryptoKey } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { privateKeyBytes } from '../credentials/private-key.ts'
 
@@ -20,8 +21,6 @@ export interface StoredRefusal {
 }
 
 type Stored = StoredToken | StoredRefusal
-
-type CryptoKey = Awaited<ReturnType<typeof subtle.importKey>>
 
 const { subtle } = globalThis.crypto
 const algorithm = 'AES-GCM'

@@ -1,3 +1,4 @@
+import type { CertificateCredentials } from '../credentials/credentials.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { environmentProxy } from './proxy.ts'
 
@@ -13,10 +14,7 @@ export function canSendCertificate(): boolean {
 export function certificateFetch({
   certificate: cert,
   privateKey: key,
-}: {
-  readonly certificate: string
-  readonly privateKey: string
-}): typeof globalThis.fetch {
+}: CertificateCredentials): typeof globalThis.fetch {
   return async (target, { method = 'GET', headers, body, signal } = {}) => {
     const url = new URL(target instanceof Request ? target.url : target)
     const https = nodeHttps() as NodeHttps
