@@ -1,3 +1,4 @@
+import { defined } from './events.ts'
 import { printable } from './foreign-text.ts'
 
 /**
@@ -90,8 +91,7 @@ export class TokenlaneError extends Error {
       cause && { cause },
     )
     this.code = code
-    for (const [name, value] of Object.entries(members))
-      if (value !== undefined) Object.assign(this, { [name]: value })
+    Object.assign(this, defined(members))
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })
   }

@@ -21,9 +21,8 @@ export class Tracing<Message extends object> {
 
   /** Whether a message would be received. Make messages only then. */
   get isObserved(): boolean {
-    const isSubscribed = this.#channels?.hasSubscribers
     // Bun's channels do not say (2026)
-    return this.#channels !== undefined && (isSubscribed ?? true)
+    return this.#channels !== undefined && (this.#channels.hasSubscribers ?? true)
   }
 
   /** Runs the synchronous part of an operation between `start` and `end`, in the stores that are bound to `start`. */

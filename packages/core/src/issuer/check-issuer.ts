@@ -66,7 +66,6 @@ export function checkIssuer(
     isDiscovered: urlOption === 'issuer',
     option: pathOf(path, urlOption),
     credentialsOption: pathOf(path, 'credentials'),
-    tokenPath: own['tokenPath'] as string | undefined,
     parameters: [...scope, ...read.parameters],
   }
 }

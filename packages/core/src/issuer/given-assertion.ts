@@ -12,10 +12,7 @@ const optional: ClientProof['optional'] = {
   assertionType: (value) =>
     typeof value === 'string' && /^[a-z\d]+(?:[:._-][a-z\d]+)*$/i.test(value)
       ? undefined
-      : {
-          given: 'not an assertion type',
-          allowed: "'jwt-bearer', another name or a full URN",
-        },
+      : { given: 'not an assertion type', allowed: "'jwt-bearer', another name or a full URN" },
 }
 
 const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
@@ -34,10 +31,7 @@ export const givenAssertion: ClientProof = {
     assertion: (value) =>
       typeof value === 'function'
         ? undefined
-        : {
-            given: shape(value),
-            allowed: 'a function, such as fileAssertion(path)',
-          },
+        : { given: shape(value), allowed: 'a function, such as fileAssertion(path)' },
   },
   optional,
   inText: {

@@ -178,10 +178,10 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
  */
 export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUrl: string | URL): T {
   const { href = '' } = URL.parse(String(baseUrl)) ?? {}
-  const api = apis.find((each) => withoutLastSlash(each.baseUrl) === withoutLastSlash(href))
-  if (api === undefined)
-    refuse('baseUrl', 'not an API of this manager', apis.map((each) => each.baseUrl).join(', '))
-  return api
+  return (
+    apis.find((api) => withoutLastSlash(api.baseUrl) === withoutLastSlash(href)) ??
+    refuse('baseUrl', 'not an API of this manager', apis.map((api) => api.baseUrl).join(', '))
+  )
 }
 
 /** Returns the error of several issuers that gave no token; that of a single one is the error itself. */
@@ -202,9 +202,7 @@ function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
  * @throws TokenlaneError `INVALID_OPTIONS` for any other name.
  */
 export function issuerNamed<T>(issuers: ReadonlyMap<string, T>, name: string): T {
-  const issuer = issuers.get(name)
-  if (issuer !== undefined) return issuer
-  return refuse('issuer', 'not an issuer of this manager', issuerNames(issuers.keys()))
+  return issuers.get(name) ?? refuse('issuer', 'not an issuer of this manager', issuerNames(issuers.keys()))
 }
 
 /** Returns a manager whose functions, which may be taken off it, are looked up in `current` at each call. */

@@ -55,7 +55,6 @@ export class Pace {
 
   /** Notes a response that is not a refusal; returns whether the part changes. */
   accepted(limits: readonly RateLimit[], now: number): boolean {
-    if (this.part === 1) return false
     const window = Math.max(0, ...limits.map((limit) => limit.window)) * this.#patience
     if (now < this.#quietSince + window) return false
     this.#quietSince = now
@@ -66,7 +65,6 @@ export class Pace {
 
   /** Returns the part of each limit; a part of less than one call becomes one call in a longer window. */
   of(limits: readonly RateLimit[]): readonly RateLimit[] {
-    if (this.part === 1) return limits
     return limits.map(({ quota, window }) => {
       const calls = quota * this.part
       return calls >= 1 ? { quota: Math.floor(calls), window } : { quota: 1, window: window / calls }

@@ -1,11 +1,12 @@
 import type { CallWaits } from '../events.ts'
 
 export const causes = ['token', 'slot', 'limit', 'pause'] as const
+export const noWaits: Record<keyof CallWaits, number> = { token: 0, slot: 0, limit: 0, pause: 0 }
 
 /** Measures for what queued calls wait. */
 export class WaitingTime {
   /** Since the queue began, in milliseconds. */
-  readonly #sums = { token: 0, slot: 0, limit: 0, pause: 0 }
+  readonly #sums = { ...noWaits }
   #cause: keyof CallWaits | undefined
   #since = 0
 
@@ -26,7 +27,7 @@ export class WaitingTime {
     }
   }
 
-  #read(): { -readonly [Cause in keyof CallWaits]: number } {
+  #read(): typeof noWaits {
     const now = performance.now()
     if (this.#cause !== undefined) this.#sums[this.#cause] += now - this.#since
     this.#since = now

@@ -1,7 +1,7 @@
 import { isTokenlaneError } from '../errors.ts'
 import { type CallWaits, defined, type Emit, type ResendReason } from '../events.ts'
 import type { ApiQueue } from '../queue/api-queue.ts'
-import { causes } from '../queue/waiting-time.ts'
+import { causes, noWaits } from '../queue/waiting-time.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import { Tracing } from '../tracing.ts'
 import type { Refusing } from './rejections.ts'
@@ -30,12 +30,7 @@ export class CallRecord {
   /** Milliseconds that the token still had when the last attempt was sent. */
   declare remainingLifetime?: number
   readonly resends: ResendReason[]
-  readonly waited: { -readonly [Cause in keyof CallWaits]: number } = {
-    token: 0,
-    slot: 0,
-    limit: 0,
-    pause: 0,
-  }
+  readonly waited: Record<keyof CallWaits, number> = { ...noWaits }
   /** Milliseconds. */
   duration = 0
   readonly #emit: Emit
@@ -67,7 +62,7 @@ export class CallRecord {
     const start = performance.now()
     const ofQueue = queue?.waitingTime.start()
     return () => {
-      const waits = ofQueue?.() ?? { token: performance.now() - start, slot: 0, limit: 0, pause: 0 }
+      const waits = ofQueue?.() ?? { ...noWaits, token: performance.now() - start }
       for (const cause of causes) this.waited[cause] += waits[cause]
     }
   }

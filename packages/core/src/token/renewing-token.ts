@@ -2,7 +2,6 @@ import type { TokenlaneErrorCode } from '../errors.ts'
 import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
-import { timeUntil } from '../time/expiry.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
 import type { AccessToken } from './access-token.ts'
 import { HeldToken } from './held-token.ts'
@@ -52,8 +51,7 @@ export class RenewingToken {
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
   live(): AccessToken | undefined {
-    const { token, grant, renewBefore, floor } = this.#held
-    const left = grant === undefined ? 0 : timeUntil(grant.expiry)
+    const { token, left, renewBefore, floor } = this.#held
     if (left <= floor) return undefined
     if (left <= renewBefore) this.#renewInBackground()
     return token
