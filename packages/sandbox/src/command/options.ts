@@ -59,9 +59,9 @@ Examples:
   $ tokenlane-sandbox --verdict -- node app.js
 
 A command after -- gets the sandbox's URLs and credentials as environment
-variables. The sandbox ends when the command does, with its exit status; with
---verdict, status 0 becomes 1 if the verdict finds an error. 2 means wrong
-options, 127 a command that cannot be started.`
+variables. The sandbox ends when the command ends, with the same exit status.
+With --verdict, status 0 becomes 1 if the verdict finds an error. Status 2 means
+invalid options, and 127 means that the command cannot be started.`
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value]
 

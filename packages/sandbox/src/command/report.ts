@@ -40,7 +40,7 @@ function firstToken({ clientAuthentication, tokenEndpoint, scope }: IssuerState,
     clientAuthentication === 'client_secret_post'
       ? '-d client_id=$GENERAL_CLIENT_ID -d client_secret=$GENERAL_CLIENT_SECRET'
       : '-u $GENERAL_CLIENT_ID:$GENERAL_CLIENT_SECRET'
-  return `A first token, with these variables. In the verdict, it counts as one of your program's.
+  return `Request a first token, with these variables. The verdict counts it as your program's request.
 
   curl --tlsv1.2 --cacert $NODE_EXTRA_CA_CERTS ${tokenEndpoint.replace(authUrl, '$AUTH_URL')} \\
     -d grant_type=client_credentials ${proof}${scope === '' ? '' : ` -d ${quoted(`scope=${scope}`)}`}
