@@ -1,4 +1,4 @@
-import { refusalSpan } from '../credentials/refused-client.ts'
+import { isRefusal, refusalSpan } from '../credentials/refused-client.ts'
 import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
 import type { TokenStatus } from './renewing-token.ts'
@@ -60,9 +60,8 @@ export class RenewalBackoff {
       firstRetry,
       Math.min(drawn, neededIn ?? betweenHalfAndWhole(longestWithoutToken)),
     )
-    const isRefused = error.code === 'TOKEN_REQUEST_REFUSED'
-    const pause = isRefused ? refusalSpan(error) : heeding(error, spacing)
-    const failFast = isPermanent(error) || (neededIn === undefined && !isAsked(error))
+    const pause = isRefusal(error) ? refusalSpan(error) : heeding(error, spacing)
+    const failFast = error.definite === true || (neededIn === undefined && !isAsked(error))
     this.last = { error, until: performance.now() + pause, failFast }
     return pause
   }
@@ -89,7 +88,7 @@ export class RenewalBackoff {
  * while half a second is left: a pause that the issuer did not ask for is cut to what leaves 250 ms for the try.
  */
 export function retryDelay(error: TokenlaneError, tries: number, timeLeft: number): number | undefined {
-  if (isPermanent(error)) return undefined
+  if (error.definite === true) return undefined
   const delay = heeding(error, betweenHalfAndWhole(backoff(tries, ofTries)))
   // a try with hardly any time left would only hide the reason behind a timeout
   const longest = timeLeft - firstRetry
@@ -107,9 +106,4 @@ function heeding({ retryAfter }: TokenlaneError, spacing: number): number {
 /** Whether the issuer named the pause: 0, or a date in the past, only says that this outage is short. */
 function isAsked({ retryAfter = 0 }: TokenlaneError): boolean {
   return retryAfter >= firstRetry
-}
-
-/** Whether another try would end in the same way. */
-export function isPermanent({ code, definite = false }: TokenlaneError): boolean {
-  return definite || code === 'TOKEN_REQUEST_REFUSED' || code === 'INSECURE_TRANSPORT'
 }

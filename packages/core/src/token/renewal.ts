@@ -8,7 +8,7 @@ import { abortable } from '../time/abortable.ts'
 import { Delay } from '../time/delay.ts'
 import type { AccessToken } from './access-token.ts'
 import type { HeldToken } from './held-token.ts'
-import { isPermanent, type RenewalBackoff, retryDelay } from './renewal-backoff.ts'
+import { type RenewalBackoff, retryDelay } from './renewal-backoff.ts'
 import { shareAcrossRequests } from './share-across-requests.ts'
 
 /** A try after one that failed. */
@@ -162,8 +162,7 @@ export class Renewal implements Wait {
   #delayAfter(error: TokenlaneError, tries: number): number | undefined {
     // waiting calls are better served with the old token now than with a new one later
     this.#wasNeeded = this.needed
-    if (!this.#wasNeeded || this.#isStopped) return undefined
-    return retryDelay(error, tries, this.timeLeft)
+    return this.#wasNeeded && !this.#isStopped ? retryDelay(error, tries, this.timeLeft) : undefined
   }
 
   /** Remembers and reports the failure of the last try; returns what calls fail with that have waited for it. */
@@ -171,7 +170,7 @@ export class Renewal implements Wait {
     const { backoff, maxWait } = this.#renewed
     // a refusal that was only remembered is not another failure
     if (error === backoff.last?.error) return error
-    const last = isPermanent(error) ? error : afterTries(error, tries, span, maxWait)
+    const last = error.definite === true ? error : afterTries(error, tries, span, maxWait)
     const retryIn = this.#remember(last)
     this.#report(error, retryIn, backoff.untilNextTry(maxWait) === undefined)
     return last

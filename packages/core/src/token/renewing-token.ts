@@ -1,3 +1,4 @@
+import { isRefusal } from '../credentials/refused-client.ts'
 import type { TokenlaneErrorCode } from '../errors.ts'
 import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
@@ -104,7 +105,6 @@ export class RenewingToken {
     })
   }
 
-  /** Whether no renewal is under way. */
   get isIdle(): boolean {
     return this.#underWay === undefined
   }
@@ -124,7 +124,7 @@ export class RenewingToken {
     const after = this.#backoff.tooEarly
     const mayChange = this.#renewed.credentials.provider !== undefined
     // a refused client may have a new secret by now: only the provider knows
-    if (after === undefined || (mayChange && after.code === 'TOKEN_REQUEST_REFUSED')) return undefined
+    if (after === undefined || (mayChange && isRefusal(after))) return undefined
     const delay = this.#held.unexpired() ? undefined : this.#backoff.untilNextTry(this.maxWait)
     if (delay === undefined) throw after
     return { delay, after }
