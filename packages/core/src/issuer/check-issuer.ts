@@ -90,15 +90,15 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
   return fields(value, path).flatMap(([, repeated]) => repeated)
 }
 
-const days = duration({ positive: true, unit: 'days' })
+const days = duration('above 0', 'days')
 
 /** How the settings are read that depend on no other. */
 const settings = {
   scope: optional(text('text')),
   parameters: optional(readParameters, []),
-  renewBefore: optional(duration()),
-  requestTimeout: optional(duration({ positive: true }), 5_000),
-  maxWait: optional(duration({ positive: true }), 15_000),
+  renewBefore: optional(duration('0 or more')),
+  requestTimeout: optional(duration('above 0'), 5_000),
+  maxWait: optional(duration('above 0'), 15_000),
   secretLifetime: optional(days, 365),
   notices: optional(list(days, 'an array of days before expiry'), [10, 5]),
   allowInsecureLoopback: optional(flag, false),

@@ -33,8 +33,7 @@ export function refusingTo<T>(action: string, act: () => T): T {
   try {
     return act()
   } catch (error) {
-    if (isTokenlaneError(error)) throw naming(action, error)
-    throw error
+    throw isTokenlaneError(error) ? naming(action, error) : error
   }
 }
 

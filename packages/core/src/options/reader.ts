@@ -70,13 +70,10 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Reader<
 }
 
 /** Reads a time span. */
-export function duration({
-  positive = false,
-  unit = 'milliseconds',
-}: { readonly positive?: boolean; readonly unit?: string } = {}): Reader<number> {
+export function duration(least: '0 or more' | 'above 0', unit: string = 'milliseconds'): Reader<number> {
   return fitting(
-    (value) => Number.isFinite(value) && (positive ? value > 0 : value >= 0),
-    `${unit}, finite, ${positive ? 'above 0' : '0 or more'}`,
+    (value) => Number.isFinite(value) && (value > 0 || (value === 0 && least === '0 or more')),
+    `${unit}, finite, ${least}`,
   )
 }
 

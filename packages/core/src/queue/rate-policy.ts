@@ -112,7 +112,7 @@ export type CheckedPolicy = ReadAs<
   { unansweredGrace: number | undefined; maxWait: number | undefined }
 >
 
-const span: Reader<number> = duration({ positive: true })
+const span: Reader<number> = duration('above 0')
 
 const statuses = 'an array of status codes, 400 to 599 except 401'
 const status = fitting<number>(
@@ -138,7 +138,7 @@ export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   limits: list(readLimit, 'an array of { quota, window }'),
   accounting: optional(oneOf('strict', 'learned'), 'strict'),
   spread: optional(flag, false),
-  unansweredGrace: optional(duration()),
+  unansweredGrace: optional(duration('0 or more')),
   concurrency: optional(count(1), Infinity),
   maxQueued: optional(count(0), Infinity),
   maxWait: optional(span),
