@@ -40,10 +40,9 @@ export class Tracing<Message extends object> {
 
   /** Publishes that the outcome is there. A message with an `error` says that the operation failed. */
   finish(message: Message): void {
-    const channels = this.#channels
-    if (channels === undefined) return
-    if ('error' in message) channels.error.publish(message)
-    channels.asyncStart.publish(message)
-    channels.asyncEnd.publish(message)
+    const { error, asyncStart, asyncEnd } = this.#channels ?? {}
+    if ('error' in message) error?.publish(message)
+    asyncStart?.publish(message)
+    asyncEnd?.publish(message)
   }
 }

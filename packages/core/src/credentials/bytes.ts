@@ -1,6 +1,5 @@
 export type Bytes = Uint8Array<ArrayBuffer>
 
-/** Returns the bytes of text in UTF-8. */
 export function bytesOf(text: string): Bytes {
   return new TextEncoder().encode(text)
 }

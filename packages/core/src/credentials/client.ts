@@ -66,7 +66,6 @@ export const secretKind: CredentialsKind = {
   optional: { secretIssuedAt: date },
 }
 
-/** Returns the names of the fields. */
 export function fieldsOf({ needed, optional }: Fields): readonly string[] {
   return ['clientId', ...Object.keys(needed), ...Object.keys(optional)]
 }
@@ -76,7 +75,6 @@ export function markOf({ needed }: Fields): string {
   return Object.keys(needed)[0] as string
 }
 
-/** Returns which of these kinds the credentials are of. */
 export function kindOf<T extends Fields>(credentials: object, kinds: OneOrMore<T>): T {
   const held = credentials as Readonly<Record<string, unknown>>
   return kinds.find((kind) => held[markOf(kind)] !== undefined) ?? kinds[0]

@@ -12,7 +12,6 @@ export type UrlOptions = {
     | undefined
 }
 
-/** Returns the name of the option that names the URL. */
 export function urlOptionOf(given: Given): 'authUrl' | 'issuer' | 'tokenEndpoint' {
   if ('tokenPath' in given) return 'authUrl'
   return given['issuer'] === undefined ? 'tokenEndpoint' : 'issuer'

@@ -121,7 +121,6 @@ export function speaking<T extends object>(options: T, protocol: IssuerProtocol)
   return { ...options, [key]: protocol }
 }
 
-/** Returns the protocol that an issuer's options bring. */
 export function protocolOf(options: object): IssuerProtocol {
   return (options as { readonly [key]?: IssuerProtocol })[key] ?? plain
 }

@@ -50,7 +50,7 @@ export function checkOptions(options: TokenManagerOptions, others?: readonly str
 function mustHaveOwnOrigins(issuers: readonly CheckedIssuer[]): void {
   const ofService = issuers.filter(({ tokenPath }) => tokenPath !== undefined)
   for (const { tokenPath, url, option } of ofService) {
-    const [first] = ofService.filter((other) => other.url.origin === url.origin) as [CheckedIssuer]
+    const first = ofService.find((other) => other.url.origin === url.origin) as CheckedIssuer
     if (tokenPath !== first.tokenPath)
       refuse(option, `on the same origin as \`${first.option}\` (${url.origin})`, 'an origin per issuer')
   }

@@ -9,7 +9,6 @@ export interface Moment {
   readonly monotonic: number
 }
 
-/** Returns the present moment. */
 export const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() })
 
 /** Returns the moment `ms` milliseconds after another one. */
