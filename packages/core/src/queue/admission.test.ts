@@ -59,7 +59,10 @@ test('a call of a higher priority is not refused for the queued calls that it go
     { status: 'fulfilled' },
     { status: 'fulfilled' },
     { status: 'fulfilled' },
-    { status: 'rejected', reason: { code: 'QUEUE_TIMEOUT' } },
+    {
+      status: 'rejected',
+      reason: { code: 'QUEUE_TIMEOUT', message: expect.stringContaining('(cause: limit)') as string },
+    },
   ])
 })
 
@@ -77,6 +80,16 @@ test('a pause counts for maxWait, and so does the wait that the limits add to it
   await expect(call()).rejects.toThrow(/it must wait at least \d+ ms: the API is paused; `maxWait`/)
   await pass(7_000)
   await Promise.all([first, second])
+})
+
+test('a call that waits too long for a slot names it as the cause', async () => {
+  const { api, call, tokens } = limitedApi({ limits: [], concurrency: 1, maxWait: 500 })
+  await tokens.warmUp()
+  const held = await api.admit()
+  const refused = expect(call()).rejects.toThrow('it waited too long (cause: slot); `maxWait`')
+  await pass(500)
+  await refused
+  held.release()
 })
 
 test('a refused call is not sent again after a pause beyond maxWait: its caller gets the 429 at once', async () => {

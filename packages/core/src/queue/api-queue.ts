@@ -63,7 +63,7 @@ export class ApiQueue {
     this.#policy = policy
     this.#token = token
     this.#emit = emit
-    this.#calls = new QueuedCalls(api, () => {
+    this.#calls = new QueuedCalls(api, this.waitingTime, () => {
       this.#noWaiters()
       this.serve()
     })

@@ -3,6 +3,7 @@ import { TokenlaneError } from '../errors.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { Unit } from './limits.ts'
+import type { WaitingTime } from './waiting-time.ts'
 
 /** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
 export interface RunningCall {
@@ -33,6 +34,7 @@ interface QueuedCall extends EnterOptions {
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
 export class QueuedCalls {
   readonly #api: string
+  readonly #waitingTime: WaitingTime
   readonly #gaveUp: () => void
   /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
   readonly #queue = new PriorityQueue()
@@ -41,8 +43,9 @@ export class QueuedCalls {
   readonly #bySignal = new Map<AbortSignal, Set<QueuedCall>>()
 
   /** @param gaveUp is called after a call gave up. */
-  constructor(api: string, gaveUp: () => void) {
+  constructor(api: string, waitingTime: WaitingTime, gaveUp: () => void) {
     this.#api = api
+    this.#waitingTime = waitingTime
     this.#gaveUp = gaveUp
   }
 
@@ -97,7 +100,10 @@ export class QueuedCalls {
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
     const left = queuedAt + maxWait - performance.now()
-    call.timer = queueTimer(left, () => this.#giveUp(call, waitedTooLong(this.#api, maxWait)))
+    call.timer = queueTimer(left, () => {
+      const what = `waited too long (cause: ${this.#waitingTime.cause})`
+      this.#giveUp(call, waitedTooLong(this.#api, maxWait, what))
+    })
   }
 
   #watch(signal: AbortSignal, call: QueuedCall): void {
@@ -139,7 +145,7 @@ export class QueuedCalls {
 }
 
 /** Returns the error of a call that waits longer than it may. */
-export function waitedTooLong(api: string, maxWait: number, what = 'waited too long'): TokenlaneError {
+export function waitedTooLong(api: string, maxWait: number, what: string): TokenlaneError {
   return new TokenlaneError(
     'QUEUE_TIMEOUT',
     `Cannot send call to ${api}: it ${what}; \`maxWait\` in its rate policy is ${maxWait} ms`,

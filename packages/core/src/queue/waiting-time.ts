@@ -7,14 +7,14 @@ export const noWaits: Record<keyof CallWaits, number> = { token: 0, slot: 0, lim
 export class WaitingTime {
   /** Since the queue began, in milliseconds. */
   readonly #sums = { ...noWaits }
-  #cause: keyof CallWaits | undefined
+  cause: keyof CallWaits | undefined
   #since = 0
 
   /** From now on calls wait for this, or not at all. */
   waitFor(cause: keyof CallWaits | undefined): void {
-    if (cause === this.#cause) return
+    if (cause === this.cause) return
     this.#read()
-    this.#cause = cause
+    this.cause = cause
   }
 
   /** Returns a function that returns for what a call has waited since now. */
@@ -29,7 +29,7 @@ export class WaitingTime {
 
   #read(): typeof noWaits {
     const now = performance.now()
-    if (this.#cause !== undefined) this.#sums[this.#cause] += now - this.#since
+    if (this.cause !== undefined) this.#sums[this.cause] += now - this.#since
     this.#since = now
     return { ...this.#sums }
   }
