@@ -26,7 +26,7 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
  * has its own `Authorization` header or `auth`, is sent unchanged. Attaching again changes nothing.
  *
  * A call rejects as it would with axios alone, or with a TokenlaneError if there is no token for it; in that case
- * nothing was sent.
+ * nothing more was sent.
  *
  * @returns a function that detaches the tokens from the instance.
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and for axios before 1.7.

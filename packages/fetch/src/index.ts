@@ -45,7 +45,7 @@ const purpose = 'create fetch'
  * has its own `Authorization` header, goes to the underlying `fetch` unchanged.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. A call rejects as it would with the underlying
- * `fetch`, or with a TokenlaneError if no token can be obtained; in that case nothing was sent.
+ * `fetch`, or with a TokenlaneError if no token can be obtained; in that case nothing more was sent.
  * @example
  * ```ts
  * const fetch = createFetch(tokens)

@@ -16,7 +16,7 @@ export interface GotTokens {
  * has its own `Authorization` header or `username`, is sent unchanged. Extending again changes nothing.
  *
  * A call rejects as it would with got alone, or with a TokenlaneError if there is no token for it; in that case nothing
- * was sent.
+ * more was sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. With got 14 or older, every call rejects with
  * it, and nothing is sent.

@@ -31,7 +31,7 @@ declare module 'ky' {
  * one that has its own `Authorization` header, is sent unchanged. Extending again changes nothing.
  *
  * A call rejects as it would with ky alone, or with a TokenlaneError if no token can be obtained; in that case nothing
- * was sent.
+ * more was sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and at each call for an older ky.
  * @example

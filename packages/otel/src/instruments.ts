@@ -135,7 +135,8 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     kind: 'gauge',
     unit: '1',
     attributes: ['tokenlane.api'],
-    description: 'Used share of the fullest limit, 0 to 1, in this process.',
+    description:
+      'Used share of the fullest limit, 0 to 1, in this process; with a shared limiter, in all of them.',
     lookAtIt: 'Stuck at 1: the quota is the bottleneck.',
   },
   'tokenlane.api.pause.duration': {

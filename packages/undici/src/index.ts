@@ -14,7 +14,7 @@ export type TokensInterceptor = <Options, Handler>(
  * with its own `Authorization` header, and any that changes the protocol is sent unchanged.
  *
  * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it; in that case
- * nothing was sent.
+ * nothing more was sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
  * @example
