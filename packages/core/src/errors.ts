@@ -1,4 +1,3 @@
-import { defined } from './events.ts'
 import { printable } from './foreign-text.ts'
 
 /**
@@ -91,7 +90,8 @@ export class TokenlaneError extends Error {
       cause && { cause },
     )
     this.code = code
-    Object.assign(this, defined(members))
+    for (const [name, value] of Object.entries(members))
+      if (value !== undefined) Object.assign(this, { [name]: value })
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })
   }

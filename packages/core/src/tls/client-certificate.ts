@@ -1,4 +1,3 @@
-import type { CertificateCredentials } from '../credentials/credentials.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { environmentProxy } from './proxy.ts'
 
@@ -14,7 +13,7 @@ export function canSendCertificate(): boolean {
 export function certificateFetch({
   certificate: cert,
   privateKey: key,
-}: CertificateCredentials): typeof globalThis.fetch {
+}: Readonly<Record<'certificate' | 'privateKey', string>>): typeof globalThis.fetch {
   return async (target, { method = 'GET', headers, body, signal } = {}) => {
     const url = new URL(target instanceof Request ? target.url : target)
     const https = nodeHttps() as NodeHttps
