@@ -13,8 +13,6 @@ const mostReplaced = 8
 
 /** Credentials of one issuer, and how they are sent. */
 interface RotationOptions extends SecretLifetime {
-  /** Name of the issuer. */
-  readonly issuer: string
   readonly credentials: CheckedCredentials
   readonly proofs: CredentialsKinds
 }
@@ -22,11 +20,10 @@ interface RotationOptions extends SecretLifetime {
 export type CredentialRotation = ReturnType<typeof credentialRotation>
 
 /** Decides with which credentials an issuer is asked: those that worked last first, none refused in the last 30 s. */
-export function credentialRotation(
-  { issuer, credentials: { initial, provider }, proofs, secretLifetime, notices }: RotationOptions,
-  emit: Emit,
-) {
-  const expiry = secretExpiry(issuer, { secretLifetime, notices }, emit)
+export function credentialRotation(options: RotationOptions, emit: Emit) {
+  const { issuer, credentials, proofs } = options
+  const { initial, provider } = credentials
+  const expiry = secretExpiry(options, emit)
   if (provider === undefined) expiry.watch(initial[0])
   /** By client, on the monotonic clock. */
   const refusedUntil = new Map<string, number>()

@@ -13,10 +13,10 @@ afterEach(() => vi.useRealTimers())
 
 const watching = (
   watched: Credentials = credentials,
-  lifetime: SecretLifetime = { secretLifetime: 365, notices: [10, 5] },
+  lifetime: Omit<SecretLifetime, 'issuer'> = { secretLifetime: 365, notices: [10, 5] },
 ): { clock: ReturnType<typeof secretExpiry>; thresholds: () => [number, number][] } => {
   const events: TokenlaneEvent[] = []
-  const clock = secretExpiry('general', lifetime, (event) => events.push(event))
+  const clock = secretExpiry({ issuer: 'general', ...lifetime }, (event) => events.push(event))
   clock.watch(watched)
   const thresholds = (): [number, number][] =>
     events.flatMap((event) => (event.type === 'secret.expiring' ? [[event.threshold, event.daysLeft]] : []))

@@ -5,13 +5,15 @@ const day = 86_400_000
 
 /** How long a secret lives, and when to give notice of its end; in days. */
 export interface SecretLifetime {
+  /** Name of the issuer. */
+  readonly issuer: string
   readonly secretLifetime: number
   /** Days before the end. */
   readonly notices: readonly number[]
 }
 
 /** Follows the lifetime of the secret in use, and gives a notice once at each of some days and at the end. */
-export function secretExpiry(issuer: string, { secretLifetime, notices }: SecretLifetime, emit: Emit) {
+export function secretExpiry({ issuer, secretLifetime, notices }: SecretLifetime, emit: Emit) {
   let watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
   const noticed = new Map<string, number>()
