@@ -2,7 +2,7 @@ import { abortable } from '../time/abortable.ts'
 import { parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
 import { failure, transportFailure, unusedProxy } from './issuer-failure.ts'
-import type { FormField, IssuerRequest } from './protocol.ts'
+import type { FormField, IssuerFetch, IssuerRequest } from './protocol.ts'
 
 /** A response of the issuer, read as a whole. */
 export interface IssuerResponse {
@@ -103,8 +103,6 @@ function membersOf(body: string): IssuerResponse['members'] {
   }
 }
 
-type Fetch = typeof globalThis.fetch
-
 /** The property of the `fetch` of Next.js that holds the `fetch` it replaced. */
 const replaced = '_nextOriginalFetch'
 
@@ -112,8 +110,8 @@ const replaced = '_nextOriginalFetch'
  * Returns the `fetch` of the runtime. Next.js replaces it by its own. That one caches in spite of `no-store` where
  * a route says `fetchCache = 'force-cache'`, and makes a static route that uses `no-store` dynamic.
  */
-function runtimeFetch(): Fetch {
-  const { fetch } = globalThis as { fetch: Fetch & { readonly [replaced]?: Fetch } }
+function runtimeFetch(): IssuerFetch {
+  const { fetch } = globalThis as { fetch: IssuerFetch & { readonly [replaced]?: IssuerFetch } }
   return fetch[replaced] ?? fetch
 }
 

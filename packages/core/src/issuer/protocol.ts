@@ -32,12 +32,15 @@ export interface TokenEndpoint {
   /** `scope` and what else the form holds besides grant and client. */
   readonly parameters: readonly FormField[]
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
-  readonly fetch: typeof globalThis.fetch | undefined
+  readonly fetch: IssuerFetch | undefined
   /** Called with every URL of the issuer just before it is asked. */
   readonly beforeRequest: (url: URL) => void
   /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
   readonly manager: object
 }
+
+/** As much of `fetch` as the requests to an issuer use. */
+export type IssuerFetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** A field of the form that a token request sends. */
 export type FormField = readonly [name: string, value: string]
@@ -89,7 +92,7 @@ export interface ClientProof extends CredentialsKind {
   /** Whether the proof has times, which must fit the clock of the issuer. */
   readonly isTimed?: boolean
   /** Returns a `fetch` that shows the client's certificate, for the alias of the token endpoint (RFC 8705 §5). */
-  readonly fetchOf?: (client: ClientCredentials) => typeof globalThis.fetch
+  readonly fetchOf?: (client: ClientCredentials) => IssuerFetch
   /** Returns what else to check where the issuer refuses the client; empty where that is nothing. */
   readonly hint?: (client: ClientCredentials) => string
 }

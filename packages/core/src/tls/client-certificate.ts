@@ -10,12 +10,9 @@ export function canSendCertificate(): boolean {
  * Returns a `fetch` for token requests that shows the client's certificate (RFC 8705 §2), at TLS 1.2 or later. It
  * goes through the proxy of the environment where the runtime's `fetch` does.
  */
-export function certificateFetch({
-  certificate: cert,
-  privateKey: key,
-}: Readonly<Record<'certificate' | 'privateKey', string>>): typeof globalThis.fetch {
-  return async (target, { method = 'GET', headers, body, signal } = {}) => {
-    const url = new URL(target instanceof Request ? target.url : target)
+export function certificateFetch({ certificate: cert, privateKey: key }: Pem): CertificateFetch {
+  return async (href, { method, headers, body, signal }) => {
+    const url = new URL(href)
     const https = nodeHttps() as NodeHttps
     const proxyEnv = environmentProxy(url)?.used === true ? globalThis.process.env : undefined
     const options: object = { cert, key, minVersion: 'TLSv1.2', proxyEnv }
@@ -31,6 +28,8 @@ export function certificateFetch({
   }
 }
 
+type Pem = Readonly<Record<'certificate' | 'privateKey', string>>
+type CertificateFetch = (href: string, init: RequestInit) => Promise<Response>
 type NodeHttps = typeof import('node:https')
 type IncomingMessage = import('node:http').IncomingMessage
 
