@@ -142,7 +142,7 @@ export type CredentialsSource<C extends ClientCredentials = Credentials> =
 export function unavailable(
   issuer: string,
   reason: string,
-  details: { readonly definite?: boolean } = {},
+  details: { readonly definite?: boolean | undefined } = {},
 ): TokenlaneError {
   return new TokenlaneError(
     'CREDENTIALS_UNAVAILABLE',

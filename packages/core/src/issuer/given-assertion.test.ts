@@ -210,6 +210,12 @@ test.each([
   expect(sent).toHaveLength(1)
 })
 
+test('an error about an assertion has the properties of every error, and no others', async () => {
+  const { tokens } = service({ clientId: 'client-1', assertion: () => assertion({ aud: 'other' }) })
+  const error: unknown = await tokens.getToken('partner').catch((reason: unknown) => reason)
+  expect(Object.keys(error as object).toSorted()).toEqual(['code', 'definite', 'issuer', 'name'])
+})
+
 test('a SAML assertion is sent as it is', async () => {
   const { obtain } = service({
     clientId: 'client-1',

@@ -51,7 +51,8 @@ export const givenAssertion: ClientProof = {
       throw unavailable(issuer, `the assertion function returned ${found}`, { definite: true })
     }
     const fault = faultOf(given, type, server)
-    if (fault !== undefined) throw unavailable(issuer, `the assertion ${fault.reason}`, fault)
+    if (fault !== undefined)
+      throw unavailable(issuer, `the assertion ${fault.reason}`, { definite: fault.definite })
     return byAssertion(given, type)
   },
 }
