@@ -9,7 +9,8 @@ import { issuerNames } from './check-apis.ts'
 import type { Observer } from '../events.ts'
 import type { Observers } from './observers.ts'
 import type { ProtectedApi } from '../send/protected-api.ts'
-import { refuse, refusingTo, shape } from '../options/check.ts'
+import { refuse, refusingTo } from '../options/check.ts'
+import { aFunction } from '../options/reader.ts'
 import type { RenewingToken, TokenStatus } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/urls.ts'
@@ -114,6 +115,8 @@ export interface Registration {
   isIdle(): boolean
 }
 
+const readObserver = aFunction<Observer>('a function')
+
 /** Puts together the tokens of the issuers, and the APIs that they are for. */
 export function register({ issuers, apis, callsUnderWay, observers }: RegistrationParts): Registration {
   const router = new Router(apis, observers.emit)
@@ -149,10 +152,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
         issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
         apis: apis.map((api) => api.status()),
       }),
-      observe(observer) {
-        if (typeof observer === 'function') return observers.add(observer)
-        return refusingTo('observe', () => refuse('observer', shape(observer), 'a function'))
-      },
+      observe: (observer) => observers.add(refusingTo('observe', () => readObserver(observer, 'observer'))),
       async warmUp() {
         const outcomes = await Promise.allSettled(Array.from(issuers.keys(), (name) => getToken(name)))
         const failed = outcomes.flatMap((outcome) =>
