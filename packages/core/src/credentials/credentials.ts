@@ -61,7 +61,7 @@ export interface AssertionCredentials {
   readonly clientId: string
   /**
    * If a list has several entries for one client, the next is tried when the first has nothing to send. A refusal of one
-   * assertion counts for all of them, unless they are read from different files.
+   * assertion applies to all of them, unless they are read from different files.
    */
   readonly assertion: AssertionProvider
   /**

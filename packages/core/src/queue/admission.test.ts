@@ -66,7 +66,7 @@ test('a call of a higher priority is not refused for the queued calls that it go
   ])
 })
 
-test('a pause counts for maxWait, and so does the wait that the limits add to it', async () => {
+test('a pause counts towards maxWait, and so does the wait that the limits add to it', async () => {
   const { call, answers, tokens } = limitedApi({
     limits: [{ quota: 1, window: 1_000 }],
     spread: true,

@@ -54,7 +54,7 @@ export interface RateLimiter {
   /**
    * Records the remaining quota that the API just reported, in the response to the most recently answered permit. A
    * limiter shared by several processes compares it with what all of them sent, and grants no more than that before the
-   * reset. Without this method it only counts for this process's attempts.
+   * reset. Without this method it only applies to this process's attempts.
    */
   reported?(quota: RemainingQuota): void
   /**

@@ -17,7 +17,7 @@ interface SlidingWindow {
   readonly span: number
 }
 
-/** The limits of one API: decides by all units, of which each counts for every limit, when one comes free. */
+/** The limits of one API: decides by all units, each of which counts towards every limit, when one comes free. */
 export class SlidingWindows {
   /** When the requests of the units arrived, at the latest; ascending. */
   readonly #arrivals: number[] = []

@@ -211,7 +211,7 @@ test('a pause that the API asks for holds for all tenants; after it one call tri
   await Promise.all(held)
 })
 
-test('what the API says remains counts for all tenants', async () => {
+test('what the API says remains applies to all tenants', async () => {
   const { call, sent, answers } = tenantsSharing(perSecond)
   await Promise.all([call('a'), call('b'), pass(100)])
   answers.push({ header: (name) => (name === 'ratelimit' ? '"default";r=1;t=1' : null) })
