@@ -115,7 +115,7 @@ export function createProgram(end: (status: number) => void): Command {
     .command('judge')
     .description('grade a program in any language: simulate production failures, and count what they cost')
     .helpOption('-h, --help', helpOfThis)
-    .argument('<command...>', 'what to run, after --: it makes calls until it is stopped')
+    .argument('<command...>', 'the program to run, after --; it must make calls until it is stopped')
     .option('--scene <name>', 'play only this scene; repeatable', (name, all?: string[]) => [
       ...(all ?? []),
       name,

@@ -94,7 +94,7 @@ test('token says why there is none, with status 1', async () => {
   const wrong = { ...good, GENERAL_CLIENT_SECRET: 'not-the-secret' }
   const { status, stdout, stderr } = await tokenlane(['token', 'general'], wrong)
   expect([status, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(/refused: invalid_client \(status 401.*\nSee tokenlane doctor\n$/)
+  expect(stderr).toMatch(/refused: invalid_client \(status 401.*\nRun `tokenlane doctor` to find out why\n$/)
 })
 
 test('call writes the body to standard output, and the story without the token to standard error', async () => {
@@ -114,7 +114,9 @@ test.each([
 ])('%j names the missing variable %s, and requests nothing', async (args, name) => {
   const { status, stdout, stderr } = await tokenlane(args, { ...good, [name]: undefined })
   expect([status, stdout]).toEqual([3, ''])
-  expect(stderr).toMatch(new RegExp(`^Missing environment variable: ${name} .*\nSee tokenlane doctor\n$`))
+  expect(stderr).toMatch(
+    new RegExp(`^Missing environment variable: ${name} .*\nRun \`tokenlane doctor\` to find out why\n$`),
+  )
 })
 
 test('call says why it sends no token to an API whose URL is missing', async () => {
@@ -146,7 +148,9 @@ test('call says that it waits for a response, and ends after its time limit', as
   const { status, stdout, stderr } = await tokenlane(['call', `${API_URL}/records`, '--timeout', '3'], env)
   expect([status, stdout]).toEqual([1, ''])
   expect(stderr).toMatch(/ ms {2}No response yet: the call waits 3 s at most\n/)
-  expect(stderr).toMatch(/ ms {2}The call failed: no response in 3 s\nSee tokenlane doctor\n$/)
+  expect(stderr).toMatch(
+    / ms {2}The call failed: no response in 3 s\nRun `tokenlane doctor` to find out why\n$/,
+  )
 })
 
 test('call prints what a server wrote on one line, without what a terminal would obey', async () => {
@@ -264,7 +268,7 @@ test.each([
     '`tokens` of another kind',
     ['doctor', '--module', 'wrong.mjs'],
     'export const tokens = {}',
-    /not what `createTokenManager` returns/,
+    /not a token manager \(what `createTokenManager` returns\)/,
   ],
   [
     'a module that throws, whose message has a second line',

@@ -144,7 +144,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'info',
-    'general: now uses other credentials (client client-1)',
+    'general: now uses different credentials (client client-1)',
     { type: 'credentials.rotated', issuer, clientId: 'client-1' },
   ],
 ]

@@ -104,7 +104,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${issuer}: rotate the secret of client ${clientId}: ` +
     (daysLeft === 0 ? 'it has expired' : `${counted(daysLeft, 'day')} left`),
   'credentials.rotated': ({ issuer, clientId }) =>
-    `${issuer}: now uses other credentials (client ${clientId})`,
+    `${issuer}: now uses different credentials (client ${clientId})`,
 }
 
 /** Returns an event as one line in plain words, without a line break and without a secret. */

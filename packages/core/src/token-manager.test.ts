@@ -184,13 +184,13 @@ test.each<[string, unknown, string, string]>([
     'a secret lifetime of 0',
     withIssuer({ ...general, secretLifetime: 0 }),
     'issuers.general.secretLifetime',
-    'days, finite, above 0',
+    'a finite number of days, above 0',
   ],
   [
     'a notice after the secret has expired',
     withIssuer({ ...general, notices: [10, -5] }),
     'issuers.general.notices[1]',
-    'days, finite, above 0',
+    'a finite number of days, above 0',
   ],
   [
     'an empty scope',

@@ -53,7 +53,7 @@ test('one error names everything that is wrong, as it was given', () => {
   const message = messageOf({ ...given, baseURL: given.baseUrl, scope: '', ratePolicy: { limits }, fetch: 7 })
   expect(message).toContain('Cannot create token manager: 4 options are invalid:\n')
   expect(message).toContain('\n- `baseURL` is not an option (did you mean `baseUrl`?)')
-  expect(message).toContain('\n- `scope` is empty; allowed: text')
+  expect(message).toContain('\n- `scope` is empty; allowed: a non-empty string')
   expect(message).toContain('\n- `ratePolicy.limits[0].quota` is 0')
   expect(message).toContain('\n- `fetch` is 7')
 })

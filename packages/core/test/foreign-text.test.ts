@@ -46,7 +46,7 @@ test.each([
 
 test('an event with a line break in a name is one line', () => {
   const event = { type: 'credentials.rotated', issuer: 'general', clientId: 'a\r\nb\u009B1mc' } as const
-  expect(describeEvent(event)).toBe('general: now uses other credentials (client a b 1mc)')
+  expect(describeEvent(event)).toBe('general: now uses different credentials (client a b 1mc)')
 })
 
 const odd = `acme\n\u001B[31mred\u009B2K\u202E${'x'.repeat(200_000)}`

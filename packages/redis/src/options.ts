@@ -25,7 +25,7 @@ export function checkOptions<Options extends { client: RedisClient; prefix?: str
       'a client from `redis` 5 or later, or from `ioredis` 5 or later',
     )
   if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
-    refuse(created, 'prefix', 'unusable', 'non-empty text without braces')
+    refuse(created, 'prefix', 'unusable', 'a non-empty string without braces')
   return { ...options, prefix }
 }
 

@@ -45,7 +45,9 @@ export async function loadApplication(source: Source): Promise<Application | Ref
     const tokens = exports['tokens'] as TokenManager
     const seen = lookInto(tokens, { configurationOf, inspectionOf }) ?? (await lookByCopyOf(file, tokens))
     if (seen === undefined)
-      throw new CannotLook(`${from} exports \`tokens\`, but not what \`createTokenManager\` returns`)
+      throw new CannotLook(
+        `${from} exports \`tokens\`, but it is not a token manager (what \`createTokenManager\` returns)`,
+      )
     return { ...about, tokens, exports, connections, ...seen }
   } catch (error) {
     if (error instanceof RedisFailed)

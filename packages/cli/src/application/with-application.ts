@@ -39,6 +39,6 @@ export async function withManager<T>(
     if (!('refused' in application)) return use(application)
     if (application.redis) throw new CannotLook(application.redis.message)
     const messages = application.refused.map(({ message }) => message)
-    throw new CannotLook([...messages, 'See tokenlane doctor'].join('\n'))
+    throw new CannotLook([...messages, 'Run `tokenlane doctor` to find out why'].join('\n'))
   })
 }

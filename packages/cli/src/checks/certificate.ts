@@ -58,7 +58,7 @@ function ignoredFile(
   const certificates = unknown.length > 0 ? ` The certificate of ${originsOf(unknown)} is refused.` : ''
   return finding('ca-file-ignored', isNeeded ? 'error' : 'warning', file, {
     seen: `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${certificates}`,
-    why: 'Its CAs are not trusted, so every request to servers with their certificates fails before anything is sent.',
+    why: 'Its CAs are not trusted, so every request to a server whose certificate they signed fails before anything is sent.',
     fix: `${fix} Then restart.`,
   })
 }

@@ -62,8 +62,8 @@ function ofSecrets({ issuer, clients: all = [] }: TokenFacts): Finding[] {
     finding('secret-refused', 'warning', subject, {
       seen: `The issuer refuses secret ${refused + 1} of ${clients.length}, but accepts another.`,
       why: isFirst
-        ? 'The old secret no longer works: every process that starts sends it first, in vain.'
-        : 'If it is the next secret, calls will fail when the current one ends.',
+        ? 'The old secret no longer works: every new process tries it first, and is refused.'
+        : 'If it is the next secret, calls will fail when the current one expires.',
       fix: isFirst
         ? 'Put the newer secret first, and remove the old one.'
         : 'If it is the next secret, copy it again. If it is the old one, remove it.',

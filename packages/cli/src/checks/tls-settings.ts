@@ -25,7 +25,7 @@ function tooLow(where: string, message: string): Finding {
   if (where === 'this process') return processFloor(seen)
   return finding('tls-floor', 'error', where, {
     seen: `${seen}.`,
-    why: 'A token could travel over a broken TLS version, so calls that use it are refused.',
+    why: 'A token could travel over a broken TLS version, so calls with this setting are refused.',
     fix: "Remove this setting, or set `minVersion: 'TLSv1.2'`.",
   })
 }

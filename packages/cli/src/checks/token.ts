@@ -92,7 +92,7 @@ function idOf({ failure: { code, status = 0, reason }, method, token }: Failed):
   if (code === 'CREDENTIALS_UNAVAILABLE') return isByAssertion ? 'assertion-not-sent' : 'credentials-missing'
   if (code === 'TOKEN_REQUEST_TIMEOUT') return 'no-response'
   if (reason.includes('an HTML page') || (status >= 300 && status < 400)) return 'firewall-page'
-  if (reason.includes('as an API does')) return 'not-an-issuer'
+  if (reason.includes('like an API')) return 'not-an-issuer'
   if (status === 404 || status === 405) return 'wrong-path'
   if (status === 429 || status >= 500 || reason.includes('closed the connection')) return 'issuer-trouble'
   // core says so of every error that is not about the request, since servers have other names for `invalid_client`

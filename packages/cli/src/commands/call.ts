@@ -41,7 +41,7 @@ export async function call(url: string, options: CallCommandOptions): Promise<nu
     } catch (error) {
       const says = isTokenlaneError(error) || error instanceof NoResponse
       tell(says ? error.message : `The call failed: ${failureCode(error)}`)
-      console.error('See tokenlane doctor')
+      console.error('Run `tokenlane doctor` to find out why')
       return exitStatus.findings
     }
   })

@@ -164,7 +164,7 @@ async function trustedIssuer(
   if (options.issuer !== undefined) {
     const typed = typedUrl(options.issuer, '--issuer')
     if (named.length > 0 && !named.some((one) => URL.parse(one)?.href === typed.href))
-      tell(`You trust ${typed.href}, which is none of those.`)
+      tell(`You trust ${typed.href}, which is not one of those.`)
     return typed
   }
   const usable = named.flatMap((one) => serverFor(api, one) ?? []).slice(0, 5)

@@ -34,7 +34,7 @@ export async function token(issuer: string, options: TokenOptions): Promise<numb
     } catch (error) {
       if (!isTokenlaneError(error)) throw error
       console.error(error.message)
-      console.error('See tokenlane doctor')
+      console.error('Run `tokenlane doctor` to find out why')
       return exitStatus.findings
     }
   })

@@ -47,7 +47,7 @@ export function lookedAt(facts: Facts): string[] {
       : [
           configuration.apis.length === 0
             ? 'no API is known: only issuers were checked'
-            : "no call: --url with an API's URL makes one",
+            : "no call made: pass an API's URL with --url to make one",
         ]),
     ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),

@@ -56,7 +56,7 @@ async function look(
   trial: (step: Step) => Promise<void>,
   askServer: (() => Promise<SharedServer>) | undefined,
 ): Promise<SharedFacts> {
-  let failedAt = 'starting the trial'
+  let failedAt = 'starting the test'
   const step: Step = async (name, act) => {
     failedAt = name
     return inTime(async () => act())

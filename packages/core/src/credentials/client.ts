@@ -48,10 +48,10 @@ export interface CalledProvider {
 }
 
 export const text: Check = (value) => {
-  if (!isText(value)) return { given: shape(value), allowed: 'non-empty text' }
+  if (!isText(value)) return { given: shape(value), allowed: 'a non-empty string' }
   return value === value.trim()
     ? undefined
-    : { given: 'text with white space around it', allowed: 'text without white space around it' }
+    : { given: 'a string with white space around it', allowed: 'a string without white space around it' }
 }
 
 export const date: Check = (value) =>

@@ -200,7 +200,7 @@ test.each<[string, unknown]>([
 test('all that is wrong with what a provider returns is reported at once', async () => {
   const { tokens } = fakeService({ credentials: () => ({ clientSecret: '' }) as Credentials })
   await expect(tokens.getToken('general')).rejects.toThrow(
-    'the provider returned credentials whose `clientId` is missing; allowed: non-empty text, and credentials whose `clientSecret` is empty; allowed:',
+    'the provider returned credentials whose `clientId` is missing; allowed: a non-empty string, and credentials whose `clientSecret` is empty; allowed:',
   )
 })
 

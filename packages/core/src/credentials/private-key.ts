@@ -128,5 +128,5 @@ function pemFault(value: unknown, label: string): ReturnType<Check> {
   if (!isText(value)) return { given: shape(value), allowed }
   if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
   const convert = name === 'CERTIFICATE' ? '' : ' (convert it with `openssl pkcs8 -topk8 -nocrypt`)'
-  return { given: 'text in another format', allowed: allowed + convert }
+  return { given: 'a string in another format', allowed: allowed + convert }
 }

@@ -98,7 +98,7 @@ test.each<[string, object, string]>([
       credentials: [credentials, { clientId: 'a', privateKey: rsa }],
       clientAuthentication: 'client_secret_basic',
     },
-    'credentials[1].privateKey` is text in another format',
+    'credentials[1].privateKey` is a string in another format',
   ],
   [
     'text in the place of an assertion function',

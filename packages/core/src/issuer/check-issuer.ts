@@ -85,7 +85,9 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
   const fields = record((given, fieldPath, name) => {
     if (reserved.includes(name))
       refuse(fieldPath, 'a field that Tokenlane sets', `any field except ${reserved.join(', ')}`)
-    return [given].flat().map((one): FormField => [name, text('text or an array of text')(one, fieldPath)])
+    return [given]
+      .flat()
+      .map((one): FormField => [name, text('a string or an array of strings')(one, fieldPath)])
   })
   return fields(value, path).flatMap(([, repeated]) => repeated)
 }
@@ -94,7 +96,7 @@ const days = duration('above 0', 'days')
 
 /** How the settings are read that depend on no other. */
 const settings = {
-  scope: optional(text('text')),
+  scope: optional(text('a non-empty string')),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration('0 or more')),
   requestTimeout: optional(duration('above 0'), 5_000),

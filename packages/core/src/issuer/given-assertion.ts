@@ -75,7 +75,7 @@ function faultOf(
   const now = Date.now() + clock.ahead * 1_000
   if (typeof exp === 'number' && exp * 1_000 <= now)
     return {
-      reason: `expired at ${new Date(exp * 1_000).toJSON()} (now ${new Date(now).toJSON()}): is it renewed, and is this machine's clock right?`,
+      reason: `expired at ${new Date(exp * 1_000).toJSON()} (now ${new Date(now).toJSON()}): is it being renewed, and is this machine's clock right?`,
     }
   const named = [aud].flat().filter((one) => typeof one === 'string')
   const accepted = new Set([audience, metadata.issuer, metadata.token_endpoint, url.href])

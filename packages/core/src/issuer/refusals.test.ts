@@ -205,5 +205,5 @@ test.each([
   expect(refused).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
   const { message } = refused as Error
   expect(message.includes('check the client id and secret')).toBe(isSecret)
-  expect(message.includes('may this client use the client credentials grant?')).toBe(isGrant)
+  expect(message.includes('is this client allowed to use the client credentials grant?')).toBe(isGrant)
 })

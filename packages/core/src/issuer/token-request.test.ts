@@ -215,7 +215,7 @@ test('an API in place of the issuer is told apart from a wrong secret by its Bea
   const headers = { 'www-authenticate': 'Bearer realm="leaked"' }
   const error = await failure(() => new Response('', { status: 401, headers }))
   expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED', status: 401, definite: true })
-  expect(error.message).toContain('as an API does: check `authUrl`')
+  expect(error.message).toContain('like an API, not a token endpoint: check `authUrl`')
 })
 
 test.each([

@@ -80,7 +80,9 @@ function refusal(
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
   const grant =
-    oauthError === 'unauthorized_client' ? '; may this client use the client credentials grant?' : ''
+    oauthError === 'unauthorized_client'
+      ? '; is this client allowed to use the client credentials grant?'
+      : ''
   const details = { status, oauthError, definite: true }
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${grant}`, details)
 }
@@ -98,7 +100,8 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
     const what = `has no token endpoint at this path (status ${status}${quoted})`
     return [`${what}: ${check}${mistakeOf(tokenPath)}`, true]
   }
-  if (status === 401 && isBearer) return [`responded with status 401 as an API does: ${check}`, true]
+  if (status === 401 && isBearer)
+    return [`responded with status 401 like an API, not a token endpoint: ${check}`, true]
   const target = status >= 300 && status < 400 && location ? URL.parse(location, request.url.href) : null
   if (target !== null)
     return [

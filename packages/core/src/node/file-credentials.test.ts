@@ -134,7 +134,7 @@ test.each<[string, unknown, string]>([
   [
     'white space around a secret',
     { ...current, clientSecret: 'secret-1\n' },
-    '`clientSecret` is text with white',
+    '`clientSecret` is a string with white',
   ],
   ['a secret that is not text', { ...current, clientSecret: ['secret-1'] }, '`clientSecret` is an array'],
   [

@@ -73,7 +73,7 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Reader<
 export function duration(least: '0 or more' | 'above 0', unit: string = 'milliseconds'): Reader<number> {
   return fitting(
     (value) => Number.isFinite(value) && (value > 0 || (value === 0 && least === '0 or more')),
-    `${unit}, finite, ${least}`,
+    `a finite number of ${unit}, ${least}`,
   )
 }
 

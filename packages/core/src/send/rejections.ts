@@ -6,7 +6,7 @@ import type { CurrentToken } from '../token/renewing-token.ts'
 
 /** In milliseconds: between renewals that 401s force, and the longest wait for what may help. */
 const second = 1_000
-/** In milliseconds: the longest distance between renewals in vain, and for how long an API is not believed. */
+/** In milliseconds: the longest interval between futile renewals, and for how long an API is not believed. */
 const minute = 60_000
 
 /** What the calls of one API have in common that is about its 401s. */
@@ -46,8 +46,8 @@ interface Judgement {
  * **The token has been replaced**: the call is sent again with its successor.
  *
  * **A renewal is due**: the token is renewed, and the call is sent again with the new one. A renewal is due a second
- * after the last one that a 401 forced. It was in vain as long as this API has not accepted its token: then the next one
- * is due after 2 to 3 s, and after each further one in vain after twice as long, up to a minute. The 2 to 3 s are drawn,
+ * after the last one that a 401 forced. It was futile as long as this API has not accepted its token: then the next one
+ * is due after 2 to 3 s, and after each further futile one after twice as long, up to a minute. The 2 to 3 s are drawn,
  * or two processes that take each other's token away might do so forever.
  *
  * **The token is not new**: this API had accepted it, or has refused it for a second. Then the first call that is refused
@@ -59,7 +59,7 @@ interface Judgement {
  * falls due, or the end of the first second of a new token, which not all servers may know yet. An API that refuses good
  * tokens is waited for only if it has refused another call before, and accepted none since.
  *
- * **Otherwise the 401 is the caller's**: after two more sends, and while two renewals or more in a row were in vain.
+ * **Otherwise the 401 is the caller's**: after two more sends, and while two renewals or more in a row were futile.
  *
  * So four facts decide: whether the token is new, since when it is refused, how far apart renewals are, and until when the
  * API is not believed.
@@ -72,7 +72,7 @@ export class Rejections {
   readonly #api: Refusing
   readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
   #judgement: Judgement | undefined
-  /** In milliseconds, from the last renewal that a 401 forced to the next one: more than a second if it was in vain. */
+  /** In milliseconds, from the last renewal that a 401 forced to the next one: more than a second if it was futile. */
   #renewalDistance = second
   #doubtedUntil = Number.NEGATIVE_INFINITY
 

@@ -41,7 +41,7 @@ test.each([
   [[first, 7], '7'],
 ])('the key %j is refused', (key, given) => {
   const create = (): unknown => sharedStore(store, { key: key as StoreKey })
-  expect(create).toThrow(`\`key\` is ${given}; allowed: text of 32 characters or more`)
+  expect(create).toThrow(`\`key\` is ${given}; allowed: a string of 32 characters or more`)
 })
 
 test('processes share the token of an assertion while the key is rotated, and the refusal of the secret before it', async () => {

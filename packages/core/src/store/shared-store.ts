@@ -7,7 +7,7 @@ import { sharedSource } from './shared-source.ts'
 import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'
 
 /**
- * What a store seals tokens with if their clients have no lasting secret, as with an assertion from outside: text of 32
+ * What a store seals tokens with if their clients have no lasting secret, as with an assertion from outside: a string of 32
  * characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and each
  * can open, so that keys can be rotated: `[old, new]` everywhere, then `[new, old]`, then `new`. A function is called
  * before each use of the store.
@@ -74,7 +74,7 @@ async function keysOf(key: StoreKey | undefined): Promise<readonly string[]> {
 
 function readKeys(given: KeyTexts): readonly string[] {
   const allowed =
-    `text of ${shortestKey} characters or more, such as the output of \`openssl rand -base64 32\`, an array of them, ` +
+    `a string of ${shortestKey} characters or more, such as the output of \`openssl rand -base64 32\`, an array of them, ` +
     'or a function that returns either'
   const keys: readonly unknown[] = [given].flat()
   if (keys.length === 0) refuse('key', 'an empty array', allowed)

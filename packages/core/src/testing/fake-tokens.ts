@@ -180,7 +180,7 @@ const readFake: Reader<CheckedFake> = (options, optionsPath) => {
       'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend, refusedStatuses }',
     ),
     issuers: optional(list(readName, 'an array of names'), []),
-    token: optional(text('text')),
+    token: optional(text('a non-empty string')),
   })(options, optionsPath)
 }
 

@@ -13,7 +13,7 @@ export interface RedisLimiterOptions {
   /** A connected `redis` or ioredis client: standalone, Sentinel or Cluster. The application closes it. */
   readonly client: RedisClient
   /**
-   * The prefix of all key names; non-empty text without braces, which are reserved for the hash tag that keeps one API's keys
+   * The prefix of all key names; a non-empty string without braces, which are reserved for the hash tag that keeps one API's keys
    * together in a Cluster. One fleet, one prefix: fleets that the API counts separately need their own.
    *
    * @defaultValue 'tokenlane'
@@ -90,5 +90,5 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
 
 function mustBeTime(option: string, value: unknown): void {
   if (typeof value !== 'number' || !(value > 0 && value < Infinity))
-    refuse(created, option, 'not a time', 'milliseconds, finite, above 0')
+    refuse(created, option, 'not a time', 'a finite number of milliseconds, above 0')
 }

@@ -21,7 +21,7 @@ export interface RedisTokenStoreOptions {
    */
   readonly client: RedisClient
   /**
-   * The prefix of every key; non-empty text without braces, which are reserved for the hash tag that keeps one issuer's keys
+   * The prefix of every key; a non-empty string without braces, which are reserved for the hash tag that keeps one issuer's keys
    * together in a Cluster.
    *
    * @defaultValue 'tokenlane'
