@@ -77,9 +77,9 @@ interface Events {
     /** How many tries before this one failed for the same reason, with no success between them. */
     repeats: number
     retryIn: number
-    /** Whether calls use the old token until then. */
+    /** Whether calls use the old token until it expires. */
     tokenStillValid: boolean
-    /** Whether calls fail at once until then. If neither, they wait up to the issuer's `maxWait`. */
+    /** Whether calls fail at once until the next try. If neither, they wait up to the issuer's `maxWait`. */
     failFast: boolean
   }
   /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */

@@ -34,12 +34,12 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
   [
     'warn',
-    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls use the old token until then',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls use the old token until it expires',
     { ...failed, tokenStillValid: true },
   ],
   [
     'warn',
-    'general: no new token (TOKEN_REQUEST_FAILED, try 3); retrying in 1.3 s at the earliest; calls use the old token until then',
+    'general: no new token (TOKEN_REQUEST_FAILED, try 3); retrying in 1.3 s at the earliest; calls use the old token until it expires',
     { ...failed, repeats: 2, tokenStillValid: true },
   ],
   [
@@ -59,7 +59,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: tokens from general are accepted, then refused within a second: if other processes use this client, share its token through a \`store\``,
+    `${api}: tokens from general are accepted, then refused within 1 s: if other processes use this client, share its token (\`store\`)`,
     { type: 'token.contested', issuer, api },
   ],
   [

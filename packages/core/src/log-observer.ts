@@ -77,7 +77,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'rejection.repeated': ({ issuer, api, option }) =>
     `${api}: the API also refuses new tokens from ${issuer}: check ${option}, \`scope\`, \`parameters\` and what this client may call`,
   'token.contested': ({ issuer, api }) =>
-    `${api}: tokens from ${issuer} are accepted, then refused within a second: if other processes use this client, share its token through a \`store\``,
+    `${api}: tokens from ${issuer} are accepted, then refused within 1 s: if other processes use this client, share its token (\`store\`)`,
   'call.queued': ({ api, queued, emptyIn }) =>
     // a shared limiter that does not reach its server cannot tell, and 0 is its lower bound
     `${api}: call queued, ${queued} in the queue${emptyIn > 0 ? `, drained in about ${ms(emptyIn)}` : ''}`,
@@ -116,7 +116,7 @@ export function describeEvent(event: TokenlaneEvent): string {
 
 function untilNextTry({ retryIn, tokenStillValid, failFast }: EventOf<'renewal.failed'>): string {
   const outage = failFast ? 'calls fail until then' : "calls wait up to the issuer's `maxWait`"
-  const meanwhile = tokenStillValid ? 'calls use the old token until then' : outage
+  const meanwhile = tokenStillValid ? 'calls use the old token until it expires' : outage
   return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile}`
 }
 

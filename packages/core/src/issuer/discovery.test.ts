@@ -104,6 +104,35 @@ test('a server without metadata fails at once, and names the way out', async () 
   })
 })
 
+test.each([
+  ['an HTML page', 200, { 'content-type': 'text/html' }, 'returned an HTML page (status 200)'],
+  ['a page of a firewall', 403, { 'content-type': 'text/html' }, 'returned an HTML page (status 403)'],
+  [
+    'a login',
+    302,
+    { location: 'https://sso.example.com/in' },
+    'redirected to https://sso.example.com (status 302)',
+  ],
+])('%s in place of metadata is not blamed on the options, and may pass', async (_, status, headers, what) => {
+  const page = (): Response => new Response('', { status, headers })
+  let answer = page
+  const { tokens } = serviceOf({
+    [rfc8414]: () => answer(),
+    [oidc]: page,
+    [metadata.token_endpoint]: token,
+  })
+  const events: TokenlaneEvent[] = []
+  tokens.observe((event) => events.push(event))
+  const call = tokens.getToken('partner')
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(events[0]).toMatchObject({
+    reason: expect.stringContaining(`${what}: is a proxy or firewall answering? check`) as string,
+  })
+  answer = () => Response.json(metadata)
+  await vi.advanceTimersByTimeAsync(3_000)
+  await expect(call).resolves.toMatchObject({ value: 'token-1' })
+})
+
 test('a server that is down when its metadata is fetched loses no call', async () => {
   let down = true
   const { tokens } = serviceOf({

@@ -5,6 +5,7 @@ import { printable } from '../foreign-text.ts'
 import { withoutLastSlash } from '../options/urls.ts'
 import { failure } from './issuer-failure.ts'
 import { askServer, type IssuerResponse } from './issuer-request.ts'
+import { pageIn, passingStatuses } from './token-response.ts'
 import type { IssuerRequest } from './protocol.ts'
 
 /**
@@ -54,18 +55,17 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
       send(origin + place, { method: 'GET', headers: { accept: 'application/json' }, redirect: 'manual' }),
     )
   const rfc8414 = await get(`/.well-known/oauth-authorization-server${path}`)
-  const { status, retryAfter, members } =
-    rfc8414.status === 200 ? rfc8414 : await get(`${path}/.well-known/openid-configuration`)
-  if (status !== 200) {
-    const definite = status < 500 && ![408, 429].includes(status)
+  const response = rfc8414.status === 200 ? rfc8414 : await get(`${path}/.well-known/openid-configuration`)
+  const { status, retryAfter, members } = response
+  const check = `check \`${option}\``
+  const page = status === 404 ? undefined : pageIn(response, request.url, check)
+  if (status !== 200 || page !== undefined) {
+    const definite = page === undefined && status < 500 && !passingStatuses.has(status)
     const reason = definite
-      ? `has no metadata (status ${status}): check \`${option}\`, or set \`tokenEndpoint\` instead`
-      : `responded with status ${status} to the metadata request`
-    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, {
-      status,
-      retryAfter,
-      definite: definite || undefined,
-    })
+      ? `has no metadata (status ${status}): ${check}, or set \`tokenEndpoint\` instead`
+      : (page ?? `responded with status ${status} to the metadata request`)
+    const details = { status, retryAfter, definite: definite || undefined }
+    throw failure(request, 'TOKEN_REQUEST_FAILED', reason, details)
   }
   const metadata = members as unknown as AuthorizationServer
   const unusable = (what: string, code: TokenlaneErrorCode = 'TOKEN_RESPONSE_INVALID'): TokenlaneError =>
@@ -73,15 +73,13 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   const described = typeof members['issuer'] === 'string' ? members['issuer'] : 'none'
   // another server, or another spelling of this one (RFC 8414 §3.3)
   if (URL.parse(described)?.href !== href)
-    throw unusable(
-      `another issuer's metadata (${printable(described.replace(/[?#].*/s, ''))}): check \`${option}\``,
-    )
+    throw unusable(`another issuer's metadata (${printable(described.replace(/[?#].*/s, ''))}): ${check}`)
   const { token_endpoint: endpoint, mtls_endpoint_aliases: aliases } = metadata
   for (const url of [endpoint, aliases?.token_endpoint ?? endpoint])
     if (!isSecure(url, request.url))
       throw unusable(
         'no https: token endpoint: set `tokenEndpoint` instead',
-        url === undefined ? 'TOKEN_RESPONSE_INVALID' : 'INSECURE_TRANSPORT',
+        url === undefined ? undefined : 'INSECURE_TRANSPORT',
       )
   return metadata
 }

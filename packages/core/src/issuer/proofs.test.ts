@@ -62,8 +62,8 @@ test.each([
   expect([...(sent[0]?.form.keys() ?? [])]).toEqual(['grant_type'])
 })
 
-test('a refused client is told that some servers do not decode, where its id or secret is sent encoded', async () => {
-  const hint = 'some servers do not decode'
+test('a refused client is told that some servers do not form-decode, where its id or secret is sent encoded', async () => {
+  const hint = 'some servers do not form-decode'
   expect((await ask(clientSecretBasic('client-1', 'secret_1.*'), [refused])).message).not.toContain(hint)
   for (const basic of [clientSecretBasic('client 1', 'secret'), clientSecretBasic('client', 'secret+/=')]) {
     const { message } = await ask(basic, [refused])

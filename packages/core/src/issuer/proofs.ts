@@ -25,7 +25,7 @@ const secretInHeader = (): ClientProof => ({
     const { clientId, clientSecret } = client as Credentials
     const isEncoded = [clientId, clientSecret].some((text) => formEncoded(text) !== text)
     return isEncoded
-      ? '; some servers do not decode the form encoding of `client_secret_basic`: try `client_secret_post`'
+      ? '; some servers do not form-decode `client_secret_basic`: try `client_secret_post`'
       : ''
   },
 })

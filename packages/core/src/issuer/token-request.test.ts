@@ -148,7 +148,7 @@ test.each([
   ['/in?state=leaked', 'https://auth.example.com'],
 ])('a redirect to %s names where to, without path and query', async (location, target) => {
   const { message } = await failure(() => new Response(null, { status: 302, headers: { location } }))
-  expect(message).toContain(` redirected to ${target} (status 302), which may be a login page or firewall:`)
+  expect(message).toContain(` redirected to ${target} (status 302): is a proxy or firewall answering? check `)
   expect(message).not.toContain('leaked')
 })
 
@@ -226,7 +226,7 @@ test.each([
   const error = await failure(() => new Response('<p>leaked</p>', { status, headers }))
   expect(error).toMatchObject({ code, status })
   expect(error.definite).toBeUndefined()
-  expect(error.message).toContain(`an HTML page (status ${status}): from a proxy or firewall?`)
+  expect(error.message).toContain(`an HTML page (status ${status}): is a proxy or firewall answering?`)
 })
 
 test('an HTML page of a server in trouble is not blamed on a firewall', async () => {

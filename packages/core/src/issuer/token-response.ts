@@ -38,7 +38,7 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
 
 /** Errors and statuses of an issuer, or of what stands before it, that may pass. */
 const passingErrors = new Set(['temporarily_unavailable', 'server_error', 'slow_down'])
-const passingStatuses = new Set([407, 408, 421, 425, 429])
+export const passingStatuses: ReadonlySet<number> = new Set([407, 408, 421, 425, 429])
 /** Statuses that say that no token endpoint is there. */
 const misplacedStatuses = new Set([404, 405])
 
@@ -92,7 +92,7 @@ type Wrong = readonly [reason: string, definite?: boolean | undefined]
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
 function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenRequest): Wrong {
-  const { status, isBearer, members, location } = response
+  const { status, isBearer, members } = response
   const { option, tokenPath } = endpoint
   const check = `check \`${option}\``
   const quoted = descriptionIn(response, request.secrets)
@@ -102,17 +102,21 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
   }
   if (status === 401 && isBearer)
     return [`responded with status 401 like an API, not a token endpoint: ${check}`, true]
-  const target = status >= 300 && status < 400 && location ? URL.parse(location, request.url.href) : null
-  if (target !== null)
-    return [
-      `redirected to ${printable(target.origin)} (status ${status}), which may be a login page or firewall: ${check}`,
-    ]
-  if (status < 500 && isHtml(response))
-    return [`returned an HTML page (status ${status}): from a proxy or firewall?`]
+  const page = pageIn(response, request.url, check)
+  if (page !== undefined) return [page]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
   const fault = status === 200 && isToken ? wrongToken(members) : undefined
   return fault ?? [`sent no token (status ${status})`]
+}
+
+/** Returns what to say of a redirect or an HTML page, which the issuer itself would not send; `undefined` for the rest. */
+export function pageIn(response: IssuerResponse, url: URL, check: string): string | undefined {
+  const { status, location } = response
+  const target = status >= 300 && status < 400 && location ? URL.parse(location, url.href) : null
+  const page = status < 500 && isHtml(response) ? 'returned an HTML page' : undefined
+  const what = target === null ? page : `redirected to ${printable(target.origin)}`
+  return what && `${what} (status ${status}): is a proxy or firewall answering? ${check}`
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */

@@ -58,7 +58,7 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
     const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
     throw new TokenlaneError(
       'INSECURE_TRANSPORT',
-      `\`${printable(path)}\` is an http: URL (${url.origin}), which would send secrets or tokens unprotected; ${fix}`,
+      `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; ${fix}`,
     )
   }
   return url

@@ -31,6 +31,6 @@ export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
       `${node?.version ? `Node ${node.version}` : 'this runtime'} is too old; use Node 22.19, 24, 26 or later, or ` +
-        'in Workers, a `compatibility_date` of 2022-10-31 or later',
+        'a Workers `compatibility_date` of 2022-10-31 or later',
     )
 }

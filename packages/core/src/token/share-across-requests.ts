@@ -24,7 +24,7 @@ export function shareAcrossRequests(result: Promise<AccessToken>) {
   } catch {
     throw new TokenlaneError(
       'RUNTIME_UNSUPPORTED',
-      'Cannot obtain token: edge runtimes allow that in a handler only, not while modules load',
+      'Cannot obtain token: edge runtimes allow that only in a handler',
     )
   }
   const kept = outliveRequest(result)

@@ -146,7 +146,7 @@ export function checkServers(...servers: readonly Server[]): void {
         const outcome: unknown = await tokens.getToken('server').catch((error: unknown) => error)
         const undecoded = {
           code: 'TOKEN_REQUEST_REFUSED',
-          message: expect.stringContaining('some servers do not decode') as string,
+          message: expect.stringContaining('some servers do not form-decode') as string,
         }
         const isDecoded = decodesBasic ?? !(outcome instanceof Error)
         expect(outcome).toMatchObject(isDecoded || /^[\w.*-]+$/.test(text) ? token : undecoded)

@@ -79,7 +79,7 @@ test('@node-oauth/oauth2-server takes client_secret_basic where no character has
   expect(form.has('client_secret')).toBe(false)
   await expect(by('secret:1%/ +')).rejects.toMatchObject({
     oauthError: 'invalid_client',
-    message: expect.stringContaining('some servers do not decode') as string,
+    message: expect.stringContaining('some servers do not form-decode') as string,
   })
 })
 
