@@ -29,10 +29,10 @@ export interface NamedLimit {
 }
 
 /**
- * How the shared store failed: it threw, did not respond in time (one second at most), or returned something that none
- * of these processes wrote.
+ * How the shared store failed: with an error, by its `code` if that is in capitals (`READONLY`), did not respond in time
+ * (one second at most), or returned something that none of these processes wrote.
  */
-export type StoreFailure = 'error' | 'timeout' | 'unreadable'
+export type StoreFailure = 'error' | 'timeout' | 'unreadable' | Uppercase<string>
 
 /**
  * What happened in a manager, for operators; `type` is the kind of event. Times are in milliseconds. No event carries a

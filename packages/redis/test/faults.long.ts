@@ -113,13 +113,13 @@ describe.each(clientKinds)('with %s', (kind) => {
     const admin = await connectAdmin()
     await admin.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' })
     expect(await tokenOf(await join())).toContain('nobody-may-see-1')
-    expect(statesOfStore()).toEqual(['{"type":"store.failed","reason":"error"}'])
+    expect(statesOfStore()).toEqual(['{"type":"store.failed","reason":"OOM"}'])
   })
 
   test.each([
     ['garbage', 'rubbish', 'unreadable'],
     ['the ciphertext of another key', '1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', 'unreadable'],
-    ['another type', undefined, 'error'],
+    ['another type', undefined, 'WRONGTYPE'],
   ])('%s in the place of the token', async (_, text, reason) => {
     await tokenOf(await join())
     const admin = await connectAdmin()

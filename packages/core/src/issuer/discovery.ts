@@ -58,7 +58,8 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   const response = rfc8414.status === 200 ? rfc8414 : await get(`${path}/.well-known/openid-configuration`)
   const { status, retryAfter, members } = response
   const check = `check \`${option}\``
-  const page = status === 404 ? undefined : pageIn(response, request.url, check)
+  // not for a redirect, which may only add a slash, nor for a path that is wrong
+  const page = status < 300 || status === 403 ? pageIn(response, request.url, check) : undefined
   if (status !== 200 || page !== undefined) {
     const definite = page === undefined && status < 500 && !passingStatuses.has(status)
     const reason = definite

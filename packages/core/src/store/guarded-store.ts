@@ -30,9 +30,9 @@ export function guardedStore(store: TokenStore, emit: Emit) {
     return withTimeLimit(span, async (signal) => {
       try {
         return await abortable(work(), signal)
-      } catch {
-        // what the client of a store throws may quote its commands, so nothing of it is passed on
-        failed(signal.aborted ? 'timeout' : 'error')
+      } catch (error) {
+        // what the client of a store throws may quote its commands, so only its code is passed on
+        failed(signal.aborted ? 'timeout' : codeOf(error))
         return undefined
       }
     })
@@ -83,6 +83,11 @@ export function guardedStore(store: TokenStore, emit: Emit) {
     works: (): void => works(),
     failed: (reason: StoreFailure): void => failed(reason),
   }
+}
+
+function codeOf(error: unknown): StoreFailure {
+  const { code } = Object(error) as { readonly code?: unknown }
+  return typeof code === 'string' && /^[A-Z_]{2,32}$/.test(code) ? (code as Uppercase<string>) : 'error'
 }
 
 /** Returns what a store may return, `undefined` for anything else. */

@@ -1,6 +1,6 @@
 import type { BudgetLevel } from './budget-level.ts'
 import type { Demand } from './demand.ts'
-import { reasonOf } from './failure-reason.ts'
+import { reasonOf } from '../failure-reason.ts'
 import { longestUnreported, shortestSpan } from './fleet-policy.ts'
 import type { FleetPause } from './fleet-pause.ts'
 import { type Ledger, lease } from './ledger.ts'

@@ -7,6 +7,7 @@ import {
   type StoreKey,
   type TokenStore,
 } from '@tokenlane/core/fleet'
+import { reasonOf } from '../failure-reason.ts'
 import { checkOptions } from '../options.ts'
 import { run, runScript, type RedisClient, type Script, textOf } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
@@ -58,13 +59,18 @@ export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
     return [`${tag}:token`, `${tag}:lock`]
   }
   const sent = new Set<Script>()
-  const call = (script: Script, name: string, args: string[]): Promise<unknown> => {
+  const call = async (script: Script, name: string, args: string[]): Promise<unknown> => {
     // the whole script once: a Redis that does not know it yet would cost every process a request more
     const first = !sent.has(script)
     sent.add(script)
-    return first
-      ? run(client, script.text, keysOf(name), args)
-      : runScript(client, script, keysOf(name), args)
+    try {
+      return await (first
+        ? run(client, script.text, keysOf(name), args)
+        : runScript(client, script, keysOf(name), args))
+    } catch (error) {
+      // core passes the code of an error on
+      throw Object.assign(new Error('a script failed'), { code: reasonOf(error) })
+    }
   }
   const channelOf = (name: string): string => `${prefix}:{${name}}:written`
   const wakeUps = canSubscribe(client) ? new WakeUps(client) : undefined
