@@ -61,6 +61,7 @@ test.each<[Record<string, string>, number, number]>([
   [{ 'ratelimit-remaining': '3', 'ratelimit-reset': '9' }, 3, 9_000],
   [{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${epoch + 9}` }, 0, 9_000],
   [{ 'x-rate-limit-remaining': '4', 'x-rate-limit-reset': '9' }, 4, 9_000],
+  [{ 'x-ratelimit-remaining': '3', 'x-rate-limit-remaining': '4', 'x-rate-limit-reset': '9' }, 4, 9_000],
 ])('a response with %j leaves %d calls until %d ms from now', (headers, remaining, resetIn) => {
   expect(readRemaining(response(headers))).toEqual({ remaining, resetIn })
 })

@@ -93,7 +93,8 @@ function quotasOf(response: ResponseHead): RemainingQuota[] {
 function predecessorOf(response: ResponseHead): RemainingQuota | undefined {
   for (const prefix of prefixes) {
     const left = textOf(response, `${prefix}-remaining`)
-    if (left !== undefined) return quotaOf(response, left, textOf(response, `${prefix}-reset`))[0]
+    const quota = left && quotaOf(response, left, textOf(response, `${prefix}-reset`))[0]
+    if (quota) return quota
   }
   return undefined
 }
