@@ -196,7 +196,7 @@ export const comparisons: readonly Comparison[] = [
       'msal-node': '@azure/msal-node',
     },
     lines: [
-      ['token requests for 10,000 first calls', '10,000 first calls', number],
+      ['token requests for 10,000 calls at once, without a token', '10,000 first calls', number],
       ['calls lost out of 1,000 in flight when the token is revoked', 'revoked, 1,000', second('/')],
       ['% of calls lost while the issuer is down for 2 s', '2 s outage', percentage],
     ],

@@ -67,7 +67,7 @@ export function createProgram(end: (status: number) => void): Command {
   application(program.command('doctor'))
     .description('check options, DNS, TLS, clock, tokens, secrets and rate limits, and say what to fix')
     .option('--url <url>', 'make one GET call to this URL, with a token')
-    .option('--secret-days <days>', 'warn of secrets with this many days left, or fewer', days)
+    .option('--secret-days <days>', 'warn about secrets with this many days left or fewer', days)
     .option('--json', 'print one JSON object: { ok, findings, looked }')
     .action(async (options: DoctorOptions & { json?: true }) => end(await doctor(options)))
 

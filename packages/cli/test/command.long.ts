@@ -244,7 +244,7 @@ test.each([
     'TypeScript that Node does not run',
     ['doctor', '--module', 'wrong.mts'],
     '\nexport enum Wrong { one }',
-    /^wrong\.mts cannot be loaded: SyntaxError ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX: TypeScript enum is not supported in strip-only mode \(wrong\.mts:2\)\. Node only removes types: build it and name the JavaScript, such as --module dist\/tokens\.js\.\n$/,
+    /^wrong\.mts cannot be loaded: SyntaxError ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX: TypeScript enum is not supported in strip-only mode \(wrong\.mts:2\)\. Node only strips types: build the module and name the compiled file, such as --module dist\/tokens\.js\.\n$/,
   ],
   [
     'a module that imports what is not there',

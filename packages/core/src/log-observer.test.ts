@@ -117,7 +117,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: slow responses leave waiting calls 0.43 of the quota; \`accounting: 'learned'\` in its ratePolicy gives more`,
+    `${api}: with slow responses, waiting calls get 0.43 of the quota; \`accounting: 'learned'\` in its ratePolicy gives more`,
     { type: 'api.slowed', api, share: 0.43, option: "accounting: 'learned'" },
   ],
   [

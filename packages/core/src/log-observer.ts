@@ -26,7 +26,7 @@ export interface Logger {
 export function logObserver(logger: Logger): Observer {
   for (const name of ['info', 'warn', 'error'] as const)
     if (typeof logger?.[name] !== 'function')
-      refuse(`logger.${name}`, shape(logger?.[name]), 'a method, as `console` has')
+      refuse(`logger.${name}`, shape(logger?.[name]), 'a method, like `console.info`')
   return (event) => void logger[levelOf(event)]?.(describeEvent(event))
 }
 
@@ -92,7 +92,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
       ? `; the API allows only about ${limits(allows)} (\`ratePolicy\`: ${limits(configured)}), or something else uses the quota`
       : ''),
   'api.slowed': ({ api, share, option }) =>
-    `${api}: slow responses leave waiting calls ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
+    `${api}: with slow responses, waiting calls get ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
   'policy.differs': ({ api, configured, seen }) =>
     `${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`,
   'store.failed': ({ reason }) => `token store: failed (${reason}); this process requests its own tokens`,

@@ -129,7 +129,7 @@ class RedisFailed extends CannotLook {
 /** Returns what to do about TypeScript that Node cannot run. */
 function hintFor(error: unknown): string {
   return failureCode(error) === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
-    ? ' Node only removes types: build it and name the JavaScript, such as --module dist/tokens.js.'
+    ? ' Node only strips types: build the module and name the compiled file, such as --module dist/tokens.js.'
     : ''
 }
 

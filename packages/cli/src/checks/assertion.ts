@@ -63,7 +63,7 @@ export function refusedFix({ assertionFiles = [] }: TokenFacts): string {
   const inside = assertionFiles.find(({ issuer }) => /\.svc(?:\.|$)/.test(URL.parse(issuer)?.hostname ?? ''))
   return inside === undefined
     ? trust
-    : `${trust} It cannot read the keys at ${inside.issuer} unless it runs in the cluster: give it the keys, or set the cluster's \`--service-account-issuer\` to a URL it can reach.`
+    : `${trust} The issuer cannot read the keys at ${inside.issuer} unless it runs in the cluster: give it the keys, or set the cluster's \`--service-account-issuer\` to a URL it can reach.`
 }
 
 export const unsentFix =

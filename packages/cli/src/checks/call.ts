@@ -94,7 +94,9 @@ function unrouted(url: string, all: readonly string[]): Finding {
   const seen =
     near.length > 0
       ? `The path is outside the APIs on this origin: ${near.join(', ')}.`
-      : `The URL is outside every configured API: ${all.join(', ') || 'there are none'}.`
+      : all.length > 0
+        ? `The URL is outside every configured API: ${all.join(', ')}.`
+        : 'No API is configured.'
   return finding('call-unrouted', 'error', url, {
     seen,
     why: 'Calls to it are sent without a token.',

@@ -22,7 +22,7 @@ export interface TokenOptions extends Source {
 export async function token(issuer: string, options: TokenOptions): Promise<number> {
   if (process.stdout.isTTY && !options.show)
     throw new WrongUsage(
-      'A token printed to a terminal stays in its history: pipe it somewhere, or use --show',
+      'A token printed to a terminal stays in its scrollback: pipe it somewhere, or use --show',
     )
   return withManager(options, async ({ tokens, configuration }) => {
     const names = configuration.issuers.map(({ name }) => name)

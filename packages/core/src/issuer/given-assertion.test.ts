@@ -183,7 +183,7 @@ test.each<[string, () => unknown, string]>([
   [
     'an error',
     () => raise(new TypeError('secret-1')),
-    'the assertion function failed with TypeError; its error may hold a secret',
+    'the assertion function failed with TypeError; its error is hidden',
   ],
 ])('%s is not sent, and named', async (_what, given, reason) => {
   const { sent, obtain } = service({ clientId: 'client-1', assertion: given as () => string })

@@ -96,8 +96,7 @@ export class FakeApi extends ProtectedApi {
   }
 
   override setRatePolicy(policy: CheckedPolicy): void {
-    if (!this.#isLimited)
-      refuse('ratePolicy', 'not set', 'a new policy, for an API that was created with one')
+    if (!this.#isLimited) refuse('ratePolicy', 'not set', 'set at creation, even { limits: [] }')
     super.setRatePolicy({ ...policy, ...withoutPauses })
   }
 
