@@ -278,7 +278,7 @@ const setups: readonly BrokenSetup[] = [
     name: 'a URL without TLS',
     id: 'option-wrong',
     broken: () => ({ env: { API_URL: 'http://api.example.com/' } }),
-    says: /unprotected\.".*Correct API_URL \(`apis\[0\]\.baseUrl`\): use https:\./,
+    says: /unsafe for secrets and tokens\.".*Correct API_URL \(`apis\[0\]\.baseUrl`\): use https:\./,
     mended: () => ({ env: { API_URL: good['API_URL'] } }),
   },
   {

@@ -7,7 +7,7 @@ import { processFloor } from './tls-settings.ts'
 /** Returns one finding for each option that `createTokenManager` refused, and one for all APIs without a URL. */
 export function checkOptions({ refused, missingApis }: Facts): Finding[] {
   const ofRefused = refused.map((error) => {
-    const [seen = '', fix] = reasonIn(error).split(/; allowed: |(?<=unprotected); /, 2)
+    const [seen = '', fix] = reasonIn(error).split(/; allowed: |(?<=unsafe for secrets and tokens); /, 2)
     if (seen.includes('this process allows TLS')) return processFloor(seen)
     const [, option] = /`([\w.[\]]+)`/.exec(seen) ?? []
     const named = option === undefined ? 'the option named above' : `\`${option}\``

@@ -109,7 +109,7 @@ type FixFor = (first: Failed, options: string, group: readonly Failed[]) => stri
 const fixes = {
   'wrong-secret': ({ readFrom, failure }, _, group) =>
     oddityFix(group) ??
-    `${failure.reason.includes('do not decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment.${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
+    `${failure.reason.includes('do not form-decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment.${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
   'wrong-key': ({ method, readFrom }) =>
     method === 'private_key_jwt'
       ? `Compare ${listed(readFrom)} with the client's registration: the id, the public key and its \`keyId\`, the algorithm, and whether it is registered for \`private_key_jwt\`.`

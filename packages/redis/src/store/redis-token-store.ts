@@ -64,12 +64,11 @@ export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
     const first = !sent.has(script)
     sent.add(script)
     try {
-      return await (first
-        ? run(client, script.text, keysOf(name), args)
-        : runScript(client, script, keysOf(name), args))
+      const keys = keysOf(name)
+      return await (first ? run(client, script.text, keys, args) : runScript(client, script, keys, args))
     } catch (error) {
       // core passes the code of an error on
-      throw Object.assign(new Error('a script failed'), { code: reasonOf(error) })
+      throw Object.assign(new Error(), { code: reasonOf(error) })
     }
   }
   const channelOf = (name: string): string => `${prefix}:{${name}}:written`
