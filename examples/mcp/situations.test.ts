@@ -66,8 +66,8 @@ test('the README says of these situations what the page says', () => {
   const [tokenRequests, discoveries] = rowOf('50 first calls at once')
   const lost = rowOf('the same, and the issuer is down for 2 s').at(-1)
   const said = [
-    /token requests for 50 first calls +\| (.*?) +\| (.*?) +\|/,
-    /discovery requests for 50 first calls +\| (.*?) +\| (.*?) +\|/,
+    /token requests for 50 calls at once, without a token +\| (.*?) +\| (.*?) +\|/,
+    /discovery requests for 50 calls at once, without a token +\| (.*?) +\| (.*?) +\|/,
     /after a revocation, while the issuer is down for 2 s +\| (.*?) +\| (.*?) +\|/,
   ].map((row) => {
     const [, tokenlane = '', official] = row.exec(readme) ?? []
