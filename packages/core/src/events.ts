@@ -29,8 +29,8 @@ export interface NamedLimit {
 }
 
 /**
- * How the shared store failed: with an error, by its `code` if that is in capitals (`READONLY`), did not respond in time
- * (one second at most), or returned something that none of these processes wrote.
+ * How the shared store failed: the `code` of its error if that is in capitals (`READONLY`), otherwise `error`; `timeout`
+ * if it did not respond in time (one second at most); `unreadable` if none of these processes wrote what it returned.
  */
 export type StoreFailure = 'error' | 'timeout' | 'unreadable' | Uppercase<string>
 

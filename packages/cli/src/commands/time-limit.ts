@@ -1,7 +1,7 @@
 /** Thrown if a response has not begun in time. */
 export class NoResponse extends Error {}
 
-/** How long a request may take before the user is told that it still waits, in milliseconds. */
+/** After how many milliseconds without a response the user is told. */
 const quietTime = 2_000
 
 /**

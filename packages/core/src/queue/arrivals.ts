@@ -119,7 +119,8 @@ export class Arrivals {
   }
 
   /** Notes that a request is sent now. */
-  send(now: number = this.#clock.now()): SentRequest {
+  send(): SentRequest {
+    const now = this.#clock.now()
     this.#learn(now)
     const isFirst = this.#connections.sent(now)
     if (isFirst) this.#firsts += 1

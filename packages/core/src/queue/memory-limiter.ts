@@ -79,7 +79,7 @@ class MemoryLimiter implements RateLimiter {
     if (wait > 0) return wait
     this.#lastSentAt = now
     this.#windows.forget(now)
-    return this.#permit(now)
+    return this.#permit()
   }
 
   /** Returns for how long a call waits for a response that leaves it an open connection. */
@@ -120,10 +120,10 @@ class MemoryLimiter implements RateLimiter {
     return this.#arrivals.bound
   }
 
-  #permit(now: number): Permit {
+  #permit(): Permit {
     const arrivals = this.#arrivals
     const windows = this.#windows
-    const request = arrivals.send(now)
+    const request = arrivals.send()
     windows.add(request.latest)
     return {
       answered(isRefused = false) {

@@ -30,8 +30,7 @@ export class RoundTrips implements RoundTripMemory {
       this.#recent = noRoundTrips
       this.#periodEnd = now + remembered
     }
-    const [least, sum, count] = this.#recent
-    this.#recent = [count === 0 ? ms : Math.min(least, ms), sum + ms, count + 1]
+    this.#recent = together(this.#recent, [ms, ms, 1])
   }
 
   get sum(): RoundTripSum {

@@ -7,6 +7,7 @@ export const noWaits: Record<keyof CallWaits, number> = { token: 0, slot: 0, lim
 export class WaitingTime {
   /** Since the queue began, in milliseconds. */
   readonly #sums = { ...noWaits }
+  /** What calls wait for now; `undefined`: nothing. */
   cause: keyof CallWaits | undefined
   #since = 0
 

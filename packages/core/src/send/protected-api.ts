@@ -32,6 +32,7 @@ export class ProtectedApi implements Api {
     const api = this.#context
     const send = (pass: Pass): Promise<T> => sendWith(pass, attempt, options.signal)
     if (options.pass !== undefined) return send(options.pass)
+    // `send` returns a promise, and so does every failure
     return beginCall(api, options, (call) => admitCall(api, call, send) as Promise<T>)
   }
 
