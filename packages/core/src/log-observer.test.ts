@@ -43,6 +43,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     { ...failed, repeats: 2, tokenStillValid: true },
   ],
   [
+    'warn',
+    'general: no new token (TOKEN_REQUEST_FAILED, try 201): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls use the old token until it expires',
+    { ...failed, repeats: 200, tokenStillValid: true },
+  ],
+  [
     'error',
     'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait up to the issuer\'s `maxWait`',
     { ...failed, tokenStillValid: false },

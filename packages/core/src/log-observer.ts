@@ -14,7 +14,7 @@ export interface Logger {
 /**
  * Returns an observer that writes one line in plain words for each event, at a fitting level: `error` while calls
  * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for individual calls. A failure
- * that repeats for the same reason gets a short line.
+ * that repeats for the same reason gets a short line, except every hundredth time.
  *
  * @param logger A pino, winston or bunyan logger, `console`, or anything with their four methods.
  * @throws TokenlaneError `INVALID_OPTIONS` for anything else.
@@ -70,8 +70,9 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'token.received': ({ issuer }) => `${issuer}: new token from the shared store`,
   'renewal.failed': (event) => {
     const { issuer, code, reason, repeats } = event
-    const what = repeats > 0 ? `, try ${repeats + 1})` : `): ${reason}`
-    return `${issuer}: no new token (${code}${what}; ${untilNextTry(event)}`
+    const tries = repeats > 0 ? `, try ${repeats + 1}` : ''
+    const why = repeats % 100 > 0 ? '' : `: ${reason}`
+    return `${issuer}: no new token (${code}${tries})${why}; ${untilNextTry(event)}`
   },
   'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
   'rejection.repeated': ({ issuer, api, option }) =>
