@@ -1,6 +1,6 @@
 import { printable } from '@tokenlane/core/adapter'
 
-/** The pages of docs/guide that this package brings: those that messages name. The build copies them. */
+/** The pages that this package brings, as `scripts/shipped-pages.ts` copies them: those that messages name, and more. */
 export const guide = 'node_modules/tokenlane/guide'
 
 /** A fault, or a fact that an operator should know. Holds no secret, token, query or body. */
