@@ -40,7 +40,7 @@ async function measured(
 }
 
 test.each([
-  ['50 first calls at once', cold],
+  ['50 calls at once, without a token', cold],
   ['50 calls after the token was revoked', revoked],
   ['10 transports connect, with one provider or manager', tenTransports],
 ] as const)('%s', async (name, situation) => {
@@ -63,7 +63,9 @@ test('the README says of these situations what the page says', () => {
     new URL('../../README.md', import.meta.url),
     'utf8',
   )
-  const [tokenRequests, discoveries] = rowOf('50 first calls at once')
+  const [tokenRequests, discoveries] = rowOf(
+    '50 calls at once, without a token',
+  )
   const lost = rowOf('the same, and the issuer is down for 2 s').at(-1)
   const said = [
     /token requests for 50 calls at once, without a token +\| (.*?) +\| (.*?) +\|/,
