@@ -10,7 +10,22 @@ export interface Alert {
   readonly summary: string
   /** What the operator should do first. */
   readonly action: string
+  /** What says more. */
+  readonly runbook: Runbook
 }
+
+interface Runbook {
+  readonly title: string
+  /** A page of the guide that a package brings, with the section. */
+  readonly path: `${'troubleshoot' | 'rotate-secret'}.md${string}`
+}
+
+const errorCodes: Runbook = { title: 'Troubleshoot by error code', path: 'troubleshoot.md' }
+const rotation: Runbook = { title: 'Rotate a secret', path: 'rotate-secret.md' }
+const section = (title: string): Runbook => ({
+  title,
+  path: `troubleshoot.md#${title.toLowerCase().replaceAll(' ', '-')}`,
+})
 
 const requests = (labels: string): string => metric('tokenlane.token.request.duration', labels, 'count')
 
@@ -22,8 +37,8 @@ export const alerts: readonly Alert[] = [
     expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')} == 0 and sum without (tokenlane_reason, error_type) (${growth(requests('error_type!=""'), '5m')}) > 0)`,
     for: '1m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no tokens: calls fail',
-    action:
-      'Look at the error_type of tokenlane.token.request.duration, then at its section of the troubleshooting page.',
+    action: 'Look up the error_type of tokenlane.token.request.duration in the runbook.',
+    runbook: errorCodes,
   },
   {
     name: 'TokenlaneRenewalFails',
@@ -31,7 +46,9 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '10m')}) > 0 unless on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type=""'), '10m')}) > 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
     for: '5m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no new tokens; calls still use the old one',
-    action: 'Calls work until the token expires. Is the issuer down, or the client refused?',
+    action:
+      'Calls work until the token expires. Look up the error_type of tokenlane.token.request.duration in the runbook.',
+    runbook: errorCodes,
   },
   {
     name: 'TokenlaneClientRefused',
@@ -40,6 +57,7 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client',
     action: "Most often the secret is wrong or was rotated: the log has the issuer's own error.",
+    runbook: section('TOKEN_REQUEST_REFUSED'),
   },
   {
     name: 'TokenlaneSecretExpiresIn10Days',
@@ -48,6 +66,7 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     summary: 'The secret of issuer {{ $labels.tokenlane_issuer }} must be rotated in {{ $value }} days',
     action: "Rotate it at the issuer, or ask the issuer's support to.",
+    runbook: rotation,
   },
   {
     name: 'TokenlaneSecretExpiresIn5Days',
@@ -56,6 +75,7 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     summary: 'The secret of issuer {{ $labels.tokenlane_issuer }} must be rotated in {{ $value }} days',
     action: 'Rotate it now: once the secret expires, every call fails.',
+    runbook: rotation,
   },
   {
     name: 'TokenlaneApiPaused',
@@ -64,6 +84,7 @@ export const alerts: readonly Alert[] = [
     for: '15m',
     summary: 'API {{ $labels.tokenlane_api }} is paused too often because of its rate limit',
     action: 'Compare the configured policy with what the API allows; does anything else use the same quota?',
+    runbook: section('A call gets a 429'),
   },
   {
     name: 'TokenlaneQueueDoesNotDrain',
@@ -73,6 +94,7 @@ export const alerts: readonly Alert[] = [
     summary: 'More calls to {{ $labels.tokenlane_api }} arrive than its rate policy allows',
     action:
       'Make fewer calls, get a higher quota, or set `maxQueued` and `maxWait` so that callers get an error early.',
+    runbook: section('Calls are slow'),
   },
   {
     name: 'TokenlaneApiRefusesTokens',
@@ -80,7 +102,8 @@ export const alerts: readonly Alert[] = [
     expr: `max by (tokenlane_api) (${metric('tokenlane.api.refuses_tokens')}) == 1`,
     for: '1m',
     summary: 'API {{ $labels.tokenlane_api }} refuses every token: calls get its 401',
-    action: "See 'When an API refuses every token' on the troubleshooting page.",
+    action: 'Check its issuer, scope and audience, and whether this client is allowed to call it.',
+    runbook: section('When an API refuses every token'),
   },
   {
     name: 'TokenlaneTokensRejected',
@@ -89,7 +112,8 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     summary: 'APIs keep refusing tokens from issuer {{ $labels.tokenlane_issuer }}',
     action:
-      "The issuer, its scope or its audience is wrong for the API (see 'When an API refuses every token' on the troubleshooting page), something revokes tokens, one of the API's nodes refuses them, or the API's clock is wrong.",
+      "The issuer, its scope or its audience is wrong for the API, something revokes tokens, one of the API's nodes refuses them, or the API's clock is wrong.",
+    runbook: section('When an API refuses every token'),
   },
   {
     name: 'TokenlaneFallback',
@@ -99,5 +123,6 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $value }} processes cannot reach the shared rate budget of {{ $labels.tokenlane_api }}',
     action:
       'Is Redis up, and reachable from these processes? Calls continue, each process using only its own share.',
+    runbook: section('Redis is down'),
   },
 ]

@@ -38,23 +38,12 @@ function metricsList(): string {
 }
 
 function alertsList(): string {
-  const items = alerts.map(({ name, severity, summary, action }) => {
+  const items = alerts.map(({ name, severity, summary, action, runbook }) => {
     const said = summary
       .replaceAll(/\{\{ \$labels\.tokenlane_(\w+) \}\}/g, '…')
       .replaceAll(/\{\{ \$value \}\}/g, 'N')
     // a heading, since an operator may know only the name
-    return `### ${name}\n\n**${severity}**: ${said}. ${linked(action)}`
+    return `### ${name}\n\n**${severity}**: ${said}. ${action} Runbook: [${runbook.title}](../../docs/guide/${runbook.path}).`
   })
   return items.join('\n\n')
-}
-
-/** Returns a text with links to the sections of the troubleshooting page that it names, or to the page. */
-function linked(action: string): string {
-  const page = '../../docs/guide/troubleshoot.md'
-  return action
-    .replace(
-      /'(.+)' on the troubleshooting page/,
-      (_, title: string) => `[${title}](${page}#${title.toLowerCase().replaceAll(' ', '-')})`,
-    )
-    .replace('the troubleshooting page', `[the troubleshooting page](${page})`)
 }

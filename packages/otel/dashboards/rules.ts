@@ -4,12 +4,17 @@ import { alerts } from './alerts.ts'
 
 /** Returns the rules as Prometheus reads them. */
 export function prometheusRules(): string {
-  const rules = alerts.map(({ name, expr, for: span, severity, summary, action }) => ({
+  const rules = alerts.map(({ name, expr, for: span, severity, summary, action, runbook }) => ({
     alert: name,
     expr,
     for: span,
     labels: { severity },
-    annotations: { summary, action },
+    annotations: { summary, action, runbook: installed(runbook.path) },
   }))
   return stringify({ groups: [{ name: 'tokenlane', rules }] }, { lineWidth: 0 })
+}
+
+/** Returns where an application has a page of the guide. */
+function installed(path: string): string {
+  return `node_modules/${path.startsWith('troubleshoot') ? '@tokenlane/core' : 'tokenlane/guide'}/${path}`
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
+import { alerts } from '../dashboards/alerts.ts'
 import { generatedFiles, readme, withLists } from '../dashboards/generated.ts'
 
 test.each(Array.from(generatedFiles(), ([path, text]) => ({ name: basename(path), path, text })))(
@@ -14,4 +15,9 @@ test('the lists of the README are what `pnpm --dir tools/docs write dashboards` 
   const squeezed = (text: string): string => text.replaceAll(/ {2,}|-{3,}/g, ' ')
   const text = readFileSync(readme, 'utf8')
   expect(squeezed(text)).toBe(squeezed(withLists(text)))
+})
+
+test('the guide names every alert, since an operator may know only the name', () => {
+  const page = readFileSync(new URL('../../../docs/guide/metrics.md', import.meta.url), 'utf8')
+  expect(alerts.filter(({ name }) => !page.includes(`\`${name}\``))).toEqual([])
 })

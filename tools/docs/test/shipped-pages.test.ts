@@ -35,6 +35,13 @@ test.each([...pages])('%s names pages and sections that packages bring', (copy, 
   expect(named.filter((path) => !exists(path))).toEqual([])
 })
 
+test('every alert names a page and section that a package brings', () => {
+  const rules = read('packages/otel/dashboards/tokenlane.rules.yml')
+  const named = namedIn(rules, '')
+  expect(named).toHaveLength(rules.match(/- alert:/g)?.length ?? 0)
+  expect(named.filter((path) => !exists(path))).toEqual([])
+})
+
 function exists(path: string): boolean {
   const [page = '', section] = path.split('#')
   const text = page.endsWith('/README.md') && !pages.has(page) ? read(page) : pages.get(page)
