@@ -125,4 +125,15 @@ export const alerts: readonly Alert[] = [
       'Is Redis up, and reachable from these processes? Calls continue, each process using only its own share.',
     runbook: section('Redis is down'),
   },
+  {
+    name: 'TokenlaneStoreFails',
+    severity: 'ticket',
+    // once for each process and outage, so it ends after an hour; a single failure may be one slow response
+    expr: `sum by (job) (${growth(metric('tokenlane.store.failures'), '1h')}) >= 2`,
+    for: '0m',
+    summary: 'The token store of {{ $labels.job }} fails: each process requests its own tokens',
+    action:
+      'Is Redis up, reachable from these processes, and writable? The error_type of tokenlane.store.failures and the log name the reason. Calls continue.',
+    runbook: section('Redis is down'),
+  },
 ]

@@ -39,9 +39,7 @@ function metricsList(): string {
 
 function alertsList(): string {
   const items = alerts.map(({ name, severity, summary, action, runbook }) => {
-    const said = summary
-      .replaceAll(/\{\{ \$labels\.tokenlane_(\w+) \}\}/g, '…')
-      .replaceAll(/\{\{ \$value \}\}/g, 'N')
+    const said = summary.replaceAll(/\{\{ \$labels\.\w+ \}\}/g, '…').replaceAll(/\{\{ \$value \}\}/g, 'N')
     // a heading, since an operator may know only the name
     return `### ${name}\n\n**${severity}**: ${said}. ${action} Runbook: [${runbook.title}](../../docs/guide/${runbook.path}).`
   })

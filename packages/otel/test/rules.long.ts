@@ -27,6 +27,7 @@ const live = `tokenlane_token_live{${issuer}}`
 const of = (instance: string, series: string): string =>
   series.replace('{', `{job="app", instance="${instance}", `)
 const length = `tokenlane_queue_length{${api}}`
+const storeFails = (reason: string): string => `tokenlane_store_failures_total{error_type="${reason}"}`
 
 const cases: readonly Case[] = [
   {
@@ -186,6 +187,30 @@ const cases: readonly Case[] = [
     fires: value === 1,
     at: '6m',
     series: { [`tokenlane_limiter_fallback{${api}}`]: `${value}x10` },
+  })),
+  ...([4, 63] as const).map((minute) => ({
+    alert: 'TokenlaneStoreFails',
+    edge: `the first failure of two processes, with which their series begin, in minute ${minute - 2} after it`,
+    fires: minute === 4,
+    at: `${minute}m`,
+    series: {
+      [of('a', storeFails('ECONNREFUSED'))]: '_ _ 1x70',
+      [of('b', storeFails('timeout'))]: '_ _ 1x70',
+    },
+  })),
+  {
+    alert: 'TokenlaneStoreFails',
+    edge: 'one failure, with which its series begins',
+    fires: false,
+    at: '4m',
+    series: { [storeFails('timeout')]: '_ _ 1x70' },
+  },
+  ...([2, 1] as const).map((more) => ({
+    alert: 'TokenlaneStoreFails',
+    edge: `${more} more of a process whose store failed hours ago`,
+    fires: more === 2,
+    at: '130m',
+    series: { [storeFails('timeout')]: `3x120 ${3 + more}x20` },
   })),
 ]
 
