@@ -53,7 +53,7 @@ test.each<[unknown, string]>([
   // it would allow any rate, which `null` is for
   [
     { ratePolicies: { general: { limits: [] } } },
-    '"ratePolicies.general.limits" must be an array of one limit or more, not []',
+    '"ratePolicies.general.limits" must be an array of one or more limits, not []',
   ],
   [limits({ quota: 0, window: 1 }), '"ratePolicies.weblink.limits[0].quota" must be a whole number from 1'],
   [limits({ quota: 1, window: 0 }), '"ratePolicies.weblink.limits[0].window" must be a number from 1'],

@@ -162,7 +162,7 @@ export function createApi(options: ApiOptions): Api {
         if (held > 0) await pause(held)
         await networkDelay()
         if (response.closed)
-          return { ...outcome, decision: 'left', reason: `the client left; ${outcome.reason}` }
+          return { ...outcome, decision: 'left', reason: `the client disconnected; ${outcome.reason}` }
         const headers = rateHeaders(policy?.headers ?? [], usage, clock.epoch())
         if (half) cutInBody(response)
         send(response, { ...answer, headers: { ...headers, ...answer.headers } })

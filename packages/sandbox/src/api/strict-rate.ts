@@ -48,7 +48,7 @@ export const ratePolicy: Allowed<StrictRatePolicy> = object<StrictRatePolicy>({
         window: number({ min: 1, max: longestTime }),
       }),
     ),
-    v.minLength(1, 'an array of one limit or more'),
+    v.minLength(1, 'an array of one or more limits'),
   ),
   retryAfter: optional(
     either<[boolean, 'seconds' | 'date']>(

@@ -111,7 +111,7 @@ test.each<[string, string[]]>([
   ['--port 65532', ['--port must be a whole number from 1 to 65531, not 65532']],
   ['--lifetime', ["option '--lifetime <time>' argument missing"]],
   ['node app.js', ['Put a command after --: tokenlane-sandbox -- node app.js']],
-  ['--', ['Pass what to run after --, for example: -- node app.js']],
+  ['--', ['Put a command after --, for example: -- node app.js']],
   [
     '--seed x --records -1',
     [

@@ -95,7 +95,7 @@ function createProgram(): Command {
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
     .option(
       '--env-file <file>',
-      'write the environment variables to a new file, and remove it at the end; with npx, write npx -- @tokenlane/sandbox. Load the file in a shell: set -a; . ./file; set +a (node --env-file comes too late for NODE_EXTRA_CA_CERTS)',
+      'write the environment variables to a new file, and remove it at the end; with npx, type npx -- @tokenlane/sandbox. Load the file in a shell: set -a; . ./file; set +a (node --env-file comes too late for NODE_EXTRA_CA_CERTS)',
     )
     .option(
       '--report <file.md>',
@@ -128,7 +128,7 @@ export function parseArguments(argv: readonly string[]): Parsed {
     problems.push(error.message.replace(/^error: /, ''))
   }
   if (border !== -1 && command.length === 0)
-    problems.push('Pass what to run after --, for example: -- node app.js')
+    problems.push('Put a command after --, for example: -- node app.js')
 
   const given: Given = program.opts()
   const sandbox = sandboxOptions(given, problems)

@@ -70,7 +70,7 @@ export const definitions: Definitions = {
     parameters: [{ name: 'filter', schema: optional(journalFilter), spread: true }],
   },
   verdict: {
-    summary: 'Returns what the client did wrong so far, with evidence from the journal and the fix.',
+    summary: 'Returns what the client has done wrong so far, with evidence from the journal and the fix.',
     reads: true,
     parameters: [],
   },
@@ -115,7 +115,7 @@ export const definitions: Definitions = {
   },
   projectAssertion: {
     summary:
-      'Maintains a file that holds an assertion from the cluster, replaced after four fifths of the lifetime as in Kubernetes, and returns its path. The issuer needs `workloadIdentity`.',
+      "Writes an assertion from the cluster to a file, replaces it after four fifths of its lifetime, as Kubernetes does, and returns the file's path. The issuer needs `workloadIdentity`.",
     needsCluster: true,
     parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
   },
@@ -149,7 +149,10 @@ export const definitions: Definitions = {
     summary: "Sets an issuer's clock forward by this many milliseconds, or back if negative.",
     parameters: [issuer, offset],
   },
-  restoreIssuer: { summary: 'Ends slowness, failures, kills and a wrong clock.', parameters: [anyIssuer] },
+  restoreIssuer: {
+    summary: 'Ends delays, failures and kills, and corrects the clock.',
+    parameters: [anyIssuer],
+  },
   slowApi: {
     summary: 'Delays every response from an API by this many milliseconds; 0 ends the delay.',
     parameters: [api, { name: 'ms', schema: latency }],
@@ -170,7 +173,7 @@ export const definitions: Definitions = {
     summary: 'Sets the rate policy that an API enforces from now on, counting from zero; `null` removes it.',
     parameters: [api, { name: 'policy', schema: v.nullable(ratePolicy) }],
   },
-  restoreApi: { summary: 'Ends slowness, failures, kills and a wrong clock.', parameters: [anyApi] },
+  restoreApi: { summary: 'Ends delays, failures and kills, and corrects the clock.', parameters: [anyApi] },
   playScenario: {
     summary: 'Runs control functions at the times that the scenario gives. Replaces an earlier scenario.',
     parameters: [{ name: 'scenario', schema: scenario, spread: true }],

@@ -32,7 +32,7 @@ export interface SandboxControl {
   state(): SandboxState
   /** Returns the requests that reached an issuer or an API, in order, with what was decided and why. */
   journal(filter?: JournalFilter): JournalEntry[]
-  /** Returns what the client did wrong so far, with evidence from the journal and the fix. */
+  /** Returns what the client has done wrong so far, with evidence from the journal and the fix. */
   verdict(): Verdict
   /** Clears the journal, and what the verdict has found so far. */
   clearJournal(): void
@@ -61,7 +61,7 @@ export interface SandboxControl {
   /** Returns an assertion from the cluster. The issuer needs `workloadIdentity`. */
   makeAssertion(issuer: Realm, options?: AssertionOptions): string
   /**
-   * Maintains a file that holds an assertion from the cluster, replaced after four fifths of the lifetime as in Kubernetes,
+   * Writes an assertion from the cluster to a file, and replaces it after four fifths of its lifetime, as Kubernetes does,
    * until the sandbox is closed. The issuer needs `workloadIdentity`.
    *
    * @returns the path of the file.
@@ -87,7 +87,7 @@ export interface SandboxControl {
    * its tokens.
    */
   setIssuerClock(issuer: Realm, offset: number): void
-  /** Ends slowness, failures, kills and a wrong clock. */
+  /** Ends delays, failures and kills, and corrects the clock. */
   restoreIssuer(issuer?: Realm): void
 
   /** Delays every response from an API by this many milliseconds; 0 ends the delay. */
@@ -106,7 +106,7 @@ export interface SandboxControl {
   setApiClock(api: Realm, offset: number): void
   /** Sets the rate policy that an API enforces from now on, counting from zero; `null` removes it. */
   setRatePolicy(api: Realm, policy: StrictRatePolicy | null): void
-  /** Ends slowness, failures, kills and a wrong clock. */
+  /** Ends delays, failures and kills, and corrects the clock. */
   restoreApi(api?: Realm): void
 
   /**

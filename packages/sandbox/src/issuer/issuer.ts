@@ -96,7 +96,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     if (response.closed) {
       return {
         decision: 'left',
-        reason: `the client left during the issuer's delay of ${inSeconds(held)} (slowIssuer)`,
+        reason: `the client disconnected during the issuer's delay of ${inSeconds(held)} (slowIssuer)`,
       }
     }
     if (fault === 'cut-body') cutInBody(response)

@@ -26,7 +26,7 @@ export interface Finding {
   count: number
 }
 
-/** What the client did wrong so far. */
+/** What the client has done wrong so far. */
 export interface Verdict {
   /** Whether no finding is an error. */
   ok: boolean

@@ -10,7 +10,7 @@ const texts: Record<Flaw, Text> = {
     fix: 'Send each issuer the client_id and client_secret registered there, as form fields (RFC 6749 §2.3.1) or as its clientAuthentication option requires.',
   },
   'content-type': {
-    message: (count) => `${plural(count, 'token request')} had a body that is not a form`,
+    message: (count) => `${plural(count, 'token request')} had a body that was not a form`,
     fix: 'Send the fields as application/x-www-form-urlencoded (RFC 6749 §4.4.2).',
   },
   'token-request': {
