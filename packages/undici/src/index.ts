@@ -33,7 +33,7 @@ export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
  * own `fetch`, and by every library that uses it or uses undici without its own dispatcher. Every other request is sent
  * unchanged. Installing the same manager again changes nothing.
  *
- * @returns `uninstall`, which removes the tokens again.
+ * @returns `uninstall`, which removes the tokens.
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and in a runtime without such a dispatcher.
  * @example
  * ```ts
