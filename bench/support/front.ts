@@ -51,7 +51,7 @@ export const parts: readonly FrontPart[] = [
     title: 'When something goes wrong',
     section: 'Storms',
     caption: 'Token requests',
-    says: 'Every way of getting a token is tested in the same situations, with the same callers: 10,000 first calls at once, 200 callers when a token expires, 1,000 calls in flight when it is revoked, an issuer that is down for 2 s and for 30 s, and 1,000 calls whose credentials are refused.',
+    says: 'Every way of getting a token is tested in the same situations, with the same callers: 10,000 calls at once without a token (first calls), 200 callers when a token expires, 1,000 calls in flight when it is revoked, an issuer that is down for 2 s and for 30 s, and 1,000 calls whose credentials are refused.',
     first: 'way',
     tables: [
       {

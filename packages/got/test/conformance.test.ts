@@ -56,7 +56,7 @@ const driver: Driver<Got> = {
       instead: 'The caller gets the 401, and the next call has a new token.',
     },
     'body: URLSearchParams': {
-      reason: 'got accepts it as `form`, not as a body.',
+      reason: 'got accepts URLSearchParams as `form`, not as a body.',
       instead: 'It rejects, as without Tokenlane.',
     },
     'body: ArrayBuffer': {

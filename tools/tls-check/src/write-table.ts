@@ -66,7 +66,7 @@ function text(): string {
   return `# TLS versions
 
 This table shows what happens when a call with a token goes to a server that supports only one TLS version, on Node
-${nodes.join(', ')}. A code means that the call was refused: it is the innermost cause's \`code\`, and the client's
+${new Intl.ListFormat('en-GB').format(nodes)}. A code means that the call was refused: it is the innermost cause's \`code\`, and the client's
 own error wraps that cause. undici is not in the table: \`@tokenlane/undici\` checks the version of each connection, and
 refuses anything below TLS 1.2.
 

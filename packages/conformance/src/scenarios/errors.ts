@@ -9,7 +9,7 @@ export const errors: ScenarioGroup = {
   subject: 'An error',
   scenarios: [
     {
-      name: "of status 404 or 503 is the client's own",
+      name: "with status 404 or 503 is the client's own",
       needs: {
         feature: 'httpErrors',
         async instead(stage) {

@@ -93,7 +93,7 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: "to another API is sent without a token, and its 401 is the caller's: no token request",
+      name: 'to another API is sent without a token, and a 401 goes straight to the caller: no token request',
       async run(stage) {
         const { client } = stage.open()
         expect(await client.status({ url: redirectTo(`${stage.sandbox.apiUrl}records`) })).toBe(401)

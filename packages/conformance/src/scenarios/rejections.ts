@@ -27,7 +27,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'on each of 50 calls in flight costs 1 renewal and no calls',
+      name: 'on each of 50 calls in flight costs 1 renewal, and loses no calls',
       async run(stage) {
         const allThere = Promise.withResolvers<ScriptedResponse>()
         const api = await stage.scripted((_, number) => {

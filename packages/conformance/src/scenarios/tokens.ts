@@ -23,7 +23,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'is requested once for 50 simultaneous first calls',
+      name: 'is requested once for 50 simultaneous calls without a token',
       async run(stage) {
         const { client } = stage.open()
         const calls = Array.from({ length: 50 }, () => client.status({ url: 'records?size=1' }))
