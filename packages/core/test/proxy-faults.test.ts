@@ -28,7 +28,7 @@ test('a dead proxy is named with its variable, and the issuer is not blamed', as
     NODE_USE_ENV_PROXY: '1',
   })
   expect(error).toContain(
-    `could not be reached: no connection to ${place}, which is the proxy ${place} from HTTPS_PROXY (ECONNREFUSED)`,
+    `could not be reached: no connection to the proxy ${place} from HTTPS_PROXY (ECONNREFUSED)`,
   )
   expect(error).not.toContain('password')
 })

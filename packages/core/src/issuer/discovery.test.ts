@@ -104,7 +104,22 @@ test('a server without metadata fails at once, and names the way out', async () 
   })
 })
 
+test('a redirect of metadata within its host, such as one that adds a slash, is no firewall', async () => {
+  const moved = (): Response => new Response('', { status: 301, headers: { location: `${oidc}/` } })
+  const { tokens } = serviceOf({ [rfc8414]: moved, [oidc]: moved })
+  await expect(tokens.getToken('partner')).rejects.toMatchObject({
+    definite: true,
+    message: expect.stringContaining('has no metadata (status 301)') as string,
+  })
+})
+
 test.each([
+  [
+    'a login page',
+    302,
+    { location: 'https://login.example.com/x' },
+    'redirected to https://login.example.com (status 302)',
+  ],
   ['an HTML page', 200, { 'content-type': 'text/html' }, 'returned an HTML page (status 200)'],
   ['a page of a firewall', 403, { 'content-type': 'text/html' }, 'returned an HTML page (status 403)'],
 ])('%s in place of metadata is not blamed on the options, and may pass', async (_, status, headers, what) => {

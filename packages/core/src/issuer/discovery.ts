@@ -56,10 +56,11 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     )
   const rfc8414 = await get(`/.well-known/oauth-authorization-server${path}`)
   const response = rfc8414.status === 200 ? rfc8414 : await get(`${path}/.well-known/openid-configuration`)
-  const { status, retryAfter, members } = response
+  const { status, retryAfter, members, location } = response
   const check = `check \`${option}\``
-  // not for a redirect, which may only add a slash, nor for a path that is wrong
-  const page = status < 300 || status === 403 ? pageIn(response, request.url, check) : undefined
+  // not for a redirect that only adds a slash, nor for a path that is wrong
+  const isHere = status >= 300 && URL.parse(location ?? '', href)?.origin === origin
+  const page = status === 403 || (status < 400 && !isHere) ? pageIn(response, request.url, check) : undefined
   if (status !== 200 || page !== undefined) {
     const definite = page === undefined && status < 500 && !passingStatuses.has(status)
     const reason = definite

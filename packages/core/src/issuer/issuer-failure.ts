@@ -104,7 +104,7 @@ function wayOf({ peer, tunnelStatus }: Innermost, request: IssuerRequest): strin
   const name = proxy?.used === true ? `the proxy ${proxy.place} from ${proxy.variable}` : 'a proxy'
   if (tunnelStatus !== undefined) return `: ${name} refused the connection with status ${tunnelStatus}`
   const own = peer === undefined || peer === url.hostname || peer.endsWith(`:${url.port || '443'}`)
-  if (!own) return `: no connection to ${peer}, which is ${name}`
+  if (!own) return `: no connection to ${proxy?.used === true ? name : `${peer}, which is a proxy`}`
   return proxy?.used === true ? ` through ${name}` : ''
 }
 

@@ -152,6 +152,20 @@ test.each([
   expect(message).not.toContain('leaked')
 })
 
+test.each([
+  ['no body', () => new Response(''), 'sent no token (status 200, an empty response)'],
+  ['text', () => new Response('<p>leaked</p>'), 'sent no token (status 200, text/plain)'],
+  ['another error', answered({ error: 'leaked' }), 'sent no token (status 200, application/json)'],
+  ['an OAuth error', answered({ error: 'invalid_client' }), 'sent no token (status 200, invalid_client)'],
+  [
+    'a wrong scope',
+    answered({ error: 'invalid_scope' }, 400),
+    'invalid_scope (status 400): check `scope` (see',
+  ],
+])('a response with %s says what it is', async (_what, answer, reason) => {
+  expect((await failure(answer)).message).toContain(reason)
+})
+
 test('Retry-After travels with the failure', async () => {
   const error = await failure(() => new Response('', { status: 503, headers: { 'retry-after': '30' } }))
   expect(error).toMatchObject({ status: 503, retryAfter: 30_000 })
@@ -278,5 +292,7 @@ test('an answer of more than 1 MiB is cut off', async () => {
 })
 
 test('a fetch that does not heed its signal ends with the signal all the same', async () => {
-  expect((await failure(() => new Promise(() => {}), 1)).code).toBe('TOKEN_REQUEST_TIMEOUT')
+  const late = await failure(() => new Promise(() => {}), 1)
+  expect(late.code).toBe('TOKEN_REQUEST_TIMEOUT')
+  expect(late.message).toContain('did not respond in 1 ms')
 })

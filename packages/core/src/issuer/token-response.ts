@@ -69,22 +69,27 @@ function refusal(
   const { status } = response
   const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
   const quoted = descriptionIn(response, request.secrets, oauthError)
-  const content = response.body === '' ? 'an empty response' : printable(response.type, 60) || 'no media type'
   const what =
     oauthError === undefined
-      ? `status ${status}, no OAuth error (${content}${quoted})`
+      ? `status ${status}, no OAuth error (${contentOf(response)}${quoted})`
       : `${oauthError} (status ${status}${quoted})`
   const check = `: check the client id and ${proof.proof} in \`${printable(endpoint.credentialsOption)}\``
   const isAboutClient =
     oauthError === 'invalid_client' ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
-  const grant =
+  const about =
     oauthError === 'unauthorized_client'
       ? '; is this client allowed to use the client credentials grant?'
-      : ''
+      : oauthError === 'invalid_scope'
+        ? ': check `scope`'
+        : ''
   const details = { status, oauthError, definite: true }
-  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${grant}`, details)
+  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${about}`, details)
+}
+
+function contentOf({ body, type }: IssuerResponse): string {
+  return body === '' ? 'an empty response' : printable(type, 60) || 'no media type'
 }
 
 /** What is wrong with a response, and whether that stays so until something is changed. */
@@ -107,7 +112,8 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
   if (status >= 400) return [`responded with status ${status}${quoted}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
   const fault = status === 200 && isToken ? wrongToken(members) : undefined
-  return fault ?? [`sent no token (status ${status})`]
+  const content = knownErrors.has(members['error']) ? String(members['error']) : contentOf(response)
+  return fault ?? [`sent no token (status ${status}, ${content})`]
 }
 
 /** Returns what to say of a redirect or an HTML page, which the issuer itself would not send; `undefined` for the rest. */
