@@ -34,6 +34,8 @@ export type TokenlaneErrorCode =
 
 /** What a program may want to know about a failure besides its code. Never a secret, a token or a body. */
 export interface TokenlaneErrorDetails {
+  /** Base URL of the API, if its queue refused the call. */
+  readonly api?: string | undefined
   /** Name of the issuer, as given in `issuers`. */
   readonly issuer?: string | undefined
   /** HTTP status of the issuer's response. */
@@ -70,6 +72,7 @@ export class TokenlaneError extends Error {
   override readonly name: string = 'TokenlaneError'
   readonly code: TokenlaneErrorCode
   // declared only: a field that is there and undefined would be printed with every error
+  declare readonly api?: string
   declare readonly issuer?: string
   declare readonly status?: number
   declare readonly oauthError?: string
@@ -89,9 +92,9 @@ export class TokenlaneError extends Error {
       (failures ? `${reason}\n` : `${printable(reason, longestReason)} `) + helpFor(code),
       cause && { cause },
     )
-    this.code = code
     for (const [name, value] of Object.entries(members))
       if (value !== undefined) Object.assign(this, { [name]: value })
+    this.code = code
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })
   }

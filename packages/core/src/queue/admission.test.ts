@@ -92,6 +92,22 @@ test('a call that waits too long for a slot names it as the cause', async () => 
   held.release()
 })
 
+test('a call that waits too long for a token says why there is none', async () => {
+  const { call, issuer } = limitedApi({ limits: [], maxWait: 1_000 })
+  issuer.respondWith(() => new Response('', { status: 503 }))
+  const late = call().catch((error: unknown) => error)
+  await pass(1_000)
+  expect(await late).toMatchObject({
+    code: 'QUEUE_TIMEOUT',
+    api: 'https://api.example.com/',
+    issuer: 'general',
+    status: 503,
+    message: expect.stringMatching(
+      /\(cause: token\); .* is 1000 ms; issuer "general" \(.*\) responded with status 503 \(see .*#queue_timeout\)/,
+    ) as string,
+  })
+})
+
 test('a refused call is not sent again after a pause beyond maxWait: its caller gets the 429 at once', async () => {
   const { api, tokens, eventsOf } = limitedApi({ limits: [], maxWait: 2_000 })
   await tokens.warmUp()

@@ -4,9 +4,8 @@ import { dateFromNow } from '../time/finite-duration.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
-import { checkPriority } from './call-options.ts'
 import { Limits, type LimitsOptions, type LimitsStatus } from './limits.ts'
-import { type EnterOptions, QueuedCalls, type RunningCall, waitedTooLong } from './queued-calls.ts'
+import { checkPriority, type EnterOptions, QueuedCalls, type RunningCall } from './queued-calls.ts'
 import type { ResponseHead } from './rate-limit-headers.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 import { WaitingTime } from './waiting-time.ts'
@@ -63,10 +62,13 @@ export class ApiQueue {
     this.#policy = policy
     this.#token = token
     this.#emit = emit
-    this.#calls = new QueuedCalls(api, this.waitingTime, () => {
-      this.#noWaiters()
-      this.serve()
-    })
+    this.#calls = new QueuedCalls(
+      (maxWait) => this.#tooLong(maxWait, `waited too long (cause: ${this.waitingTime.cause})`),
+      () => {
+        this.#noWaiters()
+        this.serve()
+      },
+    )
     this.#limits = new Limits(options, () => this.serve())
   }
 
@@ -250,19 +252,33 @@ export class ApiQueue {
 
   /** Returns why a call may not be queued: it would be one too many, or by the limits alone wait too long. */
   #refusalOf(priority: number): TokenlaneError | undefined {
+    const api = this.#api
     const { maxQueued, maxWait } = this.#policy
     const tooMany = this.#calls.size + 1 - maxQueued
     if (tooMany > 0 && (tooMany > this.#freeSlots || this.#limits.forecast(tooMany) > 0))
       return new TokenlaneError(
         'QUEUE_FULL',
-        `Cannot send call to ${this.#api}: the queue is full; \`maxQueued\` in its rate policy is ${maxQueued}`,
+        `Cannot send call to ${api}: the queue is full; \`maxQueued\` in its rate policy is ${maxQueued}`,
+        { api },
       )
     if (maxWait === undefined) return undefined
     const wait = this.#limits.forecast(this.#calls.ahead(priority) + 1)
     const why = this.#limits.pausedUntil > performance.now() ? ': the API is paused' : ''
     return wait > maxWait
-      ? waitedTooLong(this.#api, maxWait, `must wait at least ${Math.ceil(wait)} ms${why}`)
+      ? this.#tooLong(maxWait, `must wait at least ${Math.ceil(wait)} ms${why}`)
       : undefined
+  }
+
+  /** Returns the error of a call that waits longer than it may, with what has failed meanwhile. */
+  #tooLong(maxWait: number, what: string): TokenlaneError {
+    const token = this.waitingTime.cause === 'token' ? this.#token.failure : undefined
+    const { failure = '' } = this.#limits
+    const why = token?.reason ?? (failure && `the shared rate budget failed (${failure})`)
+    const reason = `Cannot send call to ${this.#api}: it ${what}; \`maxWait\` in its rate policy is ${maxWait} ms`
+    return new TokenlaneError('QUEUE_TIMEOUT', reason + (why && `; ${why}`), {
+      ...(token?.error as object),
+      api: this.#api,
+    })
   }
 
   #refuseAll(error: unknown, options: { readonly stay: boolean }): void {

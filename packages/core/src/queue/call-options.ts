@@ -1,5 +1,6 @@
-import { refuse, refusingTo, shape } from '../options/check.ts'
-import { flag, object, optional, type ReadAs, type Reader } from '../options/reader.ts'
+import { refusingTo } from '../options/check.ts'
+import { flag, object, optional, type ReadAs } from '../options/reader.ts'
+import { readPriority } from './queued-calls.ts'
 
 /** Options of one call, passed as `tokenlane` among the client's own options. */
 export interface CallOptions {
@@ -19,12 +20,6 @@ export interface CallOptions {
   readonly resend?: boolean | undefined
 }
 
-/** Reads a priority: below the largest whole number, which is kept for calls that were sent before. */
-const readPriority: Reader<number> = (value, path) =>
-  Number.isSafeInteger(value) && value !== Number.MAX_SAFE_INTEGER
-    ? (value as number)
-    : refuse(path, shape(value), 'a whole number')
-
 const none: CallOptions = {}
 const read = object<ReadAs<CallOptions, { priority: number | undefined; resend: boolean | undefined }>>({
   priority: optional(readPriority),
@@ -38,9 +33,4 @@ const read = object<ReadAs<CallOptions, { priority: number | undefined; resend: 
  */
 export function checkCallOptions(value: unknown): CallOptions {
   return value === undefined ? none : refusingTo('send call', () => read(value, 'tokenlane'))
-}
-
-/** @throws TokenlaneError `INVALID_OPTIONS` */
-export function checkPriority(priority: unknown): void {
-  refusingTo('send call', () => readPriority(priority, 'priority'))
 }

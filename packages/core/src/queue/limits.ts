@@ -33,6 +33,8 @@ export interface LimitsStatus {
   readonly quotaUsed?: number
   /** How many calls the limits allow now, if the limiter knows. Lower if the API itself reports less. */
   readonly quotaLeft?: number
+  /** Why this process keeps to its own share of the limits, if the shared budget failed: as in `limiter.failed`. */
+  readonly limiterFailure?: string
   /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
   /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
@@ -63,6 +65,8 @@ export class Limits {
   /** What keeps the limits. */
   readonly limiter: RateLimiter
   readonly #pauses = new Pauses((ms) => this.#pause(ms, 'used-up', this.#reportedStatus))
+  /** Why the shared budget fails, while it does. */
+  failure: string | undefined
   #policy: CheckedPolicy
   #pace = new Pace()
   #watch: PolicyWatch
@@ -94,8 +98,14 @@ export class Limits {
         this.#pauses.end()
         serve()
       },
-      failed: (reason) => emit?.({ type: 'limiter.failed', api, reason }),
-      recovered: () => emit?.({ type: 'limiter.recovered', api }),
+      failed: (reason) => {
+        this.failure = reason
+        emit?.({ type: 'limiter.failed', api, reason })
+      },
+      recovered: () => {
+        this.failure = undefined
+        emit?.({ type: 'limiter.recovered', api })
+      },
     }
     this.limiter = limiterFor(limited, limiter)
   }
@@ -182,6 +192,7 @@ export class Limits {
     const quotaLeft = this.limiter.unitsLeft?.() ?? Infinity
     const learned = this.#policy.accounting === 'learned' ? this.limiter.arrivesWithin?.() : undefined
     return defined({
+      limiterFailure: this.failure,
       allows: this.#allows,
       slowed: this.#watch.slowed,
       arrivesWithin: learned === undefined ? undefined : Math.round(learned),

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { TokenlaneError } from '../errors.ts'
 import { QueuedCalls } from './queued-calls.ts'
-import { WaitingTime } from './waiting-time.ts'
 
 function queueOf(gaveUp: () => void = () => {}): {
   calls: QueuedCalls
@@ -10,7 +10,7 @@ function queueOf(gaveUp: () => void = () => {}): {
   add: (name: unknown, options?: { priority?: number; signal?: AbortSignal; sentBefore?: boolean }) => void
   outcomes: unknown[]
 } {
-  const calls = new QueuedCalls('https://api.example.com/', new WaitingTime(), gaveUp)
+  const calls = new QueuedCalls(() => new TokenlaneError('QUEUE_TIMEOUT', 'too long'), gaveUp)
   const outcomes: unknown[] = []
   return {
     calls,

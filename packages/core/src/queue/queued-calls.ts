@@ -1,9 +1,10 @@
 import { PriorityQueue } from 'p-queue'
-import { TokenlaneError } from '../errors.ts'
+import type { TokenlaneError } from '../errors.ts'
+import { refuse as refuseOption, refusingTo, shape } from '../options/check.ts'
+import type { Reader } from '../options/reader.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { Unit } from './limits.ts'
-import type { WaitingTime } from './waiting-time.ts'
 
 /** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
 export interface RunningCall {
@@ -20,8 +21,19 @@ export interface EnterOptions {
   readonly sentBefore: boolean
 }
 
-/** Before every priority that a caller can give. */
+/** The priority of calls that were sent before. */
 const first = Number.MAX_SAFE_INTEGER
+
+/** Reads a priority that a caller gives. */
+export const readPriority: Reader<number> = (value, path) =>
+  Number.isSafeInteger(value) && value !== first
+    ? (value as number)
+    : refuseOption(path, shape(value), 'a whole number')
+
+/** @throws TokenlaneError `INVALID_OPTIONS` */
+export function checkPriority(priority: unknown): void {
+  refusingTo('send call', () => readPriority(priority, 'priority'))
+}
 
 /** A call that waits. */
 interface QueuedCall extends EnterOptions {
@@ -33,8 +45,7 @@ interface QueuedCall extends EnterOptions {
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
 export class QueuedCalls {
-  readonly #api: string
-  readonly #waitingTime: WaitingTime
+  readonly #tooLong: (maxWait: number) => TokenlaneError
   readonly #gaveUp: () => void
   /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
   readonly #queue = new PriorityQueue()
@@ -42,10 +53,12 @@ export class QueuedCalls {
   /** Calls with one signal share a listener: one of many would have to be searched for when it is removed. */
   readonly #bySignal = new Map<AbortSignal, Set<QueuedCall>>()
 
-  /** @param gaveUp is called after a call gave up. */
-  constructor(api: string, waitingTime: WaitingTime, gaveUp: () => void) {
-    this.#api = api
-    this.#waitingTime = waitingTime
+  /**
+   * @param tooLong returns the error of a call that has waited for `maxWait` milliseconds.
+   * @param gaveUp is called after a call gave up.
+   */
+  constructor(tooLong: (maxWait: number) => TokenlaneError, gaveUp: () => void) {
+    this.#tooLong = tooLong
     this.#gaveUp = gaveUp
   }
 
@@ -100,10 +113,7 @@ export class QueuedCalls {
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
     const left = queuedAt + maxWait - performance.now()
-    call.timer = queueTimer(left, () => {
-      const what = `waited too long (cause: ${this.#waitingTime.cause})`
-      this.#giveUp(call, waitedTooLong(this.#api, maxWait, what))
-    })
+    call.timer = queueTimer(left, () => this.#giveUp(call, this.#tooLong(maxWait)))
   }
 
   #watch(signal: AbortSignal, call: QueuedCall): void {
@@ -142,12 +152,4 @@ export class QueuedCalls {
     if (count > 0) this.#countByPriority.set(priority, count)
     else this.#countByPriority.delete(priority)
   }
-}
-
-/** Returns the error of a call that waits longer than it may. */
-export function waitedTooLong(api: string, maxWait: number, what: string): TokenlaneError {
-  return new TokenlaneError(
-    'QUEUE_TIMEOUT',
-    `Cannot send call to ${api}: it ${what}; \`maxWait\` in its rate policy is ${maxWait} ms`,
-  )
 }

@@ -165,6 +165,28 @@ test('a limiter that fails and recovers makes events', () => {
   ])
 })
 
+test('while the shared budget fails, the status says so, and so does a call that waits too long', async () => {
+  const { api, call, tokens } = shared()
+  tokens.setRatePolicy('https://api.example.com/', { limits: [{ quota: 5, window: 1_000 }], maxWait: 100 })
+  await tokens.warmUp()
+  api.failed('READONLY')
+  expect(tokens.status().apis[0]).toMatchObject({ limiterFailure: 'READONLY' })
+  const late = call().catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(100)
+  expect(await late).toMatchObject({
+    code: 'QUEUE_TIMEOUT',
+    api: 'https://api.example.com/',
+    message: expect.stringMatching(
+      /\(cause: limit\); .* is 100 ms; the shared rate budget failed \(READONLY\) \(see/,
+    ) as string,
+  })
+  api.recovered()
+  expect(tokens.status().apis[0]).not.toHaveProperty('limiterFailure')
+  const later = expect(call()).rejects.toThrow(/is 100 ms \(see/)
+  await vi.advanceTimersByTimeAsync(100)
+  await later
+})
+
 test('a value that is not a factory, and a factory that makes no limiter, are refused at start-up', () => {
   const ratePolicy = { limits: [{ quota: 5, window: 1_000 }] }
   const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }]

@@ -82,11 +82,7 @@ export class CallRecord {
   }
 
   #fail(error: unknown): void {
-    const { code, cause, name } = Object(error) as {
-      code?: unknown
-      cause?: { code?: unknown }
-      name?: unknown
-    }
+    const { code, cause, name } = Object(error) as Record<string, { code?: unknown } | undefined>
     delete this.status
     this.code = firstWord(code, cause?.code, name)
     const printed = new Error(`The client failed with ${this.code}`)

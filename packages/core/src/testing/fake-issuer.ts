@@ -42,6 +42,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
     isIdle: true,
     rejectedAt: Number.NEGATIVE_INFINITY,
     maxWait: 0,
+    failure: undefined,
     async close() {},
     live: () => (failures.length > 0 ? undefined : current()),
     async wait() {

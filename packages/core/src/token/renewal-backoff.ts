@@ -1,5 +1,5 @@
 import { isRefusal, refusalSpan } from '../credentials/refused-client.ts'
-import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
+import type { TokenlaneError } from '../errors.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
 import type { TokenStatus } from './renewing-token.ts'
 
@@ -19,8 +19,9 @@ export class RenewalBackoff {
   last: { readonly error: TokenlaneError; readonly until: number; readonly failFast: boolean } | undefined
   /** When the first of the tries failed that no success has followed, how many did, and with which code the last one. */
   failing: Pick<TokenStatus, 'failingSince' | 'failedTries' | 'lastError'> = {}
+  /** The error of the last of them, and why it failed in the words of the log. */
+  lastTry: { readonly error: TokenlaneError; readonly reason: string } | undefined
   #failures = 0
-  #reason: string | undefined
   #repeats = 0
 
   /** The error of the last renewal, while it is too early for another one. */
@@ -33,15 +34,15 @@ export class RenewalBackoff {
     this.last = undefined
     this.failing = {}
     this.#failures = 0
-    this.#reason = undefined
+    this.lastTry = undefined
   }
 
   /** Counts one try of a renewal that failed; returns how many before it failed for the same reason. */
-  tryFailed(lastError: TokenlaneErrorCode, reason: string): number {
+  tryFailed(error: TokenlaneError, reason: string): number {
     const { failingSince = new Date().toISOString(), failedTries = 0 } = this.failing
-    this.failing = { failingSince, failedTries: failedTries + 1, lastError }
-    this.#repeats = reason === this.#reason ? this.#repeats + 1 : 0
-    this.#reason = reason
+    this.failing = { failingSince, failedTries: failedTries + 1, lastError: error.code }
+    this.#repeats = reason === this.lastTry?.reason ? this.#repeats + 1 : 0
+    this.lastTry = { error, reason }
     return this.#repeats
   }
 

@@ -188,7 +188,7 @@ export class Renewal implements Wait {
     const { issuer, url, held, backoff, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
     const reason = reasonOf(error).replace(/^Cannot obtain token: /, '')
-    const repeats = backoff.tryFailed(code, reason)
+    const repeats = backoff.tryFailed(error, reason)
     const tokenStillValid = held.unexpired() !== undefined
     emit?.({
       type: 'renewal.failed',

@@ -26,7 +26,7 @@ export interface TokenStatus {
 /** What a call needs of the token of one issuer. */
 export type CurrentToken = Pick<
   RenewingToken,
-  'live' | 'wait' | 'isCurrent' | 'invalidate' | 'rejectedAt' | 'maxWait'
+  'live' | 'wait' | 'isCurrent' | 'invalidate' | 'rejectedAt' | 'maxWait' | 'failure'
 >
 
 /**
@@ -90,6 +90,11 @@ export class RenewingToken {
   /** When a 401 last cost a token, on the monotonic clock. */
   get rejectedAt(): number {
     return this.#held.rejectedAt
+  }
+
+  /** What the last try failed with, until one succeeds. */
+  get failure(): RenewalBackoff['lastTry'] {
+    return this.#backoff.lastTry
   }
 
   status(): TokenStatus {
