@@ -34,7 +34,7 @@ export type TokenlaneErrorCode =
 
 /** What a program may want to know about a failure besides its code. Never a secret, a token or a body. */
 export interface TokenlaneErrorDetails {
-  /** Base URL of the API, if its queue refused the call. */
+  /** Base URL of the API, if its queue refused the call, or the manager was closed. */
   readonly api?: string | undefined
   /** Name of the issuer, as given in `issuers`. */
   readonly issuer?: string | undefined
@@ -139,6 +139,6 @@ export function isTokenlaneError(error: unknown): error is TokenlaneError {
 }
 
 /** Returns the error of every use of a manager that was closed. */
-export function closedError(what: string): TokenlaneError {
-  return new TokenlaneError('MANAGER_CLOSED', `Cannot use ${what}: the token manager was closed`)
+export function closedError(what: string, api?: string): TokenlaneError {
+  return new TokenlaneError('MANAGER_CLOSED', `Cannot use ${what}: the token manager was closed`, { api })
 }

@@ -87,7 +87,7 @@ function enter(
   const { priority = 0 } = options
   const signal = options.signal ?? undefined
   signal?.throwIfAborted()
-  if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl)
+  if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl, baseUrl)
   const measured = record?.measure(queue)
   const entered = queue?.enter({ signal, priority, sentBefore }) ?? token.live() ?? token.wait(signal)
   return measured && entered instanceof Promise ? entered.finally(measured) : entered

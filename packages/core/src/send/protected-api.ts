@@ -67,7 +67,7 @@ export class ProtectedApi implements Api {
   /** Refuses queued calls, and ends what the queue holds after those `underWay`. */
   async close(underWay: Promise<void>): Promise<void> {
     const { queue } = this.#context
-    queue?.close(closedError(this.baseUrl))
+    queue?.close(closedError(this.baseUrl, this.baseUrl))
     await underWay
     await queue?.end()
   }
