@@ -99,7 +99,7 @@ export const rows: readonly Row[] = [
     title: 'Queues',
     panels: [
       {
-        title: 'Calls that wait',
+        title: 'Queued calls',
         description: 'Growing steadily: more calls arrive than the rate policy allows.',
         unit: 'short',
         queries: [[api, `sum by (tokenlane_api) (${metric('tokenlane.queue.length')})`]],
@@ -123,7 +123,7 @@ export const rows: readonly Row[] = [
         queries: [[api, `max by (tokenlane_api) (${metric('tokenlane.quota.used')})`]],
       },
       {
-        title: 'Paused, share of the time',
+        title: 'Share of the time that APIs are paused',
         description:
           'Any: the API refused calls because of its rate limit, or reported that no calls remain.',
         unit: 'percentunit',
@@ -140,7 +140,7 @@ export const rows: readonly Row[] = [
     title: 'Shared by several processes',
     panels: [
       {
-        title: 'Store and rate budget began to fail',
+        title: 'Failures of token store and rate budget',
         description: 'Redis is down or slow for these processes; calls continue, but more slowly.',
         unit: 'short',
         queries: [

@@ -24,6 +24,8 @@ export function checkConformance(
   )
   const tests = ran.flatMap(({ children }) => [...children.allTests()])
   if (suites.size === 0 || ran.length < suites.size) return undefined
+  // one that did not load has no tests
+  if (ran.some((module) => module.state() !== 'passed')) return undefined
   if (tests.some((test) => test.result().state !== 'passed')) return undefined
 
   const cells = tests.flatMap((test) => test.meta().conformance ?? [])
