@@ -257,7 +257,7 @@ test.concurrent(
     await using server = await startRedis(['--maxmemory', '1'])
     await using fleet = new Fleet()
     const client = await fleet.connect(server.url)
-    const member = fleet.join({ limits: [{ quota: 4, window: 200 }] }, { client, timeout: 300 })
+    const member = fleet.join({ limits: [{ quota: 4, window: 200 }] }, { client })
     await Promise.all(Array.from({ length: 5 }, () => member.call()))
     await client.configSet('maxmemory', '0')
     // half of the quota

@@ -75,6 +75,17 @@ test('a Redis that refuses for less than the time is asked again, and nothing is
   expect(seen).toEqual(['here'])
 })
 
+test('a Redis that refused is reported with its refusal, even if it is slow to refuse the last request', async () => {
+  const { requests, sent, seen } = requestsWith(500)
+  requests.send('one')
+  await pass(300)
+  sent[0]?.refuse(new Error('OOM'))
+  await pass(130)
+  requests.send('two')
+  await pass(100)
+  expect(seen).toEqual(['OOM'])
+})
+
 test.each([2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE])('%d ms are not a short time', async (ms) => {
   const { requests, seen } = requestsWith(ms)
   requests.send('one')

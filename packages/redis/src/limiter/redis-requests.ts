@@ -35,6 +35,8 @@ export class RedisRequests<Request, Reply> {
   /** When the first request left that has no response; `Infinity` while Redis responds. */
   unansweredSince: number = Infinity
   #isUnreachable = false
+  /** Why Redis refused the last request; `undefined` since it responded. */
+  #refusal: unknown
   #lastRoundTrips: number[] = []
   #timers: Timer[] = []
 
@@ -90,6 +92,7 @@ export class RedisRequests<Request, Reply> {
     this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
     this.unansweredSince = Infinity
     this.#isUnreachable = false
+    this.#refusal = undefined
     this.#become('free')
     this.#listener.responded(response, sentAt)
   }
@@ -97,6 +100,7 @@ export class RedisRequests<Request, Reply> {
   #refused(round: number, error: unknown): void {
     this.#listener.failed(error)
     if (round !== this.#round) return
+    this.#refusal = error
     this.#become('resting')
     const left = this.unansweredSince + this.responseTimeout - this.#runtime.now()
     if (left <= 0) this.#becomeUnreachable(error)
@@ -111,7 +115,9 @@ export class RedisRequests<Request, Reply> {
     const left = this.unansweredSince + this.responseTimeout - this.#runtime.now()
     const late = (): void => {
       if (round === this.#round)
-        this.#becomeUnreachable(new Error(`no response in ${Math.round(this.responseTimeout)} ms`))
+        this.#becomeUnreachable(
+          this.#refusal ?? new Error(`no response in ${Math.round(this.responseTimeout)} ms`),
+        )
     }
     // after a process was suspended, its timer fires before it reads a response that has already arrived
     if (!this.#isUnreachable) this.#later(left, () => this.#later(1, () => this.#later(1, late)))
