@@ -52,7 +52,10 @@ export class ResponseTimes {
   }
 }
 
-/** Returns the promise that costs least, in time by which units come free later and in requests for late responses. */
+/**
+ * Returns the promise that costs least, in time by which units come free later and in requests for late responses.
+ * `limiter.lua` finds it in the same way for a fleet: `differential.test.ts` compares both.
+ */
 export function promiseOf(times: readonly number[], shortestSpan: number): number {
   const slowestFirst = times.toSorted((one, other) => other - one)
   const candidates = slowestFirst.slice(0, 1 + Math.floor(times.length * mostLate))
