@@ -460,6 +460,16 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { GENERAL_SECRET_ISSUED_AT: daysAgo(1), WEBLINK_SECRET_ISSUED_AT: daysAgo(1) } }),
   },
   {
+    name: 'an API that responds with status 503',
+    id: 'call-failed',
+    async broken() {
+      const url = await tlsServer(plainServer(503, ''))
+      return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
+    },
+    mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
+    says: /Whether the API accepts the token is not known\..*tell the API's operator/,
+  },
+  {
     name: 'a URL that matches no API',
     id: 'call-unrouted',
     broken: () => ({ args: ['--url', 'https://127.0.0.1/records'] }),
@@ -503,6 +513,24 @@ const setups: readonly BrokenSetup[] = [
       env: { REDIS_URL: `redis://127.0.0.1:${await deadPort()}` },
     }),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
+  },
+  {
+    name: 'a Redis that accepts connections and does not respond',
+    id: 'store-failed',
+    broken: async () => fleetOn(`redis://127.0.0.1:${await silentPort()}`),
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+    says: /\(@redis\/client: no response.*Look at the Redis server/,
+  },
+  {
+    name: 'a Redis that accepts connections and does not respond, and a module that waits for it',
+    row: 'a Redis that accepts connections and does not respond',
+    id: 'store-failed',
+    broken: async () => ({
+      args: ['--module', fleet, '--load-timeout', '20'],
+      env: { REDIS_URL: `redis://127.0.0.1:${await silentPort()}`, WAIT_FOR_REDIS: '1' },
+    }),
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+    says: /\(@redis\/client: no response.*The module waits for Redis.*Look at the Redis server/,
   },
   {
     name: 'a Redis that is a read-only replica',

@@ -9,16 +9,19 @@ export interface Connections {
   /** How many were opened. */
   readonly count: number
   /**
-   * `open` if the server uses one of them, else what became of the last one: `connecting`, `connected`, `closed`, or why
-   * it failed, such as `ECONNREFUSED` or the `WRONGPASS` of Redis.
+   * `open` if the server uses one of them, else what became of the last one: `connecting`, `no response` (the server
+   * accepted it and sent nothing), `closed`, or why it failed, such as `ECONNREFUSED` or the `WRONGPASS` of Redis.
    */
   readonly outcome: string
+  /** The last error of one of them. */
+  readonly error?: unknown
 }
 
 interface Noted extends Connections {
   count: number
   open: number
   last: string
+  error?: unknown
 }
 
 /**
@@ -70,17 +73,24 @@ function replace(
 function follow(socket: Socket, noted: Noted): void {
   let refusal: string | undefined
   let isFirst = true
+  // what it ends as without an error: `closed` by the server, or by a client that got no response
+  let end = 'closed'
   socket.once('connect', () => {
-    if (noted.last === 'connecting') noted.last = 'connected'
+    end = 'no response'
+    if (noted.last === 'connecting') noted.last = end
   })
   socket.once('close', () => {
     if (!isFirst && refusal === undefined) noted.open -= 1
     const { errored } = socket as { errored?: NodeJS.ErrnoException | null }
-    noted.last = refusal ?? errored?.code ?? 'closed'
+    noted.last = refusal ?? errored?.code ?? end
   })
   replace(socket, 'emit', (_, [event, data]) => {
     // the application may report the failure before the socket is closed
-    if (event === 'error') noted.last = (data as NodeJS.ErrnoException).code ?? noted.last
+    if (event === 'error') {
+      noted.error = data
+      noted.last = (data as NodeJS.ErrnoException).code ?? noted.last
+    }
+    if (event === 'data' || event === 'end') end = 'closed'
     if (event !== 'data' || !isFirst) return
     isFirst = false
     // Redis begins with the reason if it refuses the client: `-WRONGPASS …`

@@ -80,8 +80,12 @@ async function load(
 ): Promise<Exports> {
   // standard output is kept for the result of the command
   console.log = console.info = console.debug = console.error
-  const late = (what: string, fix: string): CannotLook =>
-    new CannotLook(`${path} ${what}: a top-level \`await\` is still pending.${inWords(connections())} ${fix}`)
+  const late = (what: string, fix: string): CannotLook => {
+    const seen = `${path} ${what}: a top-level \`await\` is still pending.${inWords(connections())}`
+    const silent = connections().find((one) => isOfRedis(one) && one.outcome === 'no response')
+    if (silent === undefined) return new CannotLook(`${seen} ${fix}`)
+    return new RedisFailed(`${seen} Redis accepts connections and does not respond.`, { ...silent })
+  }
   const neverEnds = Promise.withResolvers<never>()
   const fix = `Make that \`await\` fail instead of waiting forever, as the example in ${guide}/fleet.md does.`
   const onEmpty = (): void => neverEnds.reject(late('never finishes loading', fix))
@@ -100,7 +104,7 @@ async function load(
     if (error instanceof CannotLook || refusalsIn(error) !== undefined) throw error
     const message = `${path} cannot be loaded: ${whatFailed(error)}.${inWords(connections())}${hintFor(error)}`
     const code = failureCode(error)
-    const redis = connections().find((one) => isOfRedis(one) && one.outcome === code)
+    const redis = connections().find((one) => isOfRedis(one) && (one.outcome === code || one.error === error))
     throw redis ? new RedisFailed(message, { ...redis }) : new CannotLook(message)
   } finally {
     clearTimeout(timer)
@@ -116,7 +120,7 @@ function withoutWarning(code: string): void {
     })
 }
 
-/** Thrown if the module fails with the error of a connection to Redis. */
+/** Thrown if the module fails with the error of a connection to Redis, or waits for a Redis that does not respond. */
 class RedisFailed extends CannotLook {
   readonly connection: Connections
 

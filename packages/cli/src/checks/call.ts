@@ -65,6 +65,14 @@ export function checkCall(facts: Facts): Finding[] {
           : "Ask the API's operator to grant this permission, or to name the scope that the call needs.",
       }),
     ]
+  if (status !== undefined && status >= 500)
+    return [
+      failed(
+        url,
+        `Status ${status}. Whether the API accepts the token is not known.`,
+        "The API, or a proxy in front of it, is down or overloaded. If this persists, tell the API's operator.",
+      ),
+    ]
   if (status !== undefined && status >= 400)
     return [
       failed(

@@ -175,6 +175,12 @@ test.each([
   expect(checkCall(facts({ call: { ...called, ...seen } })).map((found) => found.id)).toEqual([id])
 })
 
+test('a 5xx is a fault of the API, and says nothing of the token', () => {
+  const [found] = checkCall(facts({ call: { ...called, status: 503 } }))
+  expect(found?.seen).toBe('Status 503. Whether the API accepts the token is not known.')
+  expect(found?.fix).toContain('down or overloaded')
+})
+
 test('a 404 for a path with an empty segment blames the slash', () => {
   const call = { ...called, url: 'https://api.example.com//records', status: 404 }
   expect(checkCall(facts({ call }))[0]?.fix).toContain('remove one slash')

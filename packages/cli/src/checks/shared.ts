@@ -31,7 +31,7 @@ function ofTrial(failed: readonly SharedFacts[]): Finding {
   return finding(idOf[part], endsModule ? 'error' : 'warning', failed.map((one) => one.part).join(' and '), {
     seen: `${steps.charAt(0).toUpperCase()}${steps.slice(1)}.${connection ? inWords([connection]) : ''}`,
     why: endsModule
-      ? 'The module waits for Redis and fails with this error: the application does not start. Nothing else was checked.'
+      ? 'The module waits for Redis, so the application does not start. Nothing else was checked.'
       : failed.map((one) => consequence[one.part]).join(' '),
     fix: fixOf(codes.find((code) => code in fixes) ?? codes[0]),
   })
@@ -62,6 +62,8 @@ const fixes: Readonly<Record<string, string>> = {
   NOREPLICAS: 'Redis has too few replicas to accept writes: check min-replicas-to-write.',
   MISCONF: 'Redis cannot save to disk and refuses writes: check its log.',
   CLUSTERDOWN: 'The Redis cluster has no master for some slots: check CLUSTER INFO.',
+  'no response':
+    'Look at the Redis server: it accepts connections and does not respond. It hangs, or something else listens on this port.',
   closed:
     'Redis closes the connection: its URL must begin with `rediss://` if it uses TLS, and with `redis://` if not.',
 }
