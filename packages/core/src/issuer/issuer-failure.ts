@@ -28,21 +28,21 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const found = innermostOf(error, request.secrets)
   const { code } = found
   const details = { cause: bareCause(error, found, request.secrets), transportCode: code }
-  const definite = (reason: string, kind: TokenlaneErrorCode = 'TOKEN_REQUEST_FAILED'): TokenlaneError =>
-    failure(request, kind, reason, { ...details, definite: true })
+  const failed = (reason: string, definite?: true, kind: TokenlaneErrorCode = 'TOKEN_REQUEST_FAILED') =>
+    failure(request, kind, reason, { ...details, definite })
   const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
   if (code === undefined && cause?.message === 'bad port')
-    return definite(`could not be reached: \`fetch\` blocks port ${request.url.port}`)
-  if (code === undefined) return failure(request, 'TOKEN_REQUEST_FAILED', 'could not be reached', details)
+    return failed(`could not be reached: \`fetch\` blocks port ${request.url.port}`, true)
+  if (code === undefined) return failed('could not be reached')
   if (tlsTooOld.test(code))
-    return definite(`does not support TLS 1.2 or later (${code})`, 'INSECURE_TRANSPORT')
+    return failed(`does not support TLS 1.2 or later (${code})`, true, 'INSECURE_TRANSPORT')
   const certificate = certificateFault(code)
-  if (certificate !== undefined) return definite(`presented a certificate ${certificate}`)
+  if (certificate !== undefined) return failed(`presented a certificate ${certificate}`, true)
   const way = wayOf(found, request)
   const hint = way === '' ? unusedProxy(request) : ''
   const isCut = way === '' && cut.test(code)
   const what = isCut ? 'closed the connection before it responded' : `could not be reached${way}`
-  return failure(request, 'TOKEN_REQUEST_FAILED', `${what} (${code})${hint}`, details)
+  return failed(`${what} (${code})${hint}`)
 }
 
 /** Returns the proxy of the environment; the application's own `fetch` may use any. */

@@ -78,14 +78,12 @@ function refusal(
     oauthError === 'invalid_client' ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
-  const about =
+  const grant =
     oauthError === 'unauthorized_client'
       ? '; is this client allowed to use the client credentials grant?'
-      : oauthError === 'invalid_scope'
-        ? ': check `scope`'
-        : ''
+      : ''
   const details = { status, oauthError, definite: true }
-  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${about}`, details)
+  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${grant}`, details)
 }
 
 function contentOf({ body, type }: IssuerResponse): string {

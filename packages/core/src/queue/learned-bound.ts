@@ -1,5 +1,6 @@
 /** A refusal multiplies the bound: the first one, and each after it. */
-const raise = { first: 2.5, later: 1.1 }
+const firstRaise = 2.5
+const laterRaise = 1.1
 /** After a refusal, a bound of a whole window shrinks by a tenth after this many quiet windows, a shorter one after more. */
 const patience = 5
 /** The shortest bound, as a part of the window: a shorter one would gain nothing. */
@@ -34,11 +35,11 @@ export class LearnedBound {
   /** Notes that the API refused a request. */
   failed(): void {
     this.#quiet = 0
-    if (this.#wasRefused) this.ms = Math.min(this.#most, this.ms * raise.later)
+    if (this.#wasRefused) this.ms = Math.min(this.#most, this.ms * laterRaise)
     // hardly less than what is assumed at first: a stall, which says nothing of the network
-    else if (this.ms * raise.first > this.#grace) this.ms = this.#grace
+    else if (this.ms * firstRaise > this.#grace) this.ms = this.#grace
     else {
-      this.ms *= raise.first
+      this.ms *= firstRaise
       this.#wasRefused = true
     }
   }
