@@ -157,11 +157,6 @@ test.each([
   ['text', () => new Response('<p>leaked</p>'), 'sent no token (status 200, text/plain)'],
   ['another error', answered({ error: 'leaked' }), 'sent no token (status 200, application/json)'],
   ['an OAuth error', answered({ error: 'invalid_client' }), 'sent no token (status 200, invalid_client)'],
-  [
-    'a wrong scope',
-    answered({ error: 'invalid_scope' }, 400),
-    'invalid_scope (status 400): check `scope` (see',
-  ],
 ])('a response with %s says what it is', async (_what, answer, reason) => {
   expect((await failure(answer)).message).toContain(reason)
 })
