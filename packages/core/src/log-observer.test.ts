@@ -69,7 +69,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'debug',
-    `${api}: call queued, 2 in the queue, drained in about 80 ms`,
+    `${api}: call queued, 2 in the queue, empty in about 80 ms`,
     { type: 'call.queued', api, queued: 2, emptyIn: 80 },
   ],
   [

@@ -81,7 +81,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${api}: tokens from ${issuer} are accepted, then refused within 1 s: if other processes use this client, share its token (\`store\`)`,
   'call.queued': ({ api, queued, emptyIn }) =>
     // a shared limiter that does not reach its server cannot tell, and 0 is its lower bound
-    `${api}: call queued, ${queued} in the queue${emptyIn > 0 ? `, drained in about ${ms(emptyIn)}` : ''}`,
+    `${api}: call queued, ${queued} in the queue${emptyIn > 0 ? `, empty in about ${ms(emptyIn)}` : ''}`,
   'call.sent': ({ api, waited, queued }) => `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
   'call.finished': finished,
   'route.missed': ({ origin, path, apis }) =>
