@@ -139,7 +139,7 @@ test.concurrent('a program without an assertion is not graded where nothing else
     -d client_id=$GENERAL_CLIENT_ID -d client_secret=$GENERAL_CLIENT_SECRET $GENERAL_TOKEN_URL; done`
   const { status, stdout } = await judge(['assertion-key-rotation'], ['sh', '-c', script])
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'not graded: no token was obtained with the assertion in the file; the issuer refused a wrong client_secret',
+    "not graded: no token was obtained with the assertion in the file; the issuer's reason: a wrong client_secret",
   )
   expect(status).toBe(1)
 })

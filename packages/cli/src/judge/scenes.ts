@@ -41,7 +41,7 @@ const neverProved = ({ sandbox: { control }, before }: Stage): string | undefine
   const refusal = [...before, ...control.journal()].findLast(
     ({ target, decision }) => target.endsWith('-issuer') && decision === 'refused',
   )
-  return `no token was obtained with the assertion in the file${refusal ? `; the issuer refused ${refusal.reason}` : ''}`
+  return `no token was obtained with the assertion in the file${refusal ? `; the issuer's reason: ${refusal.reason}` : ''}`
 }
 
 /** Every scene, in the order in which they are played. */

@@ -70,7 +70,7 @@ test.each(['general', 'weblink'] as const)(
 test('an assertion that was sent before is refused where each counts once, and taken where it does not', async () => {
   const once = sandbox.control.makeAssertion('general')
   expect(await ask('general', once)).toMatch(/^200/)
-  expect(await ask('general', once)).toBe('401 a refused client_assertion: it was sent before')
+  expect(await ask('general', once)).toBe('401 client_assertion refused: it was sent before')
   const often = sandbox.control.makeAssertion('weblink')
   expect(await ask('weblink', often)).toMatch(/^200/)
   expect(await ask('weblink', often)).toMatch(/^200/)
@@ -85,7 +85,7 @@ test('an assertion that is wrong is refused with the reason, and is a finding of
     'its key is unknown to the cluster, or was rotated out': 'not a JWT',
   }
   for (const [reason, assertion] of Object.entries(wrong))
-    expect(await ask('general', assertion)).toBe(`401 a refused client_assertion: ${reason}`)
+    expect(await ask('general', assertion)).toBe(`401 client_assertion refused: ${reason}`)
   expect(rulesBroken()).toEqual(['client-authentication', 'expired-assertion', 'foreign-assertion'])
 })
 

@@ -155,7 +155,7 @@ test('private_key_jwt takes an assertion of the registered key for this issuer',
   )
   expect(reason()).toBe('no client_assertion in the form')
   expect((await request(await asserted({ audience: 'https://other.example.com' }))).status).toBe(401)
-  expect(reason()).toMatch(/^a refused client_assertion: audience \(aud\) must equal /)
+  expect(reason()).toMatch(/^client_assertion refused: audience \(aud\) must equal /)
   expect((await request(await asserted({ keyId: 'other' }))).status).toBe(401)
   expect(reason()).toBe('a client_assertion with an unknown key id')
   expect(rulesBroken()).toEqual(['client-authentication'])

@@ -23,7 +23,7 @@ export function judgeTokenRequest(
 ): Outcome {
   const { authorization, 'content-type': contentType = 'none' } = request.headers
   if (takesAssertions && form['client_assertion'] !== undefined) {
-    return { decision: 'refused', reason: `a refused client_assertion: ${detail}`, flaws }
+    return { decision: 'refused', reason: `client_assertion refused: ${detail}`, flaws }
   }
   const isInHeader = clientAuthentication === 'client_secret_basic'
   if (authorization !== undefined && !isInHeader) {
@@ -47,7 +47,7 @@ export function judgeTokenRequest(
     return unauthenticated(`unknown client_id: the ${realm} issuer expects another one`)
   if (!hasProof) return unauthenticated(`no ${field} in the ${place}`)
   if (proof === undefined || registration.accepts(proof))
-    return unauthenticated(`a refused ${field}: ${detail}`)
+    return unauthenticated(`${field} refused: ${detail}`)
   if (!registration.had(proof))
     return unauthenticated(kind === 'key' ? `a ${field} with an unknown key id` : `a wrong ${field}`)
   // not a mistake of the client: what was rotated away may have been right when the client read it
