@@ -2,7 +2,7 @@ import type { ConformanceCell } from '@tokenlane/conformance'
 
 const introduction = (clients: readonly string[]): string => `# Conformance
 
-Every adapter runs the same scenarios, with the real client and core, and the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs them and writes this page. The clients are ${listed(clients)}: "fetch" is the function that \`createFetch\` returns, and "global fetch" is Node's own \`fetch\` after \`installTokens\` from \`@tokenlane/undici\`.
+Every adapter runs the same scenarios, with the real client and core, and the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs them and writes this page. The clients are ${listed(clients)}. "fetch" is the function that \`createFetch\` returns, and "global fetch" is Node's own \`fetch\` after \`installTokens\` from \`@tokenlane/undici\`.
 
 All of them pass every scenario. Where a client cannot do something, the scenario names the client, and a footnote says why and what is tested instead: nothing is skipped.
 

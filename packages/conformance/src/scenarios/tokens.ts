@@ -94,7 +94,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'is requested without a token even if the token endpoint lies within the API, so it cannot deadlock',
+      name: 'is requested without a token even if the token endpoint lies within the API, so the request cannot deadlock',
       async run(stage) {
         const body = JSON.stringify({ access_token: 'own', token_type: 'Bearer', expires_in: 3600 })
         const headers = { 'content-type': 'application/json' }
