@@ -861,7 +861,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities that is not there',
-    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged or in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: join(folder, 'no.pem') } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
@@ -869,7 +869,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities that lacks a line break',
-    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged or in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: fileOf(sandbox.ca.trim() + testAuthority) } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
@@ -877,7 +877,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities that is damaged',
-    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged or in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({
       env: {
@@ -889,7 +889,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a file of authorities in DER form',
-    row: 'a CA file that is missing, damaged, in DER form, or lacks a line break',
+    row: 'a CA file that is missing, damaged or in DER form, or lacks a line break',
     id: 'ca-file-ignored',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: fileOf(new X509Certificate(sandbox.ca).raw) } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
