@@ -143,6 +143,15 @@ async function limitedApi(): Promise<Change> {
     args: ['--module', application, '--url', `${url}/records`],
   }
 }
+/** An API that responds to every call with this status and these headers. */
+async function apiWith(status: number, headers: Readonly<Record<string, string>>): Promise<Change> {
+  const url = await tlsServer(plainServer(status, '', headers))
+  return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
+}
+const goodApi = (): Change => ({
+  env: { API_URL: good['API_URL'] },
+  args: ['--url', `${good['API_URL']}records`],
+})
 /** A client whose only proof is an assertion in a file, and what a test does to it. */
 interface Workload extends Change {
   readonly own: Sandbox
@@ -462,13 +471,43 @@ const setups: readonly BrokenSetup[] = [
   {
     name: 'an API that responds with status 503',
     id: 'call-failed',
-    async broken() {
-      const url = await tlsServer(plainServer(503, ''))
-      return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
-    },
-    mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
+    broken: () => apiWith(503, {}),
+    mended: goodApi,
     says: /Whether the API accepts the token is not known\..*tell the API's operator/,
   },
+  ...(
+    [
+      [
+        'a redirect to a login page',
+        302,
+        { location: 'https://login.example.com/' },
+        /redirect to https:\/\/login\.example\.com\./,
+      ],
+      [
+        'a firewall that responds with a page and status 200',
+        200,
+        { 'content-type': 'text/html' },
+        /200 with an HTML page/,
+      ],
+    ] as const
+  ).map(([name, status, headers, says]): BrokenSetup => ({
+    name: `${name}, in place of the API`,
+    id: 'firewall-page',
+    broken: () => apiWith(status, headers),
+    mended: goodApi,
+    says,
+  })),
+  ...[401, 403].map((status): BrokenSetup => ({
+    name: `an API that asks for another scope, with status ${status}`,
+    row: 'an API that asks for another scope',
+    id: 'call-forbidden',
+    broken: () =>
+      apiWith(status, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="reports.read"' }),
+    mended: goodApi,
+    says: new RegExp(
+      `Status ${status} \\(insufficient_scope, scope .*reports.read.*add .*reports.read.* to the \`scope\``,
+    ),
+  })),
   {
     name: 'a URL that matches no API',
     id: 'call-unrouted',
@@ -482,7 +521,7 @@ const setups: readonly BrokenSetup[] = [
       env: { API_URL: good['WEBLINK_URL'], ...noWeblink },
       args: ['--url', `${good['WEBLINK_URL']}records`],
     }),
-    mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
+    mended: goodApi,
   },
   {
     name: 'a `renewBefore` longer than half the lifetime',
@@ -1070,7 +1109,7 @@ const setups: readonly BrokenSetup[] = [
       })
       return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
     },
-    mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
+    mended: goodApi,
     says: /Share tokens between all processes/,
   },
   {
@@ -1080,7 +1119,7 @@ const setups: readonly BrokenSetup[] = [
       const url = await tlsServer(() => {})
       return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
     },
-    mended: () => ({ env: { API_URL: good['API_URL'] }, args: ['--url', `${good['API_URL']}records`] }),
+    mended: goodApi,
   },
   {
     name: 'a user of Redis without channels',

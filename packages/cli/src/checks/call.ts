@@ -52,19 +52,9 @@ export function checkCall(facts: Facts): Finding[] {
   }
   // the finding of the audience explains it, unless the next token was accepted
   if (status === 401 && !call.isNextAccepted && isForAnother(api, facts)) return []
+  if (status === 403 || (status === 401 && call.challenge === 'insufficient_scope'))
+    return [forbidden(call, issuer)]
   if (status === 401) return [unauthorized(call, issuer, others, configuration.store)]
-  if (status === 403)
-    return [
-      finding('call-forbidden', 'error', url, {
-        seen: call.isHtml ? 'Status 403 with an HTML page.' : 'Status 403.',
-        why: call.isHtml
-          ? 'A proxy or firewall responded instead of the API.'
-          : 'The API accepted the token, but this client is not allowed to do this.',
-        fix: call.isHtml
-          ? 'Allow this host in the proxy or firewall.'
-          : "Ask the API's operator to grant this permission, or to name the scope that the call needs.",
-      }),
-    ]
   if (status !== undefined && status >= 500)
     return [
       failed(
@@ -83,7 +73,40 @@ export function checkCall(facts: Facts): Finding[] {
           : 'The token was sent; look at the URL, and at the response with `tokenlane call`.',
       ),
     ]
-  return []
+  return status === undefined ? [] : instead(call, status)
+}
+
+/** Returns the finding for a page or a redirect in place of the API's response. */
+function instead({ url, isHtml = false, redirectedTo }: CallFacts, status: number): Finding[] {
+  const isRedirect = status >= 300
+  if (isRedirect ? redirectedTo === undefined : !isHtml) return []
+  return [
+    finding('firewall-page', 'warning', url, {
+      seen: isRedirect
+        ? `Status ${status}: a redirect to ${redirectedTo}.`
+        : `Status ${status} with an HTML page.`,
+      why: 'A login page, proxy or firewall probably responded instead of the API.',
+      fix: 'Allow this host in the proxy or firewall, and check the URL. If the API itself responds like this, there is nothing to fix.',
+    }),
+  ]
+}
+
+function forbidden({ url, status, challenge, scope, isHtml = false }: CallFacts, issuer: string): Finding {
+  // a firewall knows nothing of scopes
+  if (isHtml && challenge === undefined)
+    return finding('call-forbidden', 'error', url, {
+      seen: `Status ${status} with an HTML page.`,
+      why: 'A proxy or firewall responded instead of the API.',
+      fix: 'Allow this host in the proxy or firewall.',
+    })
+  const reasons = [challenge, scope && `scope "${scope}"`].filter(Boolean).join(', ')
+  return finding('call-forbidden', 'error', url, {
+    seen: `Status ${status}${reasons && ` (${reasons})`}.`,
+    why: 'The API accepted the token, but this client is not allowed to do this.',
+    fix: scope
+      ? `Request this scope: add "${scope}" to the \`scope\` of the issuer "${issuer}". If the issuer refuses it, ask its operator to allow it for this client.`
+      : "Ask the API's operator to grant this permission, or to name the scope that the call needs.",
+  })
 }
 
 function limited(url: string, status: number | undefined): Finding {

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream'
 
 import { expect, test } from 'vitest'
 
+import { lookedAt } from '../doctor/looked-at.ts'
 import { reportText } from '../doctor/report.ts'
 import type { Facts } from '../facts/facts.ts'
 import { checkAssertionFiles } from './assertion.ts'
@@ -169,6 +170,9 @@ test.each([
   ['401 for another reason', { status: 401 }, 'call-unauthorized'],
   ['403 of the API', { status: 403 }, 'call-forbidden'],
   ['403 of a firewall', { status: 403, isHtml: true }, 'call-forbidden'],
+  ['401 for a scope', { status: 401, challenge: 'insufficient_scope' }, 'call-forbidden'],
+  ['a page', { status: 200, isHtml: true }, 'firewall-page'],
+  ['a redirect elsewhere', { status: 302, redirectedTo: 'https://login.example.com' }, 'firewall-page'],
   ['404', { status: 404 }, 'call-failed'],
   ['no response', { failure: 'ECONNRESET' }, 'call-failed'],
 ])('a call with %s', (_, seen, id) => {
@@ -254,8 +258,30 @@ test('the rate limit headers of an API without a rate policy are named', () => {
   ])
 })
 
-test('a call with status 200 is fine', () => {
-  expect(checkCall(facts({ call: { ...called, status: 200 } }))).toEqual([])
+test.each([
+  { status: 200 },
+  { status: 201, redirectedTo: 'https://other.example.com' },
+  { status: 301, isHtml: true },
+])('a call with %o is fine', (seen) => {
+  expect(checkCall(facts({ call: { ...called, ...seen } }))).toEqual([])
+})
+
+test('a 403 page that names a scope is the API\u2019s', () => {
+  const call = {
+    ...called,
+    status: 403,
+    isHtml: true,
+    challenge: 'insufficient_scope',
+    scope: 'reports.read',
+  }
+  expect(checkCall(facts({ call }))[0]?.fix).toContain('add "reports.read"')
+})
+
+test.each([
+  [false, "no call made: pass an API's URL with --url to make one"],
+  [true, 'no call made: there is no token'],
+])('without a call, the list says why: was one asked for? %s', (isCallAsked, line) => {
+  expect(lookedAt(facts({}), isCallAsked)).toContain(line)
 })
 
 test.each([

@@ -100,7 +100,7 @@ async function diagnosisOf(
     .map((found) => withNames(found, names))
     .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
   const ok = findings.every(({ severity }) => severity === 'info')
-  return { ok, findings, looked: [`options: ${from}`, ...lookedAt(facts)] }
+  return { ok, findings, looked: [`options: ${from}`, ...lookedAt(facts, url !== undefined)] }
 }
 
 /** What can be done about an option in code, and not by variables and flags. */

@@ -5,8 +5,12 @@ import type { Facts } from '../facts/facts.ts'
 import type { Reach, ServerFacts } from '../facts/server.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 
-/** Returns one line for each thing that the doctor looked at, or tried to look at. */
-export function lookedAt(facts: Facts): string[] {
+/**
+ * Returns one line for each thing that the doctor looked at, or tried to look at.
+ *
+ * @param isCallAsked whether a call was asked for: without a token, none is made.
+ */
+export function lookedAt(facts: Facts, isCallAsked: boolean): string[] {
   const {
     servers,
     tokens,
@@ -47,7 +51,7 @@ export function lookedAt(facts: Facts): string[] {
       : [
           configuration.apis.length === 0
             ? 'no API is known: only issuers were checked'
-            : "no call made: pass an API's URL with --url to make one",
+            : `no call made: ${isCallAsked ? 'there is no token' : "pass an API's URL with --url to make one"}`,
         ]),
     ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),

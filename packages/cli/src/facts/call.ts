@@ -4,6 +4,7 @@ import {
   type TokenlaneEvent,
   type TokenManager,
 } from '@tokenlane/core'
+import { printable } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
 import { failureCode } from '../failure-code.ts'
@@ -20,10 +21,14 @@ export interface CallFacts {
   readonly duration?: number
   /** The error code of the `WWW-Authenticate` header (RFC 6750 §3.1), if it is a known one. */
   readonly challenge?: string
+  /** The scope that the header asks for. */
+  readonly scope?: string
   /** Where the API says that its metadata is (RFC 9728 §5.1). */
   readonly resourceMetadata?: string
   /** Whether the response is an HTML page. */
   readonly isHtml?: boolean
+  /** The other origin that the response redirects to. */
+  readonly redirectedTo?: string
   /** Names of the rate limit headers in the response. */
   readonly rateHeaders?: readonly string[]
   /** Whether the API refused the token. */
@@ -74,7 +79,8 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
     await response.body?.cancel()
     const authenticate = headers.get('www-authenticate') ?? ''
     const challenge = challenges.find((code) => authenticate.includes(`error="${code}"`))
-    const { resourceMetadata } = challengeOf(authenticate)
+    const { resourceMetadata, scope } = challengeOf(authenticate)
+    const redirectedTo = otherOrigin(given, headers.get('location'))
     const rateHeaders = Array.from(headers.keys()).filter((name) => /^(?:x-)?ratelimit/.test(name))
     const isHtml = headers.get('content-type')?.startsWith('text/html') === true
     return {
@@ -86,6 +92,8 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
       isTokenRefused,
       rateHeaders,
       ...(challenge && { challenge }),
+      ...(scope && { scope: printable(scope, 200) }),
+      ...(redirectedTo && { redirectedTo }),
       ...(resourceMetadata && { resourceMetadata }),
     }
   } catch (error) {
@@ -94,4 +102,10 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
   } finally {
     off()
   }
+}
+
+/** Returns the origin of a `Location` header if it is another than that of the call. */
+function otherOrigin(from: string, location: string | null): string | undefined {
+  const to = location === null ? null : URL.parse(location, from)
+  return to === null || to.origin === new URL(from).origin ? undefined : printable(to.origin, 200)
 }
