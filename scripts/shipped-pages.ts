@@ -9,6 +9,8 @@ const pages = [
   'doctor',
   'fleet',
   'from-secret-to-none',
+  'metrics',
+  'observe',
   'options',
   'proxy',
   'rate-policy',

@@ -52,7 +52,8 @@ const proxyOf = ({ url, fetch }: IssuerRequest) => (fetch ? undefined : environm
 export function unusedProxy(request: IssuerRequest): string {
   const proxy = proxyOf(request)
   if (proxy === undefined || proxy.used) return ''
-  return `; ${proxy.variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)`
+  const prefix = proxy.place === '' ? ', and with `http://` in front' : ''
+  return `; ${proxy.variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (Node 22.21 or later)${prefix}`
 }
 
 function certificateFault(code: string): string | undefined {
@@ -122,7 +123,7 @@ function bareCause(error: unknown, { code, peer }: Innermost, secrets: readonly 
 function isWord(text: unknown, secrets: readonly string[]): text is string {
   return (
     typeof text === 'string' &&
-    /^[\w.:-]{1,64}$/.test(text) &&
+    /^[\w.:/-]{1,64}$/.test(text) &&
     !secrets.some((secret) => text.includes(secret))
   )
 }

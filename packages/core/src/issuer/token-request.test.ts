@@ -182,6 +182,11 @@ test.each([
   ['ENOTFOUND', 'TOKEN_REQUEST_FAILED', 'could not be reached (ENOTFOUND)'],
   ['ECONNRESET', 'TOKEN_REQUEST_FAILED', 'closed the connection before it responded (ECONNRESET)'],
   ['UND_ERR_SOCKET', 'TOKEN_REQUEST_FAILED', 'closed the connection before it responded (UND_ERR_SOCKET)'],
+  [
+    'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
+    'TOKEN_REQUEST_FAILED',
+    'could not be reached (ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE)',
+  ],
   ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'INSECURE_TRANSPORT', 'does not support TLS 1.2 or later'],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'INSECURE_TRANSPORT', 'does not support TLS 1.2 or later'],
 ])('a transport that fails with %s is %s', async (inner, code, reason) => {

@@ -45,7 +45,7 @@ test('a wrong environment hides nothing else that is wrong', () => {
   const error = errorOf({ environment: 7, issuers: { general }, apis: [{ baseUrl, issuer: 'genral' }] })
   expect(error.message).toContain('3 options are invalid:\n- `environment` is 7; allowed: a name')
   expect(error.message).toContain(
-    '\n- `environment` is 7; allowed: testing (the environments of `apis[0].baseUrl`)',
+    '\n- `environment` is a number; allowed: testing (the environments of `apis[0].baseUrl`)',
   )
   expect(error.message).toContain('\n- `apis[0].issuer` is not a name from `issuers`')
 })

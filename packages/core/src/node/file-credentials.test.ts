@@ -136,6 +136,7 @@ test.each<[string, unknown, string]>([
     { ...current, clientSecret: 'secret-1\n' },
     '`clientSecret` is a string with white',
   ],
+  ['a secret without quotes', { ...current, clientSecret: 8_412_345_678 }, '`clientSecret` is a number'],
   ['a secret that is not text', { ...current, clientSecret: ['secret-1'] }, '`clientSecret` is an array'],
   [
     'another spelling',

@@ -53,12 +53,12 @@ export function own(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** Describes a value as an error message may show it: no text, since any text may be a secret in the wrong place. */
+/** Describes a value as an error message may show it: no text or number, since any may be a secret in the wrong place. */
 export function shape(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
   if (value === '') return 'empty'
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

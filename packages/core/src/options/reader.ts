@@ -61,7 +61,10 @@ export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> 
 
 /** Reads what fits, as it is. */
 export function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader<T> {
-  return (value, path) => (fits(value as T) ? (value as T) : refuse(path, shape(value), allowed))
+  return (value, path) =>
+    fits(value as T)
+      ? (value as T)
+      : refuse(path, typeof value === 'number' ? `${value}` : shape(value), allowed)
 }
 
 /** Reads one of these texts. */

@@ -9,7 +9,7 @@ test('a call may have a priority, say whether it may be sent again, or have noth
 })
 
 test.each([
-  [5, '`tokenlane` is 5; allowed: an object'],
+  [5, '`tokenlane` is a number; allowed: an object'],
   [null, '`tokenlane` is null; allowed: an object'],
   [[], '`tokenlane` is an array; allowed: an object'],
   [{ prio: 1 }, '`tokenlane.prio` is not an option; allowed: priority, resend'],

@@ -1,7 +1,7 @@
 import { PriorityQueue } from 'p-queue'
 import type { TokenlaneError } from '../errors.ts'
-import { refuse as refuseOption, refusingTo, shape } from '../options/check.ts'
-import type { Reader } from '../options/reader.ts'
+import { refusingTo } from '../options/check.ts'
+import { fitting, type Reader } from '../options/reader.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { Unit } from './limits.ts'
@@ -25,10 +25,10 @@ export interface EnterOptions {
 const first = Number.MAX_SAFE_INTEGER
 
 /** Reads a priority that a caller gives. */
-export const readPriority: Reader<number> = (value, path) =>
-  Number.isSafeInteger(value) && value !== first
-    ? (value as number)
-    : refuseOption(path, shape(value), 'a whole number')
+export const readPriority: Reader<number> = fitting(
+  (value) => Number.isSafeInteger(value) && value !== first,
+  'a whole number',
+)
 
 /** @throws TokenlaneError `INVALID_OPTIONS` */
 export function checkPriority(priority: unknown): void {

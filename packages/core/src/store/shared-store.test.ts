@@ -38,7 +38,7 @@ test.each([
   ['', 'empty'],
   ['short', 'too short'],
   [[], 'an empty array'],
-  [[first, 7], '7'],
+  [[first, 7], 'a number'],
 ])('the key %j is refused', (key, given) => {
   const create = (): unknown => sharedStore(store, { key: key as StoreKey })
   expect(create).toThrow(`\`key\` is ${given}; allowed: a string of 32 characters or more`)

@@ -8,7 +8,7 @@ interface Process {
 export interface EnvironmentProxy {
   /** The variable, such as `HTTPS_PROXY`. */
   readonly variable: string
-  /** Host and port, without a user name or password. */
+  /** Host and port, without a user name or password; empty if the value has no scheme. */
   readonly place: string
   /** Whether the runtime's `fetch` goes through it. */
   readonly used: boolean
@@ -26,9 +26,9 @@ export function environmentProxy(
   if (url.protocol !== 'https:' || process === undefined) return undefined
   const { env } = process
   const variable = ['https_proxy', 'HTTPS_PROXY'].find((name) => env[name])
-  const proxy = variable && URL.parse(env[variable] as string)
-  if (!variable || !proxy || isExempt(url, env['no_proxy'] ?? env['NO_PROXY'] ?? '')) return undefined
-  return { variable, place: proxy.host, used: usesEnvironment(process) }
+  if (!variable || isExempt(url, env['no_proxy'] ?? env['NO_PROXY'] ?? '')) return undefined
+  const place = URL.parse(env[variable] as string)?.host ?? ''
+  return { variable, place, used: usesEnvironment(process) }
 }
 
 function usesEnvironment({ env, execArgv = [], versions }: Process): boolean {

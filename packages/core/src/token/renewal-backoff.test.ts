@@ -129,6 +129,18 @@ test('after maxWait all waiters get the last error, and later calls fail fast un
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
+test('an issuer that is slow to say 503 is not one that does not respond, though its last try is cut short', async () => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  issuer.respondWith(() => issuer.after(1_500, unavailable))
+  const failed = vi.fn()
+  void tokens.getToken('general').catch(failed)
+  await pass(15 * second)
+  const error = { code: 'TOKEN_REQUEST_FAILED', status: 503 }
+  expect(failed.mock.calls[0]?.[0]).toMatchObject(error)
+  expect(eventsOf('renewal.failed').at(-1)).toMatchObject(error)
+  expect(tokens.status().issuers).toMatchObject({ general: { lastError: 'TOKEN_REQUEST_FAILED' } })
+})
+
 test('an outage says how many tries were made in what time and since when, and what calls do meanwhile', async () => {
   const { tokens, issuer, eventsOf } = fakeService({ maxWait: 3 * second })
   const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' })

@@ -134,7 +134,10 @@ export class Renewal implements Wait {
       } catch (error) {
         if (!isTokenlaneError(error)) throw error
         const delay = this.#delayAfter(error, tries)
-        if (delay === undefined) throw this.#giveUp(error, tries, performance.now() - start)
+        // `maxWait` cut the last try short, so the one before it says more
+        const isCut = tries > 1 && this.timeLeft <= 1 && error.code === 'TOKEN_REQUEST_TIMEOUT'
+        const told = (isCut && retry?.after) || error
+        if (delay === undefined) throw this.#giveUp(told, tries, performance.now() - start)
         this.#report(error, delay, false)
         retry = { delay, after: error }
       }
