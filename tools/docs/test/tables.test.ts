@@ -39,3 +39,15 @@ test('README.md has the figures of docs/measurements.md', () => {
   const readme = readFileSync(new URL('README.md', root), 'utf8')
   expect(squeezed(readme)).toBe(squeezed(withComparisons(readme)))
 })
+
+test('docs/guide/troubleshoot.md names log lines in the words that are written', () => {
+  const page = readFileSync(new URL('docs/guide/troubleshoot.md', root), 'utf8')
+  const source = readFileSync(new URL('packages/core/src/log-observer.ts', root), 'utf8')
+  const [, section = ''] = /\n### Log lines\n(.*?)\n### /s.exec(page) ?? []
+  const cells = section.split('\n').map((row) => (row.startsWith('| `') ? row.split(' | ')[0] : ''))
+  const lines = Array.from(cells.join().matchAll(/`([^`]+)`/g), ([, line = '']) =>
+    line.replace('CODE', '${code}'),
+  )
+  expect(lines.length).toBeGreaterThan(9)
+  expect(lines.filter((line) => !source.includes(line))).toEqual([])
+})
