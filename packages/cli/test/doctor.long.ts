@@ -386,6 +386,20 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { NODE_USE_ENV_PROXY: '1' } }),
   },
   {
+    name: 'a proxy without a scheme, for a host unknown to DNS',
+    row: 'a proxy without a scheme (`host:port`), which has to be used',
+    id: 'proxy-unused',
+    async broken() {
+      const issuer = await tlsServer(tokenServer(200, bearer), await certificate({ host: 'auth.invalid' }))
+      const proxy = await tunnelProxy({ targets: { 'auth.invalid:443': new URL(issuer).host } })
+      return { env: { ...issuerAt('https://auth.invalid').env, HTTPS_PROXY: proxy.replace('http://', '') } }
+    },
+    mended: ({ env }) => ({
+      env: { HTTPS_PROXY: `http://${env?.['HTTPS_PROXY']}`, NODE_USE_ENV_PROXY: '1' },
+    }),
+    says: /Set HTTPS_PROXY to the same value with http:\/\/ in front .*NODE_USE_ENV_PROXY=1/,
+  },
+  {
     name: 'a proxy that is down',
     id: 'proxy-failed',
     broken: async () => ({
@@ -796,6 +810,20 @@ const setups: readonly BrokenSetup[] = [
     broken: async () => issuerAt(await tlsServer(() => {})),
     mended: rightIssuer,
   },
+  ...[
+    ['wants a client certificate', { requestCert: true, maxVersion: 'TLSv1.2' }],
+    ['offers other ciphers only', { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES256-CCM8' }],
+  ].map(([what, options]): BrokenSetup => ({
+    name: `a server that ${what as string}`,
+    row: 'a server that refuses the TLS handshake',
+    id: 'connection-failed',
+    broken: async () =>
+      issuerAt(
+        await tlsServer(tokenServer(200, bearer), { ...(await certificate()), ...(options as object) }),
+      ),
+    mended: rightIssuer,
+    says: /refused the TLS handshake \(ERR_SSL_.*client certificate/,
+  })),
   {
     name: 'a port that does not speak TLS',
     id: 'connection-failed',

@@ -162,6 +162,16 @@ test.each(['ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH'])('%s is a connection that 
   expect(checkConnections(facts({ servers }))).toMatchObject([{ id: 'connection-failed', severity: 'error' }])
 })
 
+test.each(['ERR_SSL_TLSV1_UNRECOGNIZED_NAME', 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE'])(
+  '%s is a refusal',
+  (failure) => {
+    const servers = [{ origin: 'https://auth.example.com', roles: ['issuer general'], failure, isOpen: true }]
+    expect(checkConnections(facts({ servers }))[0]?.seen).toBe(
+      `The server refused the TLS handshake (${failure}).`,
+    )
+  },
+)
+
 const called = { url: 'https://api.example.com/records', api: api.baseUrl }
 test.each([
   ['401 for its token', { status: 401, isTokenRefused: true }, 'call-wrong-issuer'],

@@ -31,6 +31,8 @@ function rolesOf(servers: readonly ServerFacts[]): string {
 }
 
 const tlsTooOld = /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/
+/** The codes of TLS alerts, by which a server refuses a handshake. */
+const refusedHandshake = /_ALERT_|UNRECOGNIZED_NAME/
 const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'])
 
 function findingOf(server: ServerFacts, origins: string, roles: string): Finding {
@@ -42,6 +44,12 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
       'tls-too-old',
       `The server does not support TLS 1.2 or later (${code}). Tokenlane sends no secret below TLS 1.2.`,
       'Ask its operator for TLS 1.2 or later. Check that nothing in between intercepts TLS.',
+    )
+  if (isOpen && refusedHandshake.test(code))
+    return found(
+      'connection-failed',
+      `The server refused the TLS handshake (${code}).`,
+      'Check the host name in the URL. Ask its operator whether it wants a client certificate (for an issuer, `tls_client_auth`) or other ciphers.',
     )
   if (isOpen)
     return code === 'ETIMEDOUT'
@@ -64,11 +72,12 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
       `proxy ${place}`,
     )
   }
-  if (proxy !== undefined && throughProxy?.failure === undefined)
+  // without a scheme it cannot be known whether the proxy works
+  if (proxy !== undefined && (proxy.hasNoScheme || throughProxy?.failure === undefined))
     return found(
       'proxy-unused',
       `The direct connection failed (${code}). ${proxy.variable} is set to the proxy ${proxy.place}, but Node does not use it.`,
-      `Set ${/^all/i.test(proxy.variable) ? 'HTTPS_PROXY to the same value, and ' : ''}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
+      `Set ${valueFor(proxy)}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
     )
   const also = throughProxy
     ? ` The connection through the proxy ${proxy?.place} (${proxy?.variable}) failed too: ${codeOf(throughProxy)}.`
@@ -90,6 +99,14 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
     `The connection failed (${code}).${also}`,
     'Usually a firewall, or a proxy that has to be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
   )
+}
+
+/** Returns how the variable has to change before Node can use the proxy. */
+function valueFor({ variable, hasNoScheme }: EnvironmentProxy): string {
+  const name = /^all/i.test(variable) ? 'HTTPS_PROXY' : variable
+  if (hasNoScheme)
+    return `${name} to the same value with http:// in front (Node does not start without it), and `
+  return name === variable ? '' : `${name} to the same value, and `
 }
 
 function proxyFix({ place, variable }: EnvironmentProxy, status: number | undefined): string {
