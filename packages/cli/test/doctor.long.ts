@@ -1289,6 +1289,20 @@ test.concurrent.each<[string, () => Change | Promise<Change>]>([
     },
   ],
   ['an assertion in a file as the only proof', () => workload()],
+  [
+    'an issuer that wants the client certificate which the application has',
+    async () => {
+      const own = await certificate()
+      const options = { ...own, requestCert: true, maxVersion: 'TLSv1.2', ca: testAuthority } as const
+      return anyIssuerAt(await tlsServer(tokenServer(200, bearer), options), {
+        METHOD: 'tls_client_auth',
+        GENERAL_CERTIFICATE: own.cert,
+        GENERAL_PRIVATE_KEY: own.key,
+        GENERAL_CLIENT_SECRET: undefined,
+        ...noNext,
+      })
+    },
+  ],
   ['a Redis with TLS', async () => fleetOn(await redisWithTls(redis.url))],
   [
     'a user of Redis with the rights that are needed alone',

@@ -7,8 +7,10 @@ import { groupsBy } from './groups.ts'
  * Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. Servers
  * that fail in the same way share a finding.
  */
-export function checkConnections({ servers, axios }: Facts): Finding[] {
-  const failed = servers.filter(({ failure }) => failure !== undefined)
+export function checkConnections({ servers, tokens, axios }: Facts): Finding[] {
+  const failed = servers.filter(
+    (server) => server.failure !== undefined && !isRefusedToDoctorAlone(server, tokens),
+  )
   const faults = groupsBy(failed, ({ failure, proxyStatus, isOpen, proxy, throughFetch }) => [
     failure,
     proxyStatus,
@@ -98,6 +100,17 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
     'connection-failed',
     `The connection failed (${code}).${also}`,
     'Usually a firewall, or a proxy that has to be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
+  )
+}
+
+/** The doctor's own connections present no client certificate, and the token requests of `tls_client_auth` do. */
+function isRefusedToDoctorAlone({ failure = '', roles }: ServerFacts, tokens: Facts['tokens']): boolean {
+  return (
+    refusedHandshake.test(failure) &&
+    tokens.some(
+      (token) =>
+        roles.includes(`issuer ${token.issuer}`) && (token.lifetime ?? token.failure?.status) !== undefined,
+    )
   )
 }
 

@@ -28,7 +28,10 @@ const authority = await generate([{ name: 'commonName', value: 'Test authority' 
 export const testAuthority = authority.cert
 
 /** Makes a certificate for loopback or another host, which is valid from day `from` to day `days` from now on. */
-export async function certificate({ from = -1, days = 90, host = 'localhost' } = {}): Promise<ServerOptions> {
+export async function certificate({ from = -1, days = 90, host = 'localhost' } = {}): Promise<{
+  cert: string
+  key: string
+}> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: host }], {
     ...curve,
     ca: { key: authority.private, cert: authority.cert },
