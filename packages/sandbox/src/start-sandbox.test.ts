@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { connect as connectPlain } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { connect } from 'node:tls'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
@@ -118,4 +120,10 @@ test('a certificate file that cannot be written is refused with the name of its 
   await expect(startSandbox({ caFile: '/no/such/ca.pem' })).rejects.toThrow(
     /^"caFile" cannot be written: ENOENT/,
   )
+})
+
+test('a child in any folder finds the certificate file, however its path was given', async () => {
+  const path = join(tmpdir(), `ca-${process.pid}.pem`)
+  await using other = await startSandbox({ caFile: relative('', path) })
+  expect(other.control.environment()).toMatchObject({ NODE_EXTRA_CA_CERTS: path })
 })

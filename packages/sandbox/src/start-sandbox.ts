@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 import { createControl } from './control/control.ts'
 import type { SandboxControl } from './control/sandbox-control.ts'
@@ -53,7 +54,9 @@ export interface Sandbox extends AsyncDisposable {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const checked = checkOptions(options)
-  const { caFile, port, controlToken = randomToken() } = checked
+  const { port, controlToken = randomToken() } = checked
+  // the child that gets this path may run in another folder
+  const caFile = checked.caFile === undefined ? undefined : resolve(checked.caFile)
   const journal = createJournal(checked.journalSize)
   const witness = createWitness(journal)
   const service = await startService(checked, witness)
