@@ -433,12 +433,17 @@ const setups: readonly BrokenSetup[] = [
     broken: async () => issuerAt(await tlsServer(tokenServer(200, '<h1>Sign in</h1>'))),
     mended: rightIssuer,
   },
-  {
-    name: 'an issuer that responds with status 503',
+  ...[
+    [408, plainServer(408, 'Try again', { 'retry-after': '3600' })] as const,
+    [503, tokenServer(503, '<h1>Service Unavailable</h1>', { 'retry-after': '3600' })] as const,
+  ].map(([status, server]): BrokenSetup => ({
+    name: `an issuer that responds with status ${status}`,
+    row: 'an issuer that responds with status 408 or 503',
     id: 'issuer-trouble',
-    broken: async () => issuerAt(await tlsServer(tokenServer(503, '<h1>Service Unavailable</h1>'))),
+    broken: async () => issuerAt(await tlsServer(server)),
     mended: rightIssuer,
-  },
+    says: /Wait 60 minutes, as its `Retry-After` asks\. If it persists/,
+  })),
   {
     name: 'an issuer that closes the connection without a response',
     id: 'issuer-trouble',
@@ -766,6 +771,33 @@ const setups: readonly BrokenSetup[] = [
       env: { ISSUER: undefined, TOKEN_ENDPOINT: await tlsServer(tokenServer(200, bearer)) },
     }),
   },
+  {
+    name: 'metadata that names an unknown host as its token endpoint',
+    id: 'host-unknown',
+    broken: async () => {
+      const token_endpoint = 'https://auth.invalid/token'
+      const ISSUER = await tlsServer((request, response) =>
+        tokenServer(200, { issuer: `https://${request.headers.host}`, token_endpoint })(request, response),
+      )
+      return anyIssuerAt('', { ISSUER })
+    },
+    mended: async () => ({
+      env: { ISSUER: undefined, TOKEN_ENDPOINT: await tlsServer(tokenServer(200, bearer)) },
+    }),
+    says: /auth\.invalid\/token.*ENOTFOUND.*metadata names a wrong host/,
+  },
+  ...[
+    ['invalid_request', tokenServer(400, { error: 'invalid_request' })] as const,
+    ['status 400', plainServer(400, 'Bad request')] as const,
+    ['status 415', plainServer(415, '')] as const,
+  ].map(([what, server]): BrokenSetup => ({
+    name: `${what} from an issuer that does not understand the request`,
+    row: 'a request that the issuer does not understand',
+    id: 'request-refused',
+    broken: async () => issuerAt(await tlsServer(server)),
+    mended: rightIssuer,
+    says: /`parameters`, `scope` and `clientAuthentication`/,
+  })),
   {
     name: 'a scope that the issuer does not know',
     id: 'request-refused',

@@ -15,6 +15,7 @@ import { checkEnvironments } from './environments.ts'
 import { checkPackages } from './packages.ts'
 import { checkRates } from './rate.ts'
 import { checkSecrets } from './secret.ts'
+import { checkShared } from './shared.ts'
 import { checkTokens } from './token.ts'
 
 // Findings from facts that are hard to produce on one machine.
@@ -315,6 +316,11 @@ test('an adapter with another copy of core, or of another release, is named', ()
   expect(idsOf(core, fetch)).toEqual([])
   expect(idsOf(core, { ...fetch, version: '1.0.0' })).toEqual(['packages-differ'])
   expect(idsOf(core, { ...fetch, core: '/b/package.json' })).toEqual(['core-copies'])
+})
+
+test('a script that blocks Redis is to be ended', () => {
+  const shared = [{ part: 'token store', failedAt: 'claiming a name', failure: 'BUSY' }] as const
+  expect(checkShared(facts({ shared }))[0]?.fix).toContain('`SCRIPT KILL`')
 })
 
 const secretOf = (outcome: 'accepted' | 'refused') => ({ clientId: 'a', outcome })

@@ -88,7 +88,7 @@ function distance(offset: number): string {
 }
 
 /** Returns a duration in a readable unit, such as `90 s` or `5 minutes`. */
-function inWords(ms: number): string {
+export function inWords(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} minutes`
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / 86_400_000)} days`

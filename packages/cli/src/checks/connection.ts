@@ -35,7 +35,13 @@ function rolesOf(servers: readonly ServerFacts[]): string {
 const tlsTooOld = /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/
 /** The codes of TLS alerts, by which a server refuses a handshake. */
 const refusedHandshake = /_ALERT_|UNRECOGNIZED_NAME/
-const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'])
+/** The codes of a host that DNS does not know. */
+export const unknownHost: ReadonlySet<string> = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_NODATA',
+  'EAI_NONAME',
+])
 
 function findingOf(server: ServerFacts, origins: string, roles: string): Finding {
   const { failure: code = '', isOpen = false, proxy, throughProxy } = server

@@ -58,6 +58,7 @@ const fixes: Readonly<Record<string, string>> = {
   WRONGPASS: "Correct the Redis user name or password in its client's options.",
   OOM: 'Redis is out of memory: raise its maxmemory, or remove other data from it.',
   READONLY: 'The client is connected to a replica: connect it to the master, or through Sentinel or Cluster.',
+  BUSY: 'A script is blocking Redis: wait for it, or end it with `SCRIPT KILL`.',
   LOADING: 'Redis is starting up: wait until it has loaded its data.',
   NOREPLICAS: 'Redis has too few replicas to accept writes: check min-replicas-to-write.',
   MISCONF: 'Redis cannot save to disk and refuses writes: check its log.',

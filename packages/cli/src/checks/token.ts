@@ -2,7 +2,8 @@ import { finding, type Finding, type FindingId, guide, issuersOf } from '../doct
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
-import { ownClockOffset } from './clock.ts'
+import { inWords, ownClockOffset } from './clock.ts'
+import { unknownHost } from './connection.ts'
 import { placeOf } from './credential-variables.ts'
 import { groupsBy } from './groups.ts'
 
@@ -87,14 +88,17 @@ function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 
-function idOf({ failure: { code, status = 0, reason }, method, token }: Failed): TokenFault {
+function idOf({ failure, method, token }: Failed): TokenFault {
+  const { code, status = 0, reason, transportCode = '' } = failure
   const { isByAssertion = false } = token
   if (code === 'CREDENTIALS_UNAVAILABLE') return isByAssertion ? 'assertion-not-sent' : 'credentials-missing'
   if (code === 'TOKEN_REQUEST_TIMEOUT') return 'no-response'
   if (reason.includes('an HTML page') || (status >= 300 && status < 400)) return 'firewall-page'
   if (reason.includes('like an API')) return 'not-an-issuer'
   if (status === 404 || status === 405) return 'wrong-path'
-  if (status === 429 || status >= 500 || reason.includes('closed the connection')) return 'issuer-trouble'
+  if (unknownHost.has(transportCode)) return 'host-unknown'
+  if (status === 408 || status === 429 || status >= 500 || reason.includes('closed the connection'))
+    return 'issuer-trouble'
   // core says so of every error that is not about the request, since servers have other names for `invalid_client`
   if (reason.includes('check the client id and')) {
     if (isByAssertion) return 'assertion-refused'
@@ -118,16 +122,23 @@ const fixes = {
     'Correct what the message names: variables, secret files, or the function that reads them. No request was sent to the issuer.',
   'assertion-not-sent': () => unsentFix,
   'assertion-refused': ({ token }) => refusedFix(token),
-  'request-refused': ({ failure }) =>
-    `Check the client id, then ask the issuer's operator what this client may do: ${failure.oauthError ?? `status ${failure.status}`} (RFC 6749 §5.2).`,
+  'request-refused': ({ failure: { oauthError = 'invalid_request' } }) =>
+    oauthError === 'invalid_request'
+      ? "Check the issuer's `parameters`, `scope` and `clientAuthentication`. If they are right, ask its operator what is wrong with the request."
+      : `Check the client id, then ask the issuer's operator what this client may do: ${oauthError} (RFC 6749 §5.2).`,
+  'host-unknown': (_, options) =>
+    `Check the DNS settings of this machine. If ${options} is right, the server's metadata names a wrong host: tell its operator, or set \`tokenEndpoint\` instead.`,
   'wrong-path': wrongPathFix,
   'not-an-issuer': (_, options) =>
     `${options} is the URL of an API: set the issuer's. The secret may well be right.`,
   'firewall-page': (_, options) => `Allow this host in the proxy or firewall, and check ${options}.`,
-  'issuer-trouble': ({ failure }) =>
-    failure.status === 429
-      ? `Wait, and share tokens between processes: ${guide}/fleet.md.`
-      : "Wait. If it persists, tell the issuer's operator.",
+  'issuer-trouble': ({ failure: { status, retryAfter } }) => {
+    const wait =
+      retryAfter === undefined ? 'Wait' : `Wait ${inWords(retryAfter)}, as its \`Retry-After\` asks`
+    return status === 429
+      ? `${wait}, and share tokens between processes: ${guide}/fleet.md.`
+      : `${wait}. If it persists, tell the issuer's operator.`
+  },
   'no-response': (_, options) =>
     `The server hangs, or there is nothing behind its load balancer: tell its operator. Check ${options}.`,
   'token-missing': ({ failure }, options) =>

@@ -39,6 +39,9 @@ export interface TokenFailure {
   readonly reason: string
   readonly status?: number | undefined
   readonly oauthError?: string | undefined
+  readonly transportCode?: string | undefined
+  /** How long a pause the issuer asks for that is too long for a call, in milliseconds. */
+  readonly retryAfter?: number | undefined
 }
 
 /** How long an issuer may take in all, in milliseconds. */
@@ -96,8 +99,8 @@ async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenF
     const duration = performance.now() - start
     return { issuer, lifetime: expiresAt.getTime() - Date.now(), audiences: audiencesOf(value), duration }
   } catch (error) {
-    // a failure of before is remembered, and is no event
-    if (isTokenlaneError(error)) failure ??= failureIn(error)
+    // a failure of before is remembered, and is no event; an event has no `retryAfter`
+    if (isTokenlaneError(error)) failure = { ...failureIn(error), ...failure }
     return { issuer, ...(failure && { failure }), duration: performance.now() - start }
   } finally {
     off()
@@ -105,6 +108,6 @@ async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenF
 }
 
 export function failureIn(error: TokenlaneError): TokenFailure {
-  const { code, status, oauthError } = error
-  return { code, status, oauthError, reason: reasonIn(error) }
+  const { code, status, oauthError, transportCode, retryAfter } = error
+  return { code, status, oauthError, transportCode, retryAfter, reason: reasonIn(error) }
 }
