@@ -44,6 +44,13 @@ test('everything that is wrong with an issuer is reported at once, by option pat
   expect(message.match(/troubleshoot/g)).toHaveLength(1)
 })
 
+test('the URL of metadata, which many consoles show, is no issuer', () => {
+  const issuer = 'https://auth.example.com/.well-known/openid-configuration'
+  expect(refused(oauthIssuer({ issuer, credentials }))).toMatch(
+    /^INVALID_OPTIONS .*`issuers\.partner\.issuer` is the URL of metadata; allowed: a URL without \/\.well-known\/ \(see/,
+  )
+})
+
 test('what is wrong with several issuers is reported at once', () => {
   const wrong = { ...credentials, clientId: '' }
   expect(() =>

@@ -63,8 +63,9 @@ export async function askServer(
   } catch (error) {
     if (error instanceof ResponseTooLarge)
       throw failure(request, 'TOKEN_RESPONSE_INVALID', 'responded with more than 1 MiB')
-    if (signal.aborted)
-      throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not respond in time${unusedProxy(request)}`)
+    const { aborted, reason } = signal as { readonly aborted: boolean; readonly reason?: Error }
+    const late = `did not respond in ${reason?.message}${unusedProxy(request)}`
+    if (aborted) throw failure(request, 'TOKEN_REQUEST_TIMEOUT', late)
     throw transportFailure(request, error)
   }
 }

@@ -23,7 +23,10 @@ export function describeUrl(
   readUrl: ReadUrl,
   mayDiscover: boolean,
 ): Partial<Description<UrlOptions>> {
-  const url: Reader<URL> = (value, option) => readUrl(value, option, given['allowInsecureLoopback'] === true)
+  const url: Reader<URL> = (value, option) =>
+    String(value).includes('/.well-known/')
+      ? refuse(option, 'the URL of metadata', 'a URL without /.well-known/')
+      : readUrl(value, option, given['allowInsecureLoopback'] === true)
   const urlOption = urlOptionOf(given)
   if (urlOption !== 'authUrl')
     return { [urlOption]: urlOption === 'issuer' && !mayDiscover ? refuseIssuer : url }

@@ -9,7 +9,7 @@ export function queueTimer(ms: number, act: () => void): ReturnType<typeof setTi
 /** Does one step of a request with a signal that aborts once `ms` milliseconds have passed. */
 export async function withTimeLimit<T>(ms: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
-  const abort = (): void => controller.abort(new DOMException('Timed out', 'TimeoutError'))
+  const abort = (): void => controller.abort(new DOMException(`${Math.round(ms)} ms`, 'TimeoutError'))
   const timer = setTimeout(abort, Math.min(ms, longestTimer))
   try {
     return await step(controller.signal)
