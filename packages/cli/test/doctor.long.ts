@@ -842,6 +842,13 @@ const setups: readonly BrokenSetup[] = [
     broken: async () => issuerAt(await tlsServer(() => {})),
     mended: rightIssuer,
   },
+  {
+    name: 'a `requestTimeout` shorter than the issuer takes',
+    id: 'no-response',
+    broken: () => ({ args: ['--module', application], env: { REQUEST_TIMEOUT: '1' } }),
+    mended: () => ({ env: { REQUEST_TIMEOUT: undefined } }),
+    says: /Raise `requestTimeout` first.* 1 ms is too short/,
+  },
   ...[
     ['wants a client certificate', { requestCert: true, maxVersion: 'TLSv1.2' }],
     ['offers other ciphers only', { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES256-CCM8' }],

@@ -97,6 +97,16 @@ test.each([
   expect(found).toMatchObject({ id: 'wrong-path', fix: expect.stringContaining(fix) as string })
 })
 
+test.each([
+  ['did not respond in 5 ms', /^Raise `requestTimeout` first.* 5 ms is too short/],
+  ['did not respond in 5000 ms', /^The server hangs.* or raise `requestTimeout` \(5000 ms\)\. Check/],
+  ['returned neither a token nor an error for 10 s', /^The server hangs.* or raise `requestTimeout`\. Check/],
+])('an issuer that %s may need more time', (what, fix) => {
+  const failure = { code: 'TOKEN_REQUEST_TIMEOUT', reason: `issuer "general" ${what}` } as const
+  const [found] = checkTokens(facts({ tokens: [{ issuer: 'general', duration: 5, failure }] }))
+  expect(found).toMatchObject({ id: 'no-response', fix: expect.stringMatching(fix) as string })
+})
+
 test('one unknown authority for several hosts is taken for a proxy that opens TLS', () => {
   const of = (origin: string): Facts['servers'][number] => ({
     origin,

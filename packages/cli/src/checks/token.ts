@@ -139,8 +139,12 @@ const fixes = {
       ? `${wait}, and share tokens between processes: ${guide}/fleet.md.`
       : `${wait}. If it persists, tell the issuer's operator.`
   },
-  'no-response': (_, options) =>
-    `The server hangs, or there is nothing behind its load balancer: tell its operator. Check ${options}.`,
+  'no-response': ({ failure }, options) => {
+    const limit = / did not respond in (\d+) ms/.exec(failure.reason)?.[1]
+    if (Number(limit) < 1_000)
+      return `Raise \`requestTimeout\` first, or \`maxWait\` if that is shorter: ${limit} ms is too short for many issuers. If that does not help, tell the issuer's operator, and check ${options}.`
+    return `The server hangs, or there is nothing behind its load balancer: tell its operator, or raise \`requestTimeout\`${limit === undefined ? '' : ` (${limit} ms)`}. Check ${options}.`
+  },
   'token-missing': ({ failure }, options) =>
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
 } satisfies Partial<Record<FindingId, FixFor>>

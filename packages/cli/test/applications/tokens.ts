@@ -2,7 +2,7 @@
 import { sharedStore } from '@tokenlane/core/fleet'
 import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/core'
 
-const { AUTH_URL = '', API_URL = '', RENEW_BEFORE, QUOTA, STORE, WARM_UP } = process.env
+const { AUTH_URL = '', API_URL = '', RENEW_BEFORE, REQUEST_TIMEOUT, QUOTA, STORE, WARM_UP } = process.env
 
 const failing = (): never => {
   throw new Error('the store is down')
@@ -19,6 +19,7 @@ export const tokens = createTokenManager({
       authUrl: AUTH_URL,
       credentials: envCredentials('GENERAL'),
       ...(RENEW_BEFORE && { renewBefore: Number(RENEW_BEFORE) }),
+      ...(REQUEST_TIMEOUT && { requestTimeout: Number(REQUEST_TIMEOUT) }),
     }),
   },
   apis: [
