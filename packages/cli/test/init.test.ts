@@ -146,6 +146,19 @@ CRM_CLIENT_SECRET=
 `)
 })
 
+test.each([
+  ['/tenant/.well-known/openid-configuration', '/tenant'],
+  ['/.well-known/oauth-authorization-server/tenant', '/tenant'],
+  ['/.well-known/openid-configuration', '/'],
+])('for the metadata at %s, --issuer means its issuer', async (path, issuer) => {
+  const { server, url } = await startBoth()
+  const own = await serve(
+    publishing(() => ({ [path]: { issuer: own.origin + issuer, token_endpoint: server.origin } })),
+  )
+  expect(await init(url, { issuer: own.origin + path })).toBe(0)
+  expect(told).toContain(`${own.origin} says that tokens are issued at ${server.origin}/.`)
+})
+
 test('with --write the bootstrap is a new file, and a file that is there is never replaced', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'init-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -243,6 +256,14 @@ test('a token endpoint at another server, a missing grant and DPoP are told', as
   expect(printed).not.toContain('resource')
 })
 
+test('a path that looks like a host is no other server', async () => {
+  const { server, url } = await startBoth()
+  const other = await serve(publishing(() => ({})))
+  const issuer = `${server.origin}//${new URL(other.origin).host}`
+  await expect(init(url, { issuer })).rejects.toThrow('--token-endpoint <url>')
+  expect(other.requests).toEqual([])
+})
+
 test('an API by TLS cannot name a server without TLS', async () => {
   const { server } = await startBoth()
   expect(serverFor(new URL('https://api.example.com/'), server.origin)).toBeUndefined()
@@ -285,9 +306,12 @@ test.each([
   ['http://api.example.com/'],
   ['https://user:word@api.example.com/'],
   ['https://api.example.com/#part'],
-  ['records'],
 ])('%s is invalid usage', async (url) => {
   await expect(init(url, {})).rejects.toThrow(WrongUsage)
+})
+
+test.each(['api.example.com', 'localhost:8443', 'records'])('%s lacks a scheme', async (url) => {
+  await expect(init(url, {})).rejects.toThrow(new WrongUsage('The URL must begin with https://'))
 })
 
 test.each([[{ name: '1st' }], [{ baseUrl: 'https://other.example.com/' }], [{ scope: 'a  b' }]])(

@@ -8,6 +8,7 @@ import {
   type AuthorizationServer,
   clientAuthentications,
   type ClientAuthentication,
+  issuerFor,
   readAuthorizationServer,
 } from '../metadata/authorization-server.ts'
 import { bootstrapText, environmentText, type Setup } from '../init/bootstrap.ts'
@@ -162,7 +163,7 @@ async function trustedIssuer(
   questions: Questions | undefined,
 ): Promise<URL> {
   if (options.issuer !== undefined) {
-    const typed = typedUrl(options.issuer, '--issuer')
+    const typed = issuerFor(typedUrl(options.issuer, '--issuer'))
     if (named.length > 0 && !named.some((one) => URL.parse(one)?.href === typed.href))
       tell(`You trust ${typed.href}, which is not one of those.`)
     return typed
@@ -182,7 +183,8 @@ async function trustedIssuer(
     )
   for (const one of usable)
     if (await questions.confirm(`Do you trust ${one.href}? It will be contacted.`)) return one
-  return typedUrl(await questions.ask('Which authorization server do you trust (URL)?', '', isUrl), 'It')
+  const answer = await questions.ask('Which authorization server do you trust (URL)?', '', isUrl)
+  return issuerFor(typedUrl(answer, 'It'))
 }
 
 async function complete(

@@ -21,6 +21,12 @@ export interface AuthorizationServer {
   readonly lacksClientCredentials: boolean
 }
 
+/** Returns the issuer for a URL that may be that of its metadata, which is what many consoles show. */
+export function issuerFor(url: URL): URL {
+  const path = url.pathname.replace(/\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/, '')
+  return new URL(url.origin + path)
+}
+
 /**
  * Reads the metadata of an authorization server (RFC 8414 §3, else OpenID Connect Discovery 1.0 §4).
  *
@@ -35,7 +41,7 @@ export async function readAuthorizationServer(issuer: URL): Promise<Authorizatio
     `${path}/.well-known/openid-configuration`,
   ]
   for (const place of new Set(places)) {
-    const { body } = await getPublic(new URL(place, issuer), { body: true })
+    const { body } = await getPublic(new URL(issuer.origin + place), { body: true })
     const fields = fieldsIn(body)
     if (fields !== undefined) return judged(issuer, fields)
   }

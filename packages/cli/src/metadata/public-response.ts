@@ -98,6 +98,7 @@ export function serverFor(api: URL, named: string): URL | undefined {
 
 /** Returns a URL that the person typed. @throws WrongUsage if it may not be asked. */
 export function typedUrl(text: string, what: string): URL {
+  if (!/^https?:\/\//i.test(text)) throw new WrongUsage(`${what} must begin with https://`)
   const url = askableUrl(text)
   if (url === undefined)
     throw new WrongUsage(
