@@ -670,6 +670,13 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { AXIOS_TLS: undefined } }),
   },
   {
+    name: 'an axios client of an API to which no tokens are attached',
+    id: 'client-without-tokens',
+    broken: () => ({ args: ['--module', clients], env: { AXIOS_TOKENS: 'none' } }),
+    mended: () => ({ env: { AXIOS_TOKENS: undefined } }),
+    says: /axios client axiosClient.*attachTokens/,
+  },
+  {
     name: 'a got client whose agent allows TLS 1.0',
     id: 'tls-floor',
     broken: () => ({ args: ['--module', clients], env: { GOT_TLS: '1' } }),
@@ -1313,6 +1320,10 @@ test.concurrent.each<[string, () => Change | Promise<Change>]>([
       env: { HTTPS_PROXY: `http://127.0.0.1:${await deadPort()}`, AXIOS_PROXY: 'none' },
     }),
   ],
+  ...['', '/api', 'https://other.example.com/'].map((AXIOS_BASE): [string, () => Change] => [
+    `an axios client of "${AXIOS_BASE}" to which no tokens are attached`,
+    () => ({ args: ['--module', clients], env: { AXIOS_TOKENS: 'none', AXIOS_BASE } }),
+  ]),
   [
     'an API that is named as the audience of its tokens',
     async () => {

@@ -1,11 +1,15 @@
 import { PassThrough } from 'node:stream'
 
+import { markManaged } from '@tokenlane/core/adapter'
+import axios from 'axios'
 import { expect, test } from 'vitest'
 
 import { lookedAt } from '../doctor/looked-at.ts'
 import { reportText } from '../doctor/report.ts'
+import { lookAtAxiosClients } from '../facts/axios.ts'
 import type { Facts } from '../facts/facts.ts'
 import { checkAssertionFiles } from './assertion.ts'
+import { checkAttachments } from './attachments.ts'
 import { checkCall } from './call.ts'
 import { checkCertificates } from './certificate.ts'
 import { checkClients } from './clients.ts'
@@ -46,6 +50,7 @@ const facts = (seen: Partial<Facts>): Facts => ({
   shared: [],
   tls: [],
   axios: undefined,
+  axiosClients: [],
   extraAuthorities: undefined,
   packages: [],
   secretDays: undefined,
@@ -105,6 +110,23 @@ test.each([
   const failure = { code: 'TOKEN_REQUEST_TIMEOUT', reason: `issuer "general" ${what}` } as const
   const [found] = checkTokens(facts({ tokens: [{ issuer: 'general', duration: 5, failure }] }))
   expect(found).toMatchObject({ id: 'no-response', fix: expect.stringMatching(fix) as string })
+})
+
+test('an axios client exported twice is listed once, and has one finding', () => {
+  const client = axios.create({ baseURL: 'https://api.example.com/records' })
+  const exports = {
+    default: client,
+    api: client,
+    other: axios.create(),
+    managed: markManaged(axios.create(), {}),
+  }
+  const seen = facts({ axiosClients: lookAtAxiosClients(exports) })
+  expect(checkAttachments(seen).map(({ subject }) => subject)).toEqual(['axios client api'])
+  expect(lookedAt(seen, false).filter((line) => line.startsWith('axios'))).toEqual([
+    'axios client api: no tokens attached',
+    'axios client other: no tokens attached',
+    'axios client managed: tokens attached',
+  ])
 })
 
 test('one unknown authority for several hosts is taken for a proxy that opens TLS', () => {

@@ -4,6 +4,7 @@ import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
 import { withApplication } from '../application/with-application.ts'
 import { checkAssertionFiles } from '../checks/assertion.ts'
+import { checkAttachments } from '../checks/attachments.ts'
 import { checkAudiences } from '../checks/audience.ts'
 import { checkCall } from '../checks/call.ts'
 import { checkCertificates } from '../checks/certificate.ts'
@@ -20,7 +21,7 @@ import { checkShared } from '../checks/shared.ts'
 import { checkTlsSettings } from '../checks/tls-settings.ts'
 import { checkTokens } from '../checks/token.ts'
 import { lookAtResources } from '../facts/audience.ts'
-import { lookForAxios } from '../facts/axios.ts'
+import { lookAtAxiosClients, lookForAxios } from '../facts/axios.ts'
 import { lookAtCall } from '../facts/call.ts'
 import { lookAtExtraAuthorities } from '../facts/extra-authorities.ts'
 import type { Facts } from '../facts/facts.ts'
@@ -40,6 +41,7 @@ const checks: readonly ((facts: Facts) => Finding[])[] = [
   checkCertificates,
   checkTokens,
   checkCall,
+  checkAttachments,
   checkAudiences,
   checkEnvironments,
   checkSecrets,
@@ -131,6 +133,7 @@ const nothing: Seen = {
   shared: [],
   tls: [],
   axios: undefined,
+  axiosClients: [],
 }
 
 /** An application that obtains its tokens while it loads fails by its issuers, not by its options. */
@@ -183,6 +186,7 @@ async function lookAt(
       shared,
       tls: lookAtTlsSettings(exports),
       axios: lookForAxios(exports, packages),
+      axiosClients: lookAtAxiosClients(exports),
     }
 
     async function callUnlessPointless(given: string): Promise<Facts['call']> {

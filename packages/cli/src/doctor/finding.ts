@@ -56,6 +56,7 @@ export const findingIds = [
   'issuer-trouble',
   'token-missing',
   'lifetime-short',
+  'client-without-tokens',
   'call-unrouted',
   'call-unauthorized',
   'call-wrong-issuer',

@@ -18,6 +18,7 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): string[] {
     call,
     resources,
     tls,
+    axiosClients,
     packages,
     extraAuthorities: extra,
     configuration,
@@ -56,6 +57,9 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): string[] {
     ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
     ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),
     ...(agents.length > 0 ? [`TLS settings: ${agents.map(({ where }) => where).join(', ')}`] : []),
+    ...axiosClients.map(
+      ({ name, hasTokens }) => `axios client ${name}: ${hasTokens ? '' : 'no '}tokens attached`,
+    ),
     `Node ${process.versions.node}`,
     ...packages.map(({ name, version }) => `${name} ${version}`),
   ].map((line) => printable(line, 1_000))

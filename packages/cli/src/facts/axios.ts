@@ -1,3 +1,5 @@
+import { managerOf } from '@tokenlane/core/adapter'
+
 import type { PackageFacts } from './packages.ts'
 
 /** How sure it is that calls go through axios, which uses the proxy of the environment by itself. */
@@ -17,8 +19,27 @@ export function lookForAxios(
   return clients.length === 0 && isInstalled ? 'installed' : undefined
 }
 
+/** An axios client that the application exports. */
+export interface AxiosFacts {
+  readonly name: string
+  /** Its `baseURL`, if that is an absolute URL. */
+  readonly baseUrl: URL | undefined
+  /** Whether tokens were attached to it while the module loaded. */
+  readonly hasTokens: boolean
+}
+
+/** Returns the axios clients that the application exports, each under one of its names. */
+export function lookAtAxiosClients(exports: Readonly<Record<string, unknown>>): AxiosFacts[] {
+  const names = new Map(Object.entries(exports).map(([name, value]) => [value, name]))
+  return Array.from(names).flatMap(([client, name]) => {
+    if (!isAxios(client)) return []
+    const baseUrl = URL.parse(String(client.defaults.baseURL)) ?? undefined
+    return [{ name, baseUrl, hasTokens: managerOf(client) !== undefined }]
+  })
+}
+
 interface AxiosClient {
-  readonly defaults: { readonly proxy?: unknown }
+  readonly defaults: { readonly proxy?: unknown; readonly baseURL?: unknown }
 }
 
 function isAxios(value: unknown): value is AxiosClient {

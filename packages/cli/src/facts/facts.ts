@@ -1,7 +1,7 @@
 import type { ManagerStatus, TokenlaneError, TokenlaneEvent } from '@tokenlane/core'
 import type { ManagerConfiguration } from '../application/application.ts'
 import type { ResourceFacts } from './audience.ts'
-import type { AxiosUse } from './axios.ts'
+import type { AxiosFacts, AxiosUse } from './axios.ts'
 import type { CallFacts } from './call.ts'
 import type { ExtraAuthorities } from './extra-authorities.ts'
 import type { PackageFacts } from './packages.ts'
@@ -29,6 +29,7 @@ export interface Facts {
   readonly shared: readonly SharedFacts[]
   readonly tls: readonly TlsFacts[]
   readonly axios: AxiosUse
+  readonly axiosClients: readonly AxiosFacts[]
   readonly extraAuthorities: ExtraAuthorities | undefined
   readonly packages: readonly PackageFacts[]
   /** A secret with this many days left, or fewer, is reported; `undefined` without `--secret-days`. */

@@ -2,16 +2,27 @@
 import { Agent } from 'node:https'
 
 import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/core'
+import { attachTokens } from '@tokenlane/axios'
 import axios from 'axios'
 import got from 'got'
 
-const { AUTH_URL = '', API_URL = '', AXIOS_TLS, AXIOS_PROXY, GOT_TLS, ANY_CERTIFICATE } = process.env
+const {
+  AUTH_URL = '',
+  API_URL = '',
+  AXIOS_BASE = API_URL,
+  AXIOS_TOKENS,
+  AXIOS_TLS,
+  AXIOS_PROXY,
+  GOT_TLS,
+  ANY_CERTIFICATE,
+} = process.env
 
 const versionOf = (text: string | undefined): { minVersion?: 'TLSv1' } =>
   text ? { minVersion: 'TLSv1' } : {}
 const rejectUnauthorized = ANY_CERTIFICATE === undefined
 
 export const axiosClient = axios.create({
+  baseURL: AXIOS_BASE,
   httpsAgent: new Agent(versionOf(AXIOS_TLS)),
   ...(AXIOS_PROXY === 'none' && { proxy: false }),
 })
@@ -22,3 +33,5 @@ export const tokens = createTokenManager({
   issuers: { general: generalIssuer({ authUrl: AUTH_URL, credentials: envCredentials('GENERAL') }) },
   apis: [{ baseUrl: API_URL, issuer: 'general' }],
 })
+
+if (AXIOS_TOKENS !== 'none') attachTokens(axiosClient, tokens)
