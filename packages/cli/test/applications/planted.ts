@@ -156,7 +156,8 @@ async function permit(api: number): Promise<void> {
 async function call(api: number, url: string): Promise<void> {
   if (mistake === 'missing-token') await send(url, {})
   const isEndless = mistake === 'endless-401'
-  for (let refusals = 0; isEndless || refusals < 2;) {
+  const mostRefusals = isEndless ? Infinity : 2
+  for (let refusals = 0; refusals < mostRefusals;) {
     // as fast as it can: a busy machine leaves it few calls of a scene
     if (!isEndless || refusals === 0) await permit(api)
     const token = await tokenFor(api)
