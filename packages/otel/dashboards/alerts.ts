@@ -29,6 +29,10 @@ const section = (title: string): Runbook => ({
 
 const requests = (labels: string): string => metric('tokenlane.token.request.duration', labels, 'count')
 
+/** What an operator types into Prometheus. */
+const byError = (series: string): string => `\`sum by (error_type) (${series})\``
+const requestErrors = `Look up in the runbook the error_type that grows in ${byError(requests('tokenlane_issuer="{{ $labels.tokenlane_issuer }}", error_type!=""'))}.`
+
 export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneNoLiveToken',
@@ -37,7 +41,7 @@ export const alerts: readonly Alert[] = [
     expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')} == 0 and sum without (tokenlane_reason, error_type) (${growth(requests('error_type!=""'), '5m')}) > 0)`,
     for: '1m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no tokens: calls fail',
-    action: 'Look up the error_type of tokenlane.token.request.duration in the runbook.',
+    action: requestErrors,
     runbook: errorCodes,
   },
   {
@@ -46,8 +50,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '10m')}) > 0 unless on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type=""'), '10m')}) > 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
     for: '5m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no new tokens; calls still use the old one',
-    action:
-      'Calls work until the token expires. Look up the error_type of tokenlane.token.request.duration in the runbook.',
+    action: `Calls work until the token expires. ${requestErrors}`,
     runbook: errorCodes,
   },
   {
@@ -132,8 +135,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (job) (${growth(metric('tokenlane.store.failures'), '1h')}) >= 2`,
     for: '0m',
     summary: 'The token store of {{ $labels.job }} fails: each process requests its own tokens',
-    action:
-      'Is Redis up, reachable from these processes, and writable? The error_type of tokenlane.store.failures and the log name the reason. Calls continue.',
+    action: `Is Redis up, reachable from these processes, and writable? The log and ${byError(metric('tokenlane.store.failures'))} name the reason. Calls continue.`,
     runbook: section('Redis is down'),
   },
 ]

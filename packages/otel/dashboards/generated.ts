@@ -39,9 +39,11 @@ function metricsList(): string {
 
 function alertsList(): string {
   const items = alerts.map(({ name, severity, summary, action, runbook }) => {
-    const said = summary.replaceAll(/\{\{ \$labels\.\w+ \}\}/g, '…').replaceAll(/\{\{ \$value \}\}/g, 'N')
+    const said = `${summary}. ${action}`
+      .replaceAll(/\{\{ \$labels\.\w+ \}\}/g, '…')
+      .replaceAll(/\{\{ \$value \}\}/g, 'N')
     // a heading, since an operator may know only the name
-    return `### ${name}\n\n**${severity}**: ${said}. ${action} Runbook: [${runbook.title}](../../docs/guide/${runbook.path}).`
+    return `### ${name}\n\n**${severity}**: ${said} Runbook: [${runbook.title}](../../docs/guide/${runbook.path}).`
   })
   return items.join('\n\n')
 }

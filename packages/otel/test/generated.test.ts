@@ -21,3 +21,7 @@ test('the guide names every alert, since an operator may know only the name', ()
   const page = readFileSync(new URL('../../../docs/guide/metrics.md', import.meta.url), 'utf8')
   expect(alerts.filter(({ name }) => !page.includes(`\`${name}\``))).toEqual([])
 })
+
+test('no alert names a metric in a way that Prometheus cannot read', () => {
+  expect(alerts.filter(({ action }) => /tokenlane\.\w/.test(action))).toEqual([])
+})

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
+import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { attachTokens } from '@tokenlane/axios'
 import { generalIssuer } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
@@ -100,5 +103,21 @@ test('a gauge says whether an API refuses every token', async () => {
   expect(await refused()).toBe(1)
   sandbox.control.restoreApi('general')
   expect(await refused()).toBe(0)
+  await tokens.close()
+})
+
+test('the pages name metrics as the exporter to Prometheus does; the Collector adds units', async () => {
+  const exporter = new PrometheusExporter({ preventServerStart: true })
+  const tokens = createManager()
+  instrumentTokens(tokens, { meter: new MeterProvider({ readers: [exporter] }).getMeter('test') })
+  await createFetch(tokens)(`${sandbox.apiUrl}records`)
+  const { resourceMetrics } = await exporter.collect()
+  const exported = new PrometheusSerializer().serialize(resourceMetrics)
+  for (const path of ['../README.md', '../../../docs/guide/metrics.md']) {
+    const page = readFileSync(new URL(path, import.meta.url), 'utf8')
+    const named = /^In Prometheus, .*?\n\n/ms.exec(page)?.[0].match(/tokenlane_\w+/g) ?? []
+    expect(named).toHaveLength(3)
+    for (const name of named) expect(exported).toContain(`\n${name.replace('_seconds', '')}{`)
+  }
   await tokens.close()
 })

@@ -37,6 +37,17 @@ test('the outage is an alert', async () => {
   expect(await answer(`count_over_time((${ruleOf('TokenlaneNoLiveToken')})[30s:200ms])`)).toBeGreaterThan(0)
 })
 
+test.each(
+  alerts.flatMap(({ name, action }) =>
+    Array.from(action.matchAll(/`(sum by .+?)`/g), ([, promql = '']) => ({ name, promql })),
+  ),
+)('the query in $name shows the error: $promql', async ({ promql }) => {
+  await vi.waitFor(async () => {
+    const [series] = await query(promql.replace('{{ $labels.tokenlane_issuer }}', 'weblink'))
+    expect(series?.labels['error_type']).toMatch(/^\w+$/)
+  }, 5_000)
+})
+
 test('the rotation: the issuer refused the old secret, no call failed for it, and it is no alert', async () => {
   expect(badDay.counts.issuers.general.refused).toBeGreaterThan(0)
   expect(await query('tokenlane_calls_total{error_type=~"[A-Z_]+"}')).toEqual([])
