@@ -8,6 +8,7 @@ const pages = [
   'batch',
   'doctor',
   'fleet',
+  'frequent-starts',
   'from-secret-to-none',
   'metrics',
   'observe',
