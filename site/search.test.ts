@@ -24,6 +24,13 @@ test('a query for an error code asks for it as a whole, a parameter is also foun
   expect(indexOptions.tokenize('invalid_client')).toEqual(['invalid_client', 'invalid', 'client'])
 })
 
+test('a metric of Prometheus is found by the parts of its name in OpenTelemetry', () => {
+  for (const end of ['', '_count', '_seconds_bucket'])
+    expect(searchOptions.tokenize(`rate(tokenlane_queue_wait_duration${end}[5m])`).slice(1, 5)).toEqual(
+      indexOptions.tokenize('tokenlane.queue.wait.duration'),
+    )
+})
+
 test('a query that is a title asks for that title, in the guide and first for an option', () => {
   const { tokenize, boostDocument: weight, prefix, fuzzy } = searchOptions
   expect(indexOptions.tokenize('wrong-secret', 'title')).toContain('=wrong-secret')

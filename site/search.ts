@@ -26,12 +26,12 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'Calls are slow': 'latency, slow requests, hanging calls, stuck, calls hang',
   },
   'guide/observe.md': {
-    Logs: 'debug, level',
+    Logs: 'access, debug, level',
     'Status, and a health check endpoint': 'status page',
   },
   'guide/test-your-app.md': { 'Test your app': 'unit test, mock' },
   'guide/write-an-adapter.md': { 'Write an adapter': 'add a custom client, another client' },
-  'guide/fleet.md': { 'Several processes': 'many processes, pods, replicas, instances, share tokens' },
+  'guide/fleet.md': { 'Several processes': 'many processes, multiple pods, instances, share tokens' },
   'guide/token-life.md': { 'Calls that must not be sent twice': 'idempotent, idempotency, disable retries' },
   'security.md': { 'Tokens in logs and debugging tools': 'secret in logs, log files, leak, redaction' },
   'guide/redis.md': { 'Without Redis': 'Redis down, outage, unreachable' },
@@ -104,13 +104,16 @@ function tokenize(text: string, field?: string): string[] {
 
 /**
  * A query for a code asks for that code, not for its parts, and one for a title asks for that title. A message ends with a
- * link that names its code. Of another one, what it quotes, and its URLs, are the reader's own.
+ * link that names its code. Of another one, what it quotes, and its URLs, are the reader's own. A metric of Prometheus has
+ * `_` for `.`, and endings.
  */
 function tokenizeQuery(query: string): string[] {
   const code = /troubleshoot\.md#(\w+)/.exec(query)?.[1]
   if (code !== undefined) return [code, `=${code}`]
   const rest = query.replaceAll(/https?:\S+|"[^"]*"/g, ' ')
-  const text = /\w/.test(rest) ? rest : query
+  const text = (/\w/.test(rest) ? rest : query).replaceAll(/\btokenlane_\w+/g, (metric) =>
+    metric.replace(/(?:_(?:seconds|days|ratio|total|bucket|count|sum))+$/, '').replaceAll('_', '.'),
+  )
   return [
     ...text.split(/[^\p{L}\p{N}_]+/u),
     ...(text.match(/\w+(?:-\w+)+/g) ?? []),

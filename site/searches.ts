@@ -8,6 +8,7 @@ const listedPages: Readonly<Record<string, string>> = {
   'axios 1.13': 'packages/axios',
   'self-signed': 'guide/troubleshoot',
   dns: 'guide/troubleshoot',
+  'show me the logs': 'guide/observe#logs',
 }
 /** Whose page or section is the first result: readers take it for the answer. */
 const firstPages: Readonly<Record<string, string>> = {
@@ -57,7 +58,6 @@ const firstPages: Readonly<Record<string, string>> = {
   commonjs: 'guide/bootstrap',
   '503': 'guide/troubleshoot#token_request_failed',
   logs: 'guide/observe#logs',
-  'show me the logs': 'guide/observe#logs',
   'access logs': 'guide/observe#logs',
   'many processes': 'guide/fleet',
   'too many token requests': 'guide/troubleshoot#the-issuer-gets-too-many-token-requests',
@@ -89,7 +89,7 @@ const firstPages: Readonly<Record<string, string>> = {
   scope: 'guide/options#scope',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'guide/troubleshoot#an-untrusted-ca',
   'clock skew': 'guide/doctor#clock-off',
-  pausedUntil: 'guide/troubleshoot',
+  pausedUntil: 'guide/rate-policy',
   'calls hang': 'guide/troubleshoot',
   'grafana dashboard': 'guide/metrics',
   TokenlaneNoLiveToken: 'packages/otel#tokenlanenolivetoken',
@@ -142,6 +142,16 @@ const firstPages: Readonly<Record<string, string>> = {
   'Cannot send call: this process allows TLS below 1.2 (see node_modules/@tokenlane/core/troubleshoot.md#insecure_transport)':
     'guide/troubleshoot#insecure_transport',
   private_key_jwt: 'guide/bootstrap#sign-with-a-private-key-private_key_jwt',
+  'gave up after 13 tries': 'guide/troubleshoot#token_request_failed',
+  NOAUTH: 'guide/troubleshoot#redis-is-down',
+  WRONGPASS: 'guide/troubleshoot#redis-is-down',
+  'multiple pods': 'guide/fleet',
+  pods: 'guide/fleet',
+  'empty in about': 'guide/troubleshoot#log-lines',
+  tokenlane_token_live: 'guide/metrics',
+  tokenlane_queue_length: 'guide/metrics',
+  tokenlane_token_request_duration_seconds_count: 'guide/metrics',
+  tokenlane_calls_total: 'guide/metrics',
 }
 /** The pages that the search lists, in its order. */
 const listed =
