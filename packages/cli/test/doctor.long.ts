@@ -670,7 +670,7 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { AXIOS_TLS: undefined } }),
   },
   {
-    name: 'an axios client of an API to which no tokens are attached',
+    name: "an API's axios client to which no tokens are attached",
     id: 'client-without-tokens',
     broken: () => ({ args: ['--module', clients], env: { AXIOS_TOKENS: 'none' } }),
     mended: () => ({ env: { AXIOS_TOKENS: undefined } }),
