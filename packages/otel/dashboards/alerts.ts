@@ -31,7 +31,7 @@ const requests = (labels: string): string => metric('tokenlane.token.request.dur
 
 /** What an operator types into Prometheus. */
 const byError = (series: string): string => `\`sum by (error_type) (${series})\``
-const requestErrors = `Look up in the runbook the error_type that grows in ${byError(requests('tokenlane_issuer="{{ $labels.tokenlane_issuer }}", error_type!=""'))}.`
+const requestErrors = `In the runbook, look up the error_type that grows in ${byError(requests('tokenlane_issuer="{{ $labels.tokenlane_issuer }}", error_type!=""'))}.`
 
 export const alerts: readonly Alert[] = [
   {
