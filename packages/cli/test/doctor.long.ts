@@ -1049,7 +1049,7 @@ const setups: readonly BrokenSetup[] = [
     says: /1095 days ahead/,
   },
   {
-    name: 'a clock that is two days ahead, so that assertions are refused',
+    name: 'a clock that is two days ahead, so assertions are refused',
     id: 'clock-off',
     async broken() {
       const date = new Date(Date.now() - 2 * 86_400_000).toUTCString()
