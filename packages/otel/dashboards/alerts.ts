@@ -104,7 +104,7 @@ export const alerts: readonly Alert[] = [
     severity: 'page',
     expr: `max by (tokenlane_api) (${metric('tokenlane.api.refuses_tokens')}) == 1`,
     for: '1m',
-    summary: 'API {{ $labels.tokenlane_api }} refuses every token: calls get its 401',
+    summary: 'API {{ $labels.tokenlane_api }} refuses every token, so calls get a 401',
     action: 'Check its issuer, scope and audience, and whether this client is allowed to call it.',
     runbook: section('When an API refuses every token'),
   },
