@@ -70,7 +70,7 @@ test.each<[string, unknown, string, string]>([
     'an auth URL with a port that is too high',
     withIssuer({ ...general, authUrl: 'https://auth.example.com:84433/' }),
     'issuers.general.authUrl',
-    'not an absolute URL; allowed: an absolute https: URL, such as https://host/path/; ports go up to 65535',
+    'not an absolute URL; allowed: an absolute https: URL without quotes, such as https://host/path/; ports go up to 65535',
   ],
   [
     'an auth URL with a placeholder for its port',
@@ -212,6 +212,12 @@ test.each<[string, unknown, string, string]>([
   ],
   ['an API without an issuer', withApis({ baseUrl: api.baseUrl }), 'apis[0].issuer', 'is missing'],
   ['an API without a base URL', withApis({ issuer: 'general' }), 'apis[0].baseUrl', 'is missing'],
+  [
+    'a URL object',
+    withApis({ ...api, baseUrl: new URL(api.baseUrl) }),
+    'apis[0].baseUrl',
+    'is not an absolute URL',
+  ],
   ['an API option that does not exist', withApis({ ...api, url: 'x' }), 'apis[0].url', 'baseUrl, issuer'],
   [
     'a base URL with credentials',

@@ -105,7 +105,13 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
   try {
     if (typeof given === 'string') {
       const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(given) ?? []
-      return await globalThis.crypto.subtle.importKey('pkcs8', fromBase64url(base64), wanted, false, ['sign'])
+      return await globalThis.crypto.subtle.importKey(
+        'pkcs8',
+        fromBase64url(base64.replaceAll('\\n', '')),
+        wanted,
+        false,
+        ['sign'],
+      )
     }
     // Web Crypto would refuse a key whose key set names another use
     const { alg: _alg, use: _use, key_ops: _operations, ...key } = given as Record<string, unknown>

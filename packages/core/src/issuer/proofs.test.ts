@@ -138,6 +138,12 @@ test('an RSA key without a name signs by an algorithm that the metadata lists', 
     expect(algorithmOf(await ask(key, [issued], listing(listed)))).toBe(algorithm)
 })
 
+test('a key whose line breaks are backslashes, as in an environment variable, is read', async () => {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+  const inOneLine = (await exportPKCS8(privateKey)).replaceAll('\n', String.raw`\n`)
+  expect(algorithmOf(await ask(byKey({ privateKey: inOneLine })))).toBe('ES256')
+})
+
 test('an RSA key of fewer than 2048 bits is refused before anything is sent', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -31,7 +31,7 @@ test('all wrong options are named at once, with what was given and what is allow
     'Cannot create token manager: 6 options are invalid:',
     '- `observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
     '- `issuers.weblink.maxWait` is -1; allowed: a finite number of milliseconds, above 0',
-    '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL, such as https://host/path/; ports go up to 65535',
+    '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL without quotes, such as https://host/path/; ports go up to 65535',
     '- `apis[1].issuer` is not a name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
     "- `apis[1].resend` is a string; allowed: true, false or uppercase methods, such as ['GET', 'HEAD']",
     '- `fetch` is 7; allowed: a fetch function',

@@ -21,7 +21,7 @@ export const readEnvironment: Reader<string | undefined> = optional(
 export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): ReadUrl {
   const origins = new Map<string, { name: string; path: string }>()
   return (value, path, allowInsecureLoopback) => {
-    if (typeof value !== 'object') return read(value, path, allowInsecureLoopback)
+    if (typeof value !== 'object' || value instanceof URL) return read(value, path, allowInsecureLoopback)
     const urls = new Map<unknown, URL>(
       record((given, urlPath, name) => {
         const url = read(given, urlPath, allowInsecureLoopback)
@@ -47,7 +47,7 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
     refuse(
       path,
       value ? 'not an absolute URL' : shape(value),
-      'an absolute https: URL, such as https://host/path/; ports go up to 65535',
+      'an absolute https: URL without quotes, such as https://host/path/; ports go up to 65535',
     )
   // a query or a fragment may be empty, which `search` and `hash` do not show
   if (url.username !== '' || url.password !== '' || /[?#]/.test(url.href))

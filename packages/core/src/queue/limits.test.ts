@@ -6,6 +6,18 @@ import type { ApiStatus, RatePolicy } from '../index.ts'
 
 fakeTime()
 
+test('an API without limits of its own is not said to allow none', async () => {
+  const { call, answers, tokens, eventsOf } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  answers.push(...Array.from({ length: 3 }, () => ({ status: 429, retryAfter: '1' })))
+  const calls = call()
+  await pass(5_000)
+  await calls
+  expect(eventsOf('api.paused').length).toBeGreaterThan(1)
+  for (const event of eventsOf('api.paused')) expect(event).not.toHaveProperty('allows')
+  expect(tokens.status().apis[0]).not.toHaveProperty('allows')
+})
+
 test.each([
   ['1', 1_000],
   ['Sat, 21 Nov 2026 00:00:07 GMT', 7_000],

@@ -209,7 +209,8 @@ export class Limits {
 
   /** What the API takes, where that is less than the limits allow. */
   get #allows(): readonly RateLimit[] | undefined {
-    return this.#pace.part < 1 ? this.#pace.of(this.#policy.limits) : undefined
+    const { limits } = this.#policy
+    return this.#pace.part < 1 && limits.length > 0 ? this.#pace.of(limits) : undefined
   }
 
   /** Lets the limiter keep the part of the limits that the API takes. */
