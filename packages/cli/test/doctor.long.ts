@@ -129,6 +129,20 @@ const anyIssuerAt = (TOKEN_ENDPOINT: string, env: Variables): Change => ({
   args: ['--module', anyIssuer],
   env: { TOKEN_ENDPOINT, ...env },
 })
+/** An application with this certificate, and an issuer that accepts those of the test's authority. */
+async function withCertificate(
+  { cert, key }: Awaited<ReturnType<typeof certificate>>,
+  maxVersion: 'TLSv1.2' | 'TLSv1.3',
+): Promise<Change> {
+  const options = { ...(await certificate()), requestCert: true, ca: testAuthority, maxVersion }
+  return anyIssuerAt(await tlsServer(tokenServer(200, bearer), options), {
+    METHOD: 'tls_client_auth',
+    GENERAL_CERTIFICATE: cert,
+    GENERAL_PRIVATE_KEY: key,
+    GENERAL_CLIENT_SECRET: undefined,
+    ...noNext,
+  })
+}
 /** Writes a file, and returns its path. */
 const fileOf = (content: string | Uint8Array): string => {
   const path = join(folder, `${randomUUID()}.pem`)
@@ -450,6 +464,29 @@ const setups: readonly BrokenSetup[] = [
     broken: async () => issuerAt(await tlsServer(({ socket }) => socket.destroy())),
     mended: rightIssuer,
     says: /closed the connection before it responded \(UND_ERR_SOCKET\)/,
+  },
+  {
+    name: 'an issuer that wants a client certificate (TLS 1.3)',
+    id: 'issuer-trouble',
+    broken: async () =>
+      issuerAt(await tlsServer(tokenServer(200, bearer), { ...(await certificate()), requestCert: true })),
+    mended: rightIssuer,
+    says: /operator, and ask whether it wants a client certificate \(`tls_client_auth`\)\./,
+  },
+  ...(['TLSv1.3', 'TLSv1.2'] as const).map((version): BrokenSetup => ({
+    name: `a client certificate that has expired, by ${version}`,
+    row: 'a client certificate that has expired',
+    id: 'wrong-key',
+    broken: async () => withCertificate(await certificate({ from: -2, days: -1 }), version),
+    mended: async () => withCertificate(await certificate(), version),
+    says: /may refuse this client's certificate: check the end date of GENERAL_CERTIFICATE /,
+  })),
+  {
+    name: 'a page with status 400 from a server that wants a client certificate',
+    id: 'firewall-page',
+    broken: async () => issuerAt(await tlsServer(tokenServer(400, '<h1>No required certificate</h1>'))),
+    mended: rightIssuer,
+    says: /Or the server wants a client certificate \(`tls_client_auth`\): ask its operator\./,
   },
   {
     name: 'a client that is not allowed to use this grant',
@@ -1341,17 +1378,7 @@ test.concurrent.each<[string, () => Change | Promise<Change>]>([
   ['an assertion in a file as the only proof', () => workload()],
   [
     'an issuer that wants the client certificate which the application has',
-    async () => {
-      const own = await certificate()
-      const options = { ...own, requestCert: true, maxVersion: 'TLSv1.2', ca: testAuthority } as const
-      return anyIssuerAt(await tlsServer(tokenServer(200, bearer), options), {
-        METHOD: 'tls_client_auth',
-        GENERAL_CERTIFICATE: own.cert,
-        GENERAL_PRIVATE_KEY: own.key,
-        GENERAL_CLIENT_SECRET: undefined,
-        ...noNext,
-      })
-    },
+    async () => withCertificate(await certificate(), 'TLSv1.2'),
   ],
   ['a Redis with TLS', async () => fleetOn(await redisWithTls(redis.url))],
   [

@@ -103,6 +103,41 @@ test.each([
 })
 
 test.each([
+  ['tls_client_auth', 'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED', 'wrong-key', 'The issuer refuses'],
+  ['tls_client_auth', 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'wrong-key', 'The issuer refuses'],
+  ['tls_client_auth', 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', 'wrong-key', 'The issuer refuses'],
+  ['tls_client_auth', 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'wrong-key', 'The issuer may refuse'],
+  ['client_secret_post', 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', 'token-missing', 'Check `'],
+])('a token request by %s that ends with %s is %s', (clientAuthentication, transportCode, id, fix) => {
+  const issuers = [{ ...issuer, clientAuthentication }]
+  const configuration = { ...facts({}).configuration, issuers }
+  const failure = { code: 'TOKEN_REQUEST_FAILED', reason: 'could not be reached', transportCode } as const
+  const tokens = [{ issuer: 'general', duration: 5, failure }]
+  const [found] = checkTokens(facts({ configuration, tokens }))
+  expect(found).toMatchObject({ id, fix: expect.stringContaining(fix) as string })
+})
+
+test('an alert about the certificate of a module that obtains its tokens while it loads is wrong-key', () => {
+  const transportCode = 'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED'
+  const failure = { code: 'TOKEN_REQUEST_FAILED', reason: 'could not be reached', transportCode } as const
+  const configuration = { ...facts({}).configuration, issuers: [] }
+  const tokens = [{ issuer: 'general', duration: 5, failure }]
+  expect(checkTokens(facts({ configuration, tokens }))).toMatchObject([{ id: 'wrong-key' }])
+})
+
+test.each([
+  ['client_secret_post', 403, 'and check `issuers.general.tokenEndpoint`.'],
+  ['client_secret_post', 496, 'the server wants a client certificate (`tls_client_auth`): ask its operator.'],
+  ['tls_client_auth', 400, "the server refuses this client's certificate: ask its operator."],
+])('a page for %s with status %i: %s', (clientAuthentication, status, says) => {
+  const issuers = [{ ...issuer, clientAuthentication }]
+  const configuration = { ...facts({}).configuration, issuers }
+  const failure = { code: 'TOKEN_REQUEST_FAILED', reason: 'returned an HTML page', status } as const
+  const [found] = checkTokens(facts({ configuration, tokens: [{ issuer: 'general', duration: 5, failure }] }))
+  expect(found?.fix.endsWith(says)).toBe(true)
+})
+
+test.each([
   ['did not respond in 5 ms', /^Raise `requestTimeout` first.* 5 ms is too short/],
   ['did not respond in 5000 ms', /^The server hangs.* or raise `requestTimeout` \(5000 ms\)\. Check/],
   ['returned neither a token nor an error for 10 s', /^The server hangs.* or raise `requestTimeout`\. Check/],

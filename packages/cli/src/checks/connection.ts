@@ -1,15 +1,17 @@
 import { finding, type Finding, type FindingId } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
+import { isCertificateRefused, methodOf } from './client-certificate.ts'
 import { groupsBy } from './groups.ts'
 
 /**
  * Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. Servers
  * that fail in the same way share a finding.
  */
-export function checkConnections({ servers, tokens, axios }: Facts): Finding[] {
+export function checkConnections(facts: Facts): Finding[] {
+  const { servers, axios } = facts
   const failed = servers.filter(
-    (server) => server.failure !== undefined && !isRefusedToDoctorAlone(server, tokens),
+    (server) => server.failure !== undefined && !isRefusedToDoctorAlone(server, facts),
   )
   const faults = groupsBy(failed, ({ failure, proxyStatus, isOpen, proxy, throughFetch }) => [
     failure,
@@ -110,12 +112,14 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
 }
 
 /** The doctor's own connections present no client certificate, and the token requests of `tls_client_auth` do. */
-function isRefusedToDoctorAlone({ failure = '', roles }: ServerFacts, tokens: Facts['tokens']): boolean {
+export function isRefusedToDoctorAlone({ failure = '', roles }: ServerFacts, facts: Facts): boolean {
   return (
     refusedHandshake.test(failure) &&
-    tokens.some(
+    facts.tokens.some(
       (token) =>
-        roles.includes(`issuer ${token.issuer}`) && (token.lifetime ?? token.failure?.status) !== undefined,
+        roles.includes(`issuer ${token.issuer}`) &&
+        ((token.lifetime ?? token.failure?.status) !== undefined ||
+          isCertificateRefused(token.failure, methodOf(token.issuer, facts))),
     )
   )
 }

@@ -2,8 +2,9 @@ import { finding, type Finding, type FindingId, guide, issuersOf } from '../doct
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
+import { isCertificateRefused, methodOf, refusedCertificateFix } from './client-certificate.ts'
 import { inWords, ownClockOffset } from './clock.ts'
-import { unknownHost } from './connection.ts'
+import { isRefusedToDoctorAlone, unknownHost } from './connection.ts'
 import { placeOf } from './credential-variables.ts'
 import { groupsBy } from './groups.ts'
 
@@ -16,7 +17,7 @@ interface Failed {
   readonly method: string
   /** Where the credentials are read. */
   readonly readFrom: string
-  readonly path: string
+  readonly url: URL
   readonly token: TokenFacts
 }
 
@@ -35,7 +36,7 @@ export function checkTokens(facts: Facts): Finding[] {
       url = 'https://localhost',
     } = found ?? {}
     const failure = token.failure ?? noFailure(token)
-    return [{ issuer: token.issuer, failure, option, method, readFrom, path: new URL(url).pathname, token }]
+    return [{ issuer: token.issuer, failure, option, method, readFrom, url: new URL(url), token }]
   })
   return groupsBy(failed, idOf).map((group) => {
     const [first] = group as readonly [Failed]
@@ -73,14 +74,14 @@ function isExplained({ issuer, failure }: TokenFacts, facts: Facts): boolean {
   return facts.servers.some(
     (server) =>
       server.roles.includes(`issuer ${issuer}`) &&
-      (server.failure ?? server.certificateFailure) !== undefined,
+      (server.failure ?? server.certificateFailure) !== undefined &&
+      !isRefusedToDoctorAlone(server, facts),
   )
 }
 
 /** Core makes assertions by the issuer's clock, unless it differs by more than a day. */
 function isRefusedForClock(issuer: string, facts: Facts): boolean {
-  const method = facts.configuration.issuers.find(({ name }) => name === issuer)?.clientAuthentication
-  return method === 'private_key_jwt' && Math.abs(ownClockOffset(facts)) > 86_400_000
+  return methodOf(issuer, facts) === 'private_key_jwt' && Math.abs(ownClockOffset(facts)) > 86_400_000
 }
 
 function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
@@ -97,6 +98,7 @@ function idOf({ failure, method, token }: Failed): TokenFault {
   if (reason.includes('like an API')) return 'not-an-issuer'
   if (status === 404 || status === 405) return 'wrong-path'
   if (unknownHost.has(transportCode)) return 'host-unknown'
+  if (isCertificateRefused(failure, method)) return 'wrong-key'
   if (status === 408 || status === 429 || status >= 500 || reason.includes('closed the connection'))
     return 'issuer-trouble'
   // core says so of every error that is not about the request, since servers have other names for `invalid_client`
@@ -114,10 +116,12 @@ const fixes = {
   'wrong-secret': ({ readFrom, failure }, _, group) =>
     oddityFix(group) ??
     `${failure.reason.includes('do not form-decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment.${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
-  'wrong-key': ({ method, readFrom }) =>
-    method === 'private_key_jwt'
+  'wrong-key': ({ method, readFrom, failure }) => {
+    if (isCertificateRefused(failure, method)) return refusedCertificateFix(failure, readFrom)
+    return method === 'private_key_jwt'
       ? `Compare ${listed(readFrom)} with the client's registration: the id, the public key and its \`keyId\`, the algorithm, and whether it is registered for \`private_key_jwt\`.`
-      : `Compare ${listed(readFrom)} with the client's registration: the id, the certificate's subject and its CA, and whether it is registered for \`tls_client_auth\`.`,
+      : `Compare ${listed(readFrom)} with the client's registration: the id, the certificate's subject and its CA, and whether it is registered for \`tls_client_auth\`.`
+  },
   'credentials-missing': () =>
     'Correct what the message names: variables, secret files, or the function that reads them. No request was sent to the issuer.',
   'assertion-not-sent': () => unsentFix,
@@ -131,13 +135,23 @@ const fixes = {
   'wrong-path': wrongPathFix,
   'not-an-issuer': (_, options) =>
     `${options} is the URL of an API: set the issuer's. The secret may well be right.`,
-  'firewall-page': (_, options) => `Allow this host in the proxy or firewall, and check ${options}.`,
-  'issuer-trouble': ({ failure: { status, retryAfter } }) => {
+  'firewall-page': ({ method, failure: { status = 0 } }, options) => {
+    const refusal =
+      method === 'tls_client_auth'
+        ? "refuses this client's certificate"
+        : 'wants a client certificate (`tls_client_auth`)'
+    // nginx responds like this to a client without a certificate that it accepts
+    const also = [400, 495, 496].includes(status) ? ` Or the server ${refusal}: ask its operator.` : ''
+    return `Allow this host in the proxy or firewall, and check ${options}.${also}`
+  },
+  'issuer-trouble': ({ failure: { status, retryAfter, reason }, url }) => {
     const wait =
       retryAfter === undefined ? 'Wait' : `Wait ${inWords(retryAfter)}, as its \`Retry-After\` asks`
-    return status === 429
-      ? `${wait}, and share tokens between processes: ${guide}/fleet.md.`
-      : `${wait}. If it persists, tell the issuer's operator.`
+    if (status === 429) return `${wait}, and share tokens between processes: ${guide}/fleet.md.`
+    // `fetch` does not show the alert with which TLS 1.3 asks for a certificate
+    const isCut = url.protocol === 'https:' && reason.includes('closed the connection')
+    const also = isCut ? ', and ask whether it wants a client certificate (`tls_client_auth`)' : ''
+    return `${wait}. If it persists, tell the issuer's operator${also}.`
   },
   'no-response': ({ failure }, options) => {
     const limit = / did not respond in (\d+) ms/.exec(failure.reason)?.[1]
@@ -184,7 +198,11 @@ function listed(names: string): string {
 
 const servicePaths = ['/public/security/v1/token', '/IdentityServer/connect/token']
 
-function wrongPathFix({ path, option }: Failed, options: string, group: readonly Failed[]): string {
+function wrongPathFix(
+  { url: { pathname: path }, option }: Failed,
+  options: string,
+  group: readonly Failed[],
+): string {
   if (group.length > 1)
     return `Check that ${options} are not swapped: each issuer has its own server and path.`
   if (option.endsWith('tokenEndpoint'))
