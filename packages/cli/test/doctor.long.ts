@@ -778,6 +778,14 @@ const setups: readonly BrokenSetup[] = [
     says: /Try `client_secret_post` first: it has nothing to decode/,
   },
   {
+    name: 'a client that is registered for another `clientAuthentication`',
+    id: 'wrong-secret',
+    broken: () =>
+      anyIssuerAt(`${good['AUTH_URL']}/public/security/v1/token`, { METHOD: 'client_secret_basic' }),
+    mended: () => ({ env: { METHOD: 'client_secret_post' } }),
+    says: /whether the client is registered for another `clientAuthentication`\./,
+  },
+  {
     name: 'a key that the issuer does not know',
     id: 'wrong-key',
     broken: async () => {
@@ -847,6 +855,14 @@ const setups: readonly BrokenSetup[] = [
     id: 'request-refused',
     broken: async () => issuerAt(await tlsServer(tokenServer(400, { error: 'invalid_scope' }))),
     mended: rightIssuer,
+    says: /Correct the issuer's `scope`: it is missing, misspelled/,
+  },
+  {
+    name: 'a `resource` that the issuer does not know',
+    id: 'request-refused',
+    broken: async () => issuerAt(await tlsServer(tokenServer(400, { error: 'invalid_target' }))),
+    mended: rightIssuer,
+    says: /`resource` in the issuer's `parameters`.*RFC 8707/,
   },
   {
     name: 'a redirect to a login page',

@@ -113,9 +113,9 @@ function idOf({ failure, method, token }: Failed): TokenFault {
 type FixFor = (first: Failed, options: string, group: readonly Failed[]) => string
 
 const fixes = {
-  'wrong-secret': ({ readFrom, failure }, _, group) =>
+  'wrong-secret': ({ readFrom, failure, option }, _, group) =>
     oddityFix(group) ??
-    `${failure.reason.includes('do not form-decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment.${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
+    `${failure.reason.includes('do not form-decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment${option.endsWith('authUrl') ? '' : ', or whether the client is registered for another `clientAuthentication`'}.${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
   'wrong-key': ({ method, readFrom, failure }) => {
     if (isCertificateRefused(failure, method)) return refusedCertificateFix(failure, readFrom)
     return method === 'private_key_jwt'
@@ -127,9 +127,8 @@ const fixes = {
   'assertion-not-sent': () => unsentFix,
   'assertion-refused': ({ token }) => refusedFix(token),
   'request-refused': ({ failure: { oauthError = 'invalid_request' } }) =>
-    oauthError === 'invalid_request'
-      ? "Check the issuer's `parameters`, `scope` and `clientAuthentication`. If they are right, ask its operator what is wrong with the request."
-      : `Check the client id, then ask the issuer's operator what this client may do: ${oauthError} (RFC 6749 §5.2).`,
+    fixesOfRequests[oauthError] ??
+    `Check the client id, then ask the issuer's operator what this client may do: ${oauthError} (RFC 6749 §5.2).`,
   'host-unknown': (_, options) =>
     `Check the DNS settings of this machine. If ${options} is right, the server's metadata names a wrong host: tell its operator, or set \`tokenEndpoint\` instead.`,
   'wrong-path': wrongPathFix,
@@ -162,6 +161,16 @@ const fixes = {
   'token-missing': ({ failure }, options) =>
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
 } satisfies Partial<Record<FindingId, FixFor>>
+
+/** How to fix a request that the issuer refuses, by its OAuth error. */
+const fixesOfRequests: Readonly<Record<string, string>> = {
+  invalid_request:
+    "Check the issuer's `parameters`, `scope` and `clientAuthentication`. If they are right, ask its operator what is wrong with the request.",
+  invalid_scope:
+    "Correct the issuer's `scope`: it is missing, misspelled, or not allowed for this client. Its operator knows which scopes the client may request.",
+  invalid_target:
+    "Correct or remove `resource` in the issuer's `parameters`: the issuer does not know it, or does not allow it for this client (RFC 8707).",
+}
 
 /** What is said of a field that looks wrong, and what to do about it. */
 const odd = {
