@@ -159,11 +159,11 @@ test.each([
   expect(told).toContain(`${own.origin} says that tokens are issued at ${server.origin}/.`)
 })
 
-test('with --write the bootstrap is a new file, and a file that is there is never replaced', async () => {
+test('with --write the bootstrap is a new file in a new folder, and a file that is there is never replaced', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'init-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const { url, server, api } = await startBoth()
-  const file = join(folder, 'tokens.ts')
+  const file = join(folder, 'src', 'tokens.ts')
   expect(await init(url, { issuer: server.origin, name: 'crm', write: file })).toBe(0)
   expect(readFileSync(file, 'utf8')).toContain('export const tokens = createTokenManager({')
   expect(printed).toMatch(/^# \.env: [^\n]+\nCRM_CLIENT_ID=\nCRM_CLIENT_SECRET=\n$/)
@@ -175,8 +175,10 @@ test('with --write the bootstrap is a new file, and a file that is there is neve
   )
   expect(api.requests).toHaveLength(before)
   expect(readFileSync(file, 'utf8')).toBe('mine')
-  const nowhere = join(folder, 'no-such', 'tokens.ts')
-  await expect(init(url, { issuer: server.origin, write: nowhere })).rejects.toThrow('ENOENT')
+  const nowhere = join(file, 'tokens.ts')
+  await expect(init(url, { issuer: server.origin, write: nowhere })).rejects.toThrow(
+    `Cannot write ${nowhere}: EEXIST`,
+  )
 })
 
 test('a person who confirms is asked for what is missing, with the usual answer in brackets', async () => {

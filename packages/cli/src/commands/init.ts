@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 import { printable } from '@tokenlane/core/adapter'
 
@@ -74,9 +75,10 @@ export async function init(url: string, options: InitOptions, questions?: Questi
   return exitStatus.fine
 }
 
-/** Writes a new file. One that is there may be the person's work, and is never replaced. */
+/** Writes a new file, in a new folder if need be. One that is there may be the person's work, and is never replaced. */
 function write(file: string, text: string): void {
   try {
+    mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text, { flag: 'wx' })
   } catch (error) {
     throw new WrongUsage(`Cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`)
