@@ -16,12 +16,11 @@ export interface Alert {
 
 interface Runbook {
   readonly title: string
-  /** A page of the guide that a package brings, with the section. */
-  readonly path: `${'troubleshoot' | 'rotate-secret'}.md${string}`
+  /** Core's troubleshooting page, which every application has, with the section. */
+  readonly path: `troubleshoot.md${string}`
 }
 
 const errorCodes: Runbook = { title: 'Troubleshoot by error code', path: 'troubleshoot.md' }
-const rotation: Runbook = { title: 'Rotate a secret', path: 'rotate-secret.md' }
 const section = (title: string): Runbook => ({
   title,
   path: `troubleshoot.md#${title.toLowerCase().replaceAll(' ', '-')}`,
@@ -69,7 +68,7 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     summary: "Issuer {{ $labels.tokenlane_issuer }}'s secret must be rotated within {{ $value }} days",
     action: "Rotate it at the issuer, or ask the issuer's support to.",
-    runbook: rotation,
+    runbook: section('The secret expires soon'),
   },
   {
     name: 'TokenlaneSecretExpiresIn5Days',
@@ -78,7 +77,7 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     summary: "Issuer {{ $labels.tokenlane_issuer }}'s secret must be rotated within {{ $value }} days",
     action: 'Rotate it now: once the secret expires, every call fails.',
-    runbook: rotation,
+    runbook: section('The secret expires soon'),
   },
   {
     name: 'TokenlaneApiPaused',

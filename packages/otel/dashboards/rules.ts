@@ -9,12 +9,7 @@ export function prometheusRules(): string {
     expr,
     for: span,
     labels: { severity },
-    annotations: { summary, action, runbook: installed(runbook.path) },
+    annotations: { summary, action, runbook: `node_modules/@tokenlane/core/${runbook.path}` },
   }))
   return stringify({ groups: [{ name: 'tokenlane', rules }] }, { lineWidth: 0 })
-}
-
-/** Returns where an application has a page of the guide. */
-function installed(path: string): string {
-  return `node_modules/${path.startsWith('troubleshoot') ? '@tokenlane/core' : 'tokenlane/guide'}/${path}`
 }
