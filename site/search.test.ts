@@ -18,7 +18,7 @@ test('a query for an error code asks for it as a whole, a parameter is also foun
   expect(searchOptions.tokenize('QUEUE_TIMEOUT invalid_client')).toEqual([
     'QUEUE_TIMEOUT',
     'invalid_client',
-    '=QUEUE_TIMEOUT invalid_client',
+    '=QUEUE_TIMEOUT-invalid_client',
   ])
   expect(indexOptions.tokenize('QUEUE_TIMEOUT')).toEqual(['QUEUE_TIMEOUT'])
   expect(indexOptions.tokenize('invalid_client')).toEqual(['invalid_client', 'invalid', 'client'])
@@ -41,6 +41,23 @@ test('a query that is a title asks for that title, in the guide and first for an
   const weights = pages.map((page) => weight(`/${page}.html#a`, '=a'))
   expect(weights).toEqual(weights.toSorted((a, b) => b - a))
   expect(weights.at(-1)).toBe(0)
+})
+
+test('a title is found whatever stands between its words', () => {
+  expect(searchOptions.tokenize('wrong secret')).toContain(
+    indexOptions.tokenize('wrong-secret', 'title').at(-1),
+  )
+})
+
+test('code that a section begins with counts like a title, also in the whole line of a log', () => {
+  const page =
+    '# Lines\n\n`a store: failed` or `run(x)` in the log, and `more`.\n\n`NODE_DEBUG=b` is for later.\n'
+  const text = searchable(page, 'guide/a.md')
+  expect(text).toMatch(/^# Lines\n\n=a-store-failed =run\n\n`a store/)
+  expect(text).not.toMatch(/=more|=NODE/)
+  expect(indexOptions.tokenize(text, 'text')).toContain('=a-store-failed')
+  for (const line of ['a store: failed', 'TOKENLANE 7: a store: failed (timeout); it goes on (later)'])
+    expect(searchOptions.tokenize(line)).toContain('=a-store-failed')
 })
 
 test("a message's URLs and quoted parts are not searched for, unless it has nothing else", () => {

@@ -1,12 +1,17 @@
 // What the search finds: which words of a page, in which order, and words that readers use and the pages do not.
 
-/** Words for a section, by its page and its heading; the page itself does not show them. */
+/** Words for a section, by its page and its heading; the page itself does not show them. A `=` makes one count like a title. */
 const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'benchmarks.md': { 'How much of a quota is used': 'p-queue, p-throttle, p-limit' },
+  'benchmarks.md': {
+    Benchmarks: 'performance, speed, overhead',
+    'How much of a quota is used': 'p-queue, p-throttle, p-limit',
+  },
+  'runtimes.md': { Runtimes: 'Bun, Deno, workerd' },
   'guide/proxy.md': { 'Behind a proxy': 'EACCES, corporate proxy, firewall, HTTPS_PROXY' },
   'guide/rate-policy.md': {
     'Set a rate policy': 'rate limit, throttle, quota',
     'Retry: when the API responds 429 Too Many Requests': 'too many calls, backoff',
+    'When the API reports what remains': '=pausedUntil',
     "Waiting and your client's own limits": 'cancel a call, abort, AbortController, AbortSignal, deadline',
   },
   'guide/bootstrap.md': {
@@ -46,7 +51,12 @@ export function searchable(text: string, page: string): string {
   let found = /^(?:measurements|conformance|tls|exam|runtimes|benchmarks)/.test(page)
     ? (text.match(/^#+ .+$/gm) ?? []).join('\n\n')
     : // the index needs no colours in code
-      text.replaceAll(/^```\w+$/gm, '```')
+      text
+        .replaceAll(/^```\w+$/gm, '```')
+        .replaceAll(
+          /(?<=^#.+\n\n)`[^`\n]+`(?:(?:,| or| and) `[^`\n]+`)*/gm,
+          (codes) => `${subjects(codes)}\n\n${codes}`,
+        )
   for (const [heading, words] of Object.entries(alsoFound[page] ?? {})) {
     const lines = found.split('\n')
     const index = lines.findIndex((line) => line.replace(/^#+ /, '') === heading)
@@ -54,6 +64,12 @@ export function searchable(text: string, page: string): string {
     found = lines.toSpliced(index + 1, 0, '', words, '').join('\n')
   }
   return found
+}
+
+/** Returns the words for code that a section begins with, and thus explains: each counts like a title. */
+function subjects(codes: string): string {
+  const names = Array.from(codes.matchAll(/`([^`=(]+)[^`]*`/g), ([, name = '']) => name)
+  return names.map((name) => `=${name.match(/\w+/g)?.join('-') ?? ''}`).join(' ')
 }
 
 /**
@@ -69,10 +85,10 @@ function rank(section: string, term: string): number {
     return 0.3 * named
   if (/^\/(?:guide\/(?:doctor|coming-from|sandbox|judge)|packages|reference)/.test(section))
     return 0.5 * named
-  if (/^\/(?:rejections|runtimes|examples|packages)/.test(section)) return 0.6 * named
+  if (/^\/(?:rejections|examples|packages)/.test(section)) return 0.6 * named
   if (/^\/(?:guide\/)?(?:#|index|$)/.test(section)) return 0.5
   if (/^\/guide\/providers\/\w/.test(section)) return 0.7 * named
-  if (section.startsWith('/guide/troubleshoot')) return 1.3 * named
+  if (/^\/(?:guide\/troubleshoot|runtimes|benchmarks)/.test(section)) return 1.3 * named
   return (section.startsWith('/guide/options') ? 0.8 : 1) * named
 }
 
@@ -80,7 +96,7 @@ function rank(section: string, term: string): number {
 function processTerm(term: string): string | null {
   const small = term.toLowerCase()
   if (
-    /^(?:a|add|an|and|are|at|be|between|can|do|does|for|from|has|how|i|in|is|it|long|me|my|not|of|on|or|s|show|the|to|up|what|when|which|why|with|\d)$/.test(
+    /^(?:a|add|an|and|are|at|be|between|can|do|does|for|from|has|how|i|in|is|it|long|me|my|not|of|on|or|s|show|the|to|up|what|when|which|why|with|work|works|\d)$/.test(
       small,
     )
   )
@@ -90,7 +106,7 @@ function processTerm(term: string): string | null {
 
 /**
  * What a text is indexed by: an error code counts as a whole, the name of a parameter by its parts too. A title also counts
- * as a whole, behind a `=`. Runs in the browser, too.
+ * as a whole, as its words behind a `=`. Runs in the browser, too.
  */
 function tokenize(text: string, field?: string): string[] {
   const words = text.split(/[^\p{L}\p{N}_]+/u)
@@ -98,7 +114,9 @@ function tokenize(text: string, field?: string): string[] {
     ...words,
     ...(text.match(/\w+(?:-\w+)+/g) ?? []),
     ...words.flatMap((word) => (/[a-z]_/.test(word) ? word.split('_') : [])),
-    field === 'title' ? `=${text}` : '',
+    ...(field === 'title'
+      ? [`=${words.filter((word) => word !== '').join('-')}`]
+      : (text.match(/(?<!\S)=[\w-]+/g) ?? [])),
   ].filter((word) => word !== '')
 }
 
@@ -110,14 +128,14 @@ function tokenize(text: string, field?: string): string[] {
 function tokenizeQuery(query: string): string[] {
   const code = /troubleshoot\.md#(\w+)/.exec(query)?.[1]
   if (code !== undefined) return [code, `=${code}`]
-  const rest = query.replaceAll(/https?:\S+|"[^"]*"/g, ' ')
+  const rest = query.replaceAll(/https?:\S+|"[^"]*"|\bTOKENLANE \d+:/g, ' ')
   const text = (/\w/.test(rest) ? rest : query).replaceAll(/\btokenlane_\w+/g, (metric) =>
     metric.replace(/(?:_(?:seconds|days|ratio|total|bucket|count|sum))+$/, '').replaceAll('_', '.'),
   )
   return [
     ...text.split(/[^\p{L}\p{N}_]+/u),
     ...(text.match(/\w+(?:-\w+)+/g) ?? []),
-    `=${query.trim()}`,
+    `=${(text.replace(/ \(\w+\);.*/s, '').match(/[\p{L}\p{N}_]+/gu) ?? []).join('-')}`,
   ].filter((word) => word !== '')
 }
 

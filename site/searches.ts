@@ -152,6 +152,21 @@ const firstPages: Readonly<Record<string, string>> = {
   tokenlane_queue_length: 'guide/metrics',
   tokenlane_token_request_duration_seconds_count: 'guide/metrics',
   tokenlane_calls_total: 'guide/metrics',
+  performance: 'benchmarks',
+  bun: 'runtimes',
+  deno: 'runtimes',
+  'works with bun': 'runtimes',
+  fakeTokens: 'guide/test-your-app#without-an-issuer',
+  startSandbox: 'guide/sandbox#what-a-sandbox-has',
+  getToken: 'guide/token-life#a-token-without-a-call',
+  'error.type': 'guide/metrics',
+  'wrong secret': 'guide/doctor#wrong-secret',
+  NODE_DEBUG: 'guide/troubleshoot#log-lines',
+  'token store: failed': 'guide/troubleshoot#redis-is-down',
+  'TOKENLANE 4711: token store: failed (ECONNREFUSED); this process requests its own tokens':
+    'guide/troubleshoot#redis-is-down',
+  'https://api.example.com/: the shared rate budget failed (timeout); this process uses only its own share':
+    'guide/troubleshoot#redis-is-down',
 }
 /** The pages that the search lists, in its order. */
 const listed =
