@@ -214,16 +214,24 @@ test('a request before Retry-After is over is found, one after it is not', () =>
   expect(finding('ignored-retry-after')?.evidence).toEqual([1, 6])
 })
 
-test('the eleventh 401 in a row of one call is a retry without end', () => {
-  for (let time = 0; time < 10; time += 1) see({ ...refused, arrivedAt: time })
+test('a call that comes again at once after each 401, for 1.5 s, is a retry without end', () => {
+  for (let time = 0; time < 1_500; time += 25) see({ ...refused, arrivedAt: time })
   expect(finding('endless-401')).toBeUndefined()
-  see({ ...refused, arrivedAt: 10 })
-  expect(finding('endless-401')?.evidence).toEqual([10, 11])
+  see({ ...refused, arrivedAt: 1_500 })
+  expect(finding('endless-401')).toMatchObject({ count: 1, evidence: [60, 61] })
 })
 
-test('a call that comes again more than five seconds after its 401 is no retry of it', () => {
-  for (let time = 0; time < 30; time += 1) see({ ...refused, arrivedAt: time * 5_001 })
+test('8 calls of one URL that are each sent three times are not, nor is a poller', () => {
+  for (let time = 0; time < 24; time += 1) see({ ...refused, arrivedAt: time * 40 })
+  for (let time = 0; time < 30; time += 1) see({ ...refused, arrivedAt: 2_000 + time * 201 })
   expect(finding('endless-401')).toBeUndefined()
+})
+
+test('ten sends of a call to a slow API are no retry without end', () => {
+  for (let time = 0; time < 10_000; time += 1_000) see({ ...refused, arrivedAt: time, decidedAt: time + 999 })
+  expect(finding('endless-401')).toBeUndefined()
+  see({ ...refused, arrivedAt: 10_000 })
+  expect(finding('endless-401')?.evidence).toEqual([10, 11])
 })
 
 test('1,000 calls that were refused at once are not retries of each other', () => {

@@ -2,18 +2,20 @@ import { BoundedMap } from '../bounded-map.ts'
 import { plural, type Rule } from '../rule.ts'
 
 const inARow = 10
-/** A call that comes later than this after its 401 is made anew, not retried, in milliseconds. */
-const longestPause = 5_000
+/** A call that comes later than this after its 401 is made anew, as by a poller, not retried, in milliseconds. */
+const longestPause = 200
+/** Several calls of one URL that are sent again a few times take less than this, in milliseconds. */
+const leastTime = 1_500
 const rememberedCalls = 5_000
 
-/** The same call, sent again and again after a 401. */
+/** The same call, sent again at once after each 401, for longer than a few callers of one URL would take. */
 export const endless401: Rule = {
   name: 'endless-401',
   severity: 'error',
-  message: (count) => `${plural(count, 'call was', 'calls were')} sent again after ten 401s in a row`,
+  message: (count) => `${plural(count, 'call was', 'calls were')} sent again and again after 401s`,
   fix: 'After a 401, send the call once more with a new token, and pass a second 401 on to the caller.',
   watch(report) {
-    const refused = new BoundedMap<{ times: number; id: number; at: number }>(rememberedCalls)
+    const refused = new BoundedMap<{ times: number; since: number; id: number; at: number }>(rememberedCalls)
     return {
       see({ entry, kind, call, arrivedAt, decidedAt }) {
         if (kind !== 'api') return
@@ -24,8 +26,9 @@ export const endless401: Rule = {
         if (before !== undefined && arrivedAt < before.at) return
         const isRetry = before !== undefined && arrivedAt - before.at <= longestPause
         const times = isRetry ? before.times + 1 : 1
-        if (times > inARow) report(before?.id ?? entry.id, entry.id)
-        refused.set(key, { times, id: entry.id, at: decidedAt })
+        const since = isRetry ? before.since : arrivedAt
+        if (times > inARow && arrivedAt - since >= leastTime) report(before?.id ?? entry.id, entry.id)
+        refused.set(key, { times, since, id: entry.id, at: decidedAt })
       },
     }
   },
