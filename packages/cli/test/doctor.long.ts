@@ -531,6 +531,13 @@ const setups: readonly BrokenSetup[] = [
     mended: goodApi,
     says: /Whether the API accepts the token is not known\..*tell the API's operator/,
   },
+  {
+    name: 'a `--url` that does not accept GET',
+    id: 'call-failed',
+    broken: () => apiWith(405, { allow: 'POST' }),
+    mended: goodApi,
+    says: /"severity":"warning".*This URL does not accept GET/,
+  },
   ...(
     [
       [
@@ -1312,6 +1319,20 @@ const setups: readonly BrokenSetup[] = [
     broken: async () => fleetOn((await redisWithTls(redis.url)).replace('rediss:', 'redis:')),
     mended: ({ env }) => ({ env: { REDIS_URL: env?.['REDIS_URL']?.replace('redis:', 'rediss:') } }),
     says: /rediss:/,
+  },
+  {
+    name: 'a Redis without TLS, and a URL with it',
+    id: 'store-failed',
+    broken: () => fleetOn(redis.url.replace('redis:', 'rediss:')),
+    mended: () => ({ env: { REDIS_URL: redis.url } }),
+    says: /or it does not speak TLS and the URL begins with `rediss:`/,
+  },
+  {
+    name: 'a Redis client that is not connected',
+    id: 'store-failed',
+    broken: () => ({ args: ['--module', fleet], env: { REDIS_URL: redis.url, CONNECT: '' } }),
+    mended: () => ({ env: { CONNECT: undefined } }),
+    says: /Claiming a name failed \(no connection was opened\).*Call `connect\(\)` on the Redis client/,
   },
   {
     name: 'a Redis cluster without slots',

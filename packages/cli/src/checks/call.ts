@@ -63,6 +63,14 @@ export function checkCall(facts: Facts): Finding[] {
         "The API, or a proxy in front of it, is down or overloaded. If this persists, tell the API's operator.",
       ),
     ]
+  if (status === 405)
+    return [
+      finding('call-failed', 'warning', url, {
+        seen: 'Status 405.',
+        why: 'Whether the API accepts the token is not known.',
+        fix: 'This URL does not accept GET: pass one that does.',
+      }),
+    ]
   if (status !== undefined && status >= 400)
     return [
       failed(

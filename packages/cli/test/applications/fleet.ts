@@ -3,12 +3,12 @@ import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/co
 import { redisLimiter, redisTokenStore } from '@tokenlane/redis'
 import { createClient } from 'redis'
 
-const { AUTH_URL = '', API_URL = '', REDIS_URL = '', WAIT_FOR_REDIS } = process.env
+const { AUTH_URL = '', API_URL = '', REDIS_URL = '', WAIT_FOR_REDIS, CONNECT = '1' } = process.env
 
 const client = createClient({ url: REDIS_URL })
 client.on('error', () => {})
 // an application that starts without Redis, too
-const connected = client.connect().catch(() => {})
+const connected = CONNECT && client.connect().catch(() => {})
 if (WAIT_FOR_REDIS) await connected
 
 export const tokens = createTokenManager({
