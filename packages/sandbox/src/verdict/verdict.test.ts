@@ -223,7 +223,7 @@ test('a call that comes again at once after each 401, for 1.5 s, is a retry with
 
 test('8 calls of one URL that are each sent three times are not, nor is a poller', () => {
   for (let time = 0; time < 24; time += 1) see({ ...refused, arrivedAt: time * 40 })
-  for (let time = 0; time < 30; time += 1) see({ ...refused, arrivedAt: 2_000 + time * 201 })
+  for (let time = 0; time < 30; time += 1) see({ ...refused, arrivedAt: 2_000 + time * 501 })
   expect(finding('endless-401')).toBeUndefined()
 })
 

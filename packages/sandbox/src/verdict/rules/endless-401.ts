@@ -3,7 +3,7 @@ import { plural, type Rule } from '../rule.ts'
 
 const inARow = 10
 /** A call that comes later than this after its 401 is made anew, as by a poller, not retried, in milliseconds. */
-const longestPause = 200
+const longestPause = 500
 /** Several calls of one URL that are sent again a few times take less than this, in milliseconds. */
 const leastTime = 1_500
 const rememberedCalls = 5_000
