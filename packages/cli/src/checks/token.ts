@@ -156,7 +156,7 @@ const fixes = {
     const limit = / did not respond in (\d+) ms/.exec(failure.reason)?.[1]
     if (Number(limit) < 1_000)
       return `Raise \`requestTimeout\` first, or \`maxWait\` if that is shorter: ${limit} ms is too short for many issuers. If that does not help, tell the issuer's operator, and check ${options}.`
-    return `The server hangs, or there is nothing behind its load balancer: tell its operator, or raise \`requestTimeout\`${limit === undefined ? '' : ` (${limit} ms)`}. Check ${options}.`
+    return `The server hangs, or there is nothing behind its load balancer: tell its operator, or raise \`requestTimeout\`, and \`maxWait\` if it is shorter${limit === undefined ? '' : ` (it waited ${limit} ms)`}. Check ${options}.`
   },
   'token-missing': ({ failure }, options) =>
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
