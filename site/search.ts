@@ -25,9 +25,12 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     TOKEN_REQUEST_TIMEOUT: 'timeout, timed out, slow issuer',
     QUEUE_FULL: "Cannot queue call: the queue is full; maxQueued in the API's rate policy",
     QUEUE_TIMEOUT:
-      "timeout, timed out, waiting too long, Cannot send call: it waited too long, it must wait at least; maxWait in the API's rate policy",
+      "timeout, timed out, waiting too long, Cannot send call: it waited too long, it waited too long, it must wait at least; maxWait in the API's rate policy; maxWait in its rate policy is ms",
     MANAGER_CLOSED: 'Cannot use: the token manager was closed',
     'A call gets a 401 although it has a token': '401 loop, endless 401s, Unauthorized, token rejected',
+    'A call gets a 429':
+      'paused for after status 429; its limit is used up, paused for after status 200; its limit is used up',
+    'Log lines': 'its headers report in; configured in, headers report; configured',
     'Calls are slow': 'latency, slow requests, hanging calls, stuck, calls hang',
   },
   'guide/observe.md': {

@@ -9,6 +9,8 @@ const listedPages: Readonly<Record<string, string>> = {
   'self-signed': 'guide/troubleshoot',
   dns: 'guide/troubleshoot',
   'show me the logs': 'guide/observe#logs',
+  'https://api.example.com/: its headers report 10 in 1.0 s; configured: 20 in 1.0 s':
+    'guide/troubleshoot#log-lines',
 }
 /** Whose page or section is the first result: readers take it for the answer. */
 const firstPages: Readonly<Record<string, string>> = {
@@ -163,6 +165,8 @@ const firstPages: Readonly<Record<string, string>> = {
   'wrong secret': 'guide/doctor#wrong-secret',
   NODE_DEBUG: 'guide/troubleshoot#log-lines',
   'token store: failed': 'guide/troubleshoot#redis-is-down',
+  'https://api.example.com/: paused for 1000 ms after status 200; its limit is used up':
+    'guide/troubleshoot#a-call-gets-a-429',
   'TOKENLANE 4711: token store: failed (ECONNREFUSED); this process requests its own tokens':
     'guide/troubleshoot#redis-is-down',
   'https://api.example.com/: the shared rate budget failed (timeout); this process uses only its own share':

@@ -25,6 +25,13 @@ test('an API that names its limit gets that', () => {
   expect(pace.of(limits)).toEqual([{ quota: 10, window: 1_000 }])
 })
 
+test('the rest of the burst that an API refuses does not halve the limit that it names', () => {
+  const pace = new Pace()
+  for (let index = 0; index < 20; index += 1)
+    pace.refused(index === 0, limits, [{ quota: 10, window: 1_000 }], 0)
+  expect(pace.of(limits)).toEqual([{ quota: 10, window: 1_000 }])
+})
+
 test('the pace comes back by a tenth after ten quiet windows, and a refusal on the way doubles that time', () => {
   const pace = new Pace()
   refuse(pace, 6, 0)

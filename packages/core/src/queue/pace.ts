@@ -44,7 +44,7 @@ export class Pace {
       ),
     )
     if (byApi < this.part) this.part = byApi
-    else if (this.#refusals === Math.max(leastRefused, Math.ceil(most * muchRefused)))
+    else if (byApi === Infinity && this.#refusals === Math.max(leastRefused, Math.ceil(most * muchRefused)))
       this.part = Math.max(slowest, this.part * half)
     else if (isNew && this.part < 1) {
       this.part = Math.max(slowest, this.part * stepDown)
