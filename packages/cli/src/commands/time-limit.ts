@@ -1,7 +1,7 @@
 /** Thrown if a response has not begun in time. */
 export class NoResponse extends Error {}
 
-/** After how many milliseconds without a response the user is told. */
+/** How long the command waits for a response before it tells the user, in milliseconds. */
 const quietTime = 2_000
 
 /**

@@ -99,7 +99,7 @@ async function lookAtToken(tokens: TokenManager, issuer: string): Promise<TokenF
     const duration = performance.now() - start
     return { issuer, lifetime: expiresAt.getTime() - Date.now(), audiences: audiencesOf(value), duration }
   } catch (error) {
-    // a failure of before is remembered, and is no event; an event has no `retryAfter`
+    // a remembered failure makes no event, and an event has no `retryAfter`
     if (isTokenlaneError(error)) failure = { ...failureIn(error), ...failure }
     return { issuer, ...(failure && { failure }), duration: performance.now() - start }
   } finally {

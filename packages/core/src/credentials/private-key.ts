@@ -104,6 +104,7 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
   }
   try {
     if (typeof given === 'string') {
+      // in JSON and .env files, a line break may be a backslash and an n
       const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(given) ?? []
       return await globalThis.crypto.subtle.importKey(
         'pkcs8',

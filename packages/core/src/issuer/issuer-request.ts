@@ -63,9 +63,10 @@ export async function askServer(
   } catch (error) {
     if (error instanceof ResponseTooLarge)
       throw failure(request, 'TOKEN_RESPONSE_INVALID', 'responded with more than 1 MiB')
-    const { aborted, reason } = signal as { readonly aborted: boolean; readonly reason?: Error }
-    const late = `did not respond in ${reason?.message}${unusedProxy(request)}`
-    if (aborted) throw failure(request, 'TOKEN_REQUEST_TIMEOUT', late)
+    if (signal.aborted) {
+      const { message } = signal.reason as Error
+      throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not respond in ${message}${unusedProxy(request)}`)
+    }
     throw transportFailure(request, error)
   }
 }

@@ -6,7 +6,7 @@ export function queueTimer(ms: number, act: () => void): ReturnType<typeof setTi
   return setTimeout(act, Math.min(Math.max(1, Math.round(ms)), longestTimer))
 }
 
-/** Does one step of a request with a signal that aborts once `ms` milliseconds have passed. */
+/** Does one step of a request with a signal that aborts once `ms` milliseconds have passed; its reason's message says how many. */
 export async function withTimeLimit<T>(ms: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const abort = (): void => controller.abort(new DOMException(`${Math.round(ms)} ms`, 'TimeoutError'))

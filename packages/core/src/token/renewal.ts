@@ -134,10 +134,11 @@ export class Renewal implements Wait {
       } catch (error) {
         if (!isTokenlaneError(error)) throw error
         const delay = this.#delayAfter(error, tries)
-        // `maxWait` cut the last try short, so the one before it says more
-        const isCut = tries > 1 && this.timeLeft <= 1 && error.code === 'TOKEN_REQUEST_TIMEOUT'
-        const told = (isCut && retry?.after) || error
-        if (delay === undefined) throw this.#giveUp(told, tries, performance.now() - start)
+        if (delay === undefined) {
+          // where `maxWait` cut the last try short, the one before it says more
+          const isCut = tries > 1 && this.timeLeft <= 1 && error.code === 'TOKEN_REQUEST_TIMEOUT'
+          throw this.#giveUp((isCut && retry?.after) || error, tries, performance.now() - start)
+        }
         this.#report(error, delay, false)
         retry = { delay, after: error }
       }
