@@ -122,5 +122,7 @@ test('vault: a token that may not read the secret is reported by a code', async 
     token: () => '',
     fetch,
   })
-  expect((await askedWith(provider, 'secret-1')).outcome).toContain('the provider failed (EFORBIDDEN)')
+  expect((await askedWith(provider, 'secret-1')).outcome).toContain(
+    'the credentials function failed (EFORBIDDEN)',
+  )
 })

@@ -880,8 +880,8 @@ const setups: readonly BrokenSetup[] = [
     says: /redirected to https:\/\/login\.example\.com \(status 302\)/,
   },
   ...[
-    ['throws', /provider failed \(VaultSealed\)/],
-    ['rejects', /provider failed/],
+    ['throws', /credentials function failed \(VaultSealed\)/],
+    ['rejects', /credentials function failed/],
     ['gives no secret', /`clientSecret` is missing/],
     ['gives an empty secret', /`clientSecret`/],
     ['gives nothing', /returned nothing/],

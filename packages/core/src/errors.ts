@@ -6,7 +6,7 @@ import { printable } from './foreign-text.ts'
  * - `INVALID_OPTIONS`: an option is wrong; the message names it, what was given and what is allowed.
  * - `INSECURE_TRANSPORT`: a URL, an agent, a dispatcher or the issuer's TLS would let a secret or a token travel
  *   unprotected; the message names the option.
- * - `CREDENTIALS_UNAVAILABLE`: the credentials provider failed or returned nothing usable, or a key cannot sign.
+ * - `CREDENTIALS_UNAVAILABLE`: the credentials function failed or returned nothing usable, or a key cannot sign.
  * - `TOKEN_REQUEST_REFUSED`: the issuer refused the client or the request (RFC 6749 §5.2); see `oauthError`, `status`.
  * - `TOKEN_REQUEST_FAILED`: the issuer could not be reached, or its response was an error; see `definite`.
  * - `TOKEN_REQUEST_TIMEOUT`: the issuer sent no response in time.

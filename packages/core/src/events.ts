@@ -58,7 +58,7 @@ interface Events {
   /** A token that another process had obtained was taken from the shared store. */
   'token.received': { issuer: string; expiresAt: Date }
   /**
-   * A renewal failed. The next try comes after `retryIn` at the earliest, unless the credentials provider returns
+   * A renewal failed. The next try comes after `retryIn` at the earliest, unless the credentials function returns
    * another secret first, or an API refuses the token that calls still use.
    */
   'renewal.failed': {

@@ -12,9 +12,9 @@ export async function askProvider(
   { reason, signal }: CredentialsContext,
 ): Promise<readonly ClientCredentials[]> {
   const context = { reason, signal, clientAuthentication: kinds[0].method, kinds }
-  const given = await askFunction('provider', () => provider(context), issuer, signal)
+  const given = await askFunction('credentials function', () => provider(context), issuer, signal)
   const mistake = (what: string): Error =>
-    unavailable(issuer, `the provider returned ${what}`, { definite: true })
+    unavailable(issuer, `the credentials function returned ${what}`, { definite: true })
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
   if (list.length === 0) throw mistake('an empty array')
   return list.map((value) => {
@@ -56,5 +56,5 @@ function failureOf(what: string, error: unknown): string {
   const name = error instanceof Error ? error.constructor.name : ''
   const type = className.test(name) ? ` with ${name}` : ''
   const known = typeof code === 'string' && codeForm.test(code) ? ` (${code})` : ''
-  return `the ${what} failed${type}${known}; its error is hidden: log it in the ${what}`
+  return `the ${what} failed${type}${known}; its error is hidden: log it there`
 }

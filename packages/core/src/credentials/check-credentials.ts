@@ -42,7 +42,9 @@ function checkProvider(
     const clients = provider.check?.(kinds[0].method, kinds)
     return Array.isArray(clients) ? clients : []
   } catch (error) {
-    const reason = isTokenlaneError(error) ? reasonOf(error) : "the provider's `check` failed"
+    const reason = isTokenlaneError(error)
+      ? reasonOf(error)
+      : 'the `check` of the credentials function failed'
     throw new TokenlaneError(
       'INVALID_OPTIONS',
       `${reason.replace(/^Cannot read credentials: /, '')} (read by \`${path}\`)`,

@@ -10,7 +10,10 @@ export interface CredentialsFault {
 }
 
 /** Returns what is wrong with the value of a field, `undefined` if it is in order. */
-export type Check = (value: unknown) => Omit<CredentialsFault, 'field'> | undefined
+export type Check = (
+  value: unknown,
+  fields?: Readonly<Record<string, unknown>>,
+) => Omit<CredentialsFault, 'field'> | undefined
 
 /** What credentials hold besides the client's id. */
 export interface Fields {
@@ -94,7 +97,7 @@ export function readClient(
   for (const [field, check] of Object.entries({ clientId: text, ...needed, ...optional })) {
     const given = value[field]
     if (given === undefined && field in optional) continue
-    const fault = check(given)
+    const fault = check(given, value)
     if (fault !== undefined) faults.push({ field, ...fault })
     read[field] = given
   }

@@ -92,7 +92,9 @@ test('a failure of the provider\u2019s own dependencies is not a refusal by the 
   })
   await expect(tokens.getToken('general')).rejects.toMatchObject({
     code: 'CREDENTIALS_UNAVAILABLE',
-    message: expect.stringMatching(/the provider failed with TokenlaneError \(TOKEN_REQUEST_REFUSED\)/),
+    message: expect.stringMatching(
+      /the credentials function failed with TokenlaneError \(TOKEN_REQUEST_REFUSED\)/,
+    ),
   })
 })
 
@@ -163,11 +165,11 @@ test.each<[string, () => unknown, string]>([
   [
     'throws',
     () => raise(Object.assign(new Error('secret-1'), { code: 'ENOENT' })),
-    'the provider failed (ENOENT)',
+    'the credentials function failed (ENOENT)',
   ],
-  ['rejects', () => Promise.reject(new Error('secret-1')), 'the provider failed'],
-  ['returns nothing', () => undefined, 'the provider returned nothing'],
-  ['returns an empty list', () => [], 'the provider returned an empty array'],
+  ['rejects', () => Promise.reject(new Error('secret-1')), 'the credentials function failed'],
+  ['returns nothing', () => undefined, 'the credentials function returned nothing'],
+  ['returns an empty list', () => [], 'the credentials function returned an empty array'],
   ['gives no secret', () => ({ clientId: 'a' }), 'credentials whose `clientSecret` is missing'],
   ['never responds', () => new Promise(() => {}), 'did not respond in time'],
 ])('a provider that %s is CREDENTIALS_UNAVAILABLE, and quotes nothing', async (_what, provider, reason) => {
@@ -200,7 +202,7 @@ test.each<[string, unknown]>([
 test('all that is wrong with what a provider returns is reported at once', async () => {
   const { tokens } = fakeService({ credentials: () => ({ clientSecret: '' }) as Credentials })
   await expect(tokens.getToken('general')).rejects.toThrow(
-    'the provider returned credentials whose `clientId` is missing; allowed: a non-empty string, and credentials whose `clientSecret` is empty; allowed:',
+    'the credentials function returned credentials whose `clientId` is missing; allowed: a non-empty string, and credentials whose `clientSecret` is empty; allowed:',
   )
 })
 
@@ -211,10 +213,10 @@ test('the class of what a provider throws is named, if it looks like one', async
   const failing = (error: unknown): Promise<unknown> =>
     fakeService({ credentials: () => raise(error as Error), maxWait: 1 }).tokens.getToken('general')
   await expect(failing(new VaultSealedError('secret-1'))).rejects.toThrow(
-    'the provider failed with VaultSealedError;',
+    'the credentials function failed with VaultSealedError;',
   )
   for (const error of [new secret1(), Object.assign(new Error('a'), { name: 'Secret1' }), 'Secret1', null])
-    await expect(failing(error)).rejects.toThrow('the provider failed;')
+    await expect(failing(error)).rejects.toThrow('the credentials function failed;')
 })
 
 test('a provider that fails for a moment loses no call', async () => {

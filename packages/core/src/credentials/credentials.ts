@@ -102,11 +102,11 @@ export type SigningAlgorithm =
   | 'Ed25519'
   | 'EdDSA'
 
-/** What a credentials provider is told about the call. */
+/** What a credentials function is told about the call. */
 export interface CredentialsContext {
   /**
    * `startup` before the first token, `renewal` before any later one, `rejected` when the issuer has just refused what
-   * the provider returned: time to read the secret again.
+   * the function returned: time to read the secret again.
    */
   readonly reason: 'startup' | 'renewal' | 'rejected'
   /** Aborts once credentials would come too late to be useful. */

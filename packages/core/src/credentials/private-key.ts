@@ -1,5 +1,6 @@
 import { isText } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
+import { type Pem, tlsFault } from '../tls/client-certificate.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
 import { type Check, type CredentialsKind, type CryptoKey, date, isCryptoKey, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
@@ -55,7 +56,8 @@ export const certificateKind: CredentialsKind = {
   proof: 'certificate',
   needed: {
     certificate: (value) => pemFault(value, 'CERTIFICATE'),
-    privateKey: (value) => pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY'),
+    privateKey: (value, fields) =>
+      pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY') ?? pairFault(value, fields?.['certificate']),
   },
   optional: { secretIssuedAt: date },
 }
@@ -121,6 +123,14 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
     // Web Crypto's errors mean that this is another kind of key
     return undefined
   }
+}
+
+/** Returns what is wrong with a key that TLS cannot use with its certificate, where that is in order. */
+function pairFault(privateKey: unknown, certificate: unknown): ReturnType<Check> {
+  if (pemFault(certificate, 'CERTIFICATE') !== undefined) return undefined
+  const fault = tlsFault({ certificate, privateKey } as Pem)
+  if (fault === undefined) return undefined
+  return { given: `not usable with \`certificate\` (${fault})`, allowed: 'its key, unencrypted' }
 }
 
 function keyFault({ type, usages }: CryptoKey): ReturnType<Check> {

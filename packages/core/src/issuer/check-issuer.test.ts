@@ -1,3 +1,4 @@
+import { generate } from 'selfsigned'
 import { expect, test } from 'vitest'
 import { createTokenManager, isTokenlaneError, oauthIssuer, type IssuerOptions } from '../index.ts'
 
@@ -154,15 +155,25 @@ test.each([
   )
 })
 
-test('a client certificate cannot be shown by a fetch of the application', () => {
-  const certificate = '-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----'
-  const issuer = oauthIssuer({
+/** An issuer whose client shows a certificate. */
+const withCertificate = (certificate: string, privateKey: string): IssuerOptions =>
+  oauthIssuer({
     tokenEndpoint,
     clientAuthentication: 'tls_client_auth',
-    credentials: { clientId: 'a', certificate, privateKey: pem },
+    credentials: { clientId: 'a', certificate, privateKey },
   })
-  expect(refused(issuer)).toBe('accepted')
-  expect(refused(issuer, { fetch: globalThis.fetch })).toContain(
+
+test('a client certificate cannot be shown by a fetch of the application', async () => {
+  const { cert, private: key } = await generate()
+  expect(refused(withCertificate(cert, key))).toBe('accepted')
+  expect(refused(withCertificate(cert, key), { fetch: globalThis.fetch })).toContain(
     'tls_client_auth, which needs `node:https`, not the `fetch` option; allowed: another method',
+  )
+})
+
+test('a client certificate is refused with the key of another', async () => {
+  const [{ cert }, other] = await Promise.all([generate(), generate()])
+  expect(refused(withCertificate(cert, other.private))).toContain(
+    '`issuers.partner.credentials.privateKey` is not usable with `certificate` (ERR_OSSL_X509_KEY_VALUES_MISMATCH); allowed: ',
   )
 })

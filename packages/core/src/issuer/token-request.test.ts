@@ -243,6 +243,13 @@ test.each([
   expect(error.message).toContain(`an HTML page (status ${status}): is a proxy or firewall answering?`)
 })
 
+test('an HTML page with status 400 may come from a server that refuses the client certificate', async () => {
+  const page = new Response('<p>leaked</p>', { status: 400, headers: { 'content-type': 'text/html' } })
+  expect((await failure(() => page.clone())).message).toContain(
+    'is a proxy or firewall answering, or is a client certificate missing or refused? check `',
+  )
+})
+
 test('an HTML page of a server in trouble is not blamed on a firewall', async () => {
   const page = new Response('<p>leaked</p>', { status: 503, headers: { 'content-type': 'text/html' } })
   expect((await failure(() => page.clone())).message).toContain('responded with status 503 (see')

@@ -120,7 +120,9 @@ export function pageIn(response: IssuerResponse, url: URL, check: string): strin
   const target = status >= 300 && status < 400 && location ? URL.parse(location, url.href) : null
   const page = status < 500 && isHtml(response) ? 'returned an HTML page' : undefined
   const what = target === null ? page : `redirected to ${printable(target.origin)}`
-  return what && `${what} (status ${status}): is a proxy or firewall answering? ${check}`
+  // nginx, to a client without a certificate that it accepts
+  const certificate = page && status === 400 ? ', or is a client certificate missing or refused' : ''
+  return what && `${what} (status ${status}): is a proxy or firewall answering${certificate}? ${check}`
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */

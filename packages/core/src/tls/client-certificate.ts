@@ -6,6 +6,16 @@ export function canSendCertificate(): boolean {
   return nodeHttps() !== undefined
 }
 
+/** Returns OpenSSL's code for a certificate and a key that it cannot use together, `undefined` where it can. */
+export function tlsFault({ certificate: cert, privateKey: key }: Pem): string | undefined {
+  try {
+    ;(builtinModule('node:tls') as typeof import('node:tls')).createSecureContext({ cert, key })
+    return undefined
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code)
+  }
+}
+
 /**
  * Returns a `fetch` for token requests that shows the client's certificate (RFC 8705 §2), at TLS 1.2 or later. It
  * goes through the proxy of the environment where the runtime's `fetch` does.
@@ -28,7 +38,8 @@ export function certificateFetch({ certificate: cert, privateKey: key }: Pem): C
   }
 }
 
-type Pem = Readonly<Record<'certificate' | 'privateKey', string>>
+/** A certificate and its key. */
+export type Pem = Readonly<Record<'certificate' | 'privateKey', string>>
 type CertificateFetch = (href: string, init: RequestInit) => Promise<Response>
 type NodeHttps = typeof import('node:https')
 type IncomingMessage = import('node:http').IncomingMessage
