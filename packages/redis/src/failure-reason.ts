@@ -5,5 +5,11 @@ export function reasonOf(error: unknown): string {
   if (typeof code === 'string') return code
   if (/^(?:no response in|not a response)/.test(error.message)) return error.message
   // Redis begins with a word in capitals: OOM, READONLY, LOADING
-  return /^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name
+  const [word] = /^[A-Z]+\b/.exec(error.message) ?? []
+  return word ?? codeOf(error)
+}
+
+/** Returns `CLIENT_CLOSED_ERROR` for a `ClientClosedError`: the clients' own errors differ by their class alone. */
+function codeOf({ name, constructor: { name: type } }: Error): string {
+  return /.Error$/.test(type) ? type.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase() : name
 }

@@ -1,7 +1,7 @@
 import { inWords } from '../application/connections.ts'
 import { finding, type Finding } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
-import { type SharedFacts, unopened } from '../facts/shared.ts'
+import type { SharedFacts } from '../facts/shared.ts'
 import { isUnknownAuthority } from './certificate.ts'
 import { groupsBy } from './groups.ts'
 
@@ -65,8 +65,10 @@ const fixes: Readonly<Record<string, string>> = {
   CLUSTERDOWN: 'The Redis cluster has no master for some slots: check CLUSTER INFO.',
   'no response':
     'Look at the Redis server: it accepts connections and does not respond. It hangs, something else listens on this port, or it does not speak TLS and the URL begins with `rediss:`.',
-  [unopened]:
+  CLIENT_CLOSED_ERROR:
     'Call `connect()` on the Redis client before passing it to Tokenlane, and do not close it while calls are made.',
+  CLIENT_OFFLINE_ERROR:
+    'The Redis client was not connected yet: wait for `connect()` before the first call, or leave out `disableOfflineQueue`.',
   closed:
     'Redis closes the connection: its URL must begin with `rediss://` if it uses TLS, and with `redis://` if not.',
 }

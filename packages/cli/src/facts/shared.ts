@@ -22,9 +22,6 @@ export interface SharedFacts {
   readonly endsModule?: boolean
 }
 
-/** The failure of a client of Redis that never connected: its own error has no code. */
-export const unopened = 'no connection was opened'
-
 /** How long each step may take, in milliseconds. */
 const longest = 5_000
 /** How long a process that waits for an entry may take to hear of it, in milliseconds; less than a step. */
@@ -42,19 +39,11 @@ export async function lookAtShared({
     ...(limiter ? [look('rate limiter', (step) => tryLimiter(limiter, step), limiter.server)] : []),
   ])
   // a client that reconnects reports its failures to the application alone, and keeps commands waiting meanwhile
-  const opened = connections().filter(isOfRedis)
-  const connection = opened.find(({ outcome }) => outcome !== 'open')
-  // of the parts, those on Redis can report their server
-  const isUnopened = opened.length === 0 && [store, limiter].some((one) => one && 'server' in one)
-  return facts.map((one) => explainedBy(one, connection, isUnopened))
+  const connection = connections().find((one) => isOfRedis(one) && one.outcome !== 'open')
+  return facts.map((one) => explainedBy(one, connection))
 }
 
-function explainedBy(
-  facts: SharedFacts,
-  connection: Connections | undefined,
-  isUnopened: boolean,
-): SharedFacts {
-  if (isUnopened && facts.failure === 'Error') return { ...facts, failure: unopened }
+function explainedBy(facts: SharedFacts, connection: Connections | undefined): SharedFacts {
   return facts.failure !== undefined && connection !== undefined ? { ...facts, connection } : facts
 }
 
