@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
+import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import type { Diagnosis } from '../src/doctor/doctor.ts'
@@ -270,7 +271,7 @@ const setups: readonly BrokenSetup[] = [
     name: 'a missing variable',
     id: 'option-wrong',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET: undefined } }),
-    says: /Missing environment variable: GENERAL_CLIENT_SECRET .* cannot start without it\./,
+    says: /Missing environment variable: GENERAL_CLIENT_SECRET\..* cannot start without it\./,
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
   },
   {
@@ -479,8 +480,33 @@ const setups: readonly BrokenSetup[] = [
     id: 'wrong-key',
     broken: async () => withCertificate(await certificate({ from: -2, days: -1 }), version),
     mended: async () => withCertificate(await certificate(), version),
-    says: /may refuse this client's certificate: check the end date of GENERAL_CERTIFICATE /,
+    says: /The client certificate expired on [\d-]{10}\..*Renew it: replace GENERAL_CERTIFICATE and GENERAL_PRIVATE_KEY\./,
   })),
+  {
+    name: "a client certificate that the issuer's CA did not sign",
+    id: 'wrong-key',
+    async broken() {
+      const { cert, private: key } = await generate([{ name: 'commonName', value: 'someone' }])
+      return withCertificate({ cert, key }, 'TLSv1.3')
+    },
+    mended: async () => withCertificate(await certificate(), 'TLSv1.3'),
+    says: /may refuse this client's certificate: check the end date of GENERAL_CERTIFICATE /,
+  },
+  {
+    name: 'a client certificate with the key of another one',
+    id: 'option-wrong',
+    broken: async () =>
+      withCertificate({ ...(await certificate()), key: (await certificate()).key }, 'TLSv1.2'),
+    mended: async () => withCertificate(await certificate(), 'TLSv1.2'),
+    says: /option-wrong.*issuers\.general\.credentials.*not usable with `certificate`.*Correct GENERAL_PRIVATE_KEY\. Allowed: its key/,
+  },
+  {
+    name: 'a client certificate that expires in five days',
+    id: 'secret-expiring',
+    broken: async () => withCertificate(await certificate({ days: 5.5 }), 'TLSv1.3'),
+    mended: async () => withCertificate(await certificate(), 'TLSv1.3'),
+    says: /expires on [\d-]{10}, in 5 days\..*Renew it: replace GENERAL_CERTIFICATE/,
+  },
   {
     name: 'a page with status 400 from a server that wants a client certificate',
     id: 'firewall-page',
@@ -1030,7 +1056,7 @@ const setups: readonly BrokenSetup[] = [
       return { env: { ...issuerAt(`https://127.0.0.1:${await deadPort()}`).env, HTTPS_PROXY: proxy } }
     },
     mended: rightIssuer,
-    says: /The connection through the proxy .* failed too/,
+    says: /The connection through the proxy .* failed too.*If this network needs the proxy, correct HTTPS_PROXY/,
   },
   {
     name: 'a file of authorities that is not there',
@@ -1332,7 +1358,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'store-failed',
     broken: () => ({ args: ['--module', fleet], env: { REDIS_URL: redis.url, CONNECT: '' } }),
     mended: () => ({ env: { CONNECT: undefined } }),
-    says: /Claiming a name failed \(no connection was opened\).*Call `connect\(\)` on the Redis client/,
+    says: /Claiming a name failed \(CLIENT_CLOSED_ERROR\).*Call `connect\(\)` on the Redis client/,
   },
   {
     name: 'a Redis cluster without slots',
@@ -1543,6 +1569,11 @@ test('an env file counts from the start of the process, where the authority of a
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   )
-  expect((await tokenlane(['doctor', '--env-file', file], {})).status).toBe(0)
-  expect((await tokenlane(['doctor', `--env-file=${file}`], {})).status).toBe(0)
+  const { found, status } = await doctor(['--env-file', file], {})
+  expect(status).toBe(0)
+  expect(found.findings).toContainEqual(
+    expect.objectContaining({ id: 'env-file-ignored', severity: 'info', subject: 'NODE_EXTRA_CA_CERTS' }),
+  )
+  const set = await doctor([`--env-file=${file}`], { NODE_EXTRA_CA_CERTS: caFile })
+  expect(set.found.findings.map(({ id }) => id)).toEqual(['authority-private'])
 })

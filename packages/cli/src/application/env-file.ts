@@ -7,6 +7,12 @@ import { parseEnv } from 'node:util'
 
 import { WrongUsage } from '../exit-status.ts'
 
+/** The variable that names those of `early` which come from the file alone. */
+export const earlyInFile = 'TOKENLANE_EARLY_IN_FILE'
+
+/** The variables that Node reads before the file of its own `--env-file`, and so ignores in it. */
+const early = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY']
+
 /**
  * Runs the command again with the variables of a file, and returns its exit status.
  *
@@ -19,9 +25,11 @@ export async function runWithEnvFile(file: string, argv: readonly string[]): Pro
   const main = fileURLToPath(
     new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url),
   )
+  const variables = variablesIn(file)
+  const names = early.filter((name) => variables[name] && !(name in process.env)).join(' and ')
   const child = spawn(process.execPath, [...process.execArgv, main, ...argv], {
     stdio: 'inherit',
-    env: { ...variablesIn(file), ...process.env },
+    env: { ...variables, ...process.env, ...(names && { [earlyInFile]: names }) },
   })
   const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   return signal === null ? (status ?? 1) : 128 + constants.signals[signal]

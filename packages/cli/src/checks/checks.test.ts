@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 
+import { TokenlaneError } from '@tokenlane/core'
 import { markManaged } from '@tokenlane/core/adapter'
 import axios from 'axios'
 import { expect, test } from 'vitest'
@@ -16,6 +17,7 @@ import { checkClients } from './clients.ts'
 import { checkClock } from './clock.ts'
 import { checkConnections } from './connection.ts'
 import { checkEnvironments } from './environments.ts'
+import { checkOptions } from './options.ts'
 import { checkPackages } from './packages.ts'
 import { checkRates } from './rate.ts'
 import { checkSecrets } from './secret.ts'
@@ -52,6 +54,7 @@ const facts = (seen: Partial<Facts>): Facts => ({
   axios: undefined,
   axiosClients: [],
   extraAuthorities: undefined,
+  earlyInFile: undefined,
   packages: [],
   secretDays: undefined,
   ...seen,
@@ -394,6 +397,21 @@ test('an adapter with another copy of core, or of another release, is named', ()
 test('a script that blocks Redis is to be ended', () => {
   const shared = [{ part: 'token store', failedAt: 'claiming a name', failure: 'BUSY' }] as const
   expect(checkShared(facts({ shared }))[0]?.fix).toContain('`SCRIPT KILL`')
+})
+
+test('a store that was used before its client had connected is not a Redis that is down', () => {
+  const shared = [{ part: 'token store' }] as const
+  const events = [{ type: 'store.failed', reason: 'CLIENT_OFFLINE_ERROR', at: now }] as const
+  expect(checkShared(facts({ shared, events }))[0]?.fix).toContain('wait for `connect()`')
+})
+
+test('an application that lacks an option cannot start without it', () => {
+  const message = 'Cannot create token manager: `issuers.a.authUrl` is missing; allowed: a URL'
+  const [found] = checkOptions(facts({ refused: [new TokenlaneError('INVALID_OPTIONS', message)] }))
+  expect(found).toMatchObject({
+    why: 'The application cannot start without it.',
+    fix: 'Set `issuers.a.authUrl`. Allowed: a URL.',
+  })
 })
 
 const secretOf = (outcome: 'accepted' | 'refused') => ({ clientId: 'a', outcome })

@@ -1,6 +1,6 @@
 import type { Facts } from '../facts/facts.ts'
-import type { TokenFailure } from '../facts/token.ts'
-import { placeOf } from './credential-variables.ts'
+import type { TokenFacts, TokenFailure } from '../facts/token.ts'
+import { placeOf } from '../credential-variables.ts'
 
 /** Returns the issuer's `clientAuthentication`; '' if the module failed before it could be read. */
 export function methodOf(issuer: string, { configuration }: Facts): string {
@@ -24,7 +24,23 @@ export function isCertificateRefused(failure: TokenFailure | undefined, method: 
   )
 }
 
-export function refusedCertificateFix({ transportCode = '' }: TokenFailure, readFrom: string): string {
+/** Returns a sentence about a certificate that has expired; '' if it has not, or that is not known. */
+export function expiredText({ certificateUntil: until }: TokenFacts, now: Date): string {
+  if (until === undefined || until > now) return ''
+  return `The client certificate expired on ${until.toISOString().slice(0, 10)}.`
+}
+
+/** Returns what to do about a certificate that expires. */
+export function renewal(readFrom: string): string {
+  return `Renew it: replace ${placeOf('certificate', readFrom)} and ${placeOf('privateKey', readFrom)}.`
+}
+
+export function refusedCertificateFix(
+  { transportCode = '' }: TokenFailure,
+  readFrom: string,
+  isExpired: boolean,
+): string {
+  if (isExpired) return renewal(readFrom)
   const verb = refusedCertificate.test(transportCode) ? 'refuses' : 'may refuse'
   return `The issuer ${verb} this client's certificate: check the end date of ${placeOf('certificate', readFrom)} (\`openssl x509 -noout -enddate\`), and whether the issuer trusts its CA. If both are right, tell the issuer's operator.`
 }

@@ -92,17 +92,20 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
   const also = throughProxy
     ? ` The connection through the proxy ${proxy?.place} (${proxy?.variable}) failed too: ${codeOf(throughProxy)}.`
     : ''
+  const first = throughProxy
+    ? `If this network needs the proxy, correct ${proxy?.variable}, and set NODE_USE_ENV_PROXY=1. `
+    : ''
   if (unknownHost.has(code))
     return found(
       'host-unknown',
       `DNS has no address for ${origins} (${code}).${also}`,
-      "Check the URL's spelling, and the DNS settings of this machine or its VPN.",
+      `${first}Check the URL's spelling, and the DNS settings of this machine or its VPN.`,
     )
   if (code === 'ECONNREFUSED')
     return found(
       'connection-refused',
       `The port refuses connections (${code}).${also}`,
-      'Check the port in the URL. If it is right, the server is down, or a firewall refuses the connection.',
+      `${first}Check the port in the URL. If it is right, the server is down, or a firewall refuses the connection.`,
     )
   return found(
     'connection-failed',

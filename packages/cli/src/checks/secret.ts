@@ -1,6 +1,7 @@
 import { finding, type Finding, guide, issuersOf } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
-import { variableOf } from './credential-variables.ts'
+import { renewal } from './client-certificate.ts'
+import { variableOf } from '../credential-variables.ts'
 
 /** A secret with this many days left, or fewer, is reported if `--secret-days` is not given. */
 const usual = 10
@@ -12,10 +13,18 @@ export function checkSecrets({ now, status, tokens, configuration, secretDays }:
   const daysOf = (issuer: string): number | undefined => status.issuers[issuer]?.daysLeft
   // `--secret-days` asks for an age that is not known: "fine" would be wrong
   const unknown = tokens.filter(
-    ({ issuer, lifetime }) =>
-      secretDays !== undefined && lifetime !== undefined && daysOf(issuer) === undefined,
+    ({ issuer, lifetime, certificateUntil }) =>
+      secretDays !== undefined &&
+      lifetime !== undefined &&
+      (certificateUntil ?? daysOf(issuer)) === undefined,
   )
-  const ends = tokens.flatMap(({ issuer, secretIssuedAt }) => {
+  const ends = tokens.flatMap(({ issuer, lifetime, secretIssuedAt, certificateUntil }) => {
+    if (certificateUntil !== undefined) {
+      const left = (certificateUntil.getTime() - now.getTime()) / 86_400_000
+      // if it is refused, the finding about that names its end
+      const isSoon = lifetime !== undefined && left <= (secretDays ?? usual)
+      return isSoon ? [endingCertificate(issuer, readFrom(issuer), certificateUntil, left)] : []
+    }
     const daysLeft = daysOf(issuer)
     if (daysLeft === undefined || daysLeft > (secretDays ?? usual)) return []
     return [ending({ issuer, daysLeft, secretIssuedAt, readFrom: readFrom(issuer), now })]
@@ -62,6 +71,15 @@ function ending({ issuer, daysLeft, secretIssuedAt: issuedAt, readFrom, now }: E
         : `The secret has ${days(daysLeft)} left${issued ?? ''}.`,
     why: 'The issuer refuses an expired secret, and calls fail.',
     fix: `Rotate it${variables.length > 0 ? `, and set ${variables.join(' and ')}` : ''}: ${guide}/rotate-secret.md.`,
+  })
+}
+
+function endingCertificate(issuer: string, readFrom: string, until: Date, daysLeft: number): Finding {
+  const verb = daysLeft <= 0 ? 'expired' : 'expires'
+  return finding('secret-expiring', 'warning', issuersOf([issuer]), {
+    seen: `The client certificate ${verb} on ${until.toISOString().slice(0, 10)}${daysLeft <= 0 ? '' : `, in ${days(daysLeft)}`}.`,
+    why: 'Most issuers refuse an expired certificate, and calls fail.',
+    fix: renewal(readFrom),
   })
 }
 

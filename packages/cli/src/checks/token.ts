@@ -2,10 +2,10 @@ import { finding, type Finding, type FindingId, guide, issuersOf } from '../doct
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
-import { isCertificateRefused, methodOf, refusedCertificateFix } from './client-certificate.ts'
+import { expiredText, isCertificateRefused, methodOf, refusedCertificateFix } from './client-certificate.ts'
 import { inWords, ownClockOffset } from './clock.ts'
 import { isRefusedToDoctorAlone, unknownHost } from './connection.ts'
-import { placeOf } from './credential-variables.ts'
+import { placeOf } from '../credential-variables.ts'
 import { groupsBy } from './groups.ts'
 
 /** An issuer without a token, and what the configuration says of it. */
@@ -19,6 +19,8 @@ interface Failed {
   readonly readFrom: string
   readonly url: URL
   readonly token: TokenFacts
+  /** What is said of a client certificate that has expired; '' otherwise. */
+  readonly expired: string
 }
 
 /**
@@ -36,7 +38,8 @@ export function checkTokens(facts: Facts): Finding[] {
       url = 'https://localhost',
     } = found ?? {}
     const failure = token.failure ?? noFailure(token)
-    return [{ issuer: token.issuer, failure, option, method, readFrom, url: new URL(url), token }]
+    const expired = expiredText(token, facts.now)
+    return [{ issuer: token.issuer, failure, option, method, readFrom, url: new URL(url), token, expired }]
   })
   return groupsBy(failed, idOf).map((group) => {
     const [first] = group as readonly [Failed]
@@ -50,8 +53,8 @@ export function checkTokens(facts: Facts): Finding[] {
       issuersOf(group.map(({ issuer }) => issuer)),
       {
         seen: group
-          .map(({ failure, token }) =>
-            `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : ''}`.trim(),
+          .map(({ failure, token, expired }) =>
+            `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : expired}`.trim(),
           )
           .concat(
             unique(oddities.map(({ field, oddity }) => `What was read as \`${field}\` ${odd[oddity].seen}.`)),
@@ -89,11 +92,15 @@ function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 
-function idOf({ failure, method, token }: Failed): TokenFault {
+/** What nginx responds with to a client without a certificate that it accepts, with a page. */
+const certificateStatuses: ReadonlySet<number> = new Set([400, 495, 496])
+
+function idOf({ failure, method, token, expired }: Failed): TokenFault {
   const { code, status = 0, reason, transportCode = '' } = failure
   const { isByAssertion = false } = token
   if (code === 'CREDENTIALS_UNAVAILABLE') return isByAssertion ? 'assertion-not-sent' : 'credentials-missing'
   if (code === 'TOKEN_REQUEST_TIMEOUT') return 'no-response'
+  if (expired !== '' && certificateStatuses.has(status)) return 'wrong-key'
   if (reason.includes('an HTML page') || (status >= 300 && status < 400)) return 'firewall-page'
   if (reason.includes('like an API')) return 'not-an-issuer'
   if (status === 404 || status === 405) return 'wrong-path'
@@ -116,8 +123,9 @@ const fixes = {
   'wrong-secret': ({ readFrom, failure, option }, _, group) =>
     oddityFix(group) ??
     `${failure.reason.includes('do not form-decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment${option.endsWith('authUrl') ? '' : ', or whether the client is registered for another `clientAuthentication`'}.${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
-  'wrong-key': ({ method, readFrom, failure }) => {
-    if (isCertificateRefused(failure, method)) return refusedCertificateFix(failure, readFrom)
+  'wrong-key': ({ method, readFrom, failure, expired }) => {
+    if (expired !== '' || isCertificateRefused(failure, method))
+      return refusedCertificateFix(failure, readFrom, expired !== '')
     return method === 'private_key_jwt'
       ? `Compare ${listed(readFrom)} with the client's registration: the id, the public key and its \`keyId\`, the algorithm, and whether it is registered for \`private_key_jwt\`.`
       : `Compare ${listed(readFrom)} with the client's registration: the id, the certificate's subject and its CA, and whether it is registered for \`tls_client_auth\`.`
@@ -139,8 +147,7 @@ const fixes = {
       method === 'tls_client_auth'
         ? "refuses this client's certificate"
         : 'wants a client certificate (`tls_client_auth`)'
-    // nginx responds like this to a client without a certificate that it accepts
-    const also = [400, 495, 496].includes(status) ? ` Or the server ${refusal}: ask its operator.` : ''
+    const also = certificateStatuses.has(status) ? ` Or the server ${refusal}: ask its operator.` : ''
     return `Allow this host in the proxy or firewall, and check ${options}.${also}`
   },
   'issuer-trouble': ({ failure: { status, retryAfter, reason }, url }) => {

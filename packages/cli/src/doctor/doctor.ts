@@ -2,6 +2,7 @@ import type { TokenlaneEvent } from '@tokenlane/core'
 
 import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
+import { earlyInFile } from '../application/env-file.ts'
 import { withApplication } from '../application/with-application.ts'
 import { checkAssertionFiles } from '../checks/assertion.ts'
 import { checkAttachments } from '../checks/attachments.ts'
@@ -11,6 +12,7 @@ import { checkCertificates } from '../checks/certificate.ts'
 import { checkClients } from '../checks/clients.ts'
 import { checkClock } from '../checks/clock.ts'
 import { checkConnections } from '../checks/connection.ts'
+import { checkEnvFile } from '../checks/env-file.ts'
 import { checkEnvironments } from '../checks/environments.ts'
 import { checkLifetimes } from '../checks/lifetime.ts'
 import { checkOptions } from '../checks/options.ts'
@@ -39,6 +41,7 @@ const checks: readonly ((facts: Facts) => Finding[])[] = [
   checkClock,
   checkConnections,
   checkCertificates,
+  checkEnvFile,
   checkTokens,
   checkCall,
   checkAttachments,
@@ -95,7 +98,8 @@ async function diagnosisOf(
   const packages = lookAtPackages(file)
   const seen = 'refused' in application ? ofRefused(application) : await lookAt(application, packages, url)
   const extraAuthorities = lookAtExtraAuthorities()
-  const own = { now: new Date(), missingApis, packages, secretDays, extraAuthorities }
+  const inFile = process.env[earlyInFile]
+  const own = { now: new Date(), missingApis, packages, secretDays, extraAuthorities, earlyInFile: inFile }
   const facts: Facts = { ...nothing, ...seen, ...own }
   const findings = checks
     .flatMap((check) => check(facts))
@@ -119,7 +123,10 @@ function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding 
   return { ...found, seen: named(found.seen), fix: named(fix) }
 }
 
-type Seen = Omit<Facts, 'now' | 'missingApis' | 'packages' | 'secretDays' | 'extraAuthorities'>
+type Seen = Omit<
+  Facts,
+  'now' | 'missingApis' | 'packages' | 'secretDays' | 'extraAuthorities' | 'earlyInFile'
+>
 
 const nothing: Seen = {
   refused: [],
@@ -168,7 +175,7 @@ async function lookAt(
   try {
     const [servers, tokenFacts] = await Promise.all([
       lookAtServers(application),
-      Promise.all(configuration.issuers.map(({ name }) => lookAtIssuer(tokens, name, inspection))),
+      Promise.all(configuration.issuers.map((issuer) => lookAtIssuer(tokens, issuer, inspection))),
     ])
     // not meanwhile: a busy process would take its own delays for those of Redis
     const shared = await lookAtShared(application)

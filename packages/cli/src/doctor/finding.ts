@@ -38,6 +38,7 @@ export const findingIds = [
   'authority-unknown',
   'authority-private',
   'ca-file-ignored',
+  'env-file-ignored',
   'certificate-expired',
   'certificate-not-yet-valid',
   'certificate-expires',

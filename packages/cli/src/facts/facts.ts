@@ -31,6 +31,8 @@ export interface Facts {
   readonly axios: AxiosUse
   readonly axiosClients: readonly AxiosFacts[]
   readonly extraAuthorities: ExtraAuthorities | undefined
+  /** Variables of the `--env-file` that Node's own would ignore. */
+  readonly earlyInFile: string | undefined
   readonly packages: readonly PackageFacts[]
   /** A secret with this many days left, or fewer, is reported; `undefined` without `--secret-days`. */
   readonly secretDays: number | undefined

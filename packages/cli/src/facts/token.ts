@@ -6,9 +6,11 @@ import {
 } from '@tokenlane/core'
 import type { Inspection } from '@tokenlane/core/adapter'
 
+import type { ManagerConfiguration } from '../application/application.ts'
 import { reasonIn } from '../reason.ts'
 import { type AssertionFile, lookAtAssertionFile } from './assertion-file.ts'
 import { audiencesOf } from './audience.ts'
+import { expiryOfCertificate } from './client-certificate.ts'
 
 /** The outcome of the token request of one issuer. */
 export interface TokenFacts {
@@ -29,6 +31,8 @@ export interface TokenFacts {
   readonly oddities?: Awaited<ReturnType<Inspection['clients']>>[number]['oddities']
   /** When the secret was issued that the issuer accepts, else the first one, if that is known. */
   readonly secretIssuedAt?: Date | undefined
+  /** When the client certificate expires, if that is known. */
+  readonly certificateUntil?: Date | undefined
   /** The files of those assertions that can be read. */
   readonly assertionFiles?: readonly AssertionFile[]
 }
@@ -44,6 +48,8 @@ export interface TokenFailure {
   readonly retryAfter?: number | undefined
 }
 
+type IssuerConfiguration = ManagerConfiguration['issuers'][number]
+
 /** How long an issuer may take in all, in milliseconds. */
 const longest = 10_000
 
@@ -53,7 +59,7 @@ const longest = 10_000
  */
 export async function lookAtIssuer(
   tokens: TokenManager,
-  issuer: string,
+  { name: issuer, clientAuthentication, credentials }: IssuerConfiguration,
   inspection: Inspection,
 ): Promise<TokenFacts> {
   const [token, described] = await Promise.all([
@@ -66,6 +72,7 @@ export async function lookAtIssuer(
     isByAssertion: described.length > 0 && described.every(({ assertion }) => assertion !== undefined),
     oddities: described.flatMap(({ oddities = [] }) => oddities),
     secretIssuedAt: described[0]?.secretIssuedAt,
+    ...(clientAuthentication === 'tls_client_auth' && { certificateUntil: expiryOfCertificate(credentials) }),
     assertionFiles: described.flatMap(({ assertion }) => lookAtAssertionFile(assertion?.path) ?? []),
   }
   if (facts.lifetime === undefined) return facts
