@@ -104,8 +104,8 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: paused for 2.0 s after status 429`,
-    { type: 'api.paused', api, for: 2_000, status: 429, reason: 'refused' },
+    `${api}: paused for 1.0 s after status 429`,
+    { type: 'api.paused', api, for: 999.97, status: 429, reason: 'refused' },
   ],
   [
     'warn',

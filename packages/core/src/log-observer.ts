@@ -134,7 +134,7 @@ function limits(all: readonly NamedLimit[]): string {
 }
 
 function ms(span: number): string {
-  return span < 1_000 ? `${Math.round(span)} ms` : `${(span / 1_000).toFixed(1)} s`
+  return span < 999.5 ? `${Math.round(span)} ms` : `${(span / 1_000).toFixed(1)} s`
 }
 
 function counted(count: number, what: string): string {

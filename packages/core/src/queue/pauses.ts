@@ -109,7 +109,7 @@ export class Pauses {
   #pauseIfUsedUp(): void {
     if (this.#remaining > 0) return
     this.#remaining = Infinity
-    const ms = this.#resetAt - performance.now()
+    const ms = Math.ceil(this.#resetAt - performance.now())
     if (ms > 0) this.#usedUp(ms)
   }
 }

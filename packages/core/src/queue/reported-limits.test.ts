@@ -22,7 +22,7 @@ interface LimitedServer extends FakeService {
 function serverWith(
   { quota, window }: RateLimit,
   ratePolicy: RatePolicy,
-  { sliding = false, says = true }: { sliding?: boolean; says?: boolean } = {},
+  { sliding = false, says = ['ratelimit', 'ratelimit-policy'] }: { sliding?: boolean; says?: string[] } = {},
 ): LimitedServer {
   const service = fakeService({}, { apis: [{ baseUrl, issuer: 'general', ratePolicy }] })
   const api = service.tokens.route(baseUrl) as Api
@@ -43,7 +43,10 @@ function serverWith(
       ratelimit: `"default";r=${remaining};t=${Math.ceil(reset / 1_000)}`,
       'ratelimit-policy': `"default";q=${quota};w=${window / 1_000}`,
     }
-    return { status: isOver ? 429 : 200, header: (name) => (says ? (headers[name] ?? null) : null) }
+    return {
+      status: isOver ? 429 : 200,
+      header: (name) => (says.includes(name) ? (headers[name] ?? null) : null),
+    }
   }
   return {
     ...service,
@@ -74,6 +77,20 @@ test('an API that says that nothing remains gets no call until its reset, withou
   await held
   expect(refused).toEqual([])
   expect(arrivals.at(-1)).toBeGreaterThan(10_000)
+})
+
+test('responses that report the same pause within a millisecond make one event of whole milliseconds', async () => {
+  const service = fakeService(
+    {},
+    { apis: [{ baseUrl, issuer: 'general', ratePolicy: { limits: [{ quota: 60, window: 60_000 }] } }] },
+  )
+  await service.tokens.warmUp()
+  const api = service.tokens.route(baseUrl) as Api
+  for (const call of await Promise.all([api.admit(), api.admit()])) {
+    const reset = `0.9999${service.eventsOf('api.paused').length}`
+    call.report({ status: 200, header: (name) => (name === 'ratelimit' ? `"a";r=0;t=${reset}` : null) })
+  }
+  expect(service.eventsOf('api.paused')).toMatchObject([{ for: 1_000 }])
 })
 
 test('a reset is waited for no longer than the longest window of the policy', async () => {
@@ -132,7 +149,7 @@ test.each([
   ['a sliding window', true],
 ])('%s that keeps the configured policy and says so slows nothing down', async (_what, sliding) => {
   const took: number[] = []
-  for (const says of [false, true]) {
+  for (const says of [[], ['ratelimit', 'ratelimit-policy']]) {
     const limit = { quota: 25, window: 1_000 }
     const { call, arrivals, refused, tokens, eventsOf } = serverWith(
       limit,
@@ -152,7 +169,7 @@ test.each([
 
 test('a batch against half of the configured policy: 429s only until the API has said so', async () => {
   const counts: number[] = []
-  for (const says of [false, true]) {
+  for (const says of [[], ['ratelimit', 'ratelimit-policy'], ['ratelimit']]) {
     const { call, refused, tokens, eventsOf } = serverWith(
       { quota: 25, window: 1_000 },
       { limits: [{ quota: 50, window: 1_000 }] },
@@ -163,9 +180,12 @@ test('a batch against half of the configured policy: 429s only until the API has
     await pass(200_000)
     await calls
     counts.push(refused.length)
-    expect(eventsOf('policy.differs')).toHaveLength(says ? 1 : 0)
+    expect(eventsOf('policy.differs')).toHaveLength(says.includes('ratelimit-policy') ? 1 : 0)
+    // not above the API's limit, but for one step upwards
+    const quotas = eventsOf('api.paused').flatMap(({ allows = [] }) => allows.map((limit) => limit.quota))
+    expect(Math.max(...quotas)).toBeLessThan(25 * 1.2)
   }
-  expect(counts[1]).toBeLessThanOrEqual(25)
+  expect(Math.max(...counts.slice(1))).toBeLessThanOrEqual(25)
 })
 
 test('another policy in the headers is reported once for each difference', async () => {
