@@ -135,7 +135,7 @@ interface Events {
   /**
    * An API is paused: none of its calls goes out for `for` milliseconds. A response with this `status` refused a call that
    * exceeded the API's rate limit (`refused`), or reported zero remaining (`used-up`). Once per pause, and again if the
-   * pause is extended.
+   * pause is extended, or the pace drops.
    */
   'api.paused': {
     api: string

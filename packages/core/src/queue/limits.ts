@@ -128,7 +128,7 @@ export class Limits {
   take(now: number, couldUse: number): Unit | NotBefore {
     const permit = this.limiter.take(couldUse)
     if (typeof permit === 'number') {
-      if (this.#pace.part === 1) this.#watch.waits(this.limiter.used?.() ?? 0, this.#lag, now)
+      if (this.#pace.part === 1) this.#watch.waits(this.limiter.used?.() ?? 0, this.limiter.lag?.() ?? 0, now)
       // a shared limiter that returns NaN is asked again
       return permit > 0 ? permit : 0
     }
@@ -144,13 +144,12 @@ export class Limits {
     const isRefused = limitedStatuses.includes(response.status)
     unit.permit.answered(isRefused)
     this.#pauses.ended(unit)
-    if (isRefused) this.#refused(unit, response)
-    else if (this.#pace.part < 1 && this.#pace.accepted(limits, performance.now())) this.#keepPace()
+    const named = rateLimitHeaders ? readPolicy(response) : []
+    if (isRefused) this.#refused(unit, response, named)
+    else if (this.#pace.part < 1 && this.#pace.accepted(limits, named, performance.now())) this.#keepPace()
     if (!isRefused && response.status !== 401 && unit.order > this.#refusedOrder) this.#refusedInRow = 0
-    if (rateLimitHeaders) {
-      this.#readRemaining(unit, response)
-      this.#watch.answered(response)
-    }
+    if (rateLimitHeaders) this.#readRemaining(unit, response)
+    this.#watch.answered(named)
     return isRefused
   }
 
@@ -168,7 +167,7 @@ export class Limits {
 
   /** Returns about when the `ahead`-th call from now may be sent, in milliseconds from now. */
   estimate(ahead: number): number {
-    return finiteDuration(this.limiter.forecast(ahead, this.#lag, this.pausedUntil))
+    return finiteDuration(this.limiter.forecast(ahead, this.limiter.lag?.() ?? 0, this.pausedUntil))
   }
 
   /** Lifts a pause that the API asked for, for every process that shares the limiter. */
@@ -202,11 +201,6 @@ export class Limits {
     })
   }
 
-  /** How long, beyond one window after the send, units have recently taken to be freed, in milliseconds. */
-  get #lag(): number {
-    return this.limiter.lag?.() ?? 0
-  }
-
   /** What the API takes, where that is less than the limits allow. */
   get #allows(): readonly RateLimit[] | undefined {
     const { limits } = this.#policy
@@ -215,11 +209,13 @@ export class Limits {
 
   /** Lets the limiter keep the part of the limits that the API takes. */
   #keepPace(): void {
+    // the refusal is an event again, which names the pace
+    if (this.#allows) this.#announced = 0
     this.limiter.setPolicy?.({ ...this.#policy, limits: this.#pace.of(this.#policy.limits) })
   }
 
-  #refused(unit: Unit, response: ResponseHead): void {
-    const { limits, accounting, rateLimitHeaders, longestPause } = this.#policy
+  #refused(unit: Unit, response: ResponseHead, named: readonly RateLimit[]): void {
+    const { limits, accounting, longestPause } = this.#policy
     // calls that were sent together are refused together: one refusal in a row, not ten
     const isNew = unit.order > this.#refusedOrder
     if (isNew) {
@@ -231,7 +227,6 @@ export class Limits {
       this.#refusedInRow += 1
       this.#refusedOrder = this.#sent
     }
-    const named = rateLimitHeaders ? readPolicy(response) : []
     if (!this.#isLesson && this.#pace.refused(isNew, limits, named, performance.now())) this.#keepPace()
     const asked = readPause(response, this.#policy) ?? backoff(this.#refusedInRow, unaskedPause)
     const ms = Math.min(asked, longestPause)
@@ -254,10 +249,10 @@ export class Limits {
     // responses to calls that were under way together ask for one pause, and make one event
     const isNew = this.pausedUntil <= performance.now() || ms > this.#announced
     this.#pauses.begin(ms, reason, isTried)
+    this.#pace.quietSince = performance.now()
     if (!isNew) return
     this.#announced = ms
-    const allows = reason === 'refused' ? this.#allows : undefined
-    const differs = allows && { allows, configured: this.#policy.limits }
+    const differs = this.#allows && { allows: this.#allows, configured: this.#policy.limits }
     this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status, reason, ...differs })
   }
 }

@@ -32,17 +32,26 @@ test('the rest of the burst that an API refuses does not halve the limit that it
   expect(pace.of(limits)).toEqual([{ quota: 10, window: 1_000 }])
 })
 
+test('the pace does not come back above the limit that the API names, until the API names a higher one', () => {
+  const pace = new Pace()
+  pace.refused(true, limits, [{ quota: 10, window: 1_000 }], 0)
+  pace.accepted(limits, [{ quota: 10, window: 1_000 }], 10_000)
+  expect(pace.of(limits)).toEqual([{ quota: 10, window: 1_000 }])
+  pace.accepted(limits, [{ quota: 30, window: 1_000 }], 20_000)
+  expect(pace.of(limits)).toEqual([{ quota: 11, window: 1_000 }])
+})
+
 test('the pace comes back by a tenth after ten quiet windows, and a refusal on the way doubles that time', () => {
   const pace = new Pace()
   refuse(pace, 6, 0)
-  expect(pace.accepted(limits, 9_999)).toBe(false)
-  expect(pace.accepted(limits, 10_000)).toBe(true)
+  expect(pace.accepted(limits, [], 9_999)).toBe(false)
+  expect(pace.accepted(limits, [], 10_000)).toBe(true)
   expect(pace.part).toBeCloseTo(0.55)
   refuse(pace, 1, 11_000)
   expect(pace.part).toBeCloseTo(0.4675)
-  expect(pace.accepted(limits, 30_999)).toBe(false)
-  expect(pace.accepted(limits, 31_000)).toBe(true)
-  for (let at = 60_000; pace.part < 1; at += 20_000) expect(pace.accepted(limits, at)).toBe(true)
+  expect(pace.accepted(limits, [], 30_999)).toBe(false)
+  expect(pace.accepted(limits, [], 31_000)).toBe(true)
+  for (let at = 60_000; pace.part < 1; at += 20_000) expect(pace.accepted(limits, [], at)).toBe(true)
   expect(pace.of(limits)).toEqual(limits)
 })
 

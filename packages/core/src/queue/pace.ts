@@ -18,14 +18,15 @@ const slowest = 0.001
  * because something else uses the quota.
  *
  * Where a burst is refused, the part is halved, or becomes what the API names. It comes back by a tenth after ten windows
- * without a refusal; each refusal on the way back doubles that time.
+ * without a refusal, up to what the API names; each refusal on the way back doubles that time.
  */
 export class Pace {
   /** Of the limits, above 0 to 1. */
   part = 1
   #refusals = 0
   #patience = firstPatience
-  #quietSince = Number.NEGATIVE_INFINITY
+  /** When the API last refused a call, or said that nothing remains. */
+  quietSince: number = Number.NEGATIVE_INFINITY
 
   /**
    * Notes a refusal; returns whether the part changes.
@@ -36,13 +37,9 @@ export class Pace {
   refused(isNew: boolean, limits: readonly RateLimit[], named: readonly RateLimit[], now: number): boolean {
     const before = this.part
     this.#refusals = isNew ? 1 : this.#refusals + 1
-    this.#quietSince = now
+    this.quietSince = now
     const most = Math.max(0, ...limits.map(({ quota }) => quota)) * this.part
-    const byApi = Math.min(
-      ...limits.flatMap(({ quota, window }) =>
-        named.filter((other) => other.window === window).map((other) => other.quota / quota),
-      ),
-    )
+    const byApi = partNamed(limits, named)
     if (byApi < this.part) this.part = byApi
     else if (byApi === Infinity && this.#refusals === Math.max(leastRefused, Math.ceil(most * muchRefused)))
       this.part = Math.max(slowest, this.part * half)
@@ -54,11 +51,11 @@ export class Pace {
   }
 
   /** Notes a response that is not a refusal; returns whether the part changes. */
-  accepted(limits: readonly RateLimit[], now: number): boolean {
+  accepted(limits: readonly RateLimit[], named: readonly RateLimit[], now: number): boolean {
     const window = Math.max(0, ...limits.map((limit) => limit.window)) * this.#patience
-    if (now < this.#quietSince + window) return false
-    this.#quietSince = now
-    this.part = Math.min(1, this.part * stepUp)
+    if (now < this.quietSince + window) return false
+    this.quietSince = now
+    this.part = Math.min(1, this.part * stepUp, partNamed(limits, named))
     if (this.part === 1) this.#patience = firstPatience
     return true
   }
@@ -70,4 +67,12 @@ export class Pace {
       return calls >= 1 ? { quota: Math.floor(calls), window } : { quota: 1, window: window / calls }
     })
   }
+}
+
+/** Returns the part of the limits that the API names, `Infinity` if it names none of them. */
+function partNamed(limits: readonly RateLimit[], named: readonly RateLimit[]): number {
+  const parts = limits.flatMap(({ quota, window }) =>
+    named.map((other) => (other.window === window ? other.quota / quota : Infinity)),
+  )
+  return Math.min(...parts)
 }

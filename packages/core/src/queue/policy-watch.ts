@@ -1,6 +1,5 @@
 import type { Emit } from '../events.ts'
 import { defaultGrace } from './arrivals.ts'
-import { readPolicy, type ResponseHead } from './rate-limit-headers.ts'
 import type { CheckedPolicy, RateLimit } from './rate-policy.ts'
 
 /** What slow responses leave of a quota, and what gives more of it. */
@@ -38,11 +37,10 @@ export class PolicyWatch {
     this.#emit = emit
   }
 
-  /** Reads which policy a response names. */
-  answered(response: ResponseHead): void {
+  /** Compares with the policy what the headers of a response name. */
+  answered(seen: readonly RateLimit[]): void {
     if (!this.#emit?.isObserved || this.#reported.size >= mostReported) return
     const configured = this.#policy.limits
-    const seen = readPolicy(response)
     const differing = seen.filter(
       ({ quota, window }) => !configured.some((own) => own.quota === quota && own.window === window),
     )
