@@ -251,8 +251,14 @@ test.each([
     'TypeScript that Node does not run',
     ['doctor', '--module', 'wrong.mts'],
     '\nexport enum Wrong { one }',
-    /^wrong\.mts cannot be loaded: SyntaxError ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX: TypeScript enum is not supported in strip-only mode \(wrong\.mts:2\)\. Node only strips types: build the module and name the compiled file, such as --module dist\/tokens\.js\.\n$/,
+    /^wrong\.mts cannot be loaded: SyntaxError ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX: TypeScript enum is not supported in strip-only mode \(wrong\.mts:2\)\. Node only strips types: build the module and name the compiled file, such as --module dist\/tokens\.js\. If tsx is installed, you can set NODE_OPTIONS='--import tsx' instead\.\n$/,
   ],
+  ...['~/config', './config'].map((name): [string, string[], string, RegExp] => [
+    `a module that imports ${name}`,
+    ['doctor', '--module', 'wrong.mts'],
+    `import '${name}'`,
+    /imported from .*wrong\.mts\. Node resolves neither path aliases nor files without their extension: build the module/,
+  ]),
   [
     'a module that imports what is not there',
     ['doctor', '--module', 'wrong.mts'],

@@ -130,11 +130,18 @@ class RedisFailed extends CannotLook {
   }
 }
 
+/** An import in TypeScript of what looks like an alias, or of a file without its extension. */
+const unresolved =
+  /^Cannot find (?:package '(?:@\/|~|src')|module '(?:.*\/)?[^/.]+').* imported from .*\.[cm]?ts$/
+
 /** Returns what to do about TypeScript that Node cannot run. */
 function hintFor(error: unknown): string {
-  return failureCode(error) === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
-    ? ' Node only strips types: build the module and name the compiled file, such as --module dist/tokens.js.'
-    : ''
+  const isSyntax = failureCode(error) === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+  if (!isSyntax && !unresolved.test(String((error as Error | null)?.message))) return ''
+  const why = isSyntax
+    ? 'Node only strips types'
+    : 'Node resolves neither path aliases nor files without their extension'
+  return ` ${why}: build the module and name the compiled file, such as --module dist/tokens.js. If tsx is installed, you can set NODE_OPTIONS='--import tsx' instead.`
 }
 
 /** The functions by which a copy of core tells how its managers are configured. */
