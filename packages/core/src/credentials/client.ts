@@ -12,7 +12,7 @@ export interface CredentialsFault {
 /** Returns what is wrong with the value of a field, `undefined` if it is in order. */
 export type Check = (
   value: unknown,
-  fields?: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
 ) => Omit<CredentialsFault, 'field'> | undefined
 
 /** What credentials hold besides the client's id. */
@@ -111,24 +111,5 @@ export function clientWith(kinds: TextKinds): string {
 
 /** Returns what tells clients and their proofs apart: text that holds the secret, and of assertions only their file. */
 export function keyOf(client: ClientCredentials): string {
-  return JSON.stringify({ ...client, secretIssuedAt: undefined }, (_, value: unknown) =>
-    isCryptoKey(value) ? numberOf(value) : value,
-  )
-}
-
-/** Numbers the keys that are objects, which have no text. */
-const numbers = new WeakMap<object, number>()
-let last = 0
-
-function numberOf(key: object): number {
-  const number = numbers.get(key) ?? (last += 1)
-  numbers.set(key, number)
-  return number
-}
-
-// the global types of Web Crypto are the DOM's, which this package does without
-export type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
-
-export function isCryptoKey(value: unknown): value is CryptoKey {
-  return Object.prototype.toString.call(value) === '[object CryptoKey]'
+  return JSON.stringify({ ...client, secretIssuedAt: undefined })
 }

@@ -23,7 +23,7 @@ import { clientsFromTexts, neededFields, textFault, textProvider } from './text-
 export function envCredentials(prefix: string): CredentialsProvider {
   const nameOf = (field: string): string =>
     `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
-  const read = (field: string): string | undefined => textOf(globalThis.process?.env[nameOf(field)])
+  const read = (field: string): string | undefined => globalThis.process?.env[nameOf(field)]?.trim()
   return textProvider(
     (kinds) => {
       if (!prefix) throw unreadable(`the prefix of \`envCredentials\` is ${shape(prefix)}`)
@@ -40,9 +40,4 @@ export function envCredentials(prefix: string): CredentialsProvider {
     },
     (kinds) => neededFields(read, kinds).map(nameOf).join(', '),
   )
-}
-
-function textOf(value: string | undefined): string | undefined {
-  const text = value?.trim()
-  return text?.startsWith('-----BEGIN') ? text.replaceAll('\\n', '\n') : text
 }

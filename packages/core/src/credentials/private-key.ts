@@ -2,13 +2,20 @@ import { isText } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
 import { type Pem, tlsFault } from '../tls/client-certificate.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
-import { type Check, type CredentialsKind, type CryptoKey, date, isCryptoKey, text } from './client.ts'
+import { type Check, type CredentialsKind, date, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
 
+// the global types of Web Crypto are the DOM's, which this package does without
+export type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
+
+function isCryptoKey(value: unknown): value is CryptoKey {
+  return Object.prototype.toString.call(value) === '[object CryptoKey]'
+}
+
 /** As far as it tells keys of two algorithms apart. */
-interface KeyAlgorithm {
+interface KeyAlgorithm<Hash = string> {
   readonly name: string
-  readonly hash?: string | { readonly name: string }
+  readonly hash?: Hash
   readonly namedCurve?: string
 }
 
@@ -35,7 +42,10 @@ export const keyKind: CredentialsKind = {
   proof: 'key',
   needed: {
     privateKey(value) {
-      if (isCryptoKey(value)) return keyFault(value)
+      if (isCryptoKey(value))
+        return value.type === 'private' && value.usages.includes('sign')
+          ? undefined
+          : { given: 'a CryptoKey that cannot sign', allowed: 'one with the usage `sign`' }
       return isRecord(value) && 'kty' in value && 'd' in value ? undefined : pemFault(value, 'PRIVATE KEY')
     },
   },
@@ -48,6 +58,11 @@ export const keyKind: CredentialsKind = {
     secretIssuedAt: date,
   },
   renewed: ['privateKey', 'keyId'],
+  clientOf: ({ privateKey: key, ...others }) => ({
+    ...others,
+    privateKey: withLineBreaks(key),
+    keyNumber: numberOf(key),
+  }),
 }
 
 /** The credentials of a client that shows a certificate. */
@@ -57,9 +72,30 @@ export const certificateKind: CredentialsKind = {
   needed: {
     certificate: (value) => pemFault(value, 'CERTIFICATE'),
     privateKey: (value, fields) =>
-      pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY') ?? pairFault(value, fields?.['certificate']),
+      pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY') ?? pairFault(fields),
   },
   optional: { secretIssuedAt: date },
+  clientOf: pairIn,
+}
+
+function pairIn({ certificate, privateKey, ...others }: Readonly<Record<string, unknown>>) {
+  return { ...others, certificate: withLineBreaks(certificate), privateKey: withLineBreaks(privateKey) }
+}
+
+/** In JSON and .env files, a line break of PEM text may be a backslash and an n. */
+function withLineBreaks(pem: unknown): unknown {
+  return isText(pem) ? pem.replaceAll('\\n', '\n') : pem
+}
+
+/** Numbers the keys that are objects: no text of theirs tells them apart. */
+const numbers = new WeakMap<CryptoKey, number>()
+let last = 0
+
+function numberOf(key: unknown): number | undefined {
+  if (!isCryptoKey(key)) return undefined
+  const number = numbers.get(key) ?? (last += 1)
+  numbers.set(key, number)
+  return number
 }
 
 /** Returns a JWT signed by the algorithm that the credentials name, otherwise by the first that fits, listed ones first. */
@@ -92,29 +128,22 @@ export async function privateKeyBytes(privateKey: string | object): Promise<Byte
 
 /** Returns the `alg` of a JSON Web Key. */
 function algorithmIn(privateKey: string | object): SigningAlgorithm | undefined {
-  const { alg } = typeof privateKey === 'string' ? {} : (privateKey as { alg?: unknown })
-  return typeof alg === 'string' && Object.hasOwn(parameters, alg) ? (alg as SigningAlgorithm) : undefined
+  const { alg } = privateKey as { readonly alg?: unknown }
+  return algorithms.find((one) => one === alg)
 }
 
 /** Returns the key for an algorithm, `undefined` if it is one for another. */
 async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<CryptoKey | undefined> {
   if (isCryptoKey(given)) {
-    const { name, hash, namedCurve } = given.algorithm as KeyAlgorithm
-    const hashName = typeof hash === 'object' ? hash.name : wanted.hash
-    const isWanted = name === wanted.name && hashName === wanted.hash
-    return isWanted && (namedCurve ?? wanted.namedCurve) === wanted.namedCurve ? given : undefined
+    const { name, hash, namedCurve = wanted.namedCurve } = given.algorithm as KeyAlgorithm<{ name: string }>
+    const isWanted = name === wanted.name && namedCurve === wanted.namedCurve
+    return isWanted && (hash?.name ?? wanted.hash) === wanted.hash ? given : undefined
   }
   try {
     if (typeof given === 'string') {
-      // in JSON and .env files, a line break may be a backslash and an n
       const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(given) ?? []
-      return await globalThis.crypto.subtle.importKey(
-        'pkcs8',
-        fromBase64url(base64.replaceAll('\\n', '')),
-        wanted,
-        false,
-        ['sign'],
-      )
+      const bytes = fromBase64url(base64)
+      return await globalThis.crypto.subtle.importKey('pkcs8', bytes, wanted, false, ['sign'])
     }
     // Web Crypto would refuse a key whose key set names another use
     const { alg: _alg, use: _use, key_ops: _operations, ...key } = given as Record<string, unknown>
@@ -126,17 +155,11 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
 }
 
 /** Returns what is wrong with a key that TLS cannot use with its certificate, where that is in order. */
-function pairFault(privateKey: unknown, certificate: unknown): ReturnType<Check> {
-  if (pemFault(certificate, 'CERTIFICATE') !== undefined) return undefined
-  const fault = tlsFault({ certificate, privateKey } as Pem)
+function pairFault(fields: Readonly<Record<string, unknown>>): ReturnType<Check> {
+  if (pemFault(fields['certificate'], 'CERTIFICATE') !== undefined) return undefined
+  const fault = tlsFault(pairIn(fields) as Pem)
   if (fault === undefined) return undefined
   return { given: `not usable with \`certificate\` (${fault})`, allowed: 'its key, unencrypted' }
-}
-
-function keyFault({ type, usages }: CryptoKey): ReturnType<Check> {
-  return type === 'private' && usages.includes('sign')
-    ? undefined
-    : { given: 'a CryptoKey that cannot sign', allowed: 'one with the usage `sign`' }
 }
 
 function pemFault(value: unknown, label: string): ReturnType<Check> {

@@ -1,7 +1,6 @@
 import { base64url, type Bytes, bytesOf, fromBase64url } from '../credentials/bytes.ts'
-import type { CryptoKey } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
-import { privateKeyBytes } from '../credentials/private-key.ts'
+import { type CryptoKey, privateKeyBytes } from '../credentials/private-key.ts'
 
 /** A token as it is kept outside of this process: `expiresAt` on the wall clock, `lifetime` in milliseconds. */
 export interface StoredToken {
