@@ -1,3 +1,4 @@
+import { observersOf } from '../../packages/core/src/manager/observers.ts'
 import { RenewingToken } from '../../packages/core/src/token/renewing-token.ts'
 import { askIssuer } from '../../packages/core/src/issuer/token-request.ts'
 import { protocolOf, secretInForm, type TokenEndpoint } from '../../packages/core/src/issuer/protocol.ts'
@@ -12,6 +13,7 @@ import { apiUrl, tokenUrl } from './peer.ts'
 export async function openHotPath(
   fetch: typeof globalThis.fetch,
 ): Promise<(url: string) => string | undefined> {
+  const { emit } = observersOf([], {})
   const client = { clientId: 'client', clientSecret: 'secret' }
   const endpoint: TokenEndpoint = {
     issuer: 'general',
@@ -34,14 +36,14 @@ export async function openHotPath(
     credentials: { initial: [client] },
     renewBefore: undefined,
     maxWait: 15_000,
-    emit: undefined,
+    emit,
   })
   await token.wait(undefined)
   const apis = [
     { baseUrl: new URL('/', apiUrl).href, token },
     { baseUrl: 'https://weblink.example.com/api/', token },
   ]
-  const router = new Router(apis)
+  const router = new Router(apis, emit)
   return (url) => {
     const live = router.match(url)?.token.live()
     return live && `Bearer ${live.value}`

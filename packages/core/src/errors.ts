@@ -1,3 +1,4 @@
+import { defined } from './events.ts'
 import { printable } from './foreign-text.ts'
 
 /**
@@ -92,8 +93,7 @@ export class TokenlaneError extends Error {
       (failures ? `${reason}\n` : `${printable(reason, longestReason)} `) + helpFor(code),
       cause && { cause },
     )
-    for (const [name, value] of Object.entries(members))
-      if (value !== undefined) Object.assign(this, { [name]: value })
+    Object.assign(this, defined(members))
     this.code = code
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })
@@ -114,6 +114,22 @@ export function errorForCaller(shared: unknown): unknown {
 export function withMore(error: TokenlaneError, more: string): TokenlaneError {
   const details = Object.assign({}, error, { failures: error.failures, cause: error.cause as Error })
   return new TokenlaneError(error.code, reasonOf(error) + more, details)
+}
+
+/** Returns the error of several failures, which says what each of them is; of a single one, that one itself. */
+export function errorForAll(
+  failures: readonly TokenlaneError[],
+  code: TokenlaneErrorCode,
+  what: string,
+): TokenlaneError {
+  if (failures.length === 1) return failures[0] as TokenlaneError
+  const lines = failures.map((failure) => `\n- ${whyOf(failure)}`)
+  return new TokenlaneError(code, what + lines.join(''), { failures })
+}
+
+/** Returns an error's reason without what could not be done, for where that is said already. */
+export function whyOf(error: TokenlaneError): string {
+  return reasonOf(error).replace(/^Cannot [a-z ]+: /, '')
 }
 
 /** Returns an error's message without the pointer at its end. */

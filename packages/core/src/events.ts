@@ -170,7 +170,7 @@ export type Observer = (event: TokenlaneEvent) => void
  * Gives an event to every observer. `isObserved` says whether there are any: make an event that takes work, or that
  * comes with every call, only then. `manager` is the manager in which they happen.
  */
-export type Emit = (Observer & { readonly isObserved?: boolean; readonly manager?: object }) | undefined
+export type Emit = Observer & { readonly isObserved: boolean; readonly manager: object }
 
 /** An object whose members may be undefined, without those that are. */
 export type Defined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {

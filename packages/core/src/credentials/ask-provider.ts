@@ -15,7 +15,7 @@ export async function askProvider(
   const given = await askFunction('credentials function', () => provider(context), issuer, signal)
   const mistake = (what: string): Error =>
     unavailable(issuer, `the credentials function returned ${what}`, { definite: true })
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const list: readonly unknown[] = [given].flat()
   if (list.length === 0) throw mistake('an empty array')
   return list.map((value) => {
     if (!isRecord(value))

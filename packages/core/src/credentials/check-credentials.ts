@@ -1,6 +1,5 @@
-import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, TokenlaneError, whyOf } from '../errors.ts'
 import { allOf, mustBeObject, refuse, unknownOptions } from '../options/check.ts'
-import { list } from '../options/reader.ts'
 import {
   type CalledProvider,
   clientWith,
@@ -25,11 +24,9 @@ export function checkCredentials(value: unknown, path: string, kinds: Credential
     const provider = value as CalledProvider
     return { provider, initial: checkProvider(provider, path, kinds) }
   }
-  const read = (client: unknown, clientPath: string): ClientCredentials =>
-    checkClient(client, clientPath, kinds)
-  if (!Array.isArray(value)) return { initial: [read(value, path)] }
+  if (!Array.isArray(value)) return { initial: [checkClient(value, path, kinds)] }
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
-  return { initial: list(read, 'an array')(value, path) }
+  return { initial: allOf(value, (client, index) => checkClient(client, `${path}[${index}]`, kinds)) }
 }
 
 /** Returns the clients that a provider of this package has read. */
@@ -42,13 +39,8 @@ function checkProvider(
     const clients = provider.check?.(kinds[0].method, kinds)
     return Array.isArray(clients) ? clients : []
   } catch (error) {
-    const reason = isTokenlaneError(error)
-      ? reasonOf(error)
-      : 'the `check` of the credentials function failed'
-    throw new TokenlaneError(
-      'INVALID_OPTIONS',
-      `${reason.replace(/^Cannot read credentials: /, '')} (read by \`${path}\`)`,
-    )
+    const reason = isTokenlaneError(error) ? whyOf(error) : 'the `check` of the credentials function failed'
+    throw new TokenlaneError('INVALID_OPTIONS', `${reason} (read by \`${path}\`)`)
   }
 }
 

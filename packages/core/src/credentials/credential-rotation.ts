@@ -45,7 +45,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     expiry.watch(client)
     const rotated = working !== undefined && working !== key
     working = key
-    if (rotated) emit?.({ type: 'credentials.rotated', issuer, clientId: client.clientId })
+    if (rotated) emit({ type: 'credentials.rotated', issuer, clientId: client.clientId })
   }
 
   return {

@@ -1,4 +1,4 @@
-import { TokenlaneError } from '../errors.ts'
+import { TokenlaneError, type TokenlaneErrorDetails } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 
 /** A client that authenticates with a secret (RFC 6749 §2.3.1). */
@@ -142,7 +142,7 @@ export type CredentialsSource<C extends ClientCredentials = Credentials> =
 export function unavailable(
   issuer: string,
   reason: string,
-  details: { readonly definite?: boolean | undefined } = {},
+  details?: Pick<TokenlaneErrorDetails, 'definite'>,
 ): TokenlaneError {
   return new TokenlaneError(
     'CREDENTIALS_UNAVAILABLE',

@@ -71,8 +71,7 @@ export const certificateKind: CredentialsKind = {
   proof: 'certificate',
   needed: {
     certificate: (value) => pemFault(value, 'CERTIFICATE'),
-    privateKey: (value, fields) =>
-      pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY') ?? pairFault(fields),
+    privateKey: (value, fields) => pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY') ?? pairFault(fields),
   },
   optional: { secretIssuedAt: date },
   clientOf: pairIn,

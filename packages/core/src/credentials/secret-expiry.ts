@@ -1,5 +1,5 @@
 import type { ClientCredentials } from './credentials.ts'
-import type { Emit } from '../events.ts'
+import type { Observer } from '../events.ts'
 
 const day = 86_400_000
 
@@ -13,7 +13,7 @@ export interface SecretLifetime {
 }
 
 /** Follows the lifetime of the secret in use, and gives a notice once at each of some days and at the end. */
-export function secretExpiry({ issuer, secretLifetime, notices }: SecretLifetime, emit: Emit) {
+export function secretExpiry({ issuer, secretLifetime, notices }: SecretLifetime, emit: Observer) {
   let watched: ClientCredentials | undefined
   /** The last threshold by secret: providers may go back and forth between two while one is rotated. */
   const noticed = new Map<string, number>()
@@ -29,7 +29,7 @@ export function secretExpiry({ issuer, secretLifetime, notices }: SecretLifetime
     const secret = `${issuedAt.getTime()} ${clientId}`
     if (threshold < (noticed.get(secret) ?? Infinity)) {
       noticed.set(secret, threshold)
-      emit?.({ type: 'secret.expiring', issuer, clientId, daysLeft: days, threshold })
+      emit({ type: 'secret.expiring', issuer, clientId, daysLeft: days, threshold })
     }
     return days
   }

@@ -1,6 +1,7 @@
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { environmentProxy } from '../tls/proxy.ts'
+import { isWord } from './issuer-words.ts'
 import type { IssuerRequest } from './protocol.ts'
 
 /** Returns the error of a request to an issuer; `reason` goes on after its name and URL, without the query. */
@@ -102,11 +103,12 @@ function peerOf(error: object, secrets: readonly string[]): string | undefined {
 function wayOf({ peer, tunnelStatus }: Innermost, request: IssuerRequest): string {
   const { url } = request
   const proxy = proxyOf(request)
-  const name = proxy?.used === true ? `the proxy ${proxy.place} from ${proxy.variable}` : 'a proxy'
-  if (tunnelStatus !== undefined) return `: ${name} refused the connection with status ${tunnelStatus}`
+  const used = proxy?.used === true ? `the proxy ${proxy.place} from ${proxy.variable}` : undefined
+  if (tunnelStatus !== undefined)
+    return `: ${used ?? 'a proxy'} refused the connection with status ${tunnelStatus}`
   const own = peer === undefined || peer === url.hostname || peer.endsWith(`:${url.port || '443'}`)
-  if (!own) return `: no connection to ${proxy?.used === true ? name : `${peer}, which is a proxy`}`
-  return proxy?.used === true ? ` through ${name}` : ''
+  if (!own) return `: no connection to ${used ?? `${peer}, which is a proxy`}`
+  return used ? ` through ${used}` : ''
 }
 
 /** Name, code and peer only: a transport's own error may hold the request, and that holds the secret. */
@@ -117,13 +119,4 @@ function bareCause(error: unknown, { code, peer }: Innermost, secrets: readonly 
     name: isWord(name, secrets) ? name : 'Error',
     ...(code && { code }),
   })
-}
-
-/** Whether text may be printed: an error of the application's own `fetch` may hold a secret in any field. */
-function isWord(text: unknown, secrets: readonly string[]): text is string {
-  return (
-    typeof text === 'string' &&
-    /^[\w.:/-]{1,64}$/.test(text) &&
-    !secrets.some((secret) => text.includes(secret))
-  )
 }

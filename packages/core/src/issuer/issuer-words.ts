@@ -50,9 +50,12 @@ export const knownErrors: ReadonlySet<unknown> = new Set([
 
 /** Returns the `error` of the issuer if it may be printed: RFC 6749 §5.2 allows few characters, and an issuer may send any. */
 export function errorCode(error: string, secrets: readonly string[]): string {
-  return knownErrors.has(error) || (/^[\w.:/-]{1,64}$/.test(error) && !quotesAny(error, secrets))
-    ? error
-    : 'an unusual error code'
+  return knownErrors.has(error) || isWord(error, secrets) ? error : 'an unusual error code'
+}
+
+/** Whether text may be printed: an error of the application's own `fetch` may hold a secret in any field. */
+export function isWord(text: unknown, secrets: readonly string[]): text is string {
+  return typeof text === 'string' && /^[\w.:/-]{1,64}$/.test(text) && !quotesAny(text, secrets)
 }
 
 /** Whether text holds one of the secrets, or a telling part of one. */

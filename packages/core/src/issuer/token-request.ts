@@ -68,7 +68,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
       const response = await askServer(request, (send) =>
         clientCredentialsGrantRequest(
-          { issuer: url.origin, token_endpoint: url.href },
+          knownServer(url).metadata,
           { client_id: client.clientId },
           authentication,
           form,

@@ -33,7 +33,7 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
     emit.isObserved = changed.length > 0
   }
   return {
-    emit: emit as NonNullable<Emit>,
+    emit: emit as Emit,
     /** Adds an observer; the function that is returned takes it off again. */
     add(observer: Observer): () => void {
       // of its own, so that the same observer can be added twice

@@ -3,7 +3,7 @@ import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
-import { closedError, errorForCaller, reasonOf, TokenlaneError } from '../errors.ts'
+import { closedError, errorForAll, errorForCaller, type TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { issuerNames } from './check-apis.ts'
 import type { Observer } from '../events.ts'
@@ -158,7 +158,9 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
         const failed = outcomes.flatMap((outcome) =>
           outcome.status === 'rejected' ? [outcome.reason as TokenlaneError] : [],
         )
-        if (failed.length > 0) throw oneOf(failed)
+        const [first] = failed
+        if (first)
+          throw errorForAll(failed, first.code, `Cannot obtain tokens from ${failed.length} issuers:`)
       },
       resume: (baseUrl) => refusingTo('resume', () => apiAt(apis, baseUrl).resume()),
       setRatePolicy: (baseUrl, policy) =>
@@ -181,18 +183,6 @@ export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUr
   return (
     apis.find((api) => withoutLastSlash(api.baseUrl) === withoutLastSlash(href)) ??
     refuse('baseUrl', 'not an API of this manager', apis.map((api) => api.baseUrl).join(', '))
-  )
-}
-
-/** Returns the error of several issuers that gave no token; that of a single one is the error itself. */
-function oneOf(errors: readonly TokenlaneError[]): TokenlaneError {
-  const [first] = errors as readonly [TokenlaneError]
-  if (errors.length === 1) return first
-  const reasons = errors.map((error) => reasonOf(error).replace(/^Cannot obtain token: /, ''))
-  return new TokenlaneError(
-    first.code,
-    `Cannot obtain tokens from ${errors.length} issuers:\n- ${reasons.join('\n- ')}`,
-    { failures: errors },
   )
 }
 

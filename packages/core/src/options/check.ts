@@ -1,4 +1,4 @@
-import { isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
+import { errorForAll, isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { didYouMean } from './nearest.ts'
 
@@ -20,12 +20,8 @@ export function allOf<Item, T>(items: readonly Item[], read: (item: Item, index:
     }
   const [first] = faults
   if (first === undefined) return results
-  if (faults.length === 1) throw first
-  const lines = faults.map((fault) => `\n- ${reasonOf(fault)}`)
   const code = faults.every((fault) => fault.code === first.code) ? first.code : 'INVALID_OPTIONS'
-  throw new TokenlaneError(code, `${faults.length} options are invalid:${lines.join('')}`, {
-    failures: faults,
-  })
+  throw errorForAll(faults, code, `${faults.length} options are invalid:`)
 }
 
 /** Reads options to do something. Errors about them name what could not be done. */

@@ -92,7 +92,7 @@ export class ApiQueue {
       throw refusal
     }
     const waiting = this.#calls.add(options, this.#policy.maxWait)
-    if (this.#emit?.isObserved) this.#emit({ type: 'call.queued', api: this.#api, ...this.#length() })
+    if (this.#emit.isObserved) this.#emit({ type: 'call.queued', api: this.#api, ...this.#length() })
     this.serve()
     return waiting
   }
@@ -225,7 +225,7 @@ export class ApiQueue {
   }
 
   #reportSent(waited: number): void {
-    if (this.#emit?.isObserved) this.#emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
+    if (this.#emit.isObserved) this.#emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
   }
 
   #wait(obstacle: Obstacle | undefined): void {

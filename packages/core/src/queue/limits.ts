@@ -100,11 +100,11 @@ export class Limits {
       },
       failed: (reason) => {
         this.failure = reason
-        emit?.({ type: 'limiter.failed', api, reason })
+        emit({ type: 'limiter.failed', api, reason })
       },
       recovered: () => {
         this.failure = undefined
-        emit?.({ type: 'limiter.recovered', api })
+        emit({ type: 'limiter.recovered', api })
       },
     }
     this.limiter = limiterFor(limited, limiter)
@@ -253,7 +253,7 @@ export class Limits {
     if (!isNew) return
     this.#announced = ms
     const differs = this.#allows && { allows: this.#allows, configured: this.#policy.limits }
-    this.#emit?.({ type: 'api.paused', api: this.#api, for: ms, status, reason, ...differs })
+    this.#emit({ type: 'api.paused', api: this.#api, for: ms, status, reason, ...differs })
   }
 }
 

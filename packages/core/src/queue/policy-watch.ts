@@ -39,7 +39,7 @@ export class PolicyWatch {
 
   /** Compares with the policy what the headers of a response name. */
   answered(seen: readonly RateLimit[]): void {
-    if (!this.#emit?.isObserved || this.#reported.size >= mostReported) return
+    if (!this.#emit.isObserved || this.#reported.size >= mostReported) return
     const configured = this.#policy.limits
     const differing = seen.filter(
       ({ quota, window }) => !configured.some((own) => own.quota === quota && own.window === window),
@@ -64,7 +64,7 @@ export class PolicyWatch {
     const byDefault = unansweredGrace > defaultGrace && shareOf(limits, defaultGrace) >= leastShare
     const option = byDefault ? `unansweredGrace: ${defaultGrace}` : "accounting: 'learned'"
     this.slowed = { share: Math.round(share * 100) / 100, option }
-    if (!this.#isSaid) this.#emit?.({ type: 'api.slowed', api: this.#api, ...this.slowed })
+    if (!this.#isSaid) this.#emit({ type: 'api.slowed', api: this.#api, ...this.slowed })
     this.#isSaid = true
   }
 }

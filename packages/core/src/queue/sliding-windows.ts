@@ -32,7 +32,7 @@ export class SlidingWindows {
 
   /** Units that are free now; negative after the quota was lowered. */
   unitsLeft(now: number): number {
-    return Math.min(Infinity, ...this.#windows.map((window) => window.quota - this.#inUse(window, now)))
+    return Math.min(...this.#windows.map((window) => window.quota - this.#inUse(window, now)))
   }
 
   /** Returns the share of the fullest limit that is in use, 0 to 1. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refusesToken } from './bearer-challenge.ts'
+import { refusedByDefault, refusesToken } from './bearer-challenge.ts'
 
 test.each([
   undefined,
@@ -19,7 +19,7 @@ test.each([
   'Bearer realm="api", error=token_expired, error_description="insufficient_scope"',
   'Bearer error="something new"',
 ])('%j says that the token was refused', (challenge) => {
-  expect(refusesToken({ status: 401, wwwAuthenticate: challenge })).toBe(true)
+  expect(refusesToken({ status: 401, wwwAuthenticate: challenge }, refusedByDefault)).toBe(true)
 })
 
 test.each([
@@ -34,9 +34,11 @@ test.each([
   'Negotiate abc==, Basic realm="x"',
   'DPoP',
 ])('%j says something else', (challenge) => {
-  expect(refusesToken({ status: 401, wwwAuthenticate: challenge })).toBe(false)
+  expect(refusesToken({ status: 401, wwwAuthenticate: challenge }, refusedByDefault)).toBe(false)
 })
 
 test('no other status says so', () => {
-  expect(refusesToken({ status: 403, wwwAuthenticate: 'Bearer error="invalid_token"' })).toBe(false)
+  expect(
+    refusesToken({ status: 403, wwwAuthenticate: 'Bearer error="invalid_token"' }, refusedByDefault),
+  ).toBe(false)
 })

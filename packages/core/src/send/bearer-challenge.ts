@@ -23,7 +23,7 @@ const otherReasons = new Set([
  */
 export function refusesToken(
   { status, wwwAuthenticate, header }: Report,
-  statuses: readonly number[] = refusedByDefault,
+  statuses: readonly number[],
 ): boolean {
   if (!statuses.includes(status)) return false
   const challenge = wwwAuthenticate ?? header?.('www-authenticate')

@@ -15,7 +15,7 @@ const word = /^[A-Za-z][\w-]{0,63}$/
 /** What observers learn of one call: on the channel `tokenlane:call` meanwhile, in the event `call.finished` at its end. */
 export class CallRecord {
   /** The `TokenManager`, so that a subscriber can tell several apart. */
-  readonly manager: object | undefined
+  readonly manager: object
   /** The `baseUrl` of the API. */
   readonly api: string
   /** The issuer of the API's tokens. */
@@ -43,7 +43,7 @@ export class CallRecord {
     client: string | undefined,
     resends: ResendReason[],
   ) {
-    this.manager = emit?.manager
+    this.manager = emit.manager
     this.api = baseUrl
     this.issuer = issuer
     this.client = client
@@ -76,7 +76,7 @@ export class CallRecord {
     this.duration = performance.now() - this.#startedAt
     if (error !== undefined) this.#fail(error)
     tracing.finish(this)
-    if (this.#emit?.isObserved !== true) return
+    if (!this.#emit.isObserved) return
     const { manager: _, error: __, ...call }: CallRecord = this
     this.#emit({ type: 'call.finished', ...defined(call) })
   }

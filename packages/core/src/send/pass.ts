@@ -39,7 +39,7 @@ export interface Call {
 /** Begins a call, and runs the synchronous part of its work. */
 export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
   const resends: ResendReason[] = []
-  const isObserved = api.emit?.isObserved === true || tracing.isObserved
+  const isObserved = api.emit.isObserved || tracing.isObserved
   const record = isObserved ? new CallRecord(api, options.client, resends) : undefined
   const call: Call = { options, resends, record, patience: api.token.maxWait }
   return record === undefined ? work(call) : tracing.begin(record, () => work(call))
@@ -233,9 +233,9 @@ class AttemptPass implements Pass {
     this.#running = undefined
     if (running !== undefined) this.#api.queue?.leave(running, this.#isSent)
   }
-}
 
-// its `authorization` is for the wire, and for no log
-Object.defineProperty(AttemptPass.prototype, Symbol.for('nodejs.util.inspect.custom'), {
-  value: (): string => '[pass]',
-})
+  // its `authorization` is for the wire, and for no log
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '[pass]'
+  }
+}

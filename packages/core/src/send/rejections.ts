@@ -160,7 +160,7 @@ export class Rejections {
     judgement.isReported = true
     this.refusesTokens = true
     const { issuer, baseUrl, option, emit } = this.#api
-    emit?.({ type: 'rejection.repeated', issuer, api: baseUrl, option })
+    emit({ type: 'rejection.repeated', issuer, api: baseUrl, option })
   }
 
   #judgementOf(token: AccessToken): Judgement {
@@ -181,6 +181,6 @@ export class Rejections {
     this.#renewalDistance = Math.min(minute, 2 * longer * this.#renewalDistance)
     this.#judgement = undefined
     this.#api.token.invalidate(token)
-    emit?.({ type: 'token.rejected', issuer, api: baseUrl })
+    emit({ type: 'token.rejected', issuer, api: baseUrl })
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { observersOf } from '../manager/observers.ts'
 import { Router } from './router.ts'
 
 const whole = { baseUrl: 'https://api.example.com/' }
@@ -151,7 +152,7 @@ function routerOf<T extends { readonly baseUrl: string }>(
   apis: readonly T[],
   ...tokenEndpoints: URL[]
 ): Router<T> {
-  const made = new Router(apis)
+  const made = new Router(apis, observersOf([], {}).emit)
   for (const url of tokenEndpoints) made.exclude(url)
   return made
 }

@@ -26,7 +26,7 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
   readonly #tokenEndpoints = new Set<string>()
   readonly #reported = new Set<string>()
 
-  constructor(apis: readonly T[], emit?: Emit) {
+  constructor(apis: readonly T[], emit: Emit) {
     this.#apis = apis.toSorted((a, b) => b.baseUrl.length - a.baseUrl.length)
     this.#emit = emit
   }
@@ -51,7 +51,7 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
   #matchParsed({ href, origin, pathname }: URL): T | undefined {
     if (this.#tokenEndpoints.has(origin + pathname)) return undefined
     const api = this.#apis.find(({ baseUrl }) => isBelow(baseUrl, href))
-    if (api === undefined && this.#emit?.isObserved === true) this.#report(href, origin, pathname)
+    if (api === undefined && this.#emit.isObserved) this.#report(href, origin, pathname)
     return api
   }
 
@@ -62,7 +62,7 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
     const isKnown = apis.length === 0 || !href.startsWith(missed) || this.#reported.has(missed)
     if (isKnown || this.#reported.size >= mostReported) return
     this.#reported.add(missed)
-    this.#emit?.({ type: 'route.missed', origin, path: pathname.slice(0, longestReported), apis })
+    this.#emit({ type: 'route.missed', origin, path: pathname.slice(0, longestReported), apis })
   }
 
   #urlsOn(origin: string): readonly string[] {

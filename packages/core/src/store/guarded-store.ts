@@ -17,12 +17,12 @@ export function guardedStore(store: TokenStore, emit: Emit) {
   let isFailing = false
 
   function failed(reason: StoreFailure): void {
-    if (!isFailing) emit?.({ type: 'store.failed', reason })
+    if (!isFailing) emit({ type: 'store.failed', reason })
     isFailing = true
   }
 
   function works(): void {
-    if (isFailing) emit?.({ type: 'store.recovered' })
+    if (isFailing) emit({ type: 'store.recovered' })
     isFailing = false
   }
 

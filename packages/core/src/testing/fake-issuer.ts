@@ -34,7 +34,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
     const reason = number === 1 ? 'startup' : 'rejected'
     token = new AccessToken(number === 1 ? firstValue : `${firstValue}-${number}`, issuer, end)
     const { expiresAt } = token
-    emit?.({ type: 'token.renewed', issuer, expiresAt, duration: 0, reason, joiners: 0 })
+    emit({ type: 'token.renewed', issuer, expiresAt, duration: 0, reason, joiners: 0 })
     return token
   }
   const shared: FakeIssuer['token'] = {
@@ -51,7 +51,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
       token = undefined
       const reason = '`failOnce` made it fail'
       const failed = { issuer, code, endpoint: 'fakeTokens', reason, repeats: 0, retryIn: 0 }
-      emit?.({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
+      emit({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
       throw new TokenlaneError(code, `Cannot obtain token for issuer "${issuer}": ${reason}`, { issuer })
     },
     isCurrent: (one) => token === one,

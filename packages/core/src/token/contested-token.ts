@@ -20,7 +20,7 @@ export function contestedToken(issuer: string, emit: Emit) {
     ended(api: string): void {
       const wasContested = isContested()
       endedAt = [...endedAt, performance.now()].slice(-suspicious)
-      if (!wasContested && isContested()) emit?.({ type: 'token.contested', issuer, api })
+      if (!wasContested && isContested()) emit({ type: 'token.contested', issuer, api })
     },
     /** Notes that an API refuses good tokens, which explains it as well. */
     disproved(): void {

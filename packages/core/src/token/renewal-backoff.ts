@@ -19,10 +19,9 @@ export class RenewalBackoff {
   last: { readonly error: TokenlaneError; readonly until: number; readonly failFast: boolean } | undefined
   /** When the first of the tries failed that no success has followed, how many did, and with which code the last one. */
   failing: Pick<TokenStatus, 'failingSince' | 'failedTries' | 'lastError'> = {}
-  /** The error of the last of them, and why it failed in the words of the log. */
-  lastTry: { readonly error: TokenlaneError; readonly reason: string } | undefined
+  /** The error of the last of them, why it failed in the words of the log, and how many before it did so too. */
+  lastTry: { readonly error: TokenlaneError; readonly reason: string; readonly repeats: number } | undefined
   #failures = 0
-  #repeats = 0
 
   /** The error of the last renewal, while it is too early for another one. */
   get tooEarly(): TokenlaneError | undefined {
@@ -41,9 +40,9 @@ export class RenewalBackoff {
   tryFailed(error: TokenlaneError, reason: string): number {
     const { failingSince = new Date().toISOString(), failedTries = 0 } = this.failing
     this.failing = { failingSince, failedTries: failedTries + 1, lastError: error.code }
-    this.#repeats = reason === this.lastTry?.reason ? this.#repeats + 1 : 0
-    this.lastTry = { error, reason }
-    return this.#repeats
+    const repeats = reason === this.lastTry?.reason ? this.lastTry.repeats + 1 : 0
+    this.lastTry = { error, reason, repeats }
+    return repeats
   }
 
   /**

@@ -1,4 +1,4 @@
-import { closedError, isTokenlaneError, reasonOf, type TokenlaneError, withMore } from '../errors.ts'
+import { closedError, isTokenlaneError, type TokenlaneError, whyOf, withMore } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { defined, type Emit } from '../events.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
@@ -128,8 +128,8 @@ export class Renewal implements Wait {
         backoff.succeeded()
         const { duration } = grant
         const what = { issuer, expiresAt: token.expiresAt }
-        if (duration === undefined) emit?.({ type: 'token.received', ...what })
-        else emit?.({ type: 'token.renewed', ...what, duration, reason, joiners: this.#joiners })
+        if (duration === undefined) emit({ type: 'token.received', ...what })
+        else emit({ type: 'token.renewed', ...what, duration, reason, joiners: this.#joiners })
         return token
       } catch (error) {
         if (!isTokenlaneError(error)) throw error
@@ -191,10 +191,10 @@ export class Renewal implements Wait {
   #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
     const { issuer, url, held, backoff, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
-    const reason = reasonOf(error).replace(/^Cannot obtain token: /, '')
+    const reason = whyOf(error)
     const repeats = backoff.tryFailed(error, reason)
     const tokenStillValid = held.unexpired() !== undefined
-    emit?.({
+    emit({
       type: 'renewal.failed',
       issuer,
       code,
