@@ -30,70 +30,75 @@ const requests = (labels: string): string => metric('tokenlane.token.request.dur
 
 /** What an operator types into Prometheus. */
 const byError = (series: string): string => `\`sum by (error_type) (${series})\``
-const requestErrors = `In the runbook, look up the error_type that grows in ${byError(requests('tokenlane_issuer="{{ $labels.tokenlane_issuer }}", error_type!=""'))}.`
+const requestErrors = `In the runbook, look up the error_type that grows in ${byError(requests('job="{{ $labels.job }}", tokenlane_issuer="{{ $labels.tokenlane_issuer }}", error_type!=""'))}.`
 
 export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneNoLiveToken',
     severity: 'page',
     // both of the same process, since one without calls has no live token either
-    expr: `min by (tokenlane_issuer) (${metric('tokenlane.token.live')} == 0 and sum without (tokenlane_reason, error_type) (${growth(requests('error_type!=""'), '5m')}) > 0)`,
+    expr: `min by (job, tokenlane_issuer) (${metric('tokenlane.token.live')} == 0 and sum without (tokenlane_reason, error_type) (${growth(requests('error_type!=""'), '5m')}) > 0)`,
     for: '1m',
-    summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no tokens: calls fail',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no tokens to {{ $labels.job }}: calls fail',
     action: requestErrors,
     runbook: errorCodes,
   },
   {
     name: 'TokenlaneRenewalFails',
     severity: 'ticket',
-    expr: `sum by (tokenlane_issuer) (${growth(requests('error_type!=""'), '10m')}) > 0 unless on (tokenlane_issuer) sum by (tokenlane_issuer) (${growth(requests('error_type=""'), '10m')}) > 0 and on (tokenlane_issuer) max by (tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
+    expr: `sum by (job, tokenlane_issuer) (${growth(requests('error_type!=""'), '10m')}) > 0 unless on (job, tokenlane_issuer) sum by (job, tokenlane_issuer) (${growth(requests('error_type=""'), '10m')}) > 0 and on (job, tokenlane_issuer) max by (job, tokenlane_issuer) (${metric('tokenlane.token.live')}) == 1`,
     for: '5m',
-    summary: 'Issuer {{ $labels.tokenlane_issuer }} issues no new tokens; calls still use the old one',
+    summary:
+      'Issuer {{ $labels.tokenlane_issuer }} issues no new tokens to {{ $labels.job }}; calls still use the old one',
     action: `Calls work until the token expires. ${requestErrors}`,
     runbook: errorCodes,
   },
   {
     name: 'TokenlaneClientRefused',
     severity: 'page',
-    expr: `sum by (tokenlane_issuer) (${growth(requests('error_type="TOKEN_REQUEST_REFUSED"'), '5m')}) > 0`,
+    expr: `sum by (job, tokenlane_issuer) (${growth(requests('error_type="TOKEN_REQUEST_REFUSED"'), '5m')}) > 0`,
     for: '0m',
-    summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client of {{ $labels.job }}',
     action: "Most often the secret is wrong or was rotated: the log has the issuer's own error.",
     runbook: section('TOKEN_REQUEST_REFUSED'),
   },
   {
     name: 'TokenlaneSecretExpiresIn10Days',
     severity: 'ticket',
-    expr: `min by (tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 10`,
+    // the page below replaces it
+    expr: `min by (job, tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 10 > 5`,
     for: '0m',
-    summary: "Issuer {{ $labels.tokenlane_issuer }}'s secret must be rotated within {{ $value }} days",
+    summary:
+      "{{ $labels.job }}'s secret for issuer {{ $labels.tokenlane_issuer }} has {{ $value }} days left",
     action: "Rotate it at the issuer, or ask the issuer's support to.",
     runbook: section('The secret expires soon'),
   },
   {
     name: 'TokenlaneSecretExpiresIn5Days',
     severity: 'page',
-    expr: `min by (tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 5`,
+    expr: `min by (job, tokenlane_issuer) (${metric('tokenlane.secret.days_left')}) <= 5`,
     for: '0m',
-    summary: "Issuer {{ $labels.tokenlane_issuer }}'s secret must be rotated within {{ $value }} days",
+    summary:
+      "{{ $labels.job }}'s secret for issuer {{ $labels.tokenlane_issuer }} has {{ $value }} days left",
     action: 'Rotate it now: once the secret expires, every call fails.',
     runbook: section('The secret expires soon'),
   },
   {
     name: 'TokenlaneApiPaused',
     severity: 'ticket',
-    expr: `sum by (tokenlane_api) (${growth(metric('tokenlane.api.pause.duration', '', 'sum'), '15m')}) > 90`,
+    expr: `sum by (job, tokenlane_api) (${growth(metric('tokenlane.api.pause.duration', '', 'sum'), '15m')}) > 90`,
     for: '15m',
-    summary: 'API {{ $labels.tokenlane_api }} is paused too often because of its rate limit',
+    summary:
+      'Calls from {{ $labels.job }} to {{ $labels.tokenlane_api }} are paused too often because of its rate limit',
     action: 'Compare the configured policy with what the API allows; does anything else use the same quota?',
     runbook: section('A call gets a 429'),
   },
   {
     name: 'TokenlaneQueueDoesNotDrain',
     severity: 'ticket',
-    expr: `min_over_time(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0 and deriv(sum by (tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0`,
+    expr: `min_over_time(sum by (job, tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0 and deriv(sum by (job, tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0`,
     for: '15m',
-    summary: 'More calls to {{ $labels.tokenlane_api }} arrive than its rate policy allows',
+    summary: '{{ $labels.job }} makes more calls to {{ $labels.tokenlane_api }} than its rate policy allows',
     action:
       'Make fewer calls, get a higher quota, or set `maxQueued` and `maxWait` so that callers get an error early.',
     runbook: section('Calls are slow'),
@@ -101,18 +106,19 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneApiRefusesTokens',
     severity: 'page',
-    expr: `max by (tokenlane_api) (${metric('tokenlane.api.refuses_tokens')}) == 1`,
+    expr: `max by (job, tokenlane_api) (${metric('tokenlane.api.refuses_tokens')}) == 1`,
     for: '1m',
-    summary: 'API {{ $labels.tokenlane_api }} refuses every token, so calls get a 401',
+    summary: 'API {{ $labels.tokenlane_api }} refuses every token of {{ $labels.job }}, so calls get a 401',
     action: 'Check its issuer, scope and audience, and whether this client is allowed to call it.',
     runbook: section('When an API refuses every token'),
   },
   {
     name: 'TokenlaneTokensRejected',
     severity: 'ticket',
-    expr: `sum by (tokenlane_issuer) (${growth(requests('tokenlane_reason="rejected"'), '15m')}) > 5`,
+    expr: `sum by (job, tokenlane_issuer) (${growth(requests('tokenlane_reason="rejected"'), '15m')}) > 5`,
     for: '0m',
-    summary: 'APIs keep refusing tokens from issuer {{ $labels.tokenlane_issuer }}',
+    summary:
+      'APIs keep refusing the tokens that {{ $labels.job }} gets from issuer {{ $labels.tokenlane_issuer }}',
     action:
       "The issuer, its scope or its audience is wrong for the API, something revokes tokens, one of the API's nodes refuses them, or the API's clock is wrong.",
     runbook: section('When an API refuses every token'),
@@ -120,9 +126,10 @@ export const alerts: readonly Alert[] = [
   {
     name: 'TokenlaneFallback',
     severity: 'ticket',
-    expr: `sum by (tokenlane_api) (${metric('tokenlane.limiter.fallback')}) > 0`,
+    expr: `sum by (job, tokenlane_api) (${metric('tokenlane.limiter.fallback')}) > 0`,
     for: '5m',
-    summary: '{{ $value }} processes cannot reach the shared rate budget of {{ $labels.tokenlane_api }}',
+    summary:
+      '{{ $value }} processes of {{ $labels.job }} cannot reach the shared rate budget of {{ $labels.tokenlane_api }}',
     action:
       'Is Redis up, and reachable from these processes? Calls continue, each process using only its own share.',
     runbook: section('Redis is down'),

@@ -3,6 +3,7 @@ import { rows, type Panel } from './panels.ts'
 
 const width = 8
 const height = 8
+const datasource = { type: 'prometheus', uid: '${datasource}' }
 
 /** Returns the dashboard as Grafana imports it. */
 export function grafanaDashboard(): object {
@@ -27,14 +28,17 @@ export function grafanaDashboard(): object {
     refresh: '30s',
     time: { from: 'now-1h', to: 'now' },
     templating: {
-      list: [{ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' }],
+      list: [
+        { name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' },
+        // one application of several: job = …
+        { name: 'filters', label: 'Filters', type: 'adhoc', datasource },
+      ],
     },
     panels,
   }
 }
 
 function panelOf({ title, description, unit, queries }: Panel, id: number, gridPos: object): object {
-  const datasource = { type: 'prometheus', uid: '${datasource}' }
   return {
     id,
     type: 'timeseries',

@@ -136,7 +136,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     unit: '1',
     attributes: ['tokenlane.api'],
     description:
-      'Used share of the fullest limit, 0 to 1, in this process; with a shared limiter, in all of them.',
+      'Used share of the fullest limit, 0 to 1: by this process, or by all processes with a shared limiter.',
     lookAtIt: 'Stuck at 1: the quota is the bottleneck.',
   },
   'tokenlane.api.pause.duration': {
@@ -160,14 +160,14 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     kind: 'counter',
     unit: '{failure}',
     attributes: ['error.type'],
-    description: 'How often the shared token store began to fail.',
+    description: 'How many times the shared token store started to fail.',
     lookAtIt: 'Token requests grow with the number of processes: each requests its own tokens.',
   },
   'tokenlane.limiter.failures': {
     kind: 'counter',
     unit: '{failure}',
     attributes: ['tokenlane.api'],
-    description: 'How often the shared rate budget began to fail.',
+    description: 'How many times the shared rate budget started to fail.',
     lookAtIt: 'Calls slow down: each process uses only its own share until the budget is back.',
   },
   'tokenlane.limiter.fallback': {

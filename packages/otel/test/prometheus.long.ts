@@ -43,7 +43,10 @@ test.each(
   ),
 )('the query in $name shows the error: $promql', async ({ promql }) => {
   await vi.waitFor(async () => {
-    const [series] = await query(promql.replace('{{ $labels.tokenlane_issuer }}', 'weblink'))
+    const labels: Record<string, string> = { job: 'application', tokenlane_issuer: 'weblink' }
+    const [series] = await query(
+      promql.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name) => labels[name] ?? ''),
+    )
     expect(series?.labels['error_type']).toMatch(/^\w+$/)
   }, 5_000)
 })

@@ -29,6 +29,21 @@ const of = (instance: string, series: string): string =>
 const length = `tokenlane_queue_length{${api}}`
 const storeFails = (reason: string): string => `tokenlane_store_failures_total{error_type="${reason}"}`
 
+/** An alert that fires in the first of two minutes after series began in the second one, and no longer in the other. */
+const onceAfter = (
+  alert: string,
+  edge: string,
+  [soon, late]: readonly [number, number],
+  series: Case['series'],
+): Case[] =>
+  [soon, late].map((minute) => ({
+    alert,
+    edge: `${edge}, in minute ${minute - 2} after it`,
+    fires: minute === soon,
+    at: `${minute}m`,
+    series,
+  }))
+
 const cases: readonly Case[] = [
   {
     alert: 'TokenlaneNoLiveToken',
@@ -88,18 +103,25 @@ const cases: readonly Case[] = [
   },
   {
     alert: 'TokenlaneRenewalFails',
+    edge: 'failing renewals of one application, while another one renews its tokens',
+    fires: true,
+    at: '16m',
+    series: {
+      [of('a', live)]: '1x20',
+      [of('a', failing)]: '0+1x20',
+      [of('b', requests('tokenlane_reason="ahead"')).replace('app', 'other')]: '0+1x20',
+    },
+  },
+  {
+    alert: 'TokenlaneRenewalFails',
     edge: 'a failure that is followed by the first success',
     fires: false,
     at: '8m',
     series: { [live]: '1x20', [failing]: '0 1x20', [requests('tokenlane_reason="ahead"')]: '_ _ 1x20' },
   },
-  ...([4, 9] as const).map((minute) => ({
-    alert: 'TokenlaneClientRefused',
-    edge: `the first refusal, with which its series begins, in minute ${minute - 2} after it`,
-    fires: minute === 4,
-    at: `${minute}m`,
-    series: { [refused]: '_ _ 1x10' },
-  })),
+  ...onceAfter('TokenlaneClientRefused', 'the first refusal, with which its series begins', [4, 9], {
+    [refused]: '_ _ 1x10',
+  }),
   {
     alert: 'TokenlaneClientRefused',
     edge: 'one refusal',
@@ -125,10 +147,10 @@ const cases: readonly Case[] = [
     at: '9m',
     series: { [refused]: '0 0 1x10' },
   },
-  ...([10, 11] as const).map((days) => ({
+  ...([5, 6, 10, 11] as const).map((days) => ({
     alert: 'TokenlaneSecretExpiresIn10Days',
     edge: `${days} days left`,
-    fires: days === 10,
+    fires: days === 6 || days === 10,
     at: '1m',
     series: { [`tokenlane_secret_days_left{${issuer}}`]: `${days}x5` },
   })),
@@ -188,16 +210,15 @@ const cases: readonly Case[] = [
     at: '6m',
     series: { [`tokenlane_limiter_fallback{${api}}`]: `${value}x10` },
   })),
-  ...([4, 63] as const).map((minute) => ({
-    alert: 'TokenlaneStoreFails',
-    edge: `the first failure of two processes, with which their series begin, in minute ${minute - 2} after it`,
-    fires: minute === 4,
-    at: `${minute}m`,
-    series: {
+  ...onceAfter(
+    'TokenlaneStoreFails',
+    'the first failure of two processes, with which their series begin',
+    [4, 63],
+    {
       [of('a', storeFails('ECONNREFUSED'))]: '_ _ 1x70',
       [of('b', storeFails('timeout'))]: '_ _ 1x70',
     },
-  })),
+  ),
   {
     alert: 'TokenlaneStoreFails',
     edge: 'one failure, with which its series begins',
