@@ -98,9 +98,9 @@ export const alerts: readonly Alert[] = [
     severity: 'ticket',
     expr: `min_over_time(sum by (job, tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0 and deriv(sum by (job, tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0`,
     for: '15m',
-    summary: '{{ $labels.job }} makes more calls to {{ $labels.tokenlane_api }} than its rate policy allows',
+    summary: 'In {{ $labels.job }}, more calls to {{ $labels.tokenlane_api }} arrive than can be sent',
     action:
-      'Make fewer calls, get a higher quota, or set `maxQueued` and `maxWait` so that callers get an error early.',
+      'The runbook tells you how to find out what they wait for. If it is the quota, make fewer calls, get a higher quota, or set `maxQueued` and `maxWait` so that callers get an error early.',
     runbook: section('Calls are slow'),
   },
   {
