@@ -1,17 +1,17 @@
 // Looks at the built site, and at the READMEs as a forge shows them, in Chromium: pages that scroll sideways, titles below
 // the bar, code that is cut, small pictures, what axe finds, what readers do, and searches that lead nowhere.
-// pnpm -C site look [folder for pictures] [word that the pages contain, or `visits`, or `search`]
+// pnpm -C site look [folder for pictures] [word that the pages contain, or `visits`, or `search`] [queries to search for]
 import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { launch, type Page } from 'puppeteer-core'
 import { root } from './pages.ts'
-import { firstSearch, lostSearches } from './searches.ts'
+import { firstSearch, lostSearches, printSearches } from './searches.ts'
 import { createPages } from './server.ts'
 import { failedVisits } from './visits.ts'
 
-const [pictures, word = ''] = process.argv.slice(2)
+const [pictures, word = '', ...queries] = process.argv.slice(2)
 const dist = fileURLToPath(new URL('dist', import.meta.url))
 const pages = [
   'index.html',
@@ -70,7 +70,8 @@ try {
     for (const path of pages) report(await look(page, path, scheme))
   }
   if (word === '' || word === 'visits') report(await failedVisits(page, origin))
-  if (word === '' || word === 'search') {
+  if (queries.length > 0) await printSearches(page, origin, queries)
+  else if (word === '' || word === 'search') {
     console.log(
       `The first result of a visit's first search is there after ${Math.round(await firstSearch(page, origin))} ms`,
     )

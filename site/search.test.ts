@@ -19,6 +19,8 @@ test('a query for an error code asks for it as a whole, a parameter is also foun
     'QUEUE_TIMEOUT',
     'invalid_client',
     '=QUEUE_TIMEOUT-invalid_client',
+    '=QUEUE_TIMEOUT',
+    '=invalid_client',
   ])
   expect(indexOptions.tokenize('QUEUE_TIMEOUT')).toEqual(['QUEUE_TIMEOUT'])
   expect(indexOptions.tokenize('invalid_client')).toEqual(['invalid_client', 'invalid', 'client'])
@@ -26,8 +28,8 @@ test('a query for an error code asks for it as a whole, a parameter is also foun
 
 test('a metric of Prometheus is found by the parts of its name in OpenTelemetry', () => {
   for (const end of ['', '_count', '_seconds_bucket'])
-    expect(searchOptions.tokenize(`rate(tokenlane_queue_wait_duration${end}[5m])`).slice(1, 5)).toEqual(
-      indexOptions.tokenize('tokenlane.queue.wait.duration'),
+    expect(searchOptions.tokenize(`rate(tokenlane_queue_wait_duration${end}[5m])`)).toEqual(
+      expect.arrayContaining(indexOptions.tokenize('tokenlane.queue.wait.duration', 'title')),
     )
 })
 
@@ -37,7 +39,7 @@ test('a query that is a title asks for that title, in the guide and first for an
   expect(indexOptions.tokenize('wrong-secret', 'text')).not.toContain('=wrong-secret')
   expect(tokenize(' wrong-secret ')).toEqual(['wrong', 'secret', 'wrong-secret', '=wrong-secret'])
   expect([prefix('=maxwait'), fuzzy('=maxwait')]).toEqual([false, false])
-  const pages = ['guide/options', 'guide/rate-policy', 'packages/redis']
+  const pages = ['guide/options', 'guide/rate-policy', 'packages/redis', 'changelog']
   const weights = pages.map((page) => weight(`/${page}.html#a`, '=a'))
   expect(weights).toEqual(weights.toSorted((a, b) => b - a))
   expect(weights.at(-1)).toBe(0)
@@ -55,13 +57,51 @@ test('code that a section begins with counts like a title, also in the whole lin
   const text = searchable(page, 'guide/a.md')
   expect(text).toMatch(/^# Lines\n\n=a-store-failed =run\n\n`a store/)
   expect(text).not.toMatch(/=more|=NODE/)
-  expect(indexOptions.tokenize(text, 'text')).toContain('=a-store-failed')
+  expect(indexOptions.tokenize(text, 'said')).toEqual(['=a-store-failed', '=run'])
+  expect(indexOptions.tokenize(text, 'text')).not.toContain('=a-store-failed')
   for (const line of ['a store: failed', 'TOKENLANE 7: a store: failed (timeout); it goes on (later)'])
     expect(searchOptions.tokenize(line)).toContain('=a-store-failed')
 })
 
+test('the whole line of a log asks for the row of a table, or the item, that explains its words', () => {
+  const table = '| the line says    | what to do |\n| --- | --- |\n| `no new token (CODE` | See it. |\n'
+  const rows =
+    '| `queued`, `empty in about` | Nothing. |\n| `scope` | A scope. |\n| responded … like an API, … | URL. |\n'
+  const items = '- **`tokenlane.secret.days_left`**, gauge.\n- **Others** of `a.b`.\n'
+  const said = indexOptions.tokenize(searchable(`# Page\n\n${table}${rows}\n${items}`, 'guide/a.md'), 'said')
+  expect(said).toEqual([
+    '=the-line-says',
+    '=no-new-token',
+    '=empty-in-about',
+    '=like-an-API',
+    '=tokenlane.secret.days.left',
+  ])
+  const line = 'https://a.example/: 2 queued, empty in about 1.0 s; general: no new token (TOKEN_FAILED)'
+  const asked = searchOptions.tokenize(line)
+  expect(asked).toEqual(expect.arrayContaining(['=empty-in-about', '=no-new-token', '=TOKEN_FAILED']))
+  // every title with such a word, or like "An API", would be found
+  for (const query of ['=queued', '=an-API', '=the-API'])
+    expect(searchOptions.tokenize(`the API of an API: ${line}`)).not.toContain(query)
+})
+
+test('the more words a title has, the more it says', () => {
+  const [shorter, longer] = ['=store-failed', '=token-store-failed'].map(searchOptions.boostTerm)
+  expect(longer).toBeGreaterThan(shorter as number)
+})
+
+test('a message that says what an option allows asks for that option', () => {
+  for (const option of ['`apis[0].ratePolicy.maxWait`', '`maxWait`', '`maxWait()`', '`a.maxWait[2]`'])
+    expect(searchOptions.tokenize(`${option} is 7; allowed: a number`)).toContain('=maxWait')
+  expect(searchOptions.tokenize('raise `maxWait`: it is 7')).not.toContain('=maxWait')
+})
+
+test('of a code, two letters may be mistyped', () => {
+  expect(searchOptions.fuzzy('inavlid_client')).toBe(2)
+})
+
 test("a message's URLs and quoted parts are not searched for, unless it has nothing else", () => {
-  const words = (query: string): string[] => searchOptions.tokenize(query).slice(0, -1)
+  const words = (query: string): string[] =>
+    searchOptions.tokenize(query).filter((word) => !word.startsWith('='))
   expect(words('Issuer "general" (https://auth.example.com/token) refused')).toEqual(['Issuer', 'refused'])
   expect(words('"invalid_client"')).toEqual(['invalid_client'])
 })

@@ -9,8 +9,6 @@ const listedPages: Readonly<Record<string, string>> = {
   'self-signed': 'guide/troubleshoot',
   dns: 'guide/troubleshoot',
   'show me the logs': 'guide/observe#logs',
-  'https://api.example.com/: its headers report 10 in 1.0 s; configured: 20 in 1.0 s':
-    'guide/troubleshoot#log-lines',
 }
 /** Whose page or section is the first result: readers take it for the answer. */
 const firstPages: Readonly<Record<string, string>> = {
@@ -102,7 +100,7 @@ const firstPages: Readonly<Record<string, string>> = {
   'share token between pods': 'guide/fleet',
   'token expired': 'guide/token-life',
   unauthorized: 'guide/troubleshoot',
-  'self signed certificate': 'guide/troubleshoot#token_request_failed',
+  'self signed certificate': 'guide/troubleshoot#an-untrusted-ca',
   vault: 'guide/secret-managers',
   'client certificate': 'guide/workload-identity#entra-id-with-a-certificate',
   'mock tokens in unit tests': 'guide/test-your-app',
@@ -150,10 +148,12 @@ const firstPages: Readonly<Record<string, string>> = {
   'multiple pods': 'guide/fleet',
   pods: 'guide/fleet',
   'empty in about': 'guide/troubleshoot#log-lines',
-  tokenlane_token_live: 'guide/metrics',
-  tokenlane_queue_length: 'guide/metrics',
-  tokenlane_token_request_duration_seconds_count: 'guide/metrics',
-  tokenlane_calls_total: 'guide/metrics',
+  tokenlane_token_live: 'packages/otel#metrics',
+  tokenlane_queue_length: 'packages/otel#metrics',
+  'tokenlane.queue.length': 'packages/otel#metrics',
+  tokenlane_secret_days_left: 'packages/otel#metrics',
+  tokenlane_token_request_duration_seconds_count: 'packages/otel#metrics',
+  tokenlane_calls_total: 'packages/otel#metrics',
   performance: 'benchmarks',
   bun: 'runtimes',
   deno: 'runtimes',
@@ -171,6 +171,45 @@ const firstPages: Readonly<Record<string, string>> = {
     'guide/troubleshoot#redis-is-down',
   'https://api.example.com/: the shared rate budget failed (timeout); this process uses only its own share':
     'guide/troubleshoot#redis-is-down',
+  'https://api.example.com/: its headers report 10 in 1.0 s; configured: 20 in 1.0 s':
+    'guide/troubleshoot#log-lines',
+  'TOKENLANE 4711: general: no new token (TOKEN_REQUEST_FAILED, try 3); retrying in 1.3 s at the earliest; calls use the old token until it expires':
+    'guide/troubleshoot#token_request_failed',
+  'https://api.example.com/: the API refused a token from general; renewing it':
+    'guide/troubleshoot#log-lines',
+  'https://api.example.com/: the API also refuses new tokens from general: check apis[0].issuer, `scope`, `parameters` and what this client may call':
+    'guide/troubleshoot#log-lines',
+  'https://api.example.com/: tokens from general are accepted, then refused within 1 s: if other processes use this client, share its token (`store`)':
+    'guide/troubleshoot#log-lines',
+  'https://api.example.com/v2/: matches no API and gets no token; APIs there: https://api.example.com/':
+    'guide/troubleshoot#log-lines',
+  'https://api.example.com/: paused for 1.0 s after status 429; the API allows only about 10 in 1.0 s (`ratePolicy`: 30 in 1.0 s), or something else uses the quota':
+    'guide/troubleshoot#a-call-gets-a-429',
+  "https://api.example.com/: with slow responses, waiting calls get 0.43 of the quota; `accounting: 'learned'` in its ratePolicy gives more":
+    'guide/troubleshoot#log-lines',
+  'general: rotate the secret of client client-1: 5 days left': 'guide/troubleshoot#the-secret-expires-soon',
+  'https://api.example.com/: call queued, 1000 in the queue, empty in about 100.0 s':
+    'guide/troubleshoot#log-lines',
+  'https://api.example.com/: call sent after 40 ms, 1 in the queue': 'guide/troubleshoot#log-lines',
+  'https://api.example.com/: axios call finished after 80 ms with status 401, sent 2 times (rejected)':
+    'guide/troubleshoot#a-call-gets-a-401-although-it-has-a-token',
+  'Cannot obtain token: issuer "general" (https://auth.example.com/token) did not respond in 5000 ms; gave up after 2 tries in 26000 ms: the next one would come too late for `maxWait` (15000 ms)':
+    'guide/troubleshoot#token_request_timeout',
+  'Cannot obtain token: issuer "general" (https://auth.example.com/token) sent no token (status 200, text/plain)':
+    'guide/troubleshoot#token_response_invalid',
+  'Cannot read credentials: the file /run/secrets/general.json is not JSON':
+    'guide/troubleshoot#credentials_unavailable',
+  'Cannot create token manager: `issuers.general.renewBefore` is -1; allowed: a finite number of milliseconds, 0 or more':
+    'guide/options#renewbefore',
+  'unable to get local issuer certificate': 'guide/troubleshoot#an-untrusted-ca',
+  'no new token': 'guide/troubleshoot#log-lines',
+  'how do i get the raw token': 'guide/token-life#a-token-without-a-call',
+  'over-limit': 'guide/sandbox#verdict',
+  docker: 'guide/rotate-secret#where-the-credentials-come-from',
+  inavlid_client: 'guide/troubleshoot#token_request_refused',
+  'azure ad': 'guide/providers/entra-id',
+  'token bucket': 'guide/rate-policy#what-is-guaranteed',
+  serverless: 'guide/frequent-starts',
 }
 /** The pages that the search lists, in its order. */
 const listed =
@@ -185,16 +224,26 @@ export async function lostSearches(page: Page, origin: string): Promise<string[]
   const lost: string[] = []
   await openSearch(page, origin)
   for (const [query, target] of Object.entries({ ...listedPages, ...firstPages })) {
-    await page.evaluate(typed(''))
-    await page.waitForFunction(`${listed}.length === 0`)
-    await page.evaluate(typed(query))
-    await page.waitForFunction(`${listed}.length > 0 || document.querySelector('.no-results') !== null`)
-    const found = (await page.evaluate(listed)) as string[]
+    const found = await results(page, query)
     const sought = found.slice(0, query in firstPages ? 1 : 5)
     if (!sought.some((each) => each === target || each.split('#')[0] === target))
       lost.push(`the search for ${query} does not find ${target}, but ${found.slice(0, 5).join(', ')}`)
   }
   return lost
+}
+
+/** Prints the first five results of each query. */
+export async function printSearches(page: Page, origin: string, queries: readonly string[]): Promise<void> {
+  await openSearch(page, origin)
+  for (const query of queries) console.log([query, ...(await results(page, query)).slice(0, 5)].join('\n  '))
+}
+
+async function results(page: Page, query: string): Promise<string[]> {
+  await page.evaluate(typed(''))
+  await page.waitForFunction(`${listed}.length === 0`)
+  await page.evaluate(typed(query))
+  await page.waitForFunction(`${listed}.length > 0 || document.querySelector('.no-results') !== null`)
+  return (await page.evaluate(listed)) as string[]
 }
 
 /** Returns how long the first search of a visit takes, from the last letter to the first result, in milliseconds. */
