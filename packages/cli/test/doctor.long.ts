@@ -1056,7 +1056,7 @@ const setups: readonly BrokenSetup[] = [
       return { env: { ...issuerAt(`https://127.0.0.1:${await deadPort()}`).env, HTTPS_PROXY: proxy } }
     },
     mended: rightIssuer,
-    says: /The connection through the proxy .* failed too.*If this network needs the proxy, correct HTTPS_PROXY/,
+    says: /The connection through the proxy .* failed too.*If this network needs a proxy, set HTTPS_PROXY to one that works.*Otherwise check the port/,
   },
   {
     name: 'a file of authorities that is not there',

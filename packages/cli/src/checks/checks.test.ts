@@ -405,13 +405,14 @@ test('a store that was used before its client had connected is not a Redis that 
   expect(checkShared(facts({ shared, events }))[0]?.fix).toContain('wait for `connect()`')
 })
 
-test('an application that lacks an option cannot start without it', () => {
-  const message = 'Cannot create token manager: `issuers.a.authUrl` is missing; allowed: a URL'
-  const [found] = checkOptions(facts({ refused: [new TokenlaneError('INVALID_OPTIONS', message)] }))
-  expect(found).toMatchObject({
-    why: 'The application cannot start without it.',
-    fix: 'Set `issuers.a.authUrl`. Allowed: a URL.',
-  })
+test.each([
+  ['`issuers.a.authUrl` is missing; allowed: a URL', 'Set `issuers.a.authUrl`. Allowed: a URL.'],
+  ['the file /run/a is missing (read by `issuers.a.credentials`)', 'Create /run/a, or correct its path.'],
+])('an application for which %s cannot start without it', (fault, fix) => {
+  const refused = [new TokenlaneError('INVALID_OPTIONS', `Cannot create token manager: ${fault}`)]
+  expect(checkOptions(facts({ refused }))).toMatchObject([
+    { why: 'The application cannot start without it.', fix },
+  ])
 })
 
 const secretOf = (outcome: 'accepted' | 'refused') => ({ clientId: 'a', outcome })

@@ -92,20 +92,21 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
   const also = throughProxy
     ? ` The connection through the proxy ${proxy?.place} (${proxy?.variable}) failed too: ${codeOf(throughProxy)}.`
     : ''
-  const first = throughProxy
-    ? `If this network needs the proxy, correct ${proxy?.variable}, and set NODE_USE_ENV_PROXY=1. `
-    : ''
+  const check =
+    proxy && throughProxy
+      ? `If this network needs a proxy, set ${nameFor(proxy)} to one that works, and NODE_USE_ENV_PROXY=1. Otherwise check`
+      : 'Check'
   if (unknownHost.has(code))
     return found(
       'host-unknown',
       `DNS has no address for ${origins} (${code}).${also}`,
-      `${first}Check the URL's spelling, and the DNS settings of this machine or its VPN.`,
+      `${check} the URL's spelling, and the DNS settings of this machine or its VPN.`,
     )
   if (code === 'ECONNREFUSED')
     return found(
       'connection-refused',
       `The port refuses connections (${code}).${also}`,
-      `${first}Check the port in the URL. If it is right, the server is down, or a firewall refuses the connection.`,
+      `${check} the port in the URL. If it is right, the server is down, or a firewall refuses the connection.`,
     )
   return found(
     'connection-failed',
@@ -127,9 +128,14 @@ export function isRefusedToDoctorAlone({ failure = '', roles }: ServerFacts, fac
   )
 }
 
+/** Returns the variable that Node reads: it does not know ALL_PROXY. */
+function nameFor({ variable }: Pick<EnvironmentProxy, 'variable'>): string {
+  return /^all/i.test(variable) ? 'HTTPS_PROXY' : variable
+}
+
 /** Returns how the variable has to change before Node can use the proxy. */
 function valueFor({ variable, hasNoScheme }: EnvironmentProxy): string {
-  const name = /^all/i.test(variable) ? 'HTTPS_PROXY' : variable
+  const name = nameFor({ variable })
   if (hasNoScheme)
     return `${name} to the same value with http:// in front (Node does not start without it), and `
   return name === variable ? '' : `${name} to the same value, and `

@@ -40,7 +40,7 @@ function correction(verb: string, option: string, fix: string): string {
 }
 
 function fixOf(seen: string, option: string): string {
-  return /environment variable/i.test(seen)
-    ? 'Set the environment variables named above, or use --env-file.'
-    : `Correct ${option}.`
+  if (/environment variable/i.test(seen))
+    return 'Set the environment variables named above, or use --env-file.'
+  return seen.endsWith('is missing') ? `Create ${option}, or correct its path.` : `Correct ${option}.`
 }
