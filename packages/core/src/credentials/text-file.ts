@@ -10,7 +10,6 @@ export function textIn(path: string): string {
 
 /** Returns the text of a file without the white space around it, `undefined` if the file does not exist. */
 export function textIfThere(path: string): string | undefined {
-  // without an import, which edge runtimes would stumble over
   const fs = builtinModule('node:fs') as typeof import('node:fs') | undefined
   if (fs === undefined) throw unreadable(`the file ${path} cannot be read: this runtime has no \`node:fs\``)
   return ifThere(() => fs.readFileSync(path, 'utf8').trim(), `the file ${path}`)

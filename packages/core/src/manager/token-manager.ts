@@ -173,11 +173,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
   }
 }
 
-/**
- * Returns the API of that base URL, with or without a slash at its end.
- *
- * @throws TokenlaneError `INVALID_OPTIONS` for any other URL.
- */
+/** Returns the API of that base URL, with or without a slash at its end; `INVALID_OPTIONS` for any other URL. */
 export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUrl: string | URL): T {
   const { href = '' } = URL.parse(String(baseUrl)) ?? {}
   return (
@@ -186,11 +182,7 @@ export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUr
   )
 }
 
-/**
- * Returns the issuer of that name.
- *
- * @throws TokenlaneError `INVALID_OPTIONS` for any other name.
- */
+/** Returns the issuer of that name; `INVALID_OPTIONS` for any other name. */
 export function issuerNamed<T>(issuers: ReadonlyMap<string, T>, name: string): T {
   return issuers.get(name) ?? refuse('issuer', 'not an issuer of this manager', issuerNames(issuers.keys()))
 }

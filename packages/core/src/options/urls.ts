@@ -52,16 +52,15 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
   // a query or a fragment may be empty, which `search` and `hash` do not show
   if (url.username !== '' || url.password !== '' || /[?#]/.test(url.href))
     refuse(path, 'a URL with a user name, query or fragment', 'scheme, host and path only')
-  if (!/^https?:$/.test(url.protocol)) refuse(path, 'a URL with another scheme', 'an https: URL')
+  if (url.protocol === 'https:') return url
+  if (url.protocol !== 'http:') refuse(path, 'a URL with another scheme', 'an https: URL')
   const isLoopback = loopback.test(url.hostname)
-  if (url.protocol === 'http:' && !(isLoopback && allowInsecureLoopback)) {
-    const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
-    throw new TokenlaneError(
-      'INSECURE_TRANSPORT',
-      `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; ${fix}`,
-    )
-  }
-  return url
+  if (isLoopback && allowInsecureLoopback) return url
+  const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
+  throw new TokenlaneError(
+    'INSECURE_TRANSPORT',
+    `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; ${fix}`,
+  )
 }
 
 /** Returns a URL or a path without the slashes at its end. */

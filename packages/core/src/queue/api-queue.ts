@@ -127,11 +127,7 @@ export class ApiQueue {
     this.serve()
   }
 
-  /**
-   * Keeps another policy from now on, for queued calls too.
-   *
-   * @throws TokenlaneError `INVALID_OPTIONS` if the shared limiter cannot.
-   */
+  /** Keeps another policy from now on, for queued calls too; `INVALID_OPTIONS` if the shared limiter cannot. */
   setPolicy(policy: CheckedPolicy): void {
     this.#limits.setPolicy(policy)
     this.#policy = policy

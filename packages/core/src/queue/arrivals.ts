@@ -1,5 +1,5 @@
 import { Connections } from './connections.ts'
-import { LearnedBound } from './learned-bound.ts'
+import { LearnedBound, setUpFactor } from './learned-bound.ts'
 import type { Accounting } from './rate-policy.ts'
 import { type RoundTripMemory, RoundTrips } from './round-trips.ts'
 
@@ -26,8 +26,6 @@ export interface SentRequest {
 
 /** How much longer than another one a request can take to arrive, in milliseconds, unless the policy says otherwise. */
 export const defaultGrace = 250
-/** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
-const setUpFactor = 4
 /** A process that seldom sends learns from this many more windows at once, at most. */
 const mostAtOnce = 4
 
@@ -55,11 +53,9 @@ const shortTurn = 10
  *    minimum by less than that. Never before the send: nothing arrives earlier. In a fleet `j` may be a request of another process, so the
  *    shortest round trip of all processes counts. One that is nearer than they know sends later by the difference.
  *
- * With `accounting: 'learned'` the first bound shrinks in each full window without a refusal, by less the shorter it is: one
- * of half a window is halved, one of a tenth loses a sixth. The first refusal multiplies it by 2.5. From then on it shrinks by
- * a tenth once in many windows, and each further refusal raises it by a tenth. The first request on a connection gets four
- * times as long; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most
- * as long as with `strict`.
+ * With `accounting: 'learned'` the first bound is a `LearnedBound`. The first request on a connection gets four times as
+ * long; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most as
+ * long as with `strict`.
  */
 export class Arrivals {
   readonly #clock: LimiterClock
@@ -67,7 +63,7 @@ export class Arrivals {
   readonly #roundTrips: RoundTripMemory
   readonly #connections = new Connections()
   #grace = defaultGrace
-  #bound = new LearnedBound(defaultGrace, setUpFactor, Infinity)
+  #bound = new LearnedBound(defaultGrace, Infinity)
   #isLearning = false
   #window = Infinity
   #windowEnd = Number.NEGATIVE_INFINITY
@@ -104,7 +100,7 @@ export class Arrivals {
     if (isLearning === this.#isLearning && unansweredGrace === this.#grace) return
     this.#isLearning = isLearning
     this.#grace = unansweredGrace
-    this.#bound = new LearnedBound(unansweredGrace, setUpFactor, Math.min(window, 60_000))
+    this.#bound = new LearnedBound(unansweredGrace, Math.min(window, 60_000))
   }
 
   /** The longest a request on an open connection can take to arrive, in milliseconds. */

@@ -1,3 +1,5 @@
+/** The first request of a connection waits for its set-up: TCP and TLS take 600 ms between continents. */
+export const setUpFactor = 4
 /** A refusal multiplies the bound: the first one, and each after it. */
 const firstRaise = 2.5
 const laterRaise = 1.1
@@ -10,18 +12,13 @@ const leastOfWindow = 1 / 200
 export class LearnedBound {
   ms: number
   readonly #grace: number
-  readonly #most: number
   readonly #window: number
   #wasRefused = false
   #quiet = 0
 
-  /**
-   * @param grace what is assumed at first, in milliseconds.
-   * @param factor how much longer than that the bound may become.
-   */
-  constructor(grace: number, factor: number, window: number) {
+  /** @param grace what is assumed at first, in milliseconds. */
+  constructor(grace: number, window: number) {
     this.ms = this.#grace = grace
-    this.#most = factor * grace
     this.#window = window
   }
 
@@ -35,7 +32,7 @@ export class LearnedBound {
   /** Notes that the API refused a request. */
   failed(): void {
     this.#quiet = 0
-    if (this.#wasRefused) this.ms = Math.min(this.#most, this.ms * laterRaise)
+    if (this.#wasRefused) this.ms = Math.min(setUpFactor * this.#grace, this.ms * laterRaise)
     // hardly less than what is assumed at first: a stall, which says nothing of the network
     else if (this.ms * firstRaise > this.#grace) this.ms = this.#grace
     else {

@@ -1,4 +1,4 @@
-import { defined, type Emit, type NamedLimit } from '../events.ts'
+import { defined, type Emit } from '../events.ts'
 import { refuse, shape } from '../options/check.ts'
 import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
@@ -38,7 +38,7 @@ export interface LimitsStatus {
   /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
   /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
-  readonly allows?: readonly NamedLimit[]
+  readonly allows?: readonly RateLimit[]
   /**
    * If slow responses and a strict policy leave waiting calls less than 70% of the quota: the `share` that they got
    * when calls last waited, and the `option` of the rate policy that gives more.
@@ -120,11 +120,7 @@ export class Limits {
     return this.#pauses.wait(now)
   }
 
-  /**
-   * Returns the unit of a call that is sent now, or when to ask again.
-   *
-   * @param couldUse how many calls could be sent now, this one included.
-   */
+  /** Returns the unit of a call that is sent now, or when to ask again; `couldUse` calls could be sent, this one included. */
   take(now: number, couldUse: number): Unit | NotBefore {
     const permit = this.limiter.take(couldUse)
     if (typeof permit === 'number') {
@@ -215,7 +211,7 @@ export class Limits {
   }
 
   #refused(unit: Unit, response: ResponseHead, named: readonly RateLimit[]): void {
-    const { limits, accounting, longestPause } = this.#policy
+    const { limits, accounting, longestPause, rateLimitHeaders } = this.#policy
     // calls that were sent together are refused together: one refusal in a row, not ten
     const isNew = unit.order > this.#refusedOrder
     if (isNew) {
@@ -228,7 +224,7 @@ export class Limits {
       this.#refusedOrder = this.#sent
     }
     if (!this.#isLesson && this.#pace.refused(isNew, limits, named, performance.now())) this.#keepPace()
-    const asked = readPause(response, this.#policy) ?? backoff(this.#refusedInRow, unaskedPause)
+    const asked = readPause(response, rateLimitHeaders) ?? backoff(this.#refusedInRow, unaskedPause)
     const ms = Math.min(asked, longestPause)
     this.#pause(ms, 'refused', response.status, !this.#isLesson)
     this.limiter.pause?.(ms)
@@ -257,12 +253,7 @@ export class Limits {
   }
 }
 
-/**
- * Returns the limiter of an API.
- *
- * @param create makes it; without it the limits are kept in this process's memory.
- * @throws TokenlaneError `INVALID_OPTIONS` if the factory returns what cannot be a limiter.
- */
+/** Returns the limiter that `create` makes, else one in this process's memory; `INVALID_OPTIONS` for what is none. */
 export function limiterFor(api: LimitedApi, create: RateLimiterFactory | undefined): RateLimiter {
   if (create === undefined) return createRateLimiter(api)
   const limiter = create(api) as RateLimiter | undefined

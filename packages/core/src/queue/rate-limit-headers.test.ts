@@ -13,7 +13,7 @@ function response(headers: Record<string, string>): ResponseHead {
   return { status: 429, retryAfter: headers['retry-after'], header: (name) => all[name] }
 }
 
-const pauseOf = (head: ResponseHead): number | undefined => readPause(head, { rateLimitHeaders: true })
+const pauseOf = (head: ResponseHead): number | undefined => readPause(head, true)
 
 test.each<[Record<string, string>, number]>([
   [{ 'retry-after': '7', ratelimit: '"default";r=0;t=30', 'ratelimit-reset': '60' }, 7_000],

@@ -37,16 +37,12 @@ const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset
  * Returns the milliseconds that a response asks to pause for, `undefined` if it names none: by `Retry-After`, else by
  * the used up quotas of `RateLimit`, else by one of its predecessors.
  *
- * @param policy says whether more than `Retry-After` is read.
+ * @param rateLimitHeaders whether more than `Retry-After` is read.
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
-export function readPause(
-  response: ResponseHead,
-  { rateLimitHeaders }: { readonly rateLimitHeaders: boolean },
-): number | undefined {
-  const asked = parseRetryAfter(response.retryAfter ?? textOf(response, 'retry-after'), () =>
-    clockOf(response),
-  )
+export function readPause(response: ResponseHead, rateLimitHeaders: boolean): number | undefined {
+  const now = clockOf(response)
+  const asked = parseRetryAfter(response.retryAfter ?? textOf(response, 'retry-after'), now)
   if (asked !== undefined || !rateLimitHeaders) return asked
   const usedUp = quotasOf(response).filter(({ remaining }) => remaining === 0)
   const pauses = [
@@ -113,13 +109,13 @@ function quotaOf(
 /** Returns the milliseconds until a reset, which is in seconds, as an epoch or as a date. */
 function resetOf(response: ResponseHead, text: string | undefined): number | undefined {
   const number = numberOf(text)
-  const now = (): number => clockOf(response)
+  const now = clockOf(response)
   return number === undefined ? parseRetryAfter(text, now) : delayOf(number, now)
 }
 
-/** The API's clock, since ours may be an hour off. */
-function clockOf(response: ResponseHead): number {
-  return parseHttpDate(textOf(response, 'date')) ?? Date.now()
+/** Returns the API's clock, since ours may be an hour off. */
+function clockOf(response: ResponseHead): () => number {
+  return () => parseHttpDate(textOf(response, 'date')) ?? Date.now()
 }
 
 function textOf(response: ResponseHead, name: string): string | undefined {

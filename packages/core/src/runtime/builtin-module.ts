@@ -1,8 +1,4 @@
-/**
- * Returns a module that the runtime brings, `undefined` where it has none of this name.
- *
- * Without an import, which bundlers for browsers and edge runtimes would stumble over.
- */
+/** Returns a module of the runtime, if it has it. Bundlers for browsers and edge runtimes would stumble over an import. */
 export function builtinModule(name: string): unknown {
   const { process } = globalThis as { process?: { getBuiltinModule?: (id: string) => unknown } }
   try {

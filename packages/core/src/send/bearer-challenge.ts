@@ -15,11 +15,9 @@ const otherReasons = new Set([
 ])
 
 /**
- * Returns whether a response says that the token was refused (RFC 6750 §3.1): a 401, unless its `Bearer` challenge names
- * another reason, or another scheme alone is asked for. An unknown word, such as `expired_token`, speaks of the
- * token.
- *
- * @param statuses by which the API refuses a token.
+ * Returns whether a response says that the token was refused (RFC 6750 §3.1): by one of these statuses, unless its
+ * `Bearer` challenge names another reason, or another scheme alone is asked for. An unknown word, such as
+ * `expired_token`, speaks of the token.
  */
 export function refusesToken(
   { status, wwwAuthenticate, header }: Report,

@@ -112,11 +112,7 @@ export class Rejections {
     return Math.floor(wait) <= Math.min(second, patience) ? wait : undefined
   }
 
-  /**
-   * Waits, and drops the token if its renewal is due then and the API has not accepted it meanwhile.
-   *
-   * @throws the signal's reason if it aborts.
-   */
+  /** Waits, unless the signal aborts, and drops the token if its renewal is due then and the API has not accepted it. */
   async wait(ms: number, token: AccessToken, signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + ms
     // a timer may fire early
@@ -129,11 +125,7 @@ export class Rejections {
     this.#drop(token)
   }
 
-  /**
-   * Notes that a token was accepted.
-   *
-   * @param refusedSince what `refusedSince` was when the attempt was sent.
-   */
+  /** Notes that a token was accepted; `refusedSince` is what it was when the attempt was sent. */
   accepted(token: AccessToken, refusedSince: number | undefined): void {
     // the response was late
     if (!this.#api.token.isCurrent(token)) return

@@ -23,7 +23,6 @@ const clockTolerance = 300_000
  * Returns the source that several processes share: it takes the token from the store if it is there; else one process
  * asks `source`, and the others wait for what it gets. A refusal is shared like a token.
  *
- * @param leaseTime how long a process may ask the issuer before another one may, in milliseconds.
  * @param keysOfStore returns the store's own keys.
  */
 export function sharedSource(

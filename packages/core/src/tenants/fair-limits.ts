@@ -84,7 +84,8 @@ export class FairLimits {
   }
 
   #take(tenant: LimitedApi, couldUse: number): Permit | NotBefore {
-    this.#want(tenant, couldUse)
+    // it keeps its place in the order, or goes to the end
+    this.#waiting.set(tenant, couldUse)
     const [first] = this.#waiting.keys()
     if (tenant !== (this.#isServing ? this.#turn : first)) {
       // finds out how long, and says to the limiter how much is wanted
@@ -102,7 +103,7 @@ export class FairLimits {
       return Infinity
     }
     this.#turn = undefined
-    this.#want(tenant, 0)
+    this.#waiting.delete(tenant)
     this.#sent += 1
     const call = { order: this.#sent, sentAt: now }
     this.#pauses.sent(call)
@@ -127,12 +128,6 @@ export class FairLimits {
     }
   }
 
-  /** Notes how many units a tenant could use. It keeps its place in the order, or goes to the end; with 0 it leaves. */
-  #want(tenant: LimitedApi, units: number): void {
-    if (units > 0) this.#waiting.set(tenant, units)
-    else this.#waiting.delete(tenant)
-  }
-
   /** Returns how many units the waiting tenants could use, `most` each. */
   #wanted(most: number, except?: LimitedApi): number {
     let sum = 0
@@ -141,8 +136,7 @@ export class FairLimits {
   }
 
   #leave(tenant: LimitedApi): void {
-    if (!this.#waiting.has(tenant)) return
-    this.#want(tenant, 0)
+    if (!this.#waiting.delete(tenant)) return
     if (this.#waiting.size > 0) return this.#serveSoon()
     clearTimeout(this.#timer)
     this.#limiter.noWaiters?.()
@@ -164,7 +158,7 @@ export class FairLimits {
       tenant.unitsAvailable()
       if (this.#wait > 0) break
       // it cannot use a unit now, and asks again when it can
-      if (this.#turn === tenant) this.#want(tenant, 0)
+      if (this.#turn === tenant) this.#waiting.delete(tenant)
     }
     this.#turn = undefined
     this.#isServing = false

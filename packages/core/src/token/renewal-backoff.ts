@@ -67,10 +67,8 @@ export class RenewalBackoff {
   }
 
   /**
-   * Returns how long a call without a live token waits until the issuer is asked again, in milliseconds; `undefined` if
-   * it fails at once with the error of the last renewal.
-   *
-   * @param maxWait how long the call may wait, in milliseconds.
+   * Returns how long a call without a live token, which may wait for `maxWait` milliseconds, waits until the issuer is
+   * asked again, in milliseconds; `undefined` if it fails at once with the error of the last renewal.
    */
   untilNextTry(maxWait: number): number | undefined {
     if (this.last === undefined) return 0
