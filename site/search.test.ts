@@ -104,6 +104,7 @@ test("a message's URLs and quoted parts are not searched for, unless it has noth
     searchOptions.tokenize(query).filter((word) => !word.startsWith('='))
   expect(words('Issuer "general" (https://auth.example.com/token) refused')).toEqual(['Issuer', 'refused'])
   expect(words('"invalid_client"')).toEqual(['invalid_client'])
+  expect(words('Bearer error="invalid_token"')).toEqual(['Bearer', 'error', 'invalid_token'])
 })
 
 test('a message that names its section asks for that section alone, and a code in it counts the most', () => {

@@ -33,13 +33,13 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     CREDENTIALS_UNAVAILABLE:
       '`Cannot read credentials`, `no credentials for issuer`, `Missing environment variable`',
     TOKEN_REQUEST_REFUSED:
-      '`issuer refused`, `no OAuth error`, `check the client id and secret`, `Client authentication failed`',
+      '`issuer refused`, `no OAuth error`, `check the client id and secret`, `Client authentication failed`, error_description',
     TOKEN_REQUEST_FAILED:
-      "`500`, `502`, `503`, `504`, `issuer down`, `issuer is down`, DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, unreachable, bad gateway, Service Unavailable, socket hang up, `write EPROTO`, `does not match certificate's altnames`, circuit breaker",
+      "`500`, `502`, `503`, `504`, `issuer down`, `issuer is down`, DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, unreachable, bad gateway, Service Unavailable, socket hang up, `fetch failed`, `write EPROTO`, `does not match certificate's altnames`, circuit breaker",
     'An untrusted CA':
       '`self-signed`, `self-signed certificate`, `self-signed certificate in certificate chain`, `unable to get local issuer certificate`, `unable to verify the first certificate`',
     TOKEN_REQUEST_TIMEOUT:
-      '`issuer did not respond`, `has not responded to the process`, `sent a token that has expired`, `timeout`, `timed out`, timeout, slow issuer',
+      '`issuer did not respond`, `has not responded to the process`, `sent a token that has expired`, `timeout`, `timed out`, timeout, slow issuer, UND_ERR_CONNECT_TIMEOUT, UND_ERR_HEADERS_TIMEOUT',
     TOKEN_RESPONSE_INVALID: "`sent no token`, `sent a token response`, `publishes another issuer's metadata`",
     QUEUE_FULL: '`the queue is full`',
     QUEUE_TIMEOUT: '`it waited too long`, `it must wait at least`, timeout, timed out, waiting too long',
@@ -47,15 +47,16 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     CLIENT_SIDE_FORBIDDEN: '`a browser cannot keep a client secret`',
     RUNTIME_UNSUPPORTED: '`edge runtimes cannot`, `edge runtimes allow`, `is too old`',
     'A call gets a 401 although it has a token':
-      '`401`, `with status 401`, 401 loop, endless 401s, Unauthorized, token rejected',
-    'A call gets a 403': '`with status 403`',
-    'A call gets a 429': '`with status 429`, `paused for`, `after status`, `its limit is used up`',
+      '`401`, `with status 401`, `status code 401`, `Response code 401`, 401 loop, endless 401s, Unauthorized, token rejected, invalid_token',
+    'A call gets a 403': '`with status 403`, `status code 403`, `Response code 403`, insufficient_scope',
+    'A call gets a 429':
+      '`with status 429`, `status code 429`, `Response code 429`, `paused for`, `after status`, `its limit is used up`',
     'Log lines': '`call finished after`',
     'Calls are slow':
-      'latency, slow requests, hanging calls, stuck, calls hang, queue grows, growing queue, why is a call waiting',
+      'latency, slow requests, hanging calls, stuck, calls hang, queue grows, growing queue, why is a call waiting, `requests are queued`',
     'The secret expires soon': '`rotate the secret of client`, `now uses different credentials`',
     'Redis is down':
-      '`token store failed`, `token store works again`, `the shared rate budget failed`, `the rate budget is shared again`, `NOAUTH Authentication required`, `READONLY You can`, `OOM command not allowed`',
+      '`token store failed`, `token store works again`, `the shared rate budget failed`, `the rate budget is shared again`, `NOAUTH Authentication required`, `READONLY You can`, `OOM command not allowed`, `127.0.0.1:6379`, MaxRetriesPerRequestError',
   },
   'guide/observe.md': {
     Logs: 'access, debug, level',
@@ -66,6 +67,9 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'guide/fleet.md': {
     'Several processes': 'containers, many processes, multiple pods, instances, share tokens',
   },
+  'guide/metrics.md': { 'When an alert wakes you': '`error.type`' },
+  'guide/doctor.md': { 'Find out why calls fail': '`npx tokenlane doctor`, `tokenlane doctor`' },
+  'packages/cli.md': { 'A token, for curl': '`tokenlane token`', 'A call, step by step': '`tokenlane call`' },
   'guide/token-life.md': {
     Renewal: 'cache, cached',
     'Calls that must not be sent twice': 'idempotent, idempotency, disable retries, upload',
@@ -193,7 +197,7 @@ function tokenizeQuery(query: string): string[] {
   const code = /troubleshoot\.md#(\w+)/.exec(query)?.[1]
   if (code !== undefined) return [code, `=${code}`]
   const option = /(\w+)(?:\(\)|\[\d+\])*`[^`]+; allowed:/.exec(query)?.[1]
-  const rest = query.replaceAll(/https?:\S+|"[^"]*"|\bTOKENLANE \d+:/g, ' ')
+  const rest = query.replaceAll(/https?:\S+|(?<!=)"[^"]*"|\bTOKENLANE \d+:/g, ' ')
   const text = (/\w/.test(rest) ? rest : query).replaceAll(/\btokenlane[_.][\w.]+/g, (metric) =>
     metric.replace(/(?:_(?:seconds|days|ratio|total|bucket|count|sum))+$/, '').replaceAll('_', '.'),
   )
@@ -214,7 +218,7 @@ function tokenizeQuery(query: string): string[] {
 function boostTerm(term: string): number {
   if (term.startsWith('=')) return term.includes('.') ? 3 : Math.max(1, term.split('-').length / 2)
   if (term.includes('_')) return 3
-  return /^(?:call|client|request|api|token)$/.test(term) ? 0.3 : 1
+  return /^(?:call|client|request|api|token|tokenlane|npx)$/.test(term) ? 0.3 : 1
 }
 
 /** Of long words a part may be mistyped, of a code two letters. */

@@ -210,6 +210,13 @@ const firstPages: Readonly<Record<string, string>> = {
   'azure ad': 'guide/providers/entra-id',
   'token bucket': 'guide/rate-policy#what-is-guaranteed',
   serverless: 'guide/frequent-starts',
+  'TypeError: fetch failed': 'guide/troubleshoot#token_request_failed',
+  'AxiosError: Request failed with status code 401':
+    'guide/troubleshoot#a-call-gets-a-401-although-it-has-a-token',
+  'HTTPError: Response code 429 (Too Many Requests)': 'guide/troubleshoot#a-call-gets-a-429',
+  'connect ECONNREFUSED 127.0.0.1:6379': 'guide/troubleshoot#redis-is-down',
+  'npx tokenlane doctor': 'guide/doctor#find-out-why-calls-fail',
+  'npx tokenlane token': 'packages/cli#a-token-for-curl',
 }
 /** The pages that the search lists, in its order. */
 const listed =
