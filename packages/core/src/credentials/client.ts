@@ -22,8 +22,6 @@ export interface Fields {
   readonly optional: Readonly<Record<string, Check>>
   /** The fields that differ in the client that is tried when the first is refused: `needed` where it is left out. */
   readonly renewed?: readonly string[]
-  /** Why these credentials cannot be used here, and what is allowed instead. */
-  readonly obstacle?: ReturnType<Check>
   /** Returns the client that the fields make, if they do not make it as they are. */
   readonly clientOf?: (fields: Readonly<Record<string, unknown>>) => object
 }
@@ -88,10 +86,7 @@ export function readClient(
   value: Readonly<Record<string, unknown>>,
   kinds: TextKinds,
 ): { readonly client: ClientCredentials } | { readonly faults: readonly CredentialsFault[] } {
-  const kind = kindOf(value, kinds)
-  const { needed, optional, obstacle, clientOf = (fields) => fields } = kind
-  if (obstacle !== undefined)
-    return { faults: [{ ...obstacle, field: markOf(kind), given: `for ${obstacle.given}` }] }
+  const { needed, optional, clientOf } = kindOf(value, kinds)
   const read: Record<string, unknown> = {}
   const faults: CredentialsFault[] = []
   for (const [field, check] of Object.entries({ clientId: text, ...needed, ...optional })) {
@@ -101,7 +96,8 @@ export function readClient(
     if (fault !== undefined) faults.push({ field, ...fault })
     read[field] = given
   }
-  return faults.length > 0 ? { faults } : { client: Object.freeze(clientOf(read)) as ClientCredentials }
+  if (faults.length > 0) return { faults }
+  return { client: Object.freeze(clientOf?.(read) ?? read) as ClientCredentials }
 }
 
 /** Returns what a client may be, for a message. */

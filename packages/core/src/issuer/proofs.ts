@@ -57,14 +57,15 @@ const signedAssertion = (): ClientProof => ({
 /** A TLS certificate (RFC 8705 §2). */
 function clientCertificate(ownFetch: boolean): ClientProof {
   const obstacle = {
-    given: 'tls_client_auth, which needs `node:https`, not the `fetch` option',
+    given: 'for tls_client_auth, which needs `node:https`, not the `fetch` option',
     allowed: 'another method',
   }
+  const unusable = { certificate: () => obstacle, privateKey: () => undefined }
   return {
     ...certificateKind,
+    needed: ownFetch || !canSendCertificate() ? unusable : certificateKind.needed,
     prove: () => inForm({}),
     fetchOf: (client) => certificateFetch(client as CertificateCredentials),
-    obstacle: ownFetch || !canSendCertificate() ? obstacle : undefined,
   }
 }
 

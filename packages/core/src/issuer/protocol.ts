@@ -1,6 +1,7 @@
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi'
 import { type CredentialsKind, secretKind } from '../credentials/client.ts'
 import type { CertificateCredentials, ClientCredentials, Credentials } from '../credentials/credentials.ts'
+import { isText } from '../foreign-text.ts'
 import type { Reader } from '../options/reader.ts'
 
 /** How an issuer is asked. A bundle carries only what its application's issuers need. */
@@ -142,5 +143,5 @@ export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown
 /** Returns what must not be printed, whatever an error or a response holds. */
 export function secretsOf(client: ClientCredentials): readonly string[] {
   const { clientSecret, privateKey } = client as Partial<Credentials & CertificateCredentials>
-  return [clientSecret, privateKey].filter((text): text is string => typeof text === 'string')
+  return [clientSecret, privateKey].filter(isText)
 }

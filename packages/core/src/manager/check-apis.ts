@@ -11,6 +11,7 @@ import {
   optional,
   type ReadAs,
   type Reader,
+  statusCodes,
   text,
 } from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
@@ -66,16 +67,8 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
 /** Returns how the options of an API are read that say when its calls are sent again. */
 export function readingCalls(api: unknown): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses'> {
   const limited = own(own(api, 'ratePolicy'), 'limitedStatuses')
-  const isLimited = (status: number): boolean => Array.isArray(limited) && limited.includes(status)
-  const allowed = 'an array of status codes, 400 to 499 except 429 and `ratePolicy.limitedStatuses`'
-  const readStatus = fitting<number>(
-    (given) => Number.isInteger(given) && given >= 400 && given <= 499 && given !== 429 && !isLimited(given),
-    allowed,
-  )
-  return {
-    resend: optional(readResend, true),
-    refusedStatuses: optional(list(readStatus, allowed), refusedByDefault),
-  }
+  const statuses = statusCodes(499, [429, limited].flat(), '429 and `ratePolicy.limitedStatuses`')
+  return { resend: optional(readResend, true), refusedStatuses: optional(statuses, refusedByDefault) }
 }
 
 const methods = "true, false or uppercase methods, such as ['GET', 'HEAD']"

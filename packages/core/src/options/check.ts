@@ -52,9 +52,8 @@ export function own(value: unknown, name: string): unknown {
 /** Describes a value as an error message may show it: no text or number, since any may be a secret in the wrong place. */
 export function shape(value: unknown): string {
   if (value === undefined) return 'missing'
-  if (value === null) return 'null'
   if (value === '') return 'empty'
-  if (typeof value === 'boolean') return String(value)
+  if (value === null || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

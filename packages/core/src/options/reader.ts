@@ -84,6 +84,20 @@ export function count(least: 0 | 1): Reader<number> {
   return fitting((value) => Number.isSafeInteger(value) && value >= least, `a whole number, ${least} or more`)
 }
 
+/** Reads an array of status codes, from 400 up to `most`. */
+export function statusCodes(
+  most: number,
+  except: readonly unknown[],
+  excepted: string,
+): Reader<readonly number[]> {
+  const allowed = `an array of status codes, 400 to ${most} except ${excepted}`
+  const status = fitting<number>(
+    (given) => Number.isInteger(given) && given >= 400 && given <= most && !except.includes(given),
+    allowed,
+  )
+  return list(status, allowed)
+}
+
 /** Reads text that is not empty. */
 export function text(allowed: string): Reader<string> {
   return fitting<string>(isText, allowed)

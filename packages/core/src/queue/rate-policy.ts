@@ -2,7 +2,6 @@ import { refuse } from '../options/check.ts'
 import {
   count,
   duration,
-  fitting,
   flag,
   list,
   object,
@@ -10,6 +9,7 @@ import {
   optional,
   type ReadAs,
   type Reader,
+  statusCodes,
 } from '../options/reader.ts'
 
 /** At most `quota` calls in any `window`. */
@@ -114,12 +114,6 @@ export type CheckedPolicy = ReadAs<
 
 const span: Reader<number> = duration('above 0')
 
-const statuses = 'an array of status codes, 400 to 599 except 401'
-const status = fitting<number>(
-  (given) => Number.isInteger(given) && given >= 400 && given <= 599 && given !== 401,
-  statuses,
-)
-
 const readLimit: Reader<RateLimit> = (value, path) => {
   const limit = object<RateLimit>({ quota: count(1), window: span })(value, path)
   const { quota, window } = limit
@@ -144,5 +138,5 @@ export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   maxWait: optional(span),
   longestPause: optional(span, 300_000),
   rateLimitHeaders: optional(flag, true),
-  limitedStatuses: optional(list(status, statuses), [429]),
+  limitedStatuses: optional(statusCodes(599, [401], '401'), [429]),
 })
