@@ -61,6 +61,8 @@ const browser = await launch({
 let count = 0
 try {
   const page = await browser.newPage()
+  // of a busy machine
+  page.setDefaultTimeout(120_000)
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMediaFeatures([
       { name: 'prefers-color-scheme', value: scheme },
