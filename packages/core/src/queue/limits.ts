@@ -140,7 +140,8 @@ export class Limits {
     const isRefused = limitedStatuses.includes(response.status)
     unit.permit.answered(isRefused)
     this.#pauses.ended(unit)
-    const named = rateLimitHeaders ? readPolicy(response) : []
+    const isRead = isRefused || this.#pace.part < 1 || this.#watch.isReporting
+    const named = rateLimitHeaders && isRead ? readPolicy(response) : []
     if (isRefused) this.#refused(unit, response, named)
     else if (this.#pace.part < 1 && this.#pace.accepted(limits, named, performance.now())) this.#keepPace()
     if (!isRefused && response.status !== 401 && unit.order > this.#refusedOrder) this.#refusedInRow = 0

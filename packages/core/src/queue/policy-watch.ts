@@ -37,9 +37,14 @@ export class PolicyWatch {
     this.#emit = emit
   }
 
+  /** Whether another policy would be reported. */
+  get isReporting(): boolean {
+    return this.#emit.isObserved && this.#reported.size < mostReported
+  }
+
   /** Compares with the policy what the headers of a response name. */
   answered(seen: readonly RateLimit[]): void {
-    if (!this.#emit.isObserved || this.#reported.size >= mostReported) return
+    if (!this.isReporting) return
     const configured = this.#policy.limits
     const differing = seen.filter(
       ({ quota, window }) => !configured.some((own) => own.quota === quota && own.window === window),
