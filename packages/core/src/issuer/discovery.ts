@@ -86,10 +86,9 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   return metadata
 }
 
-/** Whether secrets may travel to this URL: `https:`, or `http:` to the host for which the options allow that. */
+/** Whether secrets may travel to this URL: by `https:`, or to the issuer's own host as to the issuer. */
 function isSecure(endpoint: unknown, issuer: URL): boolean {
   const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
   if (url === null || url.username !== '' || url.password !== '') return false
-  const loopback = issuer.protocol === 'http:' && url.hostname === issuer.hostname
-  return url.protocol === 'https:' || (url.protocol === 'http:' && loopback)
+  return url.protocol === 'https:' || (url.protocol === issuer.protocol && url.hostname === issuer.hostname)
 }

@@ -96,7 +96,7 @@ function peerOf(error: object, secrets: readonly string[]): string | undefined {
   const { address, port, hostname } = error as Record<string, unknown>
   if (isWord(hostname, secrets)) return hostname
   if (!isWord(address, secrets) || typeof port !== 'number') return undefined
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
 /** Returns which proxy failed, so that the message does not blame the issuer. */

@@ -32,7 +32,7 @@ export function descriptionIn(
 function withoutFields(text: string, sent: IssuerResponse['sent']): string {
   const names = new Map<string, string>()
   for (const [name, value] of sent)
-    if (!fixed.has(name)) for (const part of value.split(/\s+/)) if (part !== '') names.set(part, name)
+    if (!fixed.has(name)) for (const [part] of value.matchAll(/\S+/g)) names.set(part, name)
   const values = [...names.keys()]
     .toSorted((a, b) => b.length - a.length)
     .map((value) => value.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`))

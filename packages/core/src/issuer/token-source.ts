@@ -37,9 +37,8 @@ export interface Wait {
   /** Whether this token should replace the current one. */
   accepts(grant: Grant): boolean
   /**
-   * Lets `ms` milliseconds pass, or fewer if `early` settles. Keeps the process alive only while calls wait.
-   *
-   * @throws TokenlaneError `MANAGER_CLOSED`
+   * Lets `ms` milliseconds pass, or fewer if `early` settles; throws `MANAGER_CLOSED`. Keeps the process alive only while
+   * calls wait.
    */
   pause(ms: number, early?: Promise<unknown>): Promise<void>
 }

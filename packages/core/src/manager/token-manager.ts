@@ -175,7 +175,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
 
 /** Returns the API of that base URL, with or without a slash at its end; `INVALID_OPTIONS` for any other URL. */
 export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUrl: string | URL): T {
-  const { href = '' } = URL.parse(String(baseUrl)) ?? {}
+  const href = URL.parse(String(baseUrl))?.href ?? ''
   return (
     apis.find((api) => withoutLastSlash(api.baseUrl) === withoutLastSlash(href)) ??
     refuse('baseUrl', 'not an API of this manager', apis.map((api) => api.baseUrl).join(', '))
