@@ -1,5 +1,4 @@
 import type { TokenlaneErrorCode } from './errors.ts'
-import type { RateLimit } from './queue/rate-policy.ts'
 
 /** Why a token was requested; `ahead`: in the background, before the token in use expired. */
 export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
@@ -21,6 +20,12 @@ export interface CallWaits {
   readonly limit: number
   /** For the end of a pause that the API asked for. */
   readonly pause: number
+}
+
+/** At most `quota` calls in any `window` milliseconds. */
+export interface NamedLimit {
+  readonly quota: number
+  readonly window: number
 }
 
 /**
@@ -138,8 +143,8 @@ interface Events {
     status: number
     reason: 'refused' | 'used-up'
     /** Roughly what the API allows, if it refuses calls that the rate policy (repeated in `configured`) allows. */
-    allows?: readonly RateLimit[]
-    configured?: readonly RateLimit[]
+    allows?: readonly NamedLimit[]
+    configured?: readonly NamedLimit[]
   }
   /**
    * Calls wait and get only this `share` of the API's quota (below 0.7), because its responses are slow and a strict
@@ -147,7 +152,7 @@ interface Events {
    */
   'api.slowed': { api: string; share: number; option: string }
   /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */
-  'policy.differs': { api: string; configured: readonly RateLimit[]; seen: readonly RateLimit[] }
+  'policy.differs': { api: string; configured: readonly NamedLimit[]; seen: readonly NamedLimit[] }
   /** The rate budget that a fleet shares cannot be reached: this process uses only its own share. Once, when it begins. */
   'limiter.failed': { api: string; reason: string }
   /** The rate budget is shared again. */

@@ -1,7 +1,6 @@
-import type { Observer, TokenlaneEvent } from './events.ts'
+import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
 import { printable } from './foreign-text.ts'
 import { refuse, shape } from './options/check.ts'
-import type { RateLimit } from './queue/rate-policy.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
 /** The methods that pino, winston, `console` and most loggers have. */
@@ -130,7 +129,7 @@ function finished({ api, client, status, code, sends, resends, duration }: Event
   return `${api}: ${call} ${outcome} after ${ms(duration)}${how}${times}`
 }
 
-function limits(all: readonly RateLimit[]): string {
+function limits(all: readonly NamedLimit[]): string {
   return all.map(({ quota, window }) => `${quota} in ${ms(window)}`).join(', ') || 'none'
 }
 

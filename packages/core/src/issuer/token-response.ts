@@ -78,10 +78,8 @@ function refusal(
     oauthError === 'invalid_client' ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
-  const grant =
-    oauthError === 'unauthorized_client'
-      ? '; is this client allowed to use the client credentials grant?'
-      : ''
+  const isAboutGrant = oauthError === 'unauthorized_client'
+  const grant = isAboutGrant ? '; is this client allowed to use the client credentials grant?' : ''
   const details = { status, oauthError, definite: true }
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${grant}`, details)
 }

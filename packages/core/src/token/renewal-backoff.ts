@@ -56,10 +56,8 @@ export class RenewalBackoff {
     this.#failures += 1
     const drawn = Math.random() * backoff(this.#failures, ofRenewals)
     // before calls need the token, unless the issuer asks for more
-    const spacing = Math.max(
-      firstRetry,
-      Math.min(drawn, neededIn ?? betweenHalfAndWhole(longestWithoutToken)),
-    )
+    const latest = neededIn ?? betweenHalfAndWhole(longestWithoutToken)
+    const spacing = Math.max(firstRetry, Math.min(drawn, latest))
     const pause = isRefusal(error) ? refusalSpan(error) : heeding(error, spacing)
     const failFast = error.definite === true || (neededIn === undefined && !isAsked(error))
     this.last = { error, until: performance.now() + pause, failFast }
