@@ -48,7 +48,7 @@ export interface TokenlaneErrorDetails {
   readonly retryAfter?: number | undefined
   /** Whether retrying cannot help until something is changed. Such a request is not retried at once. */
   readonly definite?: boolean | undefined
-  /** Every failure, if one error stands for several; its `code` is that of the first. */
+  /** Every failure, if one error stands for several: its message lists them, its `code` is that of the first. */
   readonly failures?: readonly TokenlaneError[] | undefined
   /** What the transport said, reduced to its name, code, address and port. */
   readonly cause?: Error | undefined
@@ -68,7 +68,7 @@ const troubleshooting = 'node_modules/@tokenlane/core/troubleshoot.md'
  * The message says what failed, where, and what is allowed, and ends with a link to the section of the troubleshooting
  * page that says more.
  */
-export class TokenlaneError extends Error {
+export class TokenlaneError extends Error implements Omit<TokenlaneErrorDetails, 'cause'> {
   override readonly name: string = 'TokenlaneError'
   readonly code: TokenlaneErrorCode
   // declared only: a field that is there and undefined would be printed with every error
@@ -79,10 +79,7 @@ export class TokenlaneError extends Error {
   declare readonly transportCode?: string
   declare readonly retryAfter?: number
   declare readonly definite?: boolean
-  /**
-   * Everything that failed, where this error stands for several. Not printed, since the message already lists them. Not
-   * named `errors`, which Node prints for every error.
-   */
+  // not printed, since the message lists them; Node would print `errors`
   declare readonly failures?: readonly TokenlaneError[]
 
   constructor(code: TokenlaneErrorCode, reason: string, details: TokenlaneErrorDetails = {}) {

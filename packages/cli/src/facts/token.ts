@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto'
+
 import {
   isTokenlaneError,
   type TokenlaneError,
@@ -10,7 +12,6 @@ import type { ManagerConfiguration } from '../application/application.ts'
 import { reasonIn } from '../reason.ts'
 import { type AssertionFile, lookAtAssertionFile } from './assertion-file.ts'
 import { audiencesOf } from './audience.ts'
-import { expiryOfCertificate } from './client-certificate.ts'
 
 /** The outcome of the token request of one issuer. */
 export interface TokenFacts {
@@ -59,7 +60,7 @@ const longest = 10_000
  */
 export async function lookAtIssuer(
   tokens: TokenManager,
-  { name: issuer, clientAuthentication, credentials }: IssuerConfiguration,
+  { name: issuer }: IssuerConfiguration,
   inspection: Inspection,
 ): Promise<TokenFacts> {
   const [token, described] = await Promise.all([
@@ -67,12 +68,14 @@ export async function lookAtIssuer(
     // a credentials provider that fails here fails for the token, too
     inspection.clients(issuer).catch(() => []),
   ])
+  const [{ secretIssuedAt, certificate } = {}] = described
   const facts = {
     ...token,
     isByAssertion: described.length > 0 && described.every(({ assertion }) => assertion !== undefined),
     oddities: described.flatMap(({ oddities = [] }) => oddities),
-    secretIssuedAt: described[0]?.secretIssuedAt,
-    ...(clientAuthentication === 'tls_client_auth' && { certificateUntil: expiryOfCertificate(credentials) }),
+    secretIssuedAt,
+    certificateUntil:
+      certificate === undefined ? undefined : new Date(new X509Certificate(certificate).validTo),
     assertionFiles: described.flatMap(({ assertion }) => lookAtAssertionFile(assertion?.path) ?? []),
   }
   if (facts.lifetime === undefined) return facts

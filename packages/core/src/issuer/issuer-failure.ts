@@ -85,7 +85,10 @@ function innermostOf(error: unknown, secrets: readonly string[]): Innermost {
   for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
     const { code, message, cause, errors } = inner as Record<string, unknown>
     const [, tunnelStatus] = /^Proxy response \((\d{3})\)/.exec(String(message)) ?? []
-    if (isWord(code, secrets)) found = { code, peer: peerOf(inner, secrets), tunnelStatus }
+    // `EPROTO` stands for any error of OpenSSL
+    const [, openSsl] = (code === 'EPROTO' && /:SSL routines:[^:]*:([\w/ ]+):/.exec(String(message))) || []
+    const name = openSsl ? `ERR_SSL_${openSsl.replaceAll(' ', '_').toUpperCase()}` : code
+    if (isWord(name, secrets)) found = { code: name, peer: peerOf(inner, secrets), tunnelStatus }
     // one host of several addresses
     inner = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined)
   }

@@ -198,6 +198,18 @@ test.each([
 })
 
 test.each([
+  ['ssl/tls alert certificate expired', 'TOKEN_REQUEST_FAILED', 'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED'],
+  ['unsupported protocol', 'INSECURE_TRANSPORT', 'ERR_SSL_UNSUPPORTED_PROTOCOL'],
+])('EPROTO with "%s" of OpenSSL is %s, by its code', async (words, code, transportCode) => {
+  const message = `write EPROTO 40:error:0A000415:SSL routines:ssl3_read_bytes:${words}:../rec.c:916:SSL alert number 45\n`
+  const error = await failure(() => {
+    throw Object.assign(new Error(message), { code: 'EPROTO' })
+  })
+  expect(error).toMatchObject({ code, transportCode })
+  expect(error.message).toContain(`(${transportCode})`)
+})
+
+test.each([
   ['CERT_HAS_EXPIRED', /has expired \(CERT_HAS_EXPIRED\): is this machine's clock \(\d{4}-.*\) right/],
   [
     'CERT_NOT_YET_VALID',

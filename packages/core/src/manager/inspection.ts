@@ -91,6 +91,8 @@ interface ClientDescription {
   readonly oddities?: readonly { readonly field: string; readonly oddity: Oddity }[]
   /** Set if it is known when the secret was issued. */
   readonly secretIssuedAt?: Date | undefined
+  /** The client's certificate, if it authenticates with one, as PEM text: it is public. */
+  readonly certificate?: string
 }
 
 /** What the issuer says to one of several clients. */
@@ -111,16 +113,13 @@ export interface Inspection {
   readonly store: TokenStore | undefined
   readonly limiter: RateLimiterFactory | undefined
   /**
-   * Returns the clients of an issuer, in the order of its credentials. Does not ask the issuer.
-   *
-   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, or `INVALID_OPTIONS` for an unknown issuer.
+   * Returns the clients of an issuer, in the order of its credentials, without asking it. Both functions throw
+   * `CREDENTIALS_UNAVAILABLE`, or `INVALID_OPTIONS` for an unknown issuer.
    */
   clients(issuer: string): Promise<readonly ClientDescription[]>
   /**
    * Returns the issuer's verdict on each of its clients, in the order of its credentials. Makes one request for each
    * client the manager has not used yet, and discards those tokens.
-   *
-   * @throws TokenlaneError `CREDENTIALS_UNAVAILABLE`, or `INVALID_OPTIONS` for an unknown issuer.
    */
   tryClients(issuer: string): Promise<readonly ClientOutcome[]>
 }
@@ -166,6 +165,7 @@ function describeClient(client: ClientCredentials): ClientDescription {
     clientId,
     ...(oddities.length > 0 && { oddities }),
     ...(secretIssuedAt && { secretIssuedAt }),
+    ...('certificate' in client && { certificate: client.certificate }),
     ...('assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }),
   }
 }
