@@ -257,6 +257,12 @@ test('a refused call is lost until the same call succeeds', () => {
   expect(finding('work-lost')).toBeUndefined()
 })
 
+test.each([404, 500])('a refused call that the API answers with status %i is not lost', (status) => {
+  see({ ...refused })
+  see({ status, decision: 'answered' })
+  expect(finding('work-lost')).toBeUndefined()
+})
+
 test('a refused call that meets a fault when it is sent again is not lost by its client', () => {
   see({ ...refused })
   see({ status: 503, decision: 'failed' })

@@ -18,7 +18,7 @@ const isOver = ({ refusedAt }: LostCall, now: number): boolean =>
   refusedAt !== undefined && now - refusedAt >= patience
 
 /**
- * Calls that were refused or limited, and have not succeeded since. A fault that control has set excuses a call: one that
+ * Calls that were refused or limited, and that the API has not answered since, whatever the status. A fault that control has set excuses a call: one that
  * it met when it was sent again, and one of the issuer as long as it keeps a new token from the client.
  */
 export const workLost: Rule = {
@@ -31,7 +31,7 @@ export const workLost: Rule = {
     /** Whether the last request to each issuer met a fault. */
     const fails = perRealm(() => false)
     return {
-      see({ entry: { id, decision, status, target }, kind, realm, call, decidedAt }) {
+      see({ entry: { id, decision, target }, kind, realm, call, decidedAt }) {
         if (kind === 'issuer') {
           if (decision === 'failed' || decision === 'left') fails[realm] = true
           if (decision !== 'issued') return
@@ -42,7 +42,7 @@ export const workLost: Rule = {
         const key = `${target} ${call}`
         if (decision === 'refused') lost.set(key, { id, realm, refusedAt: decidedAt })
         else if (decision === 'limited') lost.set(key, { id, realm, refusedAt: undefined })
-        else if (decision === 'failed' || (decision === 'answered' && (status ?? 500) < 400)) lost.delete(key)
+        else if (decision === 'failed' || decision === 'answered') lost.delete(key)
       },
       open: () =>
         lost
