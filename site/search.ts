@@ -26,7 +26,8 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'Start and stop': 'graceful shutdown, shut down, SIGTERM, close, exit',
   },
   'guide/troubleshoot.md': {
-    'Troubleshoot by error code': 'troubleshooting',
+    'Troubleshoot by error code':
+      'troubleshooting, `fetch failed`, `TypeError: fetch failed`, `read ECONNRESET`',
     INVALID_OPTIONS: '`options are invalid`, `is not an option`',
     INSECURE_TRANSPORT:
       '`is an http`, `unsafe for secrets and tokens`, `this process allows TLS below`, `does not support TLS`, `TLSv1.2 or later`',
@@ -35,7 +36,7 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     TOKEN_REQUEST_REFUSED:
       '`issuer refused`, `no OAuth error`, `check the client id and secret`, `Client authentication failed`, error_description',
     TOKEN_REQUEST_FAILED:
-      "`500`, `502`, `503`, `504`, `issuer down`, `issuer is down`, DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, unreachable, bad gateway, Service Unavailable, socket hang up, `fetch failed`, `write EPROTO`, `does not match certificate's altnames`, circuit breaker",
+      "`500`, `502`, `503`, `504`, `issuer down`, `issuer is down`, DNS, ENOTFOUND, ECONNREFUSED, ETIMEDOUT, unreachable, bad gateway, Service Unavailable, socket hang up, `write EPROTO`, EPROTO, TLS_ALERT_CERTIFICATE_EXPIRED, ERR_SSL_TLSV1_ALERT_UNKNOWN_CA, `does not match certificate's altnames`, circuit breaker",
     'An untrusted CA':
       '`self-signed`, `self-signed certificate`, `self-signed certificate in certificate chain`, `unable to get local issuer certificate`, `unable to verify the first certificate`',
     TOKEN_REQUEST_TIMEOUT:

@@ -210,7 +210,7 @@ const firstPages: Readonly<Record<string, string>> = {
   'azure ad': 'guide/providers/entra-id',
   'token bucket': 'guide/rate-policy#what-is-guaranteed',
   serverless: 'guide/frequent-starts',
-  'TypeError: fetch failed': 'guide/troubleshoot#token_request_failed',
+  'TypeError: fetch failed': 'guide/troubleshoot#troubleshoot-by-error-code',
   'AxiosError: Request failed with status code 401':
     'guide/troubleshoot#a-call-gets-a-401-although-it-has-a-token',
   'HTTPError: Response code 429 (Too Many Requests)': 'guide/troubleshoot#a-call-gets-a-429',
