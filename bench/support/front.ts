@@ -133,7 +133,7 @@ export const parts: readonly FrontPart[] = [
     title: 'The first call of a process',
     section: 'Start-up',
     caption: 'The first call',
-    says: 'Import, set-up, token and call over TLS: what a command or a cloud function pays for every time it starts.',
+    says: 'Import, setup, token and call over TLS: what a command or a cloud function pays for every time it starts.',
     first: 'first call with',
     tables: [
       {
