@@ -140,7 +140,7 @@ export const alerts: readonly Alert[] = [
     // once for each process and outage, so it ends after an hour; a single failure may be one slow response
     expr: `sum by (job) (${growth(metric('tokenlane.store.failures'), '1h')}) >= 2`,
     for: '0m',
-    summary: 'The token store of {{ $labels.job }} fails: each process requests its own tokens',
+    summary: 'The token store of {{ $labels.job }} is failing: each process requests its own tokens',
     action: `Is Redis up, reachable from these processes, and writable? The log and ${byError(metric('tokenlane.store.failures'))} name the reason. Calls continue.`,
     runbook: section('Redis is down'),
   },

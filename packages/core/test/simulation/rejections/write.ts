@@ -79,7 +79,7 @@ An API responds with a 401 when it refuses a token. Tokenlane then applies the f
 
 1. The token has since been replaced: the call is resent with the new one.
 2. A renewal is due: the token is renewed, and the call is resent.
-3. The API had accepted this token before: the first call that it refuses is resent immediately, with the same token.
+3. The API has accepted this token before: the first call that it then refuses is resent immediately, with the same token.
 4. Waiting may help: the call waits, for at most a second, and is resent. This applies if a renewal will be due within a
    second, or if the token is new: the API has never accepted it, and first refused it less than a second ago.
    The wait ends when the renewal is due or, for a new token, one second after that first refusal, whichever is sooner.
