@@ -263,6 +263,12 @@ test.each([404, 500])('a refused call that the API answers with status %i is not
   expect(finding('work-lost')).toBeUndefined()
 })
 
+test('a refused call that its caller leaves when it is sent again is not lost by the client', () => {
+  see({ ...refused })
+  see({ decision: 'left' })
+  expect(finding('work-lost')).toBeUndefined()
+})
+
 test('a refused call that meets a fault when it is sent again is not lost by its client', () => {
   see({ ...refused })
   see({ status: 503, decision: 'failed' })

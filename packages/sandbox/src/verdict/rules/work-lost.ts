@@ -18,7 +18,7 @@ const isOver = ({ refusedAt }: LostCall, now: number): boolean =>
   refusedAt !== undefined && now - refusedAt >= patience
 
 /**
- * Calls that were refused or limited, and that the API has not answered since, whatever the status. A fault that control has set excuses a call: one that
+ * Calls that were refused or limited, and not sent again with a token that the API accepts. A fault that control has set excuses a call: one that
  * it met when it was sent again, and one of the issuer as long as it keeps a new token from the client.
  */
 export const workLost: Rule = {
@@ -42,7 +42,7 @@ export const workLost: Rule = {
         const key = `${target} ${call}`
         if (decision === 'refused') lost.set(key, { id, realm, refusedAt: decidedAt })
         else if (decision === 'limited') lost.set(key, { id, realm, refusedAt: undefined })
-        else if (decision === 'failed' || decision === 'answered') lost.delete(key)
+        else lost.delete(key)
       },
       open: () =>
         lost
