@@ -1576,4 +1576,6 @@ test('an env file counts from the start of the process, where the authority of a
   )
   const set = await doctor([`--env-file=${file}`], { NODE_EXTRA_CA_CERTS: caFile })
   expect(set.found.findings.map(({ id }) => id)).toEqual(['authority-private'])
+  const stale = await doctor([`--env-file=${file}`], { GENERAL_CLIENT_SECRET: 'the old one' })
+  expect(stale.found.looked).toContain('--env-file: not used, because set before: GENERAL_CLIENT_SECRET')
 })

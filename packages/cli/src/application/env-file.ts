@@ -10,6 +10,9 @@ import { WrongUsage } from '../exit-status.ts'
 /** The variable that names those of `early` which come from the file alone. */
 export const earlyInFile = 'TOKENLANE_EARLY_IN_FILE'
 
+/** The variable that names those of the file that are not used, because they were set to something else before. */
+export const overriddenInFile = 'TOKENLANE_OVERRIDDEN_IN_FILE'
+
 /** The variables that Node reads before the file of its own `--env-file`, and so ignores in it. */
 const early = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY']
 
@@ -27,9 +30,17 @@ export async function runWithEnvFile(file: string, argv: readonly string[]): Pro
   )
   const variables = variablesIn(file)
   const names = early.filter((name) => variables[name] && !(name in process.env)).join(' and ')
+  const overridden = Object.keys(variables).filter(
+    (name) => (process.env[name] ?? variables[name]) !== variables[name],
+  )
   const child = spawn(process.execPath, [...process.execArgv, main, ...argv], {
     stdio: 'inherit',
-    env: { ...variables, ...process.env, ...(names && { [earlyInFile]: names }) },
+    env: {
+      ...variables,
+      ...process.env,
+      ...(names && { [earlyInFile]: names }),
+      ...(overridden.length > 0 && { [overriddenInFile]: overridden.join(', ') }),
+    },
   })
   const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   return signal === null ? (status ?? 1) : 128 + constants.signals[signal]

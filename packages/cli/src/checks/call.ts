@@ -2,12 +2,13 @@ import { finding, type Finding, guide } from '../doctor/finding.ts'
 import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 import { isForAnother } from './audience.ts'
+import { ownCertificate } from './connection.ts'
 
 /** Finds what is wrong with the call: its route, the kind of 401 or 403, another status, or a failure. */
 export function checkCall(facts: Facts): Finding[] {
   const { call, configuration, missingApis, tokens, servers, events } = facts
   if (call === undefined) return []
-  const { url, api, status, error, failure } = call
+  const { url, api, status, error, failure, isHtml = false } = call
   // the finding of the missing variable explains it
   if (api === undefined && missingApis.length > 0) return []
   if (api === undefined)
@@ -48,7 +49,13 @@ export function checkCall(facts: Facts): Finding[] {
             fix: "The server hangs, or there is nothing behind its load balancer: tell the API's operator.",
           }),
         ]
-      : [failed(url, `The call failed (${failure}).`, 'Check the server and the network path to it.')]
+      : [
+          failed(
+            url,
+            `The call failed (${failure}).`,
+            `Check the server and the network path to it. ${ownCertificate}`,
+          ),
+        ]
   }
   // the finding of the audience explains it, unless the next token was accepted
   if (status === 401 && !call.isNextAccepted && isForAnother(api, facts)) return []
@@ -78,7 +85,7 @@ export function checkCall(facts: Facts): Finding[] {
         `Status ${status}.`,
         new URL(url).pathname.includes('//')
           ? 'The path has an empty segment, //: remove one slash. The base URL before it probably ends with one already.'
-          : 'The token was sent; look at the URL, and at the response with `tokenlane call`.',
+          : `The token was sent; look at the URL, and at the response with \`tokenlane call\`.${status === 400 && isHtml ? ` ${ownCertificate}` : ''}`,
       ),
     ]
   return status === undefined ? [] : instead(call, status)

@@ -45,6 +45,10 @@ export const unknownHost: ReadonlySet<string> = new Set([
   'EAI_NONAME',
 ])
 
+/** Of what an API may want, the doctor has everything but this. */
+export const ownCertificate =
+  "For an API, the doctor presents no client certificate: if the application's client does, there is nothing to fix."
+
 function findingOf(server: ServerFacts, origins: string, roles: string): Finding {
   const { failure: code = '', isOpen = false, proxy, throughProxy } = server
   const found = (id: FindingId, seen: string, fix: string, subject = origins): Finding =>
@@ -59,7 +63,7 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
     return found(
       'connection-failed',
       `The server refused the TLS handshake (${code}).`,
-      'Check the host name in the URL. Ask its operator whether it wants a client certificate (for an issuer, `tls_client_auth`) or other ciphers.',
+      `Check the host name in the URL. Ask its operator whether it wants a client certificate (for an issuer, \`tls_client_auth\`) or other ciphers. ${ownCertificate}`,
     )
   if (isOpen)
     return code === 'ETIMEDOUT'
