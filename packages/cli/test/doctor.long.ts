@@ -1,6 +1,14 @@
 // Long: a process for each test.
 import { generateKeyPairSync, randomUUID, X509Certificate } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -1455,6 +1463,26 @@ test.concurrent.each<[string, () => Change | Promise<Change>]>([
   expect(status).toBe(0)
 })
 
+test.each([
+  ['other words', () => 'The audience is invalid', /: "The audience is invalid"\) for a token/],
+  [
+    'the token',
+    (token: string) => `no such token: ${token.slice(3)}`,
+    /Status 401 \(invalid_token\) for a token/,
+  ],
+])(
+  'the reason that an API gives for a 401 is quoted, unless it repeats the token: %s',
+  async (_, say, seen) => {
+    const api = await tlsServer(({ headers }, response) => {
+      const description = say(headers.authorization?.split(' ')[1] ?? '')
+      const challenge = `Bearer error="invalid_token", error_description="${description}"`
+      response.writeHead(401, { 'www-authenticate': challenge }).end()
+    })
+    const { found } = await doctor(['--url', `${api}/records`], { ...good, ...noWeblink, API_URL: `${api}/` })
+    expect(found.findings[0]?.seen).toMatch(seen)
+  },
+)
+
 test('every finding has a section in the guide, and every set-up a row in its table', () => {
   for (const id of findingIds) expect(page).toMatch(new RegExp(`^### ${id}$`, 'm'))
   for (const { name, row = name, id } of setups)
@@ -1576,6 +1604,8 @@ test('an env file counts from the start of the process, where the authority of a
   )
   const set = await doctor([`--env-file=${file}`], { NODE_EXTRA_CA_CERTS: caFile })
   expect(set.found.findings.map(({ id }) => id)).toEqual(['authority-private'])
+  appendFileSync(file, 'A_COLOR=red # or blue\nA_SECRET=abc#def\n')
   const stale = await doctor([`--env-file=${file}`], { GENERAL_CLIENT_SECRET: 'the old one' })
+  expect(stale.found.looked).toContain('--env-file: cut at a # without quotes: A_SECRET')
   expect(stale.found.looked).toContain('--env-file: not used, because set before: GENERAL_CLIENT_SECRET')
 })

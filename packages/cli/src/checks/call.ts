@@ -158,11 +158,19 @@ function differenceFrom({ pathname }: URL, near: readonly string[]): string | un
 }
 
 function unauthorized(
-  { url, challenge, isTokenRefused = false, isNextAccepted = false }: CallFacts,
+  {
+    url,
+    challenge,
+    description,
+    otherSchemes = [],
+    isTokenRefused = false,
+    isNextAccepted = false,
+  }: CallFacts,
   issuer: string,
   others: readonly string[],
   hasStore: boolean,
 ): Finding {
+  const said = description === undefined ? '' : `: "${description}"`
   if (isNextAccepted)
     return finding('token-contested', 'warning', url, {
       seen: `Status 401 for a token that the issuer "${issuer}" had just issued, but not for the next token.`,
@@ -178,13 +186,14 @@ function unauthorized(
         ? 'that the API and the issuer belong to the same environment'
         : `this API's \`issuer\` (could it be ${others.map((other) => `"${other}"`).join(' or ')}?)`
     return finding('call-wrong-issuer', 'error', url, {
-      seen: `Status 401 (${challenge ?? 'no reason'}) for a token that the issuer has just issued.`,
+      seen: `Status 401 (${challenge ?? 'no reason'}${said}) for a token that the issuer has just issued.`,
       why: `The API does not accept this client's tokens from the issuer "${issuer}".`,
-      fix: `Check ${first}, the issuer's \`scope\` and \`parameters\` (audience or resource), and whether this client may call the API.`,
+      fix: `Check ${first}, the issuer's \`scope\` and \`parameters\` (audience or resource), and whether this client may call the API.${said === '' ? ' `tokenlane call` shows what the API says in its body.' : ''}`,
     })
   }
+  const asked = otherSchemes.length > 0 ? `it asks for ${otherSchemes.join(', ')}` : 'no known reason'
   return finding('call-unauthorized', 'error', url, {
-    seen: `Status 401 (${challenge ?? 'no known reason'}); a new token would not help.`,
+    seen: `Status 401 (${challenge ?? asked}${said}); a new token would not help.`,
     why: 'The API wants something other than a bearer token, or a proxy in front of it refuses the call.',
     fix: "Ask the API's operator what this URL needs.",
   })

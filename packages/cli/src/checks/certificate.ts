@@ -68,14 +68,23 @@ function unknownAuthority(servers: readonly Shown[], extra: ExtraAuthorities | u
   const hosts = new Set(servers.map(({ origin }) => new URL(origin).hostname))
   // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
   const guess = hosts.size > 1 ? ' One CA for several hosts is probably a TLS-intercepting proxy.' : ''
+  // troubleshoot.md says the same by code
+  const what =
+    code === 'DEPTH_ZERO_SELF_SIGNED_CERT'
+      ? "Get the server's certificate, which no CA signed, from its operator"
+      : "Get the CA's certificate from your network's operator"
+  const also =
+    code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
+      ? " If the CA is a public one, or is in that file already, the server does not send its intermediate certificate: tell the server's operator."
+      : ''
   return finding('authority-unknown', 'error', `authority "${certificate.authority}"`, {
     seen: `It signed the certificate of ${originsOf(servers)}, and this process does not trust it (${code}).${guess}`,
     why: 'Every request to these servers fails before anything is sent.',
-    fix: `Get the CA's certificate from your network's operator, ${
+    fix: `${what}, ${
       extra === undefined
         ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
         : `add it to ${extra.file} (the file in NODE_EXTRA_CA_CERTS, which has ${extra.count === 1 ? 'one other' : `${extra.count} others`}) and restart.`
-    }`,
+    }${also}`,
   })
 }
 

@@ -283,13 +283,21 @@ test('where an API refuses a new token, the fix names every cause, and another i
   const issuers = [issuer, { ...issuer, name: 'weblink' }]
   const configuration = { ...facts({}).configuration, issuers }
   const causes =
-    "the issuer's `scope` and `parameters` (audience or resource), and whether this client may call the API."
+    "the issuer's `scope` and `parameters` (audience or resource), and whether this client may call the API. `tokenlane call` shows what the API says in its body."
   expect(checkCall(facts({ call, configuration }))[0]?.fix).toBe(
     `Check this API's \`issuer\` (could it be "weblink"?), ${causes}`,
   )
   expect(checkCall(facts({ call }))[0]?.fix).toBe(
     `Check that the API and the issuer belong to the same environment, ${causes}`,
   )
+})
+
+test('the reason that an API gives for a 401 is quoted, and a scheme that it asks for instead is named', () => {
+  const call = { ...called, status: 401, challenge: 'invalid_token', description: 'The audience is invalid' }
+  expect(checkCall(facts({ call }))[0]?.seen).toContain('(invalid_token: "The audience is invalid")')
+  expect(checkCall(facts({ call }))[0]?.fix).not.toContain('tokenlane call')
+  const other = { ...called, status: 401, otherSchemes: ['azureapimanagementkey'] }
+  expect(checkCall(facts({ call: other }))[0]?.seen).toContain('it asks for azureapimanagementkey')
 })
 
 test('where processes take each other\u2019s token away, the fix is a store, or another client if there is one', () => {

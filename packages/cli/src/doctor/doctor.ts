@@ -2,7 +2,7 @@ import type { TokenlaneEvent } from '@tokenlane/core'
 
 import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
-import { earlyInFile, overriddenInFile } from '../application/env-file.ts'
+import { earlyInFile, notesOnFile } from '../application/env-file.ts'
 import { withApplication } from '../application/with-application.ts'
 import { checkAssertionFiles } from '../checks/assertion.ts'
 import { checkAttachments } from '../checks/attachments.ts'
@@ -106,9 +106,8 @@ async function diagnosisOf(
     .map((found) => withNames(found, names))
     .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
   const ok = findings.every(({ severity }) => severity === 'info')
-  const overridden = process.env[overriddenInFile]
-  const notUsed = overridden ? [`--env-file: not used, because set before: ${overridden}`] : []
-  return { ok, findings, looked: [`options: ${from}`, ...notUsed, ...lookedAt(facts, url !== undefined)] }
+  const notes = process.env[notesOnFile]?.split('\n').map((note) => `--env-file: ${note}`) ?? []
+  return { ok, findings, looked: [`options: ${from}`, ...notes, ...lookedAt(facts, url !== undefined)] }
 }
 
 /** What can be done about an option in code, and not by variables and flags. */

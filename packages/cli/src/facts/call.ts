@@ -21,6 +21,10 @@ export interface CallFacts {
   readonly duration?: number
   /** The error code of the `WWW-Authenticate` header (RFC 6750 §3.1), if it is a known one. */
   readonly challenge?: string
+  /** What the header says of the refusal, in the API's words; not set if they repeat a part of the token. */
+  readonly description?: string
+  /** The schemes that the header asks for, where `Bearer` is not one of them. */
+  readonly otherSchemes?: readonly string[]
   /** The scope that the header asks for. */
   readonly scope?: string
   /** Where the API says that its metadata is (RFC 9728 §5.1). */
@@ -64,12 +68,17 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
   const api = tokens.route(given)?.baseUrl
   if (api === undefined) return { url }
   let isTokenRefused = false
+  const sent: string[] = []
+  const recording: typeof fetch = async (input, init) => {
+    sent.push(new Request(input, init).headers.get('authorization') ?? '')
+    return fetch(input, init)
+  }
   const start = performance.now()
   const off = tokens.observe((event: TokenlaneEvent) => {
     if (event.type === 'token.rejected' && event.api === api) isTokenRefused = true
   })
   try {
-    const response = await createFetch(tokens)(given, {
+    const response = await createFetch(tokens, { fetch: recording })(given, {
       signal: AbortSignal.timeout(15_000),
       redirect: 'manual',
       tokenlane: { resend: mayRenew },
@@ -79,7 +88,7 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
     await response.body?.cancel()
     const authenticate = headers.get('www-authenticate') ?? ''
     const challenge = challenges.find((code) => authenticate.includes(`error="${code}"`))
-    const { resourceMetadata, scope } = challengeOf(authenticate)
+    const { schemes, resourceMetadata, scope, description } = challengeOf(authenticate)
     const redirectedTo = otherOrigin(given, headers.get('location'))
     const rateHeaders = Array.from(headers.keys()).filter((name) => /^(?:x-)?ratelimit/.test(name))
     const isHtml = headers.get('content-type')?.startsWith('text/html') === true
@@ -92,6 +101,8 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
       isTokenRefused,
       rateHeaders,
       ...(challenge && { challenge }),
+      ...(description && !quotes(description, sent) && { description: printable(description, 200) }),
+      ...(!schemes.includes('bearer') && { otherSchemes: schemes.map((scheme) => printable(scheme, 40)) }),
       ...(scope && { scope: printable(scope, 200) }),
       ...(redirectedTo && { redirectedTo }),
       ...(resourceMetadata && { resourceMetadata }),
@@ -102,6 +113,13 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
   } finally {
     off()
   }
+}
+
+/** Whether text holds eight characters in a row of what was sent. */
+function quotes(text: string, sent: readonly string[]): boolean {
+  return Array.from(text, (_, start) => text.slice(start, start + 8)).some(
+    (part) => part.length === 8 && sent.some((each) => each.includes(part)),
+  )
 }
 
 /** Returns the origin of a `Location` header if it is another than that of the call. */

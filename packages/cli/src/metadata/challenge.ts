@@ -4,6 +4,8 @@ export interface Challenge {
   readonly schemes: readonly string[]
   readonly resourceMetadata?: string
   readonly scope?: string
+  /** Why the token was refused, in the server's words. */
+  readonly description?: string
 }
 
 /** A scheme, or a parameter with its value, quoted or not (RFC 9110 §11.2). */
@@ -21,9 +23,11 @@ export function challengeOf(wwwAuthenticate: string): Challenge {
   }
   const resourceMetadata = parameters.get('resource_metadata')
   const scope = parameters.get('scope')
+  const description = parameters.get('error_description')
   return {
     schemes,
     ...(resourceMetadata !== undefined && { resourceMetadata }),
     ...(scope !== undefined && { scope }),
+    ...(description !== undefined && { description }),
   }
 }

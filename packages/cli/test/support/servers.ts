@@ -86,7 +86,7 @@ export function resourceServer(place = '/.well-known/oauth-protected-resource/or
     if (url?.startsWith('/.well-known/')) return response.writeHead(404).end()
     const [, claims = ''] = headers.authorization?.split('.') ?? []
     if (Buffer.from(claims, 'base64url').toString().includes(`"${resource}"`)) return response.end('a record')
-    const challenge = `Bearer error="invalid_token", resource_metadata="https://${headers.host}${place}"`
+    const challenge = `Bearer error="invalid_token", error_description="another audience", resource_metadata="https://${headers.host}${place}"`
     return response.writeHead(401, { 'www-authenticate': challenge }).end()
   }
 }
