@@ -61,7 +61,7 @@ const browser = await launch({
 let count = 0
 try {
   const page = await browser.newPage()
-  // of a busy machine
+  // a busy machine takes longer than the default
   page.setDefaultTimeout(120_000)
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMediaFeatures([

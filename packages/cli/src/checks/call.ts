@@ -2,7 +2,7 @@ import { finding, type Finding, guide } from '../doctor/finding.ts'
 import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 import { isForAnother } from './audience.ts'
-import { ownCertificate } from './connection.ts'
+import { ownCertificate } from './client-certificate.ts'
 
 /** Finds what is wrong with the call: its route, the kind of 401 or 403, another status, or a failure. */
 export function checkCall(facts: Facts): Finding[] {

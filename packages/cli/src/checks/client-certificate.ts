@@ -35,6 +35,10 @@ export function renewal(readFrom: string): string {
   return `Renew it: replace ${placeOf('certificate', readFrom)} and ${placeOf('privateKey', readFrom)}.`
 }
 
+/** Of what an API may want, the doctor has everything but this. */
+export const ownCertificate =
+  "For an API, the doctor presents no client certificate: if the application's client does, there is nothing to fix."
+
 export function refusedCertificateFix(
   { transportCode = '' }: TokenFailure,
   readFrom: string,

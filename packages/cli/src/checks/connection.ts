@@ -1,7 +1,7 @@
 import { finding, type Finding, type FindingId } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
-import { isCertificateRefused, methodOf } from './client-certificate.ts'
+import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'
 import { groupsBy } from './groups.ts'
 
 /**
@@ -44,10 +44,6 @@ export const unknownHost: ReadonlySet<string> = new Set([
   'EAI_NODATA',
   'EAI_NONAME',
 ])
-
-/** Of what an API may want, the doctor has everything but this. */
-export const ownCertificate =
-  "For an API, the doctor presents no client certificate: if the application's client does, there is nothing to fix."
 
 function findingOf(server: ServerFacts, origins: string, roles: string): Finding {
   const { failure: code = '', isOpen = false, proxy, throughProxy } = server

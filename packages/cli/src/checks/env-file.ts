@@ -8,7 +8,7 @@ export function checkEnvFile({ earlyInFile: names }: Facts): Finding[] {
     finding('env-file-ignored', 'info', names, {
       seen: `Set in the --env-file alone. This command applies it, and \`node --env-file\` does not: Node reads it before the file.`,
       why: 'An application that is started like that runs without it.',
-      fix: 'Set it in the environment that starts Node. Variables in an env file of Docker or systemd are in that environment.',
+      fix: 'Set it in the environment that starts Node. Variables in a Docker or systemd env file are in that environment.',
     }),
   ]
 }

@@ -4,7 +4,7 @@ import {
   type TokenlaneEvent,
   type TokenManager,
 } from '@tokenlane/core'
-import { printable } from '@tokenlane/core/adapter'
+import { printable, quotesAny } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
 import { failureCode } from '../failure-code.ts'
@@ -70,7 +70,8 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
   let isTokenRefused = false
   const sent: string[] = []
   const recording: typeof fetch = async (input, init) => {
-    sent.push(new Request(input, init).headers.get('authorization') ?? '')
+    const { headers } = new Request(input, init)
+    sent.push(...(headers.get('authorization')?.split(' ').slice(1) ?? []))
     return fetch(input, init)
   }
   const start = performance.now()
@@ -101,7 +102,7 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
       isTokenRefused,
       rateHeaders,
       ...(challenge && { challenge }),
-      ...(description && !quotes(description, sent) && { description: printable(description, 200) }),
+      ...(description && !quotesAny(description, sent) && { description: printable(description, 200) }),
       ...(!schemes.includes('bearer') && { otherSchemes: schemes.map((scheme) => printable(scheme, 40)) }),
       ...(scope && { scope: printable(scope, 200) }),
       ...(redirectedTo && { redirectedTo }),
@@ -113,13 +114,6 @@ async function makeCall(tokens: TokenManager, given: string, mayRenew: boolean):
   } finally {
     off()
   }
-}
-
-/** Whether text holds eight characters in a row of what was sent. */
-function quotes(text: string, sent: readonly string[]): boolean {
-  return Array.from(text, (_, start) => text.slice(start, start + 8)).some(
-    (part) => part.length === 8 && sent.some((each) => each.includes(part)),
-  )
 }
 
 /** Returns the origin of a `Location` header if it is another than that of the call. */

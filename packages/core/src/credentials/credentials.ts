@@ -102,7 +102,7 @@ export type SigningAlgorithm =
   | 'Ed25519'
   | 'EdDSA'
 
-/** What a credentials function is told about the call. */
+/** What a credentials function is called with. */
 export interface CredentialsContext {
   /**
    * `startup` before the first token, `renewal` before any later one, `rejected` when the issuer has just refused what

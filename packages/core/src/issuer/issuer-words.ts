@@ -59,7 +59,7 @@ export function isWord(text: unknown, secrets: readonly string[]): text is strin
 }
 
 /** Whether text holds one of the secrets, or a telling part of one. */
-function quotesAny(text: string, secrets: readonly string[]): boolean {
+export function quotesAny(text: string, secrets: readonly string[]): boolean {
   return secrets.some((secret) => {
     const last = Math.max(0, secret.length - tellingPart)
     for (let start = 0; start <= last; start += 1)

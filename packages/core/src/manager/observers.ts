@@ -2,7 +2,7 @@ import type { Emit, Observer, TokenlaneEvent } from '../events.ts'
 
 export type Observers = ReturnType<typeof observersOf>
 
-/** Keeps the observers of one manager, or `tenant`. One that fails changes nothing, for the manager or for the others. */
+/** Keeps the observers of one manager, whose events name its `tenant`. One that fails changes nothing for the others. */
 export function observersOf(given: readonly Observer[], manager: object, tenant?: string) {
   let observers = given
   /** Events that observers have caused, until those before them have been given to all. */

@@ -112,7 +112,7 @@ export class Rejections {
     return Math.floor(wait) <= Math.min(second, patience) ? wait : undefined
   }
 
-  /** Waits, unless the signal aborts, and drops the token if its renewal is due then and the API has not accepted it. */
+  /** Waits, and drops the token if its renewal is due then and the API has not accepted it; throws if the signal aborts. */
   async wait(ms: number, token: AccessToken, signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + ms
     // a timer may fire early

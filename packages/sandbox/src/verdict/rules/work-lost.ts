@@ -18,8 +18,9 @@ const isOver = ({ refusedAt }: LostCall, now: number): boolean =>
   refusedAt !== undefined && now - refusedAt >= patience
 
 /**
- * Calls that were refused or limited, and not sent again with a token that the API accepts. A fault that control has set excuses a call: one that
- * it met when it was sent again, and one of the issuer as long as it keeps a new token from the client.
+ * Calls that were refused or limited, and not sent again with a token that the API accepts. A fault that control has set
+ * excuses a call: one that it met when it was sent again, and one of the issuer as long as it keeps a new token from the
+ * client.
  */
 export const workLost: Rule = {
   name: 'work-lost',
