@@ -944,7 +944,7 @@ const setups: readonly BrokenSetup[] = [
     mended: rightIssuer,
   },
   {
-    name: 'a `requestTimeout` shorter than the issuer takes',
+    name: 'a `requestTimeout` too short for the issuer',
     id: 'no-response',
     broken: () => ({ args: ['--module', application], env: { REQUEST_TIMEOUT: '1' } }),
     mended: () => ({ env: { REQUEST_TIMEOUT: undefined } }),

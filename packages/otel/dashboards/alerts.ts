@@ -58,7 +58,7 @@ export const alerts: readonly Alert[] = [
     severity: 'page',
     expr: `sum by (job, tokenlane_issuer) (${growth(requests('error_type="TOKEN_REQUEST_REFUSED"'), '5m')}) > 0`,
     for: '0m',
-    summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client of {{ $labels.job }}',
+    summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client that {{ $labels.job }} uses',
     action: "Most often the secret is wrong or was rotated: the log has the issuer's own error.",
     runbook: section('TOKEN_REQUEST_REFUSED'),
   },
@@ -89,7 +89,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (job, tokenlane_api) (${growth(metric('tokenlane.api.pause.duration', '', 'sum'), '15m')}) > 90`,
     for: '15m',
     summary:
-      'Calls from {{ $labels.job }} to {{ $labels.tokenlane_api }} are paused too often because of its rate limit',
+      'Calls from {{ $labels.job }} to {{ $labels.tokenlane_api }} are paused too often because of the rate limit',
     action: 'Compare the configured policy with what the API allows; does anything else use the same quota?',
     runbook: section('A call gets a 429'),
   },
@@ -108,7 +108,8 @@ export const alerts: readonly Alert[] = [
     severity: 'page',
     expr: `max by (job, tokenlane_api) (${metric('tokenlane.api.refuses_tokens')}) == 1`,
     for: '1m',
-    summary: 'API {{ $labels.tokenlane_api }} refuses every token of {{ $labels.job }}, so calls get a 401',
+    summary:
+      'API {{ $labels.tokenlane_api }} refuses every token that {{ $labels.job }} sends, so calls get a 401',
     action: 'Check its issuer, scope and audience, and whether this client is allowed to call it.',
     runbook: section('When an API refuses every token'),
   },
