@@ -186,7 +186,7 @@ interface Comparison {
 export const comparisons: readonly Comparison[] = [
   {
     section: 'Storms',
-    follows: 'get tokens; the callers are the same:',
+    follows: 'tokens for the same calls:',
     first: 'measured',
     ways: {
       Tokenlane: 'Tokenlane',
@@ -203,7 +203,7 @@ export const comparisons: readonly Comparison[] = [
   },
   {
     section: 'Rate policies',
-    follows: 'Queues that enforce a quota of 25 calls a second:',
+    follows: 'These queues enforce a quota of 25 calls a second:',
     first: 'with an API that takes 2 s to respond',
     ways: {
       Tokenlane: 'Tokenlane, strict',
@@ -213,7 +213,7 @@ export const comparisons: readonly Comparison[] = [
       'rate-limiter-flexible': 'rate-limiter-flexible',
     },
     lines: [
-      ['share of the quota', '2 s', number],
+      ['share of the quota used', '2 s', number],
       ['429s in 1,000 calls', '2 s', rounded(second('('))],
     ],
   },
