@@ -30,7 +30,7 @@ const requests = (labels: string): string => metric('tokenlane.token.request.dur
 
 /** What an operator types into Prometheus. */
 const byError = (series: string): string => `\`sum by (error_type) (${series})\``
-const requestErrors = `In the runbook, look up the error_type that grows in ${byError(requests('job="{{ $labels.job }}", tokenlane_issuer="{{ $labels.tokenlane_issuer }}", error_type!=""'))}.`
+const requestErrors = `In the runbook, look up the error_type whose count grows in ${byError(requests('job="{{ $labels.job }}", tokenlane_issuer="{{ $labels.tokenlane_issuer }}", error_type!=""'))}.`
 
 export const alerts: readonly Alert[] = [
   {
@@ -59,7 +59,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (job, tokenlane_issuer) (${growth(requests('error_type="TOKEN_REQUEST_REFUSED"'), '5m')}) > 0`,
     for: '0m',
     summary: 'Issuer {{ $labels.tokenlane_issuer }} refuses the client that {{ $labels.job }} uses',
-    action: "Most often the secret is wrong or was rotated: the log has the issuer's own error.",
+    action: "Most often, the secret is wrong or was rotated. The log shows the issuer's own error message.",
     runbook: section('TOKEN_REQUEST_REFUSED'),
   },
   {
@@ -70,7 +70,7 @@ export const alerts: readonly Alert[] = [
     for: '0m',
     summary:
       "{{ $labels.job }}'s secret for issuer {{ $labels.tokenlane_issuer }} has {{ $value }} days left",
-    action: "Rotate it at the issuer, or ask the issuer's support to.",
+    action: "Rotate it at the issuer, or ask the issuer's support to do so.",
     runbook: section('The secret expires soon'),
   },
   {
@@ -90,7 +90,8 @@ export const alerts: readonly Alert[] = [
     for: '15m',
     summary:
       'Calls from {{ $labels.job }} to {{ $labels.tokenlane_api }} are paused too often because of the rate limit',
-    action: 'Compare the configured policy with what the API allows; does anything else use the same quota?',
+    action:
+      'Compare the configured policy with what the API allows, and check whether anything else uses the same quota.',
     runbook: section('A call gets a 429'),
   },
   {
@@ -98,7 +99,7 @@ export const alerts: readonly Alert[] = [
     severity: 'ticket',
     expr: `min_over_time(sum by (job, tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0 and deriv(sum by (job, tokenlane_api) (${metric('tokenlane.queue.length')})[15m:1m]) > 0`,
     for: '15m',
-    summary: 'In {{ $labels.job }}, more calls to {{ $labels.tokenlane_api }} arrive than can be sent',
+    summary: '{{ $labels.job }} makes more calls to {{ $labels.tokenlane_api }} than can be sent',
     action:
       'The runbook tells you how to find out what they wait for. If it is the quota, make fewer calls, get a higher quota, or set `maxQueued` and `maxWait` so that callers get an error early.',
     runbook: section('Calls are slow'),
@@ -110,7 +111,7 @@ export const alerts: readonly Alert[] = [
     for: '1m',
     summary:
       'API {{ $labels.tokenlane_api }} refuses every token that {{ $labels.job }} sends, so calls get a 401',
-    action: 'Check its issuer, scope and audience, and whether this client is allowed to call it.',
+    action: "Check the API's issuer, scope and audience, and whether this client is allowed to call it.",
     runbook: section('When an API refuses every token'),
   },
   {
@@ -121,7 +122,7 @@ export const alerts: readonly Alert[] = [
     summary:
       'APIs keep refusing the tokens that {{ $labels.job }} gets from issuer {{ $labels.tokenlane_issuer }}',
     action:
-      "The issuer, its scope or its audience is wrong for the API, something revokes tokens, one of the API's nodes refuses them, or the API's clock is wrong.",
+      "Either the issuer, its scope or its audience is wrong for the API, or something revokes tokens, or one of the API's nodes refuses them, or the API's clock is wrong.",
     runbook: section('When an API refuses every token'),
   },
   {
@@ -130,9 +131,9 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (job, tokenlane_api) (${metric('tokenlane.limiter.fallback')}) > 0`,
     for: '5m',
     summary:
-      '{{ $value }} processes of {{ $labels.job }} cannot reach the shared rate budget of {{ $labels.tokenlane_api }}',
+      '{{ $value }} processes of {{ $labels.job }} cannot reach the shared rate budget for {{ $labels.tokenlane_api }}',
     action:
-      'Is Redis up, and reachable from these processes? Calls continue, each process using only its own share.',
+      'Check whether Redis is up, and reachable from these processes. Calls continue, but each process uses only its own share of the quota.',
     runbook: section('Redis is down'),
   },
   {
@@ -142,7 +143,7 @@ export const alerts: readonly Alert[] = [
     expr: `sum by (job) (${growth(metric('tokenlane.store.failures'), '1h')}) >= 2`,
     for: '0m',
     summary: 'The token store of {{ $labels.job }} is failing: each process requests its own tokens',
-    action: `Is Redis up, reachable from these processes, and writable? The log and ${byError(metric('tokenlane.store.failures'))} name the reason. Calls continue.`,
+    action: `Check whether Redis is up, writable, and reachable from these processes. The log and ${byError(metric('tokenlane.store.failures'))} show the reason. Calls continue.`,
     runbook: section('Redis is down'),
   },
 ]

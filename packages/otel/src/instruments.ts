@@ -54,50 +54,51 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     kind: 'histogram',
     unit: 's',
     attributes: ['tokenlane.issuer', 'tokenlane.reason', 'error.type'],
-    description: 'How long a renewal took, by its reason; for a failed one, `error.type` is the error code.',
-    lookAtIt: 'Calls are slow or fail: is an issuer slow, down, or refusing the client?',
+    description:
+      'How long a token request took, by its reason. If it failed, `error.type` is the error code.',
+    lookAtIt:
+      'If calls are slow or fail, this shows whether an issuer is slow, down, or refusing the client.',
     buckets: requestSeconds,
   },
   'tokenlane.token.remaining_lifetime': {
     kind: 'histogram',
     unit: 's',
     attributes: ['tokenlane.issuer'],
-    description: 'Remaining lifetime of the token when a call that used it ended.',
+    description: "Remaining lifetime of a call's token when the call ended.",
     lookAtIt:
-      'Low: tokens are used close to expiry, because renewals come too late or `renewBefore` is too short.',
+      'If it is low, tokens are used close to expiry: renewals come too late, or `renewBefore` is too short.',
     buckets: lifetimeSeconds,
   },
   'tokenlane.token.joiners': {
     kind: 'counter',
     unit: '{call}',
     attributes: ['tokenlane.issuer', 'tokenlane.reason'],
-    description: 'Calls that waited for a renewal; all of them shared one token request.',
+    description: 'Calls that waited for a renewal and shared its token request.',
     lookAtIt:
-      'The number of token requests that sharing saved; a high count for `expired` means that renewals come too late.',
+      'This is how many token requests were saved by sharing. A high count for `expired` means that renewals come too late.',
   },
   'tokenlane.token.live': {
     kind: 'gauge',
     unit: '1',
     attributes: ['tokenlane.issuer'],
-    description:
-      '1 while there is a live token from the issuer, 0 while there is none or only an expired one.',
-    lookAtIt: 'While renewals fail: 1 means that there is still time, 0 that calls fail.',
+    description: '1 while there is a live token from the issuer, 0 while there is none or it has expired.',
+    lookAtIt: 'While renewals fail, 1 means that calls still work, and 0 means that they fail.',
   },
   'tokenlane.api.refuses_tokens': {
     kind: 'gauge',
     unit: '1',
     attributes: ['tokenlane.api'],
-    description: '1 while the API refuses every token, new ones included, otherwise 0.',
+    description: '1 while the API refuses every token, even new ones, otherwise 0.',
     lookAtIt:
-      '1: the issuer, its scope or its audience is wrong, or this client is not allowed to call the API.',
+      'If it is 1, the issuer, its scope or its audience is wrong, or this client is not allowed to call the API.',
   },
   'tokenlane.calls': {
     kind: 'counter',
     unit: '{call}',
     attributes: ['tokenlane.api', 'tokenlane.client', 'error.type'],
     description:
-      'Calls that ended; `error.type` is the status that the caller got if 400 or above, or the error code.',
-    lookAtIt: 'The basis of every ratio: what share of calls fails, and how.',
+      'Calls that ended. If a call failed, `error.type` is the error code, or the HTTP status if it is 400 or above.',
+    lookAtIt: 'This shows what share of calls fails, and why.',
   },
   'tokenlane.call.resends': {
     kind: 'counter',
@@ -106,22 +107,22 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     description:
       'Requests that were sent again, by reason: the token was refused or replaced, or the rate limit was exceeded.',
     lookAtIt:
-      '`rejected` without a revocation: a node of the API refuses tokens. `limited`: the policy allows too much.',
+      "`rejected` without a revocation means that one of the API's nodes refuses tokens. `limited` means that the policy allows too much.",
   },
   'tokenlane.queue.wait.duration': {
     kind: 'histogram',
     unit: 's',
     attributes: ['tokenlane.api'],
-    description: 'How long a call waited for a slot, for the rate limit and for the end of a pause.',
-    lookAtIt: 'If calls are slow but the API is fast, calls are waiting for the rate policy.',
+    description: 'How long a call waited for a slot, the rate limit and the end of a pause, in total.',
+    lookAtIt: 'If calls are slow but the API is fast, this shows how much the rate policy delays them.',
     buckets: waitSeconds,
   },
   'tokenlane.queue.length': {
     kind: 'gauge',
     unit: '{call}',
     attributes: ['tokenlane.api'],
-    description: 'Waiting calls.',
-    lookAtIt: 'Growing for minutes: more calls arrive than the policy allows.',
+    description: 'Calls in the queue.',
+    lookAtIt: 'If it grows for minutes, more calls arrive than the policy allows.',
   },
   'tokenlane.queue.running': {
     kind: 'gauge',
@@ -129,15 +130,15 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     attributes: ['tokenlane.api'],
     description: 'Calls that hold a slot.',
     lookAtIt:
-      'Stuck at `concurrency` while the quota is not used: the API is slow, or there are too few slots.',
+      'If it stays at `concurrency` while some of the quota is unused, the API is slow, or there are too few slots.',
   },
   'tokenlane.quota.used': {
     kind: 'gauge',
     unit: '1',
     attributes: ['tokenlane.api'],
     description:
-      'Used share of the fullest limit, 0 to 1: by this process, or by all processes with a shared limiter.',
-    lookAtIt: 'Stuck at 1: the quota is the bottleneck.',
+      'Used share of the fullest limit, 0 to 1. With a shared limiter, this includes the calls of all processes.',
+    lookAtIt: 'If it stays at 1, the quota is the bottleneck.',
   },
   'tokenlane.api.pause.duration': {
     kind: 'histogram',
@@ -146,7 +147,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     description:
       'How long an API was paused after it refused a call because of its rate limit, or reported that no calls remain.',
     lookAtIt:
-      'Any pause: the configured policy exceeds what the API allows, or another process or application uses the quota.',
+      'A pause means that the configured policy exceeds what the API allows, or that another process or application uses the quota.',
     buckets: waitSeconds,
   },
   'tokenlane.secret.days_left': {
@@ -154,28 +155,29 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     unit: 'd',
     attributes: ['tokenlane.issuer'],
     description: 'Days until the secret in use must be rotated, if `secretIssuedAt` is known.',
-    lookAtIt: 'Under 10: plan the rotation. Under 5: do it.',
+    lookAtIt: 'At 10 or less, plan the rotation. At 5 or less, rotate it now.',
   },
   'tokenlane.store.failures': {
     kind: 'counter',
     unit: '{failure}',
     attributes: ['error.type'],
     description: 'How many times the shared token store started to fail.',
-    lookAtIt: 'Token requests grow with the number of processes: each requests its own tokens.',
+    lookAtIt: 'While the store fails, each process requests its own tokens.',
   },
   'tokenlane.limiter.failures': {
     kind: 'counter',
     unit: '{failure}',
     attributes: ['tokenlane.api'],
     description: 'How many times the shared rate budget started to fail.',
-    lookAtIt: 'Calls slow down: each process uses only its own share until the budget is back.',
+    lookAtIt:
+      'Until the budget works again, each process uses only its own share of the quota, so calls slow down.',
   },
   'tokenlane.limiter.fallback': {
     kind: 'gauge',
     unit: '1',
     attributes: ['tokenlane.api'],
     description:
-      '1 while this process uses only its own share because the shared rate budget fails, otherwise 0.',
-    lookAtIt: 'Stuck at 1: Redis is down or unreachable for this process.',
+      '1 while this process uses only its own share of the quota because the shared rate budget fails, otherwise 0.',
+    lookAtIt: 'If it stays at 1, Redis is down, or this process cannot reach it.',
   },
 }
