@@ -186,7 +186,7 @@ interface Comparison {
 export const comparisons: readonly Comparison[] = [
   {
     section: 'Storms',
-    follows: 'tokens for the same calls:',
+    follows: 'is a way to get tokens for the same calls:',
     first: 'measured',
     ways: {
       Tokenlane: 'Tokenlane',
