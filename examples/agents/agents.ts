@@ -7,7 +7,7 @@ const { MODEL_URL = '', TOKEN_ENDPOINT = '' } = process.env
 export const agents = createTenants({
   options: () => ({
     issuers: {
-      // if each agent has its own client ID: `options: (agent) => …`, and `envCredentials(agent)` here
+      // if each agent has its own client ID, write `options: (agent) => …` above and `envCredentials(agent)` here
       model: oauthIssuer({
         tokenEndpoint: TOKEN_ENDPOINT,
         credentials: envCredentials('MODEL'),
