@@ -5,6 +5,7 @@ import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'
 import { originsOf } from './connection.ts'
 import { groupsBy } from './groups.ts'
+import { listed } from './listed.ts'
 
 const day = 86_400_000
 /** A certificate with less time left than this is reported, in milliseconds. */
@@ -55,7 +56,8 @@ function ignoredFile(
   isNeeded: boolean,
   unknown: readonly Shown[],
 ): Finding {
-  const certificates = unknown.length > 0 ? ` The certificate of ${originsOf(unknown)} is refused.` : ''
+  const certificates =
+    unknown.length > 0 ? ` The certificate of ${listed(originsOf(unknown))} is refused.` : ''
   return finding('ca-file-ignored', isNeeded ? 'error' : 'warning', file, {
     seen: `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${certificates}`,
     why: 'Its CAs are not trusted, so every request to a server whose certificate they signed fails before anything is sent.',
@@ -78,7 +80,7 @@ function unknownAuthority(servers: readonly Shown[], extra: ExtraAuthorities | u
       ? " If the CA is a public one, or is in that file already, the server does not send its intermediate certificate: tell the server's operator."
       : ''
   return finding('authority-unknown', 'error', `authority "${certificate.authority}"`, {
-    seen: `It signed the certificate of ${originsOf(servers)}, and this process does not trust it (${code}).${guess}`,
+    seen: `It signed the certificate of ${listed(originsOf(servers))}, but this process does not trust it (${code}).${guess}`,
     why: 'Every request to these servers fails before anything is sent.',
     fix: `${what}, ${
       extra === undefined
@@ -97,7 +99,7 @@ function privateAuthorities(servers: readonly Shown[]): Finding[] {
       seen: groups
         .map(
           (group, index) =>
-            `${names[index]} signed the certificate of ${originsOf(group)}. Node's built-in list does not include this CA.`,
+            `${names[index]} signed the certificate of ${listed(originsOf(group))}. Node's built-in list does not include this CA.`,
         )
         .join(' '),
       why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',

@@ -7,6 +7,7 @@ import { inWords, ownClockOffset } from './clock.ts'
 import { isRefusedToDoctorAlone, unknownHost } from './connection.ts'
 import { placeOf } from '../credential-variables.ts'
 import { groupsBy } from './groups.ts'
+import { listed } from './listed.ts'
 
 /** An issuer without a token, and what the configuration says of it. */
 interface Failed {
@@ -206,11 +207,6 @@ function unique(texts: readonly string[]): string[] {
 }
 
 type TokenFault = keyof typeof fixes
-
-/** Returns names that commas separate with `and` before the last one. */
-function listed(names: string): string {
-  return names.replace(/, (?=[^,]*$)/, ' and ')
-}
 
 const servicePaths = ['/public/security/v1/token', '/IdentityServer/connect/token']
 
