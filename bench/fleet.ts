@@ -30,14 +30,14 @@ const cases: readonly Case[] = [
   { name: '25/1 s, 5 to 15 ms', limit: persecond(25), callers: 10, delays: { min: 5, max: 15 } },
   { name: '25/1 s, 140 to 160 ms', limit: persecond(25), callers: 10, delays: { min: 140, max: 160 } },
   { name: '100/1 s', limit: persecond(100), callers: 40 },
-  { name: '100/1 s, 2 calls/s a process', limit: persecond(100), callers: 1, rest: 500 },
+  { name: '100/1 s, 2 calls/s per process', limit: persecond(100), callers: 1, rest: 500 },
   { name: '25/1 s, Redis killed for 10 s', limit: persecond(25), callers: 10, killed: true },
 ]
 
 const rows: Record<string, string>[] = []
 for (const each of cases) rows.push(await measure(each))
 printTable(
-  `${processes} processes, one policy on Redis, strict server, delays of 0 to 200 ms each way unless the row says otherwise, ${duration / 1_000} s each`,
+  `${processes} processes share one rate policy in Redis and call a server that enforces it, for ${duration / 1_000} s per row. Each call and each response is delayed by 0 to 200 ms, unless the row says otherwise.`,
   rows,
 )
 process.exit()
@@ -94,12 +94,12 @@ async function measure({
   const failed = figures.flatMap(({ events }) => events).filter((type) => type === 'limiter.failed')
   return {
     'limit, load': name,
-    'of the quota': rest > 0 ? '' : (rate / (limit.quota / limit.window)).toFixed(3),
+    'share of quota': rest > 0 ? '' : (rate / (limit.quota / limit.window)).toFixed(3),
     'most in any window': `${general.maxInWindow[0]} of ${limit.quota}`,
     '429s': String(general.limited),
-    lost: String(figures.flatMap(({ failures }) => failures).length),
-    'most over least': rest > 0 ? '' : (Math.max(...perProcess) / Math.min(...perProcess)).toFixed(3),
-    commands: killed ? '' : (scripts / all.length).toFixed(2),
+    'calls lost': String(figures.flatMap(({ failures }) => failures).length),
+    'busiest / least busy': rest > 0 ? '' : (Math.max(...perProcess) / Math.min(...perProcess)).toFixed(3),
+    'scripts per call': killed ? '' : (scripts / all.length).toFixed(2),
     'waited p50, p99': `${ms(0.5)}, ${ms(0.99)}`,
     fallbacks: String(failed.length),
   }

@@ -26,7 +26,7 @@ const service = await tellOf<ServicePlace>(server)
 for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
   if (only !== undefined && only !== client) continue
   printTable(
-    `${client}: ${(turns * turn) / 1_000} s, as many calls as it can make, ${concurrency} at a time (the bare client = 1)`,
+    `${client}: as many calls as it can make in ${(turns * turn) / 1_000} s, ${concurrency} at a time (the bare client = 1)`,
     rowsOf(await measure(client)),
   )
 }
@@ -59,9 +59,9 @@ function rowsOf(carried: ReadonlyMap<string, Carried>): Record<string, string>[]
     const { calls, p50, p99, p999, pause, heap } = figures.get(name) as Figures
     return {
       call: name,
-      calls: (calls / (bare?.calls ?? 0)).toFixed(3),
+      'calls vs. bare': (calls / (bare?.calls ?? 0)).toFixed(3),
       'calls vs. constant header': (calls / (header?.calls ?? 0)).toFixed(3),
-      'a second': calls.toFixed(0),
+      'calls a second': calls.toFixed(0),
       p50: `${p50.toFixed(1)} ms`,
       p99: `${p99.toFixed(1)} ms`,
       'p99 vs. bare': (p99 / (bare?.p99 ?? 0)).toFixed(2),

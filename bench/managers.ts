@@ -8,7 +8,7 @@ const quick = process.argv.includes('--quick')
 const rounds = quick ? 1 : 5
 const counts = [1_000, 10_000]
 const apis = [1, 100, 10_000]
-const places = ['an origin each', 'one origin'] as const
+const places = ['own origins', 'one origin'] as const
 
 const managersRows = []
 for (const managers of counts) managersRows.push(managersRow(managers, await figuresOf({ managers })))
@@ -28,12 +28,12 @@ for (const on of places) {
       APIs: `${count.toLocaleString('en-US')}, ${on}`,
       'time to route': (found / base).toFixed(2),
       'ns to route': found.toFixed(0),
-      'ns, a URL outside': middle('outside').toFixed(0),
+      'ns, URL outside all APIs': middle('outside').toFixed(0),
       'ms to create the manager': middle('create').toFixed(2),
     })
   }
 }
-printTable(`Finding a URL's API among many, with a different URL each time; one API is 1`, rows)
+printTable(`Finding a URL's API among many, with a different URL each time (one API = 1)`, rows)
 
 async function figuresOf(order: ManagersOrder): Promise<readonly (ManagersFigures | RoutesFigures)[]> {
   const figures: (ManagersFigures | RoutesFigures)[] = []

@@ -28,7 +28,7 @@ const networks: readonly ApiOrder['network'][] = [
 ]
 
 console.log(
-  `\nShare of a quota of ${quota} calls a second in ${duration / 1_000} s, and 429 responses per 1,000 calls since the start, by how long the API takes to respond. All queues run at the same time, each in its own process, over loopback without TLS.`,
+  `\nEach cell shows the share of a quota of ${quota} calls a second that was used over ${duration / 1_000} s and, in brackets, the 429 responses per 1,000 calls since the start. The column headings say how long the API takes to respond. All queues run at the same time, each in its own process, over loopback without TLS.`,
 )
 for (const network of networks) await measure(network)
 process.exit()
@@ -46,7 +46,7 @@ async function measure(network: ApiOrder['network']): Promise<void> {
   const { counts, pause } = await tellOf<ApiFigures>(api)
   api.kill()
   printTable(
-    `${network.join(' to ')} ms each way; the API's longest pause: ${pause.toFixed(0)} ms`,
+    `Network delay ${network.join(' to ')} ms each way; longest pause of the API's process: ${pause.toFixed(0)} ms`,
     figures.map((each, index) => rowOf(index, each, counts)),
   )
 }

@@ -59,14 +59,14 @@ const folder = installBuilt()
 const figures = await interleaved(Object.keys(cases), rounds, (name) => start(cases[name] as Case))
 const baseline = figures.get(base) ?? []
 printTable(
-  `Import and first manager in a new process, CPU time: medians of ${rounds} rounds (range of the middle half); p-queue and oauth4webapi are 1`,
+  `CPU time of the import and the first manager in a new process: medians of ${rounds} rounds (range of the middle half); p-queue and oauth4webapi together = 1`,
   [...figures].map(([name, each]) => {
     const made = each.flatMap(({ made: ms }) => ms ?? [])
     return {
       import: name,
       'CPU time': spreadText(spreadOf(ratios(imported(each), imported(baseline))), 2),
-      ms: spreadOf(imported(each)).median.toFixed(1),
-      'ms to `createTokenManager`': made.length > 0 ? spreadOf(made).median.toFixed(2) : '',
+      'ms of CPU': spreadOf(imported(each)).median.toFixed(1),
+      'ms for `createTokenManager`': made.length > 0 ? spreadOf(made).median.toFixed(2) : '',
     }
   }),
 )
@@ -81,7 +81,7 @@ const cold = await interleaved(Object.keys(coldCalls), rounds, (name) => {
 server.kill()
 const byHand = cold.get('by hand: single flight') ?? []
 printTable(
-  `The first call of a process over TLS: import, manager or client, token, call. Medians of ${rounds} rounds (range of the middle half); by hand is 1`,
+  `The first call of a process, over TLS, from the import to the response: medians of ${rounds} rounds (range of the middle half); by hand = 1`,
   [...cold].map(([name, each]) => {
     return {
       'first call with': name,

@@ -23,7 +23,10 @@ for (const storm of Object.keys(headings) as Storm[]) {
   const figures = await run(storm)
   for (const [index, each] of figures.entries()) (rows[index] ?? {})[headings[storm]] = cellOf(storm, each)
 }
-printTable('Token requests and lost calls; a token request takes 200 ms', rows)
+printTable(
+  'Token requests / lost calls. A token request takes 200 ms. After the colon: how long the slowest call took. After "of": how many calls were made.',
+  rows,
+)
 
 /** Each alone, except in the outages, in which all have little to do. */
 async function run(storm: Storm): Promise<StormFigures[]> {

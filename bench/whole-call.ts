@@ -27,7 +27,7 @@ for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
   const all: Figures[] = []
   for (let generation = 0; generation < generations; generation += 1) all.push(await measure(client))
   printTable(
-    `${client}: medians of ${generations * rounds} rounds of ${load.calls} calls, 50 at a time (range of the middle half); the bare client in the same round is 1`,
+    `${client}: medians of ${generations * rounds} rounds of ${load.calls} calls, 50 at a time (range of the middle half); the bare client in the same round = 1`,
     rowsOf(all),
   )
 }

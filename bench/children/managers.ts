@@ -5,7 +5,7 @@ import { median } from '../support/median.ts'
 
 export type ManagersOrder =
   | { readonly managers: number }
-  | { readonly apis: number; readonly on: 'one origin' | 'an origin each' }
+  | { readonly apis: number; readonly on: 'one origin' | 'own origins' }
 
 /** For each manager: microseconds of CPU and bytes of heap. */
 export interface ManagersFigures {
@@ -54,7 +54,7 @@ async function measureManagers(count: number): Promise<ManagersFigures> {
   }
 }
 
-function measureRoutes(count: number, on: 'one origin' | 'an origin each'): RoutesFigures {
+function measureRoutes(count: number, on: 'one origin' | 'own origins'): RoutesFigures {
   const place = (index: number): string =>
     on === 'one origin' ? `https://api.example.com/api-${index}/` : `https://api-${index}.example.com/v1/`
   const options: TokenManagerOptions<'general'> = {

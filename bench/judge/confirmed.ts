@@ -24,7 +24,7 @@ export const confirmed: readonly Confirmed[] = [
     scene: 'redirect',
     rule: 'token-outside',
     finding:
-      'Its transport sets the token on every request that passes through it, including those that follow a redirect to another host.',
+      'Its transport adds the token to every request that passes through it, including requests that follow a redirect to another host.',
     file: `${goPath}/transport.go`,
     code: 'token.SetAuthHeader(req2)',
   },
@@ -32,7 +32,7 @@ export const confirmed: readonly Confirmed[] = [
     client: 'Go: golang.org/x/oauth2',
     scene: 'revocation',
     rule: 'rejected-token',
-    finding: 'Only the expiry counts: a token that the API refuses stays in use until it expires.',
+    finding: 'Only the expiry is checked. A token that the API refuses stays in use until it expires.',
     file: `${goPath}/oauth2.go`,
     code: 'if s.t.Valid() {',
   },
@@ -48,7 +48,8 @@ export const confirmed: readonly Confirmed[] = [
     client: 'google-auth-library',
     scene: 'revocation',
     rule: 'work-lost',
-    finding: 'A 401 is retried only for a token without an expiry, or with `forceRefreshOnFailure`.',
+    finding:
+      'After a 401, a call is retried only if the token has no expiry or `forceRefreshOnFailure` is set.',
     file: 'google-auth-library/build/src/auth/oauth2client.js',
     code: '(!this.credentials.expiry_date || this.forceRefreshOnFailure) &&',
   },
@@ -56,7 +57,7 @@ export const confirmed: readonly Confirmed[] = [
     client: 'google-auth-library',
     scene: 'expiry',
     rule: 'needless-renewal',
-    finding: 'The margin before expiry is fixed, 5 minutes by default, whatever the lifetime.',
+    finding: "Whatever a token's lifetime, it is renewed a fixed time before expiry: 5 minutes by default.",
     file: 'google-auth-library/build/src/auth/oauth2client.js',
     code: '? expiryDate <= new Date().getTime() + this.eagerRefreshThresholdMillis',
   },
@@ -65,7 +66,7 @@ export const confirmed: readonly Confirmed[] = [
     scene: 'revocation',
     rule: 'rejected-token',
     finding:
-      'After a 401, it renews only for a claims challenge, or if the caller provides a callback; a plain `invalid_token` has no effect.',
+      'After a 401, the client renews the token only if the response has a claims challenge or the caller provided a callback. A plain `invalid_token` has no effect.',
     file: '@azure/core-rest-pipeline/dist/esm/policies/bearerTokenAuthenticationPolicy.js',
     code: 'else if (callbacks.authorizeRequestOnChallenge) {',
   },
@@ -74,7 +75,7 @@ export const confirmed: readonly Confirmed[] = [
     scene: 'refused-client',
     rule: 'hammered-issuer',
     finding:
-      'A failed token request is forgotten immediately, and the next call sends another one without a pause.',
+      'A failed token request is forgotten immediately, and the next call sends another token request without a pause.',
     file: '@badgateway/oauth2-client/dist/fetch-wrapper.js',
     code: '            this.activeRefresh = null;\n        }\n    }\n    scheduleRefresh',
   },
@@ -83,7 +84,7 @@ export const confirmed: readonly Confirmed[] = [
     scene: 'cold-start',
     rule: 'stampede',
     finding:
-      "Each call that gets a 401 authorizes by itself; no call waits for another call's token request.",
+      "Each call that gets a 401 requests its own token. No call waits for another call's token request.",
     file: '@modelcontextprotocol/client/dist/index.mjs',
     code: 'if (response.status === 401) try {',
   },
@@ -116,7 +117,8 @@ export const confirmed: readonly Confirmed[] = [
     client: 'Ruby: oauth2',
     scene: 'expiry',
     rule: 'work-lost',
-    finding: 'It compares whole seconds, so a token counts as live for up to a second after it expires.',
+    finding:
+      'The client compares whole seconds, so a token counts as live for up to a second after it expires.',
     file: '/usr/lib/ruby/vendor_ruby/oauth2/access_token.rb',
     code: 'expires? && (expires_at < Time.now.to_i)',
   },

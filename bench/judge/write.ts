@@ -117,29 +117,31 @@ function text(): string {
     })
   return `# The exam: clients compared
 
-[\`tokenlane judge\`](guide/judge.md) graded each client through a short program that uses the client as its documentation shows: [npm packages](../bench/peers), [the
-others](../bench/judge/clients), [Tokenlane](../examples/judge/client.ts).
+[\`tokenlane judge\`](guide/judge.md) graded each client through a short program that uses the client as its documentation
+shows. The programs are here: [npm packages](../bench/peers), [other clients](../bench/judge/clients),
+[Tokenlane](../examples/judge/client.ts).
 
-✓ passed, ! passed with warnings, ✗ errors, - not graded because [too little was seen](guide/judge.md#how-a-program-is-graded). The scenes are ${names.map((name, index) => `${index + 1} \`${name}\``).join(', ')}.
+✓ means passed, ! passed with warnings, ✗ failed, and - not graded because [too little was seen](guide/judge.md#how-a-program-is-graded). The scenes are ${new Intl.ListFormat('en-GB').format(names.map((name, index) => `${index + 1} \`${name}\``))}.
 
 ${line(['client', 'grade', 'passed', ...names.map((_, index) => `${index + 1}`)])}${line(['---', ...['', '', ...names].map(() => ':-:')])}${rows.join('')}
-Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. With ${atOnce} exams running at the same time, each took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds; Tokenlane's took ${Math.round(first === undefined ? 0 : timeOf(first))}.
+Written by \`pnpm --dir tools/docs write exam\` on Node ${process.versions.node}. ${atOnce} exams ran at the same time. Each took ${Math.round(Math.min(...exams.map(timeOf)))} to ${Math.round(Math.max(...exams.map(timeOf)))} seconds, and Tokenlane's took ${Math.round(first === undefined ? 0 : timeOf(first))}.
 
 Read the table with these points in mind:
 
-- A client that only gets tokens is not designed to handle rate limits or resend calls. Its row shows what is left to the
-  program around it, not that it fails to do what its documentation promises.
-- Every program except Tokenlane's reads the secret once, at start-up: in both rotation scenes, its calls fail until it is
-  restarted.
+- A client that only gets tokens is not designed to handle rate limits or to resend calls. Its row shows what it leaves to
+  the program around it. It does not show that the client breaks its documentation's promises.
+- Every program except Tokenlane's reads the secret once, at start-up, so in both rotation scenes its calls fail until the
+  program is restarted.
 - Three-second tokens are short for a client that renews minutes before expiry, so \`needless-renewal\` is a warning in \`expiry\`.
-- \`old-tls\` and \`no-keep-alive\` are warnings here: they come from the underlying HTTP client and TLS library.
+- \`old-tls\` and \`no-keep-alive\` are only warnings in this exam, because they come from the underlying HTTP client and TLS
+  library.
 - @azure/msal-node always sends a scope, so its program calls only the weblink API.
-- @azure/core-rest-pipeline, axios-auth-refresh and google-auth-library leave the token request to the program. Whatever
-  this request fails to check, such as a response without a token, is the program's fault.
-- The MCP SDK sends its first calls without a token, as MCP servers expect: \`missing-token\` is not a mistake there. It
-  needs metadata that the sandbox does not publish, so its program supplies it.
-- F is a broad grade: the number of scenes that a client passed says more. With the same seed, each client got the same grade
-  20 times in a row; for six of them, individual marks varied.
+- @azure/core-rest-pipeline, axios-auth-refresh and google-auth-library leave the token request to the program. If
+  this request does not check its response, for example for a missing token, that is the program's fault.
+- @modelcontextprotocol/client sends its first calls without a token, as MCP servers expect, so \`missing-token\` is not a
+  mistake there. It needs metadata that the sandbox does not publish, so the program supplies this metadata.
+- F covers a wide range, so the number of scenes passed says more. With the same seed, each client got the same grade 20
+  times in a row. For six clients, some marks in the table varied.
 
 ## What was found
 
@@ -148,8 +150,8 @@ The rules are explained on [the sandbox page](guide/sandbox.md#verdict) and [the
 ${found.join('\n')}
 ## Confirmed in the source
 
-No table should make a false accusation. These findings were confirmed in the client's own source, at the line that causes
-them. The script that writes this page fails if a line is no longer there, or if the exam no longer has the finding.
+No table should make a false accusation. These findings were confirmed in the client's own source: each is listed with the
+line that causes it. The script that writes this page fails if a line or a finding is gone.
 
 ${proofs.join('')}`
 }

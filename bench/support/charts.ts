@@ -128,7 +128,7 @@ await drawBoth(
 )
 
 const [fleet] = tablesOf(page, 'Fleet')
-const fleets = (fleet?.rows ?? []).filter((row) => row['of the quota'] !== '')
+const fleets = (fleet?.rows ?? []).filter((row) => row['share of quota'] !== '')
 await drawBoth(
   'bench-fleet',
   'The rate that eight processes reach together on one budget in Redis',
@@ -138,7 +138,7 @@ await drawBoth(
       fleets.map((row) => ({
         // short enough for a phone
         who: `Tokenlane, ${Object.values(row)[0]?.replace('25/1 s, Redis killed for 10 s', 'Redis down')}`,
-        value: numberIn(row['of the quota']),
+        value: numberIn(row['share of quota']),
       })),
       { ...look, format: '.3f' },
     ),

@@ -51,7 +51,7 @@ export const parts: readonly FrontPart[] = [
     title: 'When something goes wrong',
     section: 'Storms',
     caption: 'Token requests',
-    says: 'Every way of getting a token is tested in the same situations, with the same callers: 10,000 calls at once without a token (first calls), 200 callers when a token expires, 1,000 calls in flight when it is revoked, an issuer that is down for 2 s and for 30 s, and 1,000 calls whose credentials are refused.',
+    says: 'Each way of getting a token is tested in the same situations: 10,000 calls at once without a token (first calls), 200 callers when a token expires, 1,000 calls in flight when a token is revoked, an issuer that is down for 2 s or for 30 s, and 1,000 calls while the issuer refuses the credentials. A call is lost if it gets an error status or no response.',
     first: 'way',
     tables: [
       {
@@ -66,7 +66,7 @@ export const parts: readonly FrontPart[] = [
         ],
       },
       {
-        says: 'Lost calls, and how long the slowest call took when the token expired. For outages, the table gives the share of calls lost, because callers whose calls fail immediately make more of them:',
+        says: 'Lost calls, and how long the slowest call took when the token expired. For outages, the table shows the percentage of calls lost, because callers whose calls fail immediately make more calls:',
         columns: [
           ['first calls', '10,000 first calls', second('/')],
           ['expiry', 'expiry, 200 callers', second('/')],
@@ -81,19 +81,19 @@ export const parts: readonly FrontPart[] = [
   {
     title: 'How much of a quota is used',
     section: 'Rate policies',
-    caption: '5 to 15 ms each way',
-    says: 'Each queue enforces a quota of 25 calls a second. The columns name how long the API takes to respond.',
+    caption: 'Network delay 5 to 15 ms each way',
+    says: 'Each queue always has more calls waiting than its quota of 25 calls a second allows. The column headings say how long the API takes to respond. `lognormal, 300 ms` is a lognormal distribution with a median of 300 ms.',
     first: 'queue',
     tables: [
       {
-        says: "Share of the quota, and the longest time that the queue's own process stalled:",
+        says: "Share of the quota that was used, and the longest time that the queue's process stalled:",
         columns: [
           ...responseTimes.map((time) => [time, time, number] as const),
           ['longest stall, ms', 'longest pause', number],
         ],
       },
       {
-        says: '429 responses in 1,000 calls, and the share of calls lost to them:',
+        says: '429 responses per 1,000 calls, and the percentage of calls that ended in a 429 or another error:',
         columns: [
           ...responseTimes.map((time) => [time, time, second('(')] as const),
           ['lost, %', 'calls lost', percentage],
@@ -105,25 +105,25 @@ export const parts: readonly FrontPart[] = [
     title: 'One budget for eight processes',
     section: 'Fleet',
     caption: '8 processes',
-    says: 'A strict server counts the calls in every window. Calls and responses are delayed by 0 to 200 ms each way, unless the row names other delays.',
+    says: 'Eight processes share one rate policy in Redis and call a server that enforces it. Each call and each response is delayed by 0 to 200 ms, unless the row says otherwise.',
     first: 'limit, load',
     tables: [
       {
-        says: 'The share of the quota that the processes use together, the most calls in any window, and how long calls waited:',
+        says: 'Share of the quota that all processes used together, the most calls in any window, and how long calls waited:',
         columns: [
-          ['of the quota', 'of the quota', whole],
+          ['share of quota', 'share of quota', whole],
           ['most in a window', 'most in any window', number],
           ['429s', '429s', whole],
-          ['lost', 'lost', whole],
+          ['calls lost', 'calls lost', whole],
           ['p50, ms', 'waited p50, p99', rounded(number)],
           ['p99, ms', 'waited p50, p99', rounded(second(', '))],
         ],
       },
       {
-        says: 'How evenly the processes share the quota (the most calls that one process sent, divided by the fewest), Redis scripts per call, and how often a process fell back to its own share:',
+        says: 'How evenly the processes shared the quota (calls sent by the busiest process, divided by calls sent by the least busy one), how many scripts Redis ran per call, and how often a process fell back to its own share of the quota:',
         columns: [
-          ['most over least', 'most over least', whole],
-          ['scripts per call', 'commands', whole],
+          ['busiest / least busy', 'busiest / least busy', whole],
+          ['scripts per call', 'scripts per call', whole],
           ['fallbacks', 'fallbacks', whole],
         ],
       },
@@ -133,11 +133,11 @@ export const parts: readonly FrontPart[] = [
     title: 'The first call of a process',
     section: 'Start-up',
     caption: 'The first call',
-    says: 'Import, setup, token and call over TLS: what a command or a cloud function pays for every time it starts.',
+    says: 'A command or a cloud function pays for all of this every time it starts: the import, the setup, the token request and the call, over TLS.',
     first: 'first call with',
     tables: [
       {
-        says: 'All figures are medians. For the relative CPU time, `from` and `to` are the range of the middle half of the rounds:',
+        says: 'All figures are medians. In the middle half of the rounds, the relative CPU time was between `from` and `to`:',
         columns: [
           ['CPU, first row = 1', 'CPU time', number],
           ['from', 'CPU time', second('(')],

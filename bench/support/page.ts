@@ -27,12 +27,12 @@ const headings: Readonly<Record<string, string>> = {
 
 /** Charts that `charts.ts` draws, each with what it shows for readers who cannot see it. */
 const charts: Readonly<Record<string, readonly [image: string, alternative: string]>> = {
-  fleet: ['bench-fleet', 'Bar chart: the share of the quota that eight processes on one budget get'],
+  fleet: ['bench-fleet', 'Bar chart: the share of the quota that eight processes with one budget use'],
   'hot-path': ['bench-hot-path', 'Bar chart: nanoseconds to authorize a call, for Tokenlane and its peers'],
-  queue: ['bench-queue', 'Bar charts: time and heap per waiting call, relative to p-queue'],
+  queue: ['bench-queue', 'Bar charts: time and heap per queued call, relative to p-queue'],
   rate: [
     'bench-rate',
-    'Bar charts: the share of the quota used with an API that takes 2 s, and 429 responses in 1,000 calls',
+    'Bar charts: the share of the quota used, and 429 responses in 1,000 calls, with an API that takes 2 s to respond',
   ],
   storms: ['peers', 'Bar charts: token requests, lost calls and 429s for Tokenlane and alternatives'],
   'whole-call': [
@@ -94,10 +94,9 @@ export function frontText(sections: ReadonlyMap<string, string> = knownSections(
   const [image, alternative] = charts['storms'] ?? []
   return `# Benchmarks
 
-All tables were measured on one machine, the rows of each table side by side in one run. Compare ratios, not absolute
-figures.
-[All measurements](measurements.md) has every table with its machine and versions; [the benchmarks'
-README](../bench/README.md) says how to repeat them.
+All tables were measured on one machine, and all rows of a table in the same run. Compare ratios, not absolute figures.
+[All measurements](measurements.md) has every table, the machine and the package versions. [The benchmarks'
+README](../bench/README.md) says how to repeat the measurements.
 
 ![${alternative}](images/${image}.svg)
 
@@ -130,17 +129,17 @@ function occasion(args: readonly string[]): string {
   const load = os.loadavg().map((each) => each.toFixed(1))
   const options = args.filter((arg) => arg === '--quick')
   const command = ['pnpm bench', ...options].join(' ')
-  return `Measured on ${new Date().toISOString().slice(0, 10)} by \`${command}\`, load average ${load.join(', ')} at the end.`
+  return `Measured on ${new Date().toISOString().slice(0, 10)} by \`${command}\`. Load average at the end: ${load.join(', ')}.`
 }
 
 function head(): string {
   const [cpu] = os.cpus()
-  const machine = `${os.availableParallelism()} cores (${cpu?.model.trim()}), ${Math.round(os.totalmem() / 2 ** 30)} GiB`
+  const machine = `${os.availableParallelism()} cores (${cpu?.model.trim()}) and ${Math.round(os.totalmem() / 2 ** 30)} GiB of memory`
   return `# All measurements
 
-Written by \`pnpm bench\`: ${os.type()} ${os.release().replace(/-.*/, '')}, ${machine}, Node ${process.versions.node}.
-[What each table measures](../bench/README.md). Absolute figures depend on that machine: compare ratios instead. A load
-average above the number of cores means that the machine was busy with other work.
+Written by \`pnpm bench\` on a machine with ${machine}, running ${os.type()} ${os.release().replace(/-.*/, '')} and Node ${process.versions.node}.
+[The benchmarks' README](../bench/README.md) says what each table measures. Absolute figures depend on the machine, so compare
+the ratios. A load average above the number of cores means that the machine was busy with other work.
 
 ${versions()}
 `
@@ -151,7 +150,7 @@ function versions(): string {
   const { dependencies } = manifestOf(bench)
   const names = Object.keys(dependencies ?? {}).filter((name) => !name.startsWith('@tokenlane/'))
   const list = names.map((name) => `${name} ${manifestOf(join(bench, 'node_modules', name)).version}`)
-  return `Measured with ${list.join(', ')}.`
+  return `Package versions: ${list.join(', ')}.`
 }
 
 function manifestOf(folder: string): { version: string; dependencies?: Record<string, string> } {

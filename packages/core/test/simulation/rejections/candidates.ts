@@ -12,7 +12,7 @@ export interface Candidate {
 
 export const candidates: readonly Candidate[] = [
   {
-    name: 'after a renewal that did not help, the next comes after 8 to 12 s, then a minute (the rule: 2 to 3 s, then twice that)',
+    name: 'after a renewal that did not help, the next is due after 8 to 12 s, and each further one after a minute (instead of 2 to 3 s, then twice as long each time)',
     changes: { '2 * longer *': '8 * longer *', '>= 4 * second': '> 12 * second' },
   },
   {

@@ -159,7 +159,7 @@ export const scenes: readonly Scene[] = [
     aim: { lost: 0, requests: 2 },
   },
   ...(['ahead', 'behind'] as const).map((side) => ({
-    name: `Tokens live 1 min; our clock is an hour ${side}`,
+    name: `Tokens live 1 min; the client’s clock is an hour ${side}`,
     lifetime: minute,
     refusesOldAfter: minute,
     wallAhead: side === 'behind' ? -60 * minute : 60 * minute,

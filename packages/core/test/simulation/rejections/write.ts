@@ -77,43 +77,46 @@ writeFileSync(
 
 An API responds with a 401 when it refuses a token. Tokenlane then applies the first of these rules that fits:
 
-1. The token has since been replaced: the call is resent with the new one.
-2. A renewal is due: the token is renewed, and the call is resent.
-3. The API has accepted this token before: the first call that it then refuses is resent immediately, with the same token.
-4. Waiting may help: the call waits, for at most a second, and is resent. This applies if a renewal will be due within a
-   second, or if the token is new: the API has never accepted it, and first refused it less than a second ago.
-   The wait ends when the renewal is due or, for a new token, one second after that first refusal, whichever is sooner.
-5. Otherwise the caller gets the 401.
+1. If the token has been replaced in the meantime, the call is resent with the new token.
+2. If a renewal is due, the token is renewed, and the call is resent.
+3. If the API has accepted this token and has not refused it since, the call is resent immediately, with the same token.
+4. If waiting may help, the call waits for at most a second and is then resent. Waiting may help if a renewal will be due
+   within a second, or if the token is new. A token is new until the API has accepted it or has refused it for a second.
+   The wait ends when the renewal is due or, for a new token, one second after its first refusal, whichever is sooner.
+5. Otherwise, the caller gets the 401.
 
-A renewal is due if no 401 has forced one yet, and otherwise one second after the last one that a 401 forced. If the API
-does not accept the new token either, that renewal did not help. The next one is then due after 2 to 3 s, and each further
-one after twice the previous delay, up to a minute. After two such renewals in a row, rule 4 no longer applies.
+If no 401 has forced a renewal yet, a renewal is due immediately. After that, the next renewal is due one second after the
+last one that a 401 forced. If the API refuses the new token too, that renewal did not help. The next one is then due after
+2 to 3 s, and each further one after twice the previous delay, up to a minute. After two such renewals in a row, rule 4 no
+longer applies.
 
-An API that accepts a token again after refusing it is refusing good tokens. For the next minute, each call to this API is
-then resent immediately after its first 401, and only a full second of refusals, with no call accepted, makes a renewal due.
+If the API refuses a token that is not new and later accepts it, Tokenlane assumes that the API sometimes refuses good
+tokens. For the next minute, each call to this API is resent immediately after its first 401. During that minute, a renewal
+is due only after a full second in which the API has refused calls and accepted none.
 
-A call that cannot be resent gets its 401. The class comment in
+If a call cannot be resent, its caller gets the 401. The class comment in
 [\`send/rejections.ts\`](../packages/core/src/send/rejections.ts) has the details.
 [\`send/bearer-challenge.ts\`](../packages/core/src/send/bearer-challenge.ts) decides which 401s are about the token at all.
 
-Three limits hold whatever mix of responses an API sends:
+Whatever an API responds, three limits hold:
 
-- 401s force at most one token request a second per issuer, and fewer while new tokens do not help.
-- 401s cause at most two resends of a call.
+- 401s force at most one token request a second per issuer, and fewer while renewals do not help.
+- A call is resent at most twice because of 401s.
 - A call waits at most twice, for at most a second each time, and never longer than \`maxWait\` in total.
 
 ## The table
 
-Each row is a simulation of the real library on a virtual clock. One process makes 20 calls a second, unless the row says
-otherwise, and a request takes 10 to 50 ms. Each row is the result of ${seeds.length} runs with different seeds.
+Each row shows the results of ${seeds.length} simulations with different seeds. They run the real library on a virtual clock. Unless the
+row says otherwise, one process makes 20 calls a second. A request takes 10 to 50 ms. "One live token" means that the issuer
+revokes a client's previous token when it issues a new one.
 
-- **aim**: the most that a test allows. Empty if none was set.
-- **lost**: the average share of calls whose caller gets a 401. The worst run is in brackets if it is at least a point
-  higher.
-- **requests**: one process's token requests to one issuer in its busiest minute.
+- **aim**: the most lost calls and token requests that a test allows. The cell is empty if there is no limit.
+- **lost**: the average share of calls whose caller gets a 401. The worst simulation is in brackets if it is more than a
+  percentage point higher.
+- **requests**: token requests per process to one issuer, in the busiest minute.
 - **extra**: how often a call is resent, on average.
-- **takes**: how long a call takes in ms, on average and at most.
-- **before**: lost calls and requests under the previous rules, measured once with the code of commit 7ba4711.
+- **takes**: the average and the longest duration of a call, in ms.
+- **before**: lost calls and token requests under the previous rules, measured once with the code of commit 7ba4711.
 
 <!-- written by \`pnpm --dir tools/docs write rejections\` -->
 
@@ -125,15 +128,15 @@ A test checks the aims with one seed: [\`scenes.test.ts\`](../packages/core/test
 
 ## Other rules
 
-The column "the rule" shows lost calls and token requests as in the table above. Each column from A to F shows the same
-simulation after one change to the code. The changes are in
-[\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). The table shows only the scenes in which a
-change matters: lost calls differ by more than 1 point, requests by more than 2, or the average time (not shown) by more
-than 20 ms.
+The column "unchanged" shows lost calls and token requests as in the table above. Each of the columns A to F shows the same
+simulations after one change to the code. The changes are in
+[\`candidates.ts\`](../packages/core/test/simulation/rejections/candidates.ts). A scene is listed only if at least one change
+alters the lost calls by more than 1 percentage point, the token requests by more than 2, or a call's average duration (not
+shown) by more than 20 ms.
 
 ${candidates.map(({ name }, index) => `- **${letter(index)}**: ${name}`).join('\n')}
 
-| scene | the rule | ${candidates.map((_, index) => letter(index)).join(' | ')} |
+| scene | unchanged | ${candidates.map((_, index) => letter(index)).join(' | ')} |
 | --- | --- | ${candidates.map(() => '---').join(' | ')} |
 ${candidateRows.join('\n')}
 
@@ -141,46 +144,48 @@ ${candidateRows.join('\n')}
 
 ### How soon the next renewal follows one that did not help
 
-Sooner is better if another process has replaced the token. Later is better if the API's servers take seconds to learn of a
-new token, since each renewal restarts that time.
+A short delay is better if another process has replaced the token. A long delay is better if the API's servers learn of a
+new token only after some seconds, because each renewal starts that wait again.
 
-| delay                        | lost: API learns of a token after 5 s | lost: 8 processes, one live token |
+| delay                        | lost if the API learns of a token after 5 s | lost with 8 processes, one live token |
 | ---------------------------- | ------------------------------------- | --------------------------------- |
 | 2 to 3 s, then twice as long | 53 %                                  | 2 %                               |
 | 8 to 12 s, then a minute     | 30 %                                  | 15 %                              |
 
-The first was chosen. With it, an API that refuses everything causes six token requests in the first minute, which is the
-most that the aims allow.
+The delay in the first row was chosen. With it, an API that refuses everything causes six token requests in the first minute,
+the most that the aims allow.
 
 ### Whether the delay between renewals is random
 
-With random delays, processes that replace each other's tokens get out of step: 8 of them lose 2 % instead of 51 %. But
-if every delay is random and all tokens are revoked every second, a renewal sometimes comes just before the next
-revocation. Then 8 % of the calls are lost instead of none.
+With random delays, processes that replace each other's tokens get out of step: 8 of them lose 2 % of their calls instead of
+51 %. But if every delay is random and all tokens are revoked every second, a renewal sometimes comes just before the next
+revocation, and 8 % of the calls are lost instead of none.
 
-So only the delay after a renewal that did not help is random. A revocation every 0.97 s, nearly in step with the renewals,
-still loses 7 %.
+So only the delay after a renewal that did not help is random. If tokens are revoked every 0.97 s, nearly in step with the
+renewals, 7 % of the calls are still lost.
 
 ### Whether a refused call waits or is resent immediately
 
-Waiting is right if the token is dead. Resending immediately is right if the API refuses good tokens. Without such resends, APIs
-that refuse 10, 30 and 50 % at random would lose 9, 23 and 32 % instead of 1, 8 and 21 %.
+Waiting is right if the token is dead. Resending immediately is right if the API refuses good tokens. With an API that
+refuses 10, 30 or 50 % of its calls at random, 9, 23 or 32 % of the calls would be lost without such resends, instead of 1,
+8 or 21 %.
 
-So at first, only the first refused call is resent immediately. If it is then accepted, the API refuses good tokens, and for
+So at first, only the first refused call is resent immediately. If it is then accepted, the API refuses good tokens, so for
 a minute every call is resent immediately after its first 401. Resending every call from the start would save no more
 calls, and would send more calls to an API that refuses everything.
 
 ### Whether calls wait for an API that refuses good tokens
 
-If they did, APIs that refuse 10, 30 and 50 % at random would lose 0.1, 3 and 13 %. But each call to an endpoint that refuses
-everything would take a second, and a sequential caller would cause 46 token requests a minute instead of 19.
+If they did, only 0.1, 3 or 13 % of the calls would be lost with an API that refuses 10, 30 or 50 % at random. But each call
+to an endpoint that refuses everything would take a second. With an API that refuses 30 %, a sequential caller would cause
+46 token requests a minute instead of 19.
 
-So a call waits only if another call was refused twice in a row and no call has been accepted since.
+So a call waits for such an API only if another call was refused twice in a row and no call has been accepted since.
 
 ### What no delay can fix
 
-An issuer may allow each client only one live token, and take longer to issue one than the time between two calls. If
-two processes share such a client, tokens are often replaced before they arrive. The event \`token.contested\` reports this, and a [shared
-store](guide/fleet.md) fixes it.
+Some issuers allow each client only one live token. If two processes share such a client, and a token request takes longer
+than the time between two calls, a token is often replaced before it arrives. The event \`token.contested\` reports this, and
+a [shared store](guide/fleet.md) fixes it.
 `,
 )
