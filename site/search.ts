@@ -61,7 +61,7 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'guide/observe.md': {
     Logs: 'access, debug, level',
-    'Status, and a health check endpoint': 'status page',
+    'Status and a health check endpoint': 'status page',
   },
   'guide/test-your-app.md': { 'Test your app': 'unit test, mock' },
   'guide/write-an-adapter.md': { 'Write an adapter': 'add a custom client, another client' },
