@@ -410,7 +410,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a proxy without a scheme, for a host unknown to DNS',
-    row: 'a proxy without a scheme (`host:port`), which has to be used',
+    row: 'no direct route, and a proxy without a scheme (`host:port`)',
     id: 'proxy-unused',
     async broken() {
       const issuer = await tlsServer(tokenServer(200, bearer), await certificate({ host: 'auth.invalid' }))
@@ -501,7 +501,7 @@ const setups: readonly BrokenSetup[] = [
     says: /may refuse this client's certificate: check the end date of GENERAL_CERTIFICATE /,
   },
   {
-    name: 'a client certificate with the key of another one',
+    name: "a client certificate with another certificate's key",
     id: 'option-wrong',
     broken: async () =>
       withCertificate({ ...(await certificate()), key: (await certificate()).key }, 'TLSv1.2'),
@@ -725,13 +725,13 @@ const setups: readonly BrokenSetup[] = [
     },
   },
   {
-    name: 'a second secret that the issuer refuses',
+    name: 'a list whose second secret the issuer refuses',
     id: 'secret-refused',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET_NEXT: 'not-the-secret' } }),
     mended: () => ({ env: noNext }),
   },
   {
-    name: 'a first secret that has expired',
+    name: 'a list whose first secret has expired',
     id: 'secret-refused',
     broken: () => ({
       env: {
@@ -972,7 +972,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a proxy that wants a password',
-    row: 'a proxy that wants a password, or a different one',
+    row: 'a proxy whose password is missing or wrong',
     id: 'proxy-password',
     broken: async () => ({
       env: { HTTPS_PROXY: await tunnelProxy({ client: 'user:pass word' }), NODE_USE_ENV_PROXY: '1' },
@@ -983,7 +983,7 @@ const setups: readonly BrokenSetup[] = [
   },
   {
     name: 'a proxy that wants another password',
-    row: 'a proxy that wants a password, or a different one',
+    row: 'a proxy whose password is missing or wrong',
     id: 'proxy-password',
     broken: async () => ({
       env: {

@@ -61,7 +61,7 @@ export function checkTokens(facts: Facts): Finding[] {
             unique(oddities.map(({ field, oddity }) => `What was read as \`${field}\` ${odd[oddity].seen}.`)),
           )
           .join(' '),
-        why: `Calls to ${isSeveral ? 'their' : 'its'} APIs need a token, and are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
+        why: `Without a token, calls to ${isSeveral ? 'their' : 'its'} APIs are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
         fix: isExchanged
           ? `Each issuer has its own client registration: check that the client ids and secrets in ${group.map(({ readFrom }) => readFrom).join(' and ')} are not swapped, and belong to this environment.`
           : fixes[id](first, group.map(({ option }) => `\`${option}\``).join(' and '), group),
@@ -123,7 +123,7 @@ type FixFor = (first: Failed, options: string, group: readonly Failed[]) => stri
 const fixes = {
   'wrong-secret': ({ readFrom, failure, option }, _, group) =>
     oddityFix(group) ??
-    `${failure.reason.includes('do not form-decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret was not rotated, and belongs to this issuer and this environment${option.endsWith('authUrl') ? '' : ', or whether the client is registered for another `clientAuthentication`'}.${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
+    `${failure.reason.includes('do not form-decode') ? 'Try `client_secret_post` first: it has nothing to decode. ' : ''}Copy the client id and secret again, complete and without spaces, into ${listed(readFrom)}. Check that the secret has not been rotated, and that it belongs to this issuer and this environment.${option.endsWith('authUrl') ? '' : ' Check also whether the client is registered for another `clientAuthentication`.'}${failure.oauthError === 'unauthorized_client' ? ' If all that is right, ask whether this client may use this grant.' : ''}`,
   'wrong-key': ({ method, readFrom, failure, expired }) => {
     if (expired !== '' || isCertificateRefused(failure, method))
       return refusedCertificateFix(failure, readFrom, expired !== '')
