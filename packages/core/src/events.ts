@@ -79,7 +79,7 @@ interface Events {
     retryIn: number
     /** Whether calls use the old token until it expires. */
     tokenStillValid: boolean
-    /** Whether calls fail at once until the next try. If neither, they wait up to the issuer's `maxWait`. */
+    /** Whether calls fail at once until the next try. If neither this nor `tokenStillValid`, they wait up to `maxWait`. */
     failFast: boolean
   }
   /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */
@@ -101,12 +101,12 @@ interface Events {
    */
   'token.contested': { issuer: string; api: string }
   /**
-   * A call must wait. `queued` calls are now waiting, this one included; the last of them goes out in `emptyIn` at the
+   * A call must wait. `queued` calls are now waiting, this one included; the last of them is sent after `emptyIn` at the
    * earliest.
    */
   'call.queued': { api: string; queued: number; emptyIn: number }
   /**
-   * A call goes out after it has `waited`. `queued` calls are still waiting; the last of them goes out in `emptyIn` at
+   * A call is sent after it has `waited`. `queued` calls are still waiting; the last of them is sent after `emptyIn` at
    * the earliest.
    */
   'call.sent': { api: string; waited: number; queued: number; emptyIn: number }
@@ -133,9 +133,9 @@ interface Events {
    */
   'route.missed': { origin: string; path: string; apis: readonly string[] }
   /**
-   * An API is paused: none of its calls goes out for `for` milliseconds. A response with this `status` refused a call that
-   * exceeded the API's rate limit (`refused`), or reported zero remaining (`used-up`). Once per pause, and again if the
-   * pause is extended, or the pace drops.
+   * An API is paused: no call is sent to it for `for` milliseconds. A response with this `status` refused a call that
+   * exceeded the API's rate limit (`refused`), or reported that none remain (`used-up`). Once per pause, and again if
+   * the pause is extended or the pace drops.
    */
   'api.paused': {
     api: string

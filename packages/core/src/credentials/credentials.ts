@@ -21,7 +21,7 @@ export interface PrivateKeyCredentials {
   /**
    * How to sign (RFC 7518 §3.1, RFC 9864, RFC 8037).
    *
-   * @defaultValue a JSON Web Key's `alg`, otherwise the first that the key fits of those that the server's metadata lists,
+   * @defaultValue a JSON Web Key's `alg`, otherwise the first algorithm in the server's metadata that the key can be used with,
    * otherwise RS256, ES256, ES384, ES512 or Ed25519
    */
   readonly algorithm?: SigningAlgorithm | undefined
@@ -42,14 +42,14 @@ export interface CertificateCredentials {
 
 /**
  * Returns an assertion that proves the client's identity, from wherever the workload gets it: a projected Kubernetes
- * token, a SPIFFE JWT-SVID, a key that never leaves its KMS.
+ * token, a SPIFFE JWT-SVID, a JWT signed in a KMS.
  *
  * Called before every token request; an assertion is sent twice only if the function returns it twice.
  */
 export interface AssertionProvider {
   /**
-   * `audience` is the one that the assertion must name (`aud`, RFC 7523 §3). `signal` aborts when an assertion would come
-   * too late to be of use.
+   * `audience` is what the assertion must name as its audience (`aud`, RFC 7523 §3). `signal` aborts when an assertion
+   * would come too late to be useful.
    */
   (context: { readonly audience: string; readonly signal: AbortSignal }): string | Promise<string>
   /** For tools: returns the path that the assertion is read from. */
@@ -65,8 +65,7 @@ export interface AssertionCredentials {
    */
   readonly assertion: AssertionProvider
   /**
-   * The last part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or
-   * another URN in full.
+   * The part of `client_assertion_type` after `urn:ietf:params:oauth:client-assertion-type:`, or another URN in full.
    *
    * @defaultValue `jwt-bearer`
    */
@@ -74,7 +73,7 @@ export interface AssertionCredentials {
   readonly secretIssuedAt?: undefined
 }
 
-/** The credentials of a registered client. What they hold decides how the client authenticates. */
+/** The credentials of a registered client. Their fields determine how the client authenticates. */
 export type ClientCredentials =
   | Credentials
   | PrivateKeyCredentials

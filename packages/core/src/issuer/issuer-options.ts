@@ -8,7 +8,7 @@ import type {
 /** The options of every issuer, however its client proves itself. */
 interface CommonSettings {
   /**
-   * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls keep the current token
+   * How long before expiry a renewal starts in the background, in milliseconds, 0 or more. Calls use the current token
    * meanwhile. Capped at half of the lifetime, so that short-lived tokens are not renewed on every call.
    *
    * @defaultValue a random time between a twentieth and a tenth of the lifetime
@@ -21,7 +21,7 @@ interface CommonSettings {
    */
   readonly requestTimeout?: number | undefined
   /**
-   * The longest a call waits for a token, across all tries, in milliseconds, above 0.
+   * The longest time that a call waits for a token, across all tries, in milliseconds, above 0.
    *
    * @defaultValue 15_000
    */
@@ -33,8 +33,8 @@ interface CommonSettings {
    */
   readonly secretLifetime?: number | undefined
   /**
-   * How many days before a secret expires the event `secret.expiring` is emitted, each above 0. It is also emitted at
-   * expiry.
+   * When the event `secret.expiring` is emitted: how many days before a secret expires, each above 0. It is also emitted
+   * at expiry.
    *
    * @defaultValue [10, 5]
    */

@@ -21,7 +21,7 @@ export interface QueueStatus extends LimitsStatus {
   /** Calls under way. */
   readonly running: number
   /**
-   * ISO 8601, while calls are queued: the earliest time at which the last of them goes out, estimated from the limits and
+   * ISO 8601, while calls are queued: the earliest time at which the last of them is sent, estimated from the limits and
    * from how long calls have held their slots. Response times, later calls and pauses that the API asks for add to it.
    */
   readonly emptyAt?: string

@@ -5,7 +5,7 @@ import { readPriority } from './queued-calls.ts'
 /** Options of one call, passed as `tokenlane` among the client's own options. */
 export interface CallOptions {
   /**
-   * Queued calls with a higher priority go first; calls with the same priority go in order. A whole number, may be
+   * Queued calls with a higher priority are sent first; calls with the same priority, in order. A whole number; may be
    * negative. No effect on an API without a rate policy.
    *
    * @defaultValue 0

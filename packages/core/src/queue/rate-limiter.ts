@@ -18,12 +18,12 @@ export interface Permit {
 /** Milliseconds until `take` is worth calling again; `Infinity`: wait for a response, or for `unitsAvailable`. */
 export type NotBefore = number
 
-/** Decides when the next attempt may go out; which call goes is the queue's decision. */
+/** Decides when the next attempt may be sent; the queue decides which call that is. */
 export interface RateLimiter {
   /**
    * Returns a permit for one attempt, or when to ask again.
    *
-   * @param couldUse How many attempts could go now, this one included. Called again whenever the queue changes: units
+   * @param couldUse How many attempts could be sent now, including this one. Called again whenever the queue changes: units
    * that were granted for calls that are gone can be returned then.
    */
   take(couldUse: number): Permit | NotBefore
@@ -93,9 +93,9 @@ export interface LimitedApi extends RateLimiterOptions {
   readonly baseUrl: string
   /** Units were freed: the queue calls `take` again before this returns. Must not be called from within `take`. */
   unitsAvailable(): void
-  /** The API asked another process to pause: no call goes out for `ms` milliseconds. */
+  /** The API asked another process to pause: no call is sent for `ms` milliseconds. */
   paused(ms: number): void
-  /** Another process lifted the pause: calls may go out again. */
+  /** Another process lifted the pause: calls may be sent again. */
   resumed(): void
   /** The shared budget cannot be reached; this process uses only its own share. `reason` must hold no secret. */
   failed(reason: string): void

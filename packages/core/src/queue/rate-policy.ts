@@ -84,7 +84,7 @@ export interface RatePolicy {
   readonly maxWait?: number | undefined
   /**
    * The longest pause that a response (`Retry-After`, a rate limit header) can impose, in milliseconds, above 0. After
-   * it, a single call goes out as a trial. `tokens.resume(baseUrl)` ends a pause early.
+   * it, a single call is sent as a trial. `tokens.resume(baseUrl)` ends a pause early.
    *
    * @defaultValue 300_000
    */
@@ -97,9 +97,9 @@ export interface RatePolicy {
    */
   readonly rateLimitHeaders?: boolean | undefined
   /**
-   * Status codes that mean that the API refused a call because its rate limit was exceeded. The API is then paused for as long as the response
-   * says (`Retry-After`, a rate limit header), otherwise for 1 s, doubling up to 60 s, and the call is sent again, at
-   * most 3 times.
+   * Status codes by which the API says that its rate limit was exceeded. The API is then paused for as long as the
+   * response says (`Retry-After`, a rate limit header), otherwise for 1 s, doubling up to 60 s, and the call is sent
+   * again, at most 3 times.
    *
    * @defaultValue [429]
    */
