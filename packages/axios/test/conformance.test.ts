@@ -49,15 +49,15 @@ const driver: Driver<AxiosInstance> = {
   limits: {
     redirectUnits: {
       reason: 'axios follows redirects by itself, and `beforeRedirect` cannot wait.',
-      instead: 'The hops are not counted: leave room in the quota, or set `maxRedirects: 0`.',
+      instead: 'The hops are not counted, so leave room in the quota, or set `maxRedirects: 0`.',
     },
     'body: web stream': {
       reason: 'axios does not accept web streams in Node.',
-      instead: 'It rejects, as without Tokenlane.',
+      instead: 'It rejects such a body, as it does without Tokenlane.',
     },
     'body: async generator': {
       reason: 'axios treats a generator as a plain object.',
-      instead: 'It sends `{}`, as without Tokenlane.',
+      instead: 'It sends `{}`, as it does without Tokenlane.',
     },
   },
 }

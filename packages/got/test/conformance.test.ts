@@ -57,13 +57,16 @@ const driver: Driver<Got> = {
     },
     'body: URLSearchParams': {
       reason: 'got accepts URLSearchParams as `form`, not as a body.',
-      instead: 'It rejects, as without Tokenlane.',
+      instead: 'It rejects such a body, as it does without Tokenlane.',
     },
     'body: ArrayBuffer': {
       reason: 'got accepts typed arrays, but not ArrayBuffer.',
-      instead: 'It rejects, as without Tokenlane.',
+      instead: 'It rejects such a body, as it does without Tokenlane.',
     },
-    'body: Blob': { reason: 'got does not accept a Blob.', instead: 'It rejects, as without Tokenlane.' },
+    'body: Blob': {
+      reason: 'got does not accept a Blob.',
+      instead: 'It rejects such a body, as it does without Tokenlane.',
+    },
   },
 }
 

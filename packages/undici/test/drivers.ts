@@ -182,7 +182,7 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code
 }
 
-const asAlone = 'It rejects, as without Tokenlane.'
+const asAlone = 'It rejects such a body, as it does without Tokenlane.'
 const notReplayed: Limit = {
   reason: '`pipeline` sends what is written into it and keeps no copy.',
   instead: 'The caller gets the 401, and the next call has a new token.',

@@ -40,7 +40,7 @@ function put(dispatchers: readonly unknown[]): void {
 }
 
 const notReplayed: Limit = {
-  reason: "Node's own `fetch` passes its body on as a stream, whatever it was made from.",
+  reason: "Node's own `fetch` passes every body on as a stream, whatever its type.",
   instead: 'The caller gets the 401, and the next call has a new token.',
 }
 
@@ -55,7 +55,7 @@ export const globalFetch: Driver<GlobalFetch> = {
     ...fetchLimits,
     callOptions: {
       reason: "Node's own `fetch` does not pass per-call options on to its dispatcher.",
-      instead: 'They have no effect, and the one outcome that needs them is not provoked.',
+      instead: 'The options have no effect, and the one outcome that needs them is not provoked.',
     },
     'body: string': notReplayed,
     'body: JSON': notReplayed,

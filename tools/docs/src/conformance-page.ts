@@ -2,11 +2,11 @@ import type { ConformanceCell } from '@tokenlane/conformance'
 
 const introduction = (clients: readonly string[]): string => `# Conformance
 
-Every adapter runs the same scenarios, with the real client and core, and the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs them and writes this page. The clients are ${listed(clients)}. "fetch" is the function that \`createFetch\` returns, and "global fetch" is Node's own \`fetch\` after \`installTokens\` from \`@tokenlane/undici\`.
+Every adapter runs the same scenarios with the real client and core. They call the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs the scenarios and writes this page. The clients are ${listed(clients)}. "fetch" is the function that \`createFetch\` returns, and "global fetch" is Node's own \`fetch\` after \`installTokens\` from \`@tokenlane/undici\`.
 
-All of them pass every scenario. Where a client cannot do something, the scenario names the client, and a footnote says why and what is tested instead: nothing is skipped.
+All clients pass every scenario. If a client cannot do something, the scenario lists it as an exception, and a footnote says why and what is tested instead. No scenario is skipped.
 
-After each scenario, no call holds or waits for a slot, the manager closes, no listener is left on a signal, and no response or error reveals a token or a secret.
+A slot is one of the calls that an API's \`concurrency\` allows at once. After each scenario, the suite also checks that no call holds or waits for a slot, that the manager closes, that no listener is left on a signal, and that no response or error reveals a token or a secret.
 `
 
 /** The page on conformance as Markdown, in the form that oxfmt gives it. */
@@ -27,7 +27,7 @@ export function conformancePage(cells: readonly ConformanceCell[]): string {
       const except = ran
         .toSorted((a, b) => clients.indexOf(a.client) - clients.indexOf(b.client))
         .flatMap(({ client, limit }) => (limit === undefined ? [] : [`${client}${footnoteOf(limit)}`]))
-      return `- … ${scenario}\n${except.length === 0 ? '' : `  - not in the same way: ${listed(except)}\n`}`
+      return `- … ${scenario}\n${except.length === 0 ? '' : `  - ${except.length === 1 ? 'exception' : 'exceptions'}: ${listed(except)}\n`}`
     })
     return `## ${subject} …\n\n${items.join('')}`
   })

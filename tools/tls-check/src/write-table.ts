@@ -66,28 +66,28 @@ function text(): string {
   return `# TLS versions
 
 This table shows what happens when a call with a token goes to a server that supports only one TLS version, on Node
-${new Intl.ListFormat('en-GB').format(nodes)}. A code means that the call was refused: it is the innermost cause's \`code\`, and the client's
-own error wraps that cause. undici is not in the table: \`@tokenlane/undici\` checks the version of each connection, and
-refuses anything below TLS 1.2.
+${new Intl.ListFormat('en-GB').format(nodes)}. A code means that the call was refused. The code is the \`code\` of the innermost cause in
+the client's own error. undici is not in the table, because \`@tokenlane/undici\` checks the version of each connection
+itself and refuses anything below TLS 1.2.
 
 | client | ${[...columns.keys()].join(' | ')} | a process that allows TLS 1.0 |
 | --- | --- | --- | --- | --- |
 ${names.map((client) => `| ${client} | ${cells(client).join(' | ')} |`).join('\n')}
 
-The last column is for a process that runs with \`--tls-min-v1.0\`, or that sets \`tls.DEFAULT_MIN_VERSION\` after a token
-manager was created. Such a process sends no tokens, whatever version the server supports. Without tokens, every call in
-this table works in such a process, with all four versions.
+The last column is for a process that runs with \`--tls-min-v1.0\` or lowers \`tls.DEFAULT_MIN_VERSION\` after a token
+manager was created. Such a process sends no tokens, whatever version the server supports. Without a token, every
+client in this table can call servers of all four versions from such a process.
 
 ## What is refused and what to do
 
 | setting | when | what to do |
 | --- | --- | --- |
-| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\`, or every request | Remove it. |
+| \`tls.DEFAULT_MIN_VERSION\` below TLS 1.2, or \`--tls-min-v1.0\` | \`createTokenManager\` or, if set later, every request | Remove it. |
 | \`minVersion\`, \`maxVersion\` or \`secureProtocol\` on an agent or client | the call, before a token is requested | Remove it, or set \`minVersion: 'TLSv1.2'\`. |
-| the same in \`https.globalAgent\` | the call that would use it | The same |
+| the same in \`https.globalAgent\` | the call that would use it | The same. |
 
-All of these fail with \`INSECURE_TRANSPORT\`, and the message names the option. If another server needs an older version,
-use a separate agent for it. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
+All of these fail with \`INSECURE_TRANSPORT\`, and the message names the setting. If another server needs an older version,
+use a separate agent for that server. [Security](../SECURITY.md#tls) lists what Tokenlane cannot check.
 
 Written by \`pnpm --dir tools/docs write tls\`.
 `

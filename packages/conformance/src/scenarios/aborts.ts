@@ -39,7 +39,7 @@ export const aborts: ScenarioGroup = {
       },
     },
     {
-      name: 'during a renewal ends this wait only, and sends nothing',
+      name: "during a renewal ends only this call's wait, and sends nothing",
       async run(stage) {
         const renewed = Promise.withResolvers<void>()
         const { client } = stage.open({ tokensCome: renewed.promise })

@@ -94,7 +94,7 @@ export const errors: ScenarioGroup = {
       },
     },
     {
-      name: `in any of ${provocations.length} provoked outcomes reveals no secret and no token`,
+      name: `reveals no secret and no token in any of ${provocations.length} provoked outcomes`,
       needs: {
         feature: 'callOptions',
         instead: (stage) =>

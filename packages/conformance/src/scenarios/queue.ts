@@ -9,7 +9,7 @@ export const queue: ScenarioGroup = {
   subject: 'The queue of an API with a rate policy',
   scenarios: [
     {
-      name: 'serves calls with a higher `priority` first, and equal ones in order',
+      name: 'sends calls with a higher `priority` first, and calls with the same priority in order',
       needs: {
         feature: 'callOptions',
         instead: (stage) => servesInOrder(stage, ['a', 'b', 'low', 'high']),
@@ -25,7 +25,7 @@ export const queue: ScenarioGroup = {
       },
     },
     {
-      name: 'is the only thing that holds back a 429: without a policy, it goes straight to the caller',
+      name: 'is the only thing that keeps a 429 from the caller: without a policy, the 429 goes straight to the caller',
       async run(stage) {
         const { client } = stage.open()
         stage.sandbox.control.failApi('weblink', { status: 429, retryAfter: 600, times: 1 })

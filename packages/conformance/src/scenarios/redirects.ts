@@ -81,7 +81,7 @@ export const redirects: ScenarioGroup = {
       url.hostname = 'localhost'
       return url
     }),
-    noToken('to a path outside of the API carries no token', outside),
+    noToken('to a path outside the API carries no token', outside),
     {
       name: "to another API on the same origin does not carry the first API's token",
       async run(stage) {
@@ -93,7 +93,7 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
-      name: 'to another API is sent without a token, and a 401 goes straight to the caller: no token request',
+      name: 'to another API is sent without a token, and a 401 goes straight to the caller, without a token request',
       async run(stage) {
         const { client } = stage.open()
         expect(await client.status({ url: redirectTo(`${stage.sandbox.apiUrl}records`) })).toBe(401)

@@ -19,7 +19,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'reaches the caller after two retries: one with a new token, and one a second later, when every node should know it',
+      name: 'reaches the caller after two retries: one with a new token, and one a second later, when every node should know that token',
       async run(stage) {
         const { client } = stage.open()
         expect(await client.status({ url: 'status/401' })).toBe(401)
@@ -64,7 +64,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'on three clients that share a manager, at the same time, costs 1 renewal',
+      name: 'that three clients with the same manager get at the same time costs 1 renewal',
       async run(stage) {
         const { tokens, client } = stage.open()
         const clients = [client, stage.client(tokens), stage.client(tokens)]
@@ -77,7 +77,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'between the pages of a list goes unnoticed',
+      name: 'between the pages of a list goes unnoticed by the caller',
       async run(stage) {
         const { tokens, client } = stage.open()
         await stage.revoke(tokens)
@@ -92,7 +92,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'on every other call loses no calls, and costs a handful of token requests',
+      name: 'on every other call loses no calls, and costs only a handful of token requests',
       async run(stage) {
         const api = await stage.scripted((_, number) => (number % 2 === 0 ? rejection : { status: 200 }))
         const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
@@ -117,7 +117,7 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: "on the call that holds its API's only slot does not keep the calls behind it waiting forever",
+      name: "on the call that holds its API's only slot does not block the calls behind it forever",
       async run(stage) {
         const api = await stage.scripted((_, number) => (number === 1 ? rejection : { status: 200 }))
         const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url, ratePolicy: oneByOne }] })

@@ -43,7 +43,7 @@ export const retries: ScenarioGroup = {
       },
     },
     {
-      name: "is not used up by Tokenlane's: 401, 503, 200 with a limit of 1",
+      name: "is not used up by Tokenlane's retries: 401, 503, 200 with a limit of 1",
       needs: {
         feature: 'retries',
         async instead(stage) {
@@ -65,7 +65,7 @@ export const retries: ScenarioGroup = {
       },
     },
     {
-      name: "is not triggered by Tokenlane's: 401, 503 with a limit of 0",
+      name: "is not triggered by Tokenlane's retries: 401, 503 with a limit of 0",
       async run(stage) {
         const fail = (): void => stage.sandbox.control.failApi('weblink', { status: 503, times: 1 })
         const { tokens, client } = stage.open({ observe: ({ type }) => type === 'token.rejected' && fail() })

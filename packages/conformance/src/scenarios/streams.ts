@@ -20,7 +20,7 @@ export const streams: ScenarioGroup = {
       },
     },
     {
-      name: 'comes from the retry after a 401 whose body never ends, and the 401 is discarded',
+      name: 'after a 401 whose body never ends comes from the retry, and the 401 is discarded',
       needs: {
         feature: 'streamRetry',
         async instead(stage) {

@@ -45,7 +45,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: "is not sent to a URL outside every API: the request is the bare client's, and no token is requested",
+      name: 'is not sent to a URL outside all APIs: the client sends its usual request, and no token is requested',
       async run(stage) {
         const elsewhere = await stage.scripted()
         const { client } = stage.open()
@@ -58,7 +58,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: "does not replace the caller's own Authorization header: no token request, no queue, no retry",
+      name: "does not replace the caller's own Authorization header: the call requests no token, skips the queue and is not retried",
       async run(stage) {
         const { client } = stage.open({ ratePolicy: oneByOne })
         const headers = { authorization: 'Bearer mine' }
@@ -109,7 +109,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'never appears on anything given to the caller or to a request hook, before or after the call',
+      name: 'never appears in anything given to the caller or to a request hook, before or after the call',
       async run(stage) {
         const { tokens: manager, client } = stage.open()
         const given: unknown[] = []
@@ -132,7 +132,7 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'never shows in a response or an error, printed or as JSON; nor does the secret',
+      name: 'never appears in a response or an error, printed or as JSON, and neither does the secret',
       needs: {
         feature: 'cleanResponses',
         async instead(stage) {

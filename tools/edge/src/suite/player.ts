@@ -66,7 +66,7 @@ export async function playAll({ play }: Player, unplayed: readonly Unplayed[]): 
     const unplayable = unplayed.find(({ scenarios }) => scenarios.test(scenario))?.because
     const failure = unplayable === undefined ? await play(index) : undefined
     const because = isRefused(failure)
-      ? 'These scenarios give the API a rate policy, which this runtime does not allow:'
+      ? 'These scenarios give the API a rate policy, which Tokenlane refuses on this runtime:'
       : unplayable
     if (because !== undefined) differences.push({ scenario, because })
     else if (failure !== undefined) failures.push(`${scenario}\n${failure.error}`)
