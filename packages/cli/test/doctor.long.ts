@@ -827,6 +827,17 @@ const setups: readonly BrokenSetup[] = [
     says: /whether the client is registered for another `clientAuthentication`\./,
   },
   {
+    name: 'a client that is registered for another `clientAuthentication`, as the issuer says',
+    row: 'a client that is registered for another `clientAuthentication`',
+    id: 'wrong-secret',
+    broken: async () => {
+      const words = { error: 'invalid_client', error_description: 'Client must use client_secret_basic' }
+      return anyIssuerAt(`${await tlsServer(tokenServer(401, words))}/token`, {})
+    },
+    mended: () => anyIssuerAt(`${good['AUTH_URL']}/public/security/v1/token`, {}),
+    says: /Set `clientAuthentication` to the method in the issuer's message first\. Copy /,
+  },
+  {
     name: 'a key that the issuer does not know',
     id: 'wrong-key',
     broken: async () => {
@@ -1605,7 +1616,15 @@ test('an env file counts from the start of the process, where the authority of a
   const set = await doctor([`--env-file=${file}`], { NODE_EXTRA_CA_CERTS: caFile })
   expect(set.found.findings.map(({ id }) => id)).toEqual(['authority-private'])
   appendFileSync(file, 'A_COLOR=red # or blue\nA_SECRET=abc#def\n')
-  const stale = await doctor([`--env-file=${file}`], { GENERAL_CLIENT_SECRET: 'the old one' })
+  const stale = await doctor([`--env-file=${file}`], { GENERAL_CLIENT_SECRET: 'rotated-away' })
   expect(stale.found.looked).toContain('--env-file: cut at a # without quotes: A_SECRET')
   expect(stale.found.looked).toContain('--env-file: not used, because set before: GENERAL_CLIENT_SECRET')
+  expect(stale.found.findings).toContainEqual(
+    expect.objectContaining({
+      id: 'wrong-secret',
+      fix: expect.stringMatching(
+        /^Unset GENERAL_CLIENT_SECRET in the shell first: its value there overrides the one in the --env-file\. Copy /,
+      ) as string,
+    }),
+  )
 })

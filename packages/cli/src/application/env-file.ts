@@ -7,14 +7,27 @@ import { parseEnv } from 'node:util'
 
 import { WrongUsage } from '../exit-status.ts'
 
-/** The variable that names those of `early` which come from the file alone. */
-export const earlyInFile = 'TOKENLANE_EARLY_IN_FILE'
+/** Variables of the file of `--env-file` that do not count as they stand there. */
+export interface EnvFileFacts {
+  /** Those that Node ignores in the file of its own `--env-file`, and that come from this file alone. */
+  readonly early: readonly string[]
+  /** Those that were set to another value before. */
+  readonly overridden: readonly string[]
+  /** Those whose values end before a `#`. */
+  readonly cut: readonly string[]
+}
 
-/** The variable that says which of the file count otherwise than it looks, a line for each reason. */
-export const notesOnFile = 'TOKENLANE_NOTES_ON_FILE'
+/** The variable by which the command that reads the file tells them to the one that it starts. */
+const handedOver = 'TOKENLANE_ENV_FILE'
+
+/** Returns what is to be known of the file of `--env-file`; `undefined` without one. */
+export function envFileFacts(): EnvFileFacts | undefined {
+  const facts = process.env[handedOver]
+  return facts === undefined ? undefined : (JSON.parse(facts) as EnvFileFacts)
+}
 
 /** The variables that Node reads before the file of its own `--env-file`, and so ignores in it. */
-const early = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY']
+const readEarly = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_ENV_PROXY']
 
 /**
  * Runs the command again with the variables of a file, and returns its exit status.
@@ -29,22 +42,14 @@ export async function runWithEnvFile(file: string, argv: readonly string[]): Pro
     new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url),
   )
   const { variables, cut } = variablesIn(file)
-  const names = early.filter((name) => variables[name] && !(name in process.env)).join(' and ')
   const overridden = Object.keys(variables).filter(
     (name) => (process.env[name] ?? variables[name]) !== variables[name],
   )
-  const notes = [
-    ...(overridden.length > 0 ? [`not used, because set before: ${overridden.join(', ')}`] : []),
-    ...(cut.length > 0 ? [`cut at a # without quotes: ${cut.join(', ')}`] : []),
-  ]
+  const early = readEarly.filter((name) => variables[name] && !(name in process.env))
+  const facts: EnvFileFacts = { early, overridden, cut }
   const child = spawn(process.execPath, [...process.execArgv, main, ...argv], {
     stdio: 'inherit',
-    env: {
-      ...variables,
-      ...process.env,
-      ...(names && { [earlyInFile]: names }),
-      ...(notes.length > 0 && { [notesOnFile]: notes.join('\n') }),
-    },
+    env: { ...variables, ...process.env, [handedOver]: JSON.stringify(facts) },
   })
   const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   return signal === null ? (status ?? 1) : 128 + constants.signals[signal]

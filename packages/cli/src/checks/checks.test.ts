@@ -54,7 +54,7 @@ const facts = (seen: Partial<Facts>): Facts => ({
   axios: undefined,
   axiosClients: [],
   extraAuthorities: undefined,
-  earlyInFile: undefined,
+  envFile: undefined,
   packages: [],
   secretDays: undefined,
   ...seen,

@@ -2,7 +2,7 @@ import type { TokenlaneEvent } from '@tokenlane/core'
 
 import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
-import { earlyInFile, notesOnFile } from '../application/env-file.ts'
+import { envFileFacts } from '../application/env-file.ts'
 import { withApplication } from '../application/with-application.ts'
 import { checkAssertionFiles } from '../checks/assertion.ts'
 import { checkAttachments } from '../checks/attachments.ts'
@@ -98,16 +98,15 @@ async function diagnosisOf(
   const packages = lookAtPackages(file)
   const seen = 'refused' in application ? ofRefused(application) : await lookAt(application, packages, url)
   const extraAuthorities = lookAtExtraAuthorities()
-  const inFile = process.env[earlyInFile]
-  const own = { now: new Date(), missingApis, packages, secretDays, extraAuthorities, earlyInFile: inFile }
+  const envFile = envFileFacts()
+  const own = { now: new Date(), missingApis, packages, secretDays, extraAuthorities, envFile }
   const facts: Facts = { ...nothing, ...seen, ...own }
   const findings = checks
     .flatMap((check) => check(facts))
     .map((found) => withNames(found, names))
     .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
   const ok = findings.every(({ severity }) => severity === 'info')
-  const notes = process.env[notesOnFile]?.split('\n').map((note) => `--env-file: ${note}`) ?? []
-  return { ok, findings, looked: [`options: ${from}`, ...notes, ...lookedAt(facts, url !== undefined)] }
+  return { ok, findings, looked: [`options: ${from}`, ...lookedAt(facts, url !== undefined)] }
 }
 
 /** What can be done about an option in code, and not by variables and flags. */
@@ -124,10 +123,7 @@ function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding 
   return { ...found, seen: named(found.seen), fix: named(fix) }
 }
 
-type Seen = Omit<
-  Facts,
-  'now' | 'missingApis' | 'packages' | 'secretDays' | 'extraAuthorities' | 'earlyInFile'
->
+type Seen = Omit<Facts, 'now' | 'missingApis' | 'packages' | 'secretDays' | 'extraAuthorities' | 'envFile'>
 
 const nothing: Seen = {
   refused: [],

@@ -22,9 +22,12 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): string[] {
     packages,
     extraAuthorities: extra,
     configuration,
+    envFile: { overridden, cut } = { overridden: [], cut: [] },
   } = facts
   const agents = tls.filter(({ where }) => where !== 'this process')
   return [
+    ...(overridden.length > 0 ? [`--env-file: not used, because set before: ${overridden.join(', ')}`] : []),
+    ...(cut.length > 0 ? [`--env-file: cut at a # without quotes: ${cut.join(', ')}`] : []),
     ...servers.map(serverLine),
     ...tokens.map(({ issuer, lifetime, duration }) => {
       const after = `after ${Math.round(duration)} ms`

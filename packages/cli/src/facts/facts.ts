@@ -1,5 +1,6 @@
 import type { ManagerStatus, TokenlaneError, TokenlaneEvent } from '@tokenlane/core'
 import type { ManagerConfiguration } from '../application/application.ts'
+import type { EnvFileFacts } from '../application/env-file.ts'
 import type { ResourceFacts } from './audience.ts'
 import type { AxiosFacts, AxiosUse } from './axios.ts'
 import type { CallFacts } from './call.ts'
@@ -31,8 +32,7 @@ export interface Facts {
   readonly axios: AxiosUse
   readonly axiosClients: readonly AxiosFacts[]
   readonly extraAuthorities: ExtraAuthorities | undefined
-  /** Variables of the `--env-file` that Node's own would ignore. */
-  readonly earlyInFile: string | undefined
+  readonly envFile: EnvFileFacts | undefined
   readonly packages: readonly PackageFacts[]
   /** A secret with this many days left, or fewer, is reported; `undefined` without `--secret-days`. */
   readonly secretDays: number | undefined
