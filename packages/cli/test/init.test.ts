@@ -115,7 +115,7 @@ test('without a terminal, nothing is sent to an authorization server that the AP
   expect(server.requests).toEqual([])
   expect(api.requests).toEqual(['GET /mcp', `GET ${ofApi}`])
   expect(told).toContain(`names this authorization server: ${server.origin}.`)
-  expect(told).toContain(`only ${new URL(url).host} names this server, ${server.origin}/`)
+  expect(told).toContain(`only ${new URL(url).host} names this server: ${server.origin}/. Compare`)
   expect(printed).toBe('')
 })
 

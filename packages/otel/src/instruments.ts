@@ -75,7 +75,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     attributes: ['tokenlane.issuer', 'tokenlane.reason'],
     description: 'Calls that waited for a renewal and shared its token request.',
     lookAtIt:
-      'This is how many token requests were saved by sharing. A high count for `expired` means that renewals come too late.',
+      'Without sharing, each of them would send its own token request. A high count for `expired` means that renewals come too late.',
   },
   'tokenlane.token.live': {
     kind: 'gauge',

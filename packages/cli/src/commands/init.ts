@@ -174,8 +174,8 @@ async function trustedIssuer(
   const [first] = usable
   if (first !== undefined)
     tell(
-      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} names this server, ` +
-        `${first.href}: compare that URL with what the API's operator told you.`,
+      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} names this server: ` +
+        `${first.href}. Compare that URL with what the API's operator told you.`,
     )
   if (questions === undefined)
     throw new CannotLook(
