@@ -18,15 +18,15 @@ declare module 'axios' {
 /** Takes the tokens off the instance again. */
 type Attachment = () => void
 
-/** The part of an axios instance that is used. Both the ESM and the CommonJS types of axios fit. */
+/** The part of an axios instance that Tokenlane uses. axios' ESM types and its CommonJS types both fit. */
 export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
 
 /**
- * Makes an axios instance send each call to one of the manager's APIs with a live token. Every other call, and one that
+ * Makes an axios instance send a live token with each call to one of the manager's APIs. Every other call, and one that
  * has its own `Authorization` header or `auth`, is sent unchanged. Attaching again changes nothing.
  *
- * A call rejects as it would with axios alone, or with a TokenlaneError if there is no token for it; in that case
- * nothing more was sent.
+ * A call rejects as it would with axios alone, or with a TokenlaneError if there is no token for it. After a
+ * TokenlaneError, nothing more is sent.
  *
  * @returns a function that detaches the tokens from the instance.
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and for axios before 1.7.

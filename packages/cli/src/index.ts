@@ -9,8 +9,8 @@ import { createProgram } from './program.ts'
 import { tellFailure } from './tell-failure.ts'
 
 /**
- * Runs the command `tokenlane` and returns its exit status: 0 nothing is wrong, 1 findings, 2 invalid usage, 3 the
- * application is not found or cannot be loaded, or the judged program made no calls.
+ * Runs the command `tokenlane` and returns its exit status: 0 if nothing is wrong, 1 if there are findings, 2 for invalid
+ * usage, 3 if the application is not found or cannot be loaded, or if the judged program made no calls.
  *
  * @param argv its arguments, as in `process.argv.slice(2)`.
  */

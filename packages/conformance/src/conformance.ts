@@ -16,7 +16,7 @@ export interface ConformanceCell {
   readonly client: string
   readonly subject: string
   readonly scenario: string
-  /** Why the client was held to something else, and what that was. */
+  /** Why the client cannot do this, and what happens instead, which was tested; not set if it can. */
   readonly limit?: string
 }
 

@@ -37,9 +37,9 @@ export interface ScenarioRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: RequestBody | undefined
   readonly signal?: AbortSignal | undefined
-  /** The client's own timeout of one attempt, in milliseconds. Default: none. */
+  /** The client's own timeout for one attempt, in milliseconds. Default: none. */
   readonly timeout?: number | undefined
-  /** How often the client itself retries after a 503, without waiting. Default: 0. */
+  /** How many times the client itself retries after a 503, without waiting. Default: 0. */
   readonly retries?: number | undefined
   /** Whether the response body will be read from `ScenarioResponse.stream`. Default: `false`. */
   readonly stream?: boolean | undefined
@@ -75,7 +75,7 @@ export interface ScenarioResponse {
   readonly headers: Headers
   /** The whole body; empty if `stream` was requested. */
   readonly text: string
-  /** The body, if `stream` was requested. Leaving its loop early releases the connection. */
+  /** The body, if `stream` was requested. Leaving a loop over it early releases the connection. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined
   /** What the client returned to its caller. It is searched for tokens. */
   readonly native: unknown
@@ -83,13 +83,13 @@ export interface ScenarioResponse {
 
 /** Tells the client's own errors apart. */
 export interface ClientErrors {
-  /** The caller's signal ended the call. */
+  /** Returns whether the caller's signal ended the call. */
   isAbort(error: unknown): boolean
-  /** The client's own timeout did, or `AbortSignal.timeout()` with the limit `timeout`. */
+  /** Returns whether the client's own timeout ended the call; with the limit `timeout`, whether `AbortSignal.timeout()` did. */
   isTimeout(error: unknown): boolean
-  /** No connection, or one that broke. */
+  /** Returns whether the connection failed or broke. */
   isNetwork(error: unknown): boolean
-  /** The status, if the client turned it into an error. */
+  /** Returns the response's status, if the client turned it into this error. */
   statusOf(error: unknown): number | undefined
 }
 
@@ -115,9 +115,9 @@ export type Feature =
   | 'cleanResponses'
   | `body: ${BodyKind}`
 
-/** One sentence each, for the table. */
+/** What a client cannot do, in one sentence each for the conformance table. */
 export interface Limit {
-  /** Why, for example "got takes no Blob as a body." */
+  /** Why it cannot, for example "got takes no Blob as a body." */
   readonly reason: string
   /** What happens instead. */
   readonly instead: string

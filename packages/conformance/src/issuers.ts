@@ -1,7 +1,7 @@
 import { generalIssuer, weblinkIssuer, type IssuerOptions } from '@tokenlane/core'
 import type { Sandbox } from '@tokenlane/sandbox'
 
-/** Both issuers of the sandbox; the weblink one also for APIs that a test makes itself, without TLS. */
+/** Returns the options of the sandbox's two issuers. The weblink issuer's tokens may also go to a test's own APIs without TLS. */
 export function issuersOf({
   authUrl,
   weblinkAuthUrl,

@@ -16,7 +16,7 @@ const window = 200
 
 /** Registers the tests that every rate limiter must pass. They run concurrently, each with its own API. */
 export function limiterContract(driver: LimiterDriver): void {
-  describe.concurrent(`${driver.name}: the contract of a rate limiter`, () => {
+  describe.concurrent(`${driver.name}: the rate limiter contract`, () => {
     const opened: RateLimiter[] = []
     afterAll(async () => {
       await Promise.all(opened.map(async (limiter) => limiter.close?.()))
@@ -29,12 +29,12 @@ export function limiterContract(driver: LimiterDriver): void {
       return line
     }
 
-    test('without a limit every attempt may go', async () => {
+    test('without a limit, every attempt may be sent', async () => {
       const line = open({})
       for (let count = 0; count < 100; count += 1) (await line.next()).answered()
     })
 
-    test('the quota may go at once, and one more only a window after the first response', async () => {
+    test('the whole quota may be sent at once, and one more attempt only a window after the first response', async () => {
       const line = open({ limits: [{ quota: 3, window }] })
       const permits = [await line.next(), await line.next(), await line.next()]
       const answered = performance.now()
@@ -43,7 +43,7 @@ export function limiterContract(driver: LimiterDriver): void {
       expect(performance.now() - answered).toBeGreaterThanOrEqual(window)
     })
 
-    test('while no response is there, no time alone frees a unit', async () => {
+    test('before the response arrives, the passing of time alone does not free a unit', async () => {
       const line = open({ limits: [{ quota: 1, window }] })
       const permit = await line.next()
       let isNext = false
@@ -75,7 +75,7 @@ export function limiterContract(driver: LimiterDriver): void {
       expect(performance.now() - ended).toBeGreaterThanOrEqual(window)
     })
 
-    test('all limits hold at once', async () => {
+    test('all limits apply at once', async () => {
       const line = open({
         limits: [
           { quota: 2, window },
@@ -90,7 +90,7 @@ export function limiterContract(driver: LimiterDriver): void {
       expect(performance.now() - start).toBeGreaterThanOrEqual(3 * window)
     })
 
-    test('with `spread` attempts keep their distance', async () => {
+    test('with `spread`, attempts keep their distance', async () => {
       const line = open({ limits: [{ quota: 4, window }], spread: true })
       // not from the first permit, which may be heard of late, and then seems nearer to the next
       const start = performance.now()
@@ -102,7 +102,7 @@ export function limiterContract(driver: LimiterDriver): void {
       expect(performance.now() - start).toBeGreaterThanOrEqual((3 * window) / 4 - 1)
     })
 
-    test('a server that counts anywhere between send and response never counts more than the quota', async () => {
+    test('a server that counts a request at any time between send and response never counts more than the quota', async () => {
       const quota = 5
       const line = open({ limits: [{ quota, window }] })
       const counted: number[] = []
@@ -125,7 +125,7 @@ export function limiterContract(driver: LimiterDriver): void {
       expect(Math.min(...spans)).toBeGreaterThanOrEqual(window)
     })
 
-    test('its forecast without a round trip is a lower bound', async () => {
+    test('its forecast for a lag of 0 is a lower bound', async () => {
       const line = open({ limits: [{ quota: 1, window }] })
       const permit = await line.next()
       permit.answered()

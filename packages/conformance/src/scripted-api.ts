@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as it stood on the wire. */
+/** A request as it was on the wire. */
 export interface SeenRequest {
   readonly method: string
   /** Path and query. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** Names and values in turn, as they came. */
+  /** Names and values alternately, exactly as they arrived. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
 }
@@ -17,11 +17,11 @@ export interface ScriptedResponse {
   readonly status: number
   readonly headers?: Record<string, string>
   readonly body?: string
-  /** The body goes on after `body`, and never ends. */
+  /** Whether the response never ends after `body`. Default: `false`. */
   readonly endless?: boolean
 }
 
-/** Responds to the `number`-th request, from 1; `cut` ends its connection instead. */
+/** Returns the response to a request, which `number` counts from 1. `'cut'` closes its connection instead. */
 export type Script = (
   request: SeenRequest,
   number: number,
@@ -32,7 +32,7 @@ export interface ScriptedApi {
   /** Ends in `/`. */
   readonly url: string
   readonly requests: readonly SeenRequest[]
-  /** Responses that are neither sent whole nor let go of. */
+  /** Returns how many responses are neither fully sent nor abandoned. */
   unfinished(): number
   close(): Promise<void>
 }

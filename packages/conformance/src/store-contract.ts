@@ -17,9 +17,9 @@ const long = 60_000
 /** In milliseconds. A test waits until it is over. */
 const short = 150
 
-/** Registers the tests that every token store must pass. Each uses its own names: the store need not be empty. */
+/** Registers the tests that every token store must pass. Each test uses its own names, so the store need not be empty. */
 export function storeContract(driver: StoreDriver): void {
-  describe(`${driver.name}: the contract of a token store`, () => {
+  describe(`${driver.name}: the token store contract`, () => {
     let one: TokenStore
     let two: TokenStore
     beforeAll(async () => {
@@ -28,7 +28,7 @@ export function storeContract(driver: StoreDriver): void {
     })
     afterAll(() => driver.close?.())
 
-    test('without an entry one process gets the right, and the others find it locked', async () => {
+    test('without an entry, one process gets the right to write, and the others find the name locked', async () => {
       const name = newName()
       const claims = await Promise.all(
         Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? one : two).claim(name, undefined, long)),
@@ -37,13 +37,13 @@ export function storeContract(driver: StoreDriver): void {
       expect(claims.filter((claim) => fenceOf(claim) !== undefined)).toHaveLength(1)
     })
 
-    test('names are apart', async () => {
+    test('names are independent of each other', async () => {
       const names = [newName(), newName()] as const
       for (const name of names) expect(await fence(one, name)).toBeTypeOf('string')
       expect(await two.claim(names[0], undefined, long)).toBe('locked')
     })
 
-    test('what the holder of the right writes is what every process finds', async () => {
+    test('every process finds what the holder of the right has written', async () => {
       const name = newName()
       await one.write(name, await fence(one, name), 'entry 1', long)
       for (const store of [one, two]) {
@@ -62,13 +62,13 @@ export function storeContract(driver: StoreDriver): void {
       expect(await two.claim(name, undefined, long)).toMatchObject({ entry })
     })
 
-    test('after its lifetime an entry is gone', async () => {
+    test('after its lifetime, an entry is gone', async () => {
       const name = newName()
       await one.write(name, await fence(one, name), 'entry', short)
       await vi.waitFor(async () => expect(await fence(two, name)).toBeTypeOf('string'), patiently)
     })
 
-    test('an entry that is exactly the stale one may be replaced, and another one is returned', async () => {
+    test('an entry that equals the stale one may be replaced, and any other is returned', async () => {
       const name = newName()
       await one.write(name, await fence(one, name), 'old', long)
       expect(await two.claim(name, 'older', long)).toMatchObject({ entry: 'old' })
@@ -79,7 +79,7 @@ export function storeContract(driver: StoreDriver): void {
       expect(await one.claim(name, 'old', long)).toMatchObject({ entry: 'new' })
     })
 
-    test('a right whose lease ran out goes to another process, and is of no more use', async () => {
+    test('a right whose lease ran out goes to another process, and the first process can no longer use it', async () => {
       const name = newName()
       const first = await fence(one, name, short)
       const second = await vi.waitFor(() => fence(two, name), patiently)
@@ -98,7 +98,7 @@ export function storeContract(driver: StoreDriver): void {
       expect(await vi.waitFor(() => fence(two, name), patiently)).not.toBe(right)
     })
 
-    test('a right that is given back with a pause is locked until the pause is over', async () => {
+    test('a right that is given back with a pause stays locked until the pause is over', async () => {
       const name = newName()
       const right = await fence(one, name)
       const start = performance.now()
@@ -109,7 +109,7 @@ export function storeContract(driver: StoreDriver): void {
       expect(performance.now() - start).toBeGreaterThan(0.8 * short)
     })
 
-    test('only exactly the entry that is dropped is removed', async () => {
+    test('dropping removes only an entry that equals the given one', async () => {
       const name = newName()
       await one.write(name, await fence(one, name), 'entry', long)
       await two.drop(name, 'another')
@@ -118,7 +118,7 @@ export function storeContract(driver: StoreDriver): void {
       expect(await fence(one, name)).toBeTypeOf('string')
     })
 
-    test('a wait, where the store has one, ends with the write, at its time or with its signal', async () => {
+    test('a wait, if the store offers one, ends at the write, after its time, or when its signal aborts', async () => {
       if (one.wait === undefined) return
       const name = newName()
       const right = await fence(one, name)

@@ -41,11 +41,13 @@ export type TokenlaneFetch = (input: Parameters<Fetch>[0], init?: TokenlaneReque
 const purpose = 'create fetch'
 
 /**
- * Returns a `fetch` that sends each call to one of the manager's APIs with a live token. Every other call, and one that
+ * Returns a `fetch` that sends a live token with each call to one of the manager's APIs. Every other call, and one that
  * has its own `Authorization` header, goes to the underlying `fetch` unchanged.
  *
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. A call rejects as it would with the underlying
- * `fetch`, or with a TokenlaneError if no token can be obtained; in that case nothing more was sent.
+ * A call rejects as it would with the underlying `fetch`, or with a TokenlaneError if there is no token for it. After a
+ * TokenlaneError, nothing more is sent.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
  * @example
  * ```ts
  * const fetch = createFetch(tokens)

@@ -12,11 +12,11 @@ export interface GotTokens {
 }
 
 /**
- * Makes a got instance send each call to one of the manager's APIs with a live token. Every other call, and one that
- * has its own `Authorization` header or `username`, is sent unchanged. Extending again changes nothing.
+ * Returns options that make a got instance send a live token with each call to one of the manager's APIs. Every other
+ * call, and one that has its own `Authorization` header or `username`, is sent unchanged. Extending again changes nothing.
  *
- * A call rejects as it would with got alone, or with a TokenlaneError if there is no token for it; in that case nothing
- * more was sent.
+ * A call rejects as it would with got alone, or with a TokenlaneError if there is no token for it. After a
+ * TokenlaneError, nothing more is sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. With got 14 or older, every call rejects with
  * it, and nothing is sent.

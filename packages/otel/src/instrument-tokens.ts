@@ -5,11 +5,11 @@ import { recordTraces } from './traces.ts'
 
 const scope = '@tokenlane/otel'
 
-/** Where the metrics and spans of one manager go, and which attributes they get. */
+/** Where a manager's metrics and spans go, and which attributes they get. */
 export interface InstrumentOptions {
-  /** @defaultValue the meter of the registered meter provider, named `@tokenlane/otel` */
+  /** @defaultValue the meter named `@tokenlane/otel` of the registered meter provider */
   readonly meter?: Meter
-  /** @defaultValue the tracer of the registered tracer provider, named `@tokenlane/otel` */
+  /** @defaultValue the tracer named `@tokenlane/otel` of the registered tracer provider */
   readonly tracer?: Tracer
   /**
    * Attributes that every metric and span gets, to distinguish several managers in one process. The values must come

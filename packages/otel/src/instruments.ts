@@ -11,13 +11,13 @@ export type AttributeName =
 /** One metric. */
 export interface Instrument {
   readonly kind: 'histogram' | 'counter' | 'gauge'
-  /** UCUM: `s` are seconds, `1` is a share, `{call}` counts calls. */
+  /** In UCUM: `s` for seconds, `d` for days, `1` for a share or a flag, `{call}` for a number of calls. */
   readonly unit: string
   readonly attributes: readonly AttributeName[]
   readonly description: string
   /** When an operator should look at it, or what its values mean. */
   readonly lookAtIt: string
-  /** Upper bounds of a histogram's buckets. */
+  /** The upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[]
 }
 

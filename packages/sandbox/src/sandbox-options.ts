@@ -30,7 +30,7 @@ export interface SandboxOptions {
    */
   delays?: DelayRange
   /**
-   * Repeats the random choices of delays and of faults with `percent`; 0 to 4_294_967_295.
+   * Makes random choices (delays, and faults with `percent`) the same in each run; 0 to 4_294_967_295.
    * Default: a new seed at each start.
    */
   seed?: number

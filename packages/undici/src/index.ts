@@ -10,11 +10,11 @@ export type TokensInterceptor = <Options, Handler>(
 ) => (options: Options, handler: Handler) => boolean
 
 /**
- * Makes an undici dispatcher send each request to one of the manager's APIs with a live token. Every other request, any
- * with its own `Authorization` header, and any that changes the protocol is sent unchanged.
+ * Makes an undici dispatcher send a live token with each request to one of the manager's APIs. Every other request is
+ * sent unchanged, as is any request that has its own `Authorization` header or changes the protocol.
  *
- * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it; in that case
- * nothing more was sent.
+ * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it. After a
+ * TokenlaneError, nothing more is sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
  * @example
@@ -29,9 +29,9 @@ export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
 }
 
 /**
- * Makes the global dispatcher send each request to one of the manager's APIs with a live token: those made by Node's
- * own `fetch`, and by every library that uses it or uses undici without its own dispatcher. Every other request is sent
- * unchanged. Installing the same manager again changes nothing.
+ * Makes the global dispatcher send a live token with each request to one of the manager's APIs. This covers Node's own
+ * `fetch`, and every library that uses it, or that uses undici without a dispatcher of its own. Every other request is
+ * sent unchanged. Installing the same manager again changes nothing.
  *
  * @returns `uninstall`, which removes the tokens.
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and in a runtime without such a dispatcher.

@@ -21,7 +21,7 @@ export interface RedisLimiterOptions {
   readonly prefix?: string | undefined
   /**
    * The share of each quota, from 0 to 1, that this process uses while Redis cannot be reached: `1 / n` for `n`
-   * processes. With 0, calls wait until Redis is back, so that processes that are cut off add nothing.
+   * processes. With 0, calls wait until Redis is back, so processes that are cut off send nothing.
    *
    * A share of less than one call lengthens the window instead: 3 a second at 1/8 becomes one call in 3.2 seconds.
    */

@@ -29,9 +29,9 @@ export interface RedisTokenStoreOptions {
    */
   readonly prefix?: string | undefined
   /**
-   * What seals the tokens of clients with an assertion from outside, which have no secret to derive a key from: text of
-   * 32 characters or more, such as the output of `openssl rand -base64 32`. Of several, the first seals and each can
-   * open, so that keys can be rotated. A function is called before each use of the store.
+   * Encrypts the tokens of clients with an assertion from outside, which have no secret to derive a key from: text of
+   * 32 characters or more, such as the output of `openssl rand -base64 32`. If there are several, the first encrypts and
+   * any of them can decrypt, so keys can be rotated. A function is called before each use of the store.
    *
    * @defaultValue none: such clients are refused at start-up
    */
@@ -39,8 +39,8 @@ export interface RedisTokenStoreOptions {
 }
 
 /**
- * Tokens for a fleet, kept in Redis 6.2 or later, or Valkey 8 or later: one token request per issuer and token
- * lifetime, for any number of processes.
+ * Returns a store that keeps a fleet's tokens in Redis 6.2 or later, or Valkey 8 or later. Any number of processes then
+ * need only one token request per issuer and token lifetime.
  *
  * Redis sees neither tokens nor secrets: what it stores is encrypted with a key that only a holder of the client
  * secret, or of the `key` option, can derive, and it expires with the token.

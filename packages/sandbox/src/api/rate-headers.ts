@@ -6,7 +6,7 @@ import type { WindowUsage } from './strict-rate.ts'
  * - `'ratelimit'`: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, from revision 8)
  * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 6)
  * - `'x-ratelimit'`: `X-RateLimit-Limit`, `-Remaining`, `-Reset` as seconds since 1970, as GitHub sends them
- * - `'x-ratelimit-seconds'`: the same with the seconds that are left
+ * - `'x-ratelimit-seconds'`: the same, but with `-Reset` as the number of seconds left
  */
 export type RateHeaderDialect = 'ratelimit' | 'ratelimit-limit' | 'x-ratelimit' | 'x-ratelimit-seconds'
 

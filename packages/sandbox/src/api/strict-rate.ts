@@ -26,8 +26,8 @@ export interface RateLimit {
 export interface StrictRatePolicy {
   limits: readonly RateLimit[]
   /**
-   * Whether a 429 says in a `Retry-After` header how long to wait: `true` or `'seconds'` in whole seconds, `'date'` as
-   * an HTTP date.
+   * Whether a 429 has a `Retry-After` header that says how long to wait: with `true` or `'seconds'` in whole seconds, with
+   * `'date'` as an HTTP date.
    *
    * @defaultValue true
    */

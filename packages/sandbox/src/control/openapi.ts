@@ -14,7 +14,7 @@ export function openApi(origin: string): Json {
     info: {
       title: 'Tokenlane sandbox',
       version: '1',
-      description: 'What the control functions do, over HTTP.',
+      description: "The sandbox's control functions, over HTTP.",
     },
     servers: [{ url: origin }],
     security: [{ token: [] }],

@@ -14,7 +14,7 @@ export interface LiveToken {
   token: string
   /** Time until the token expires, in milliseconds. */
   timeLeft: number
-  /** The lifetime that its client was given, in milliseconds. */
+  /** The lifetime that its client was told, in milliseconds. */
   lifetime: number
 }
 

@@ -1,7 +1,7 @@
 import { milliseconds, number, optional, wholeNumber, type Allowed } from '../allowed.ts'
 import type { Random } from './random.ts'
 
-/** How long a fault lasts and which requests it meets. Without a bound it lasts until control restores the server. */
+/** How long a fault lasts, and which requests meet it. Without a bound, it lasts until control restores the server. */
 export interface FaultSpan {
   /** How long from now, in milliseconds. Default: no end. */
   for?: number

@@ -12,7 +12,7 @@ const clientAuthentications: readonly ClientAuthentication[] = [
   'private_key_jwt',
 ]
 
-/** How an issuer differs from the service's own. */
+/** How one issuer of the sandbox differs from the service's own. */
 export interface IssuerSettings {
   /**
    * How the client must authenticate; everything else is refused.
@@ -28,7 +28,7 @@ export interface IssuerSettings {
   metadata?: boolean
   /**
    * Whether the client may also authenticate with an assertion from the sandbox's cluster, as a Kubernetes workload
-   * does; with `single-use`, each assertion is accepted once. Requires a method for secrets.
+   * does; with `single-use`, each assertion is accepted only once. Requires a `clientAuthentication` with a secret.
    *
    * @defaultValue false
    */
