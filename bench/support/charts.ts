@@ -134,7 +134,7 @@ await drawBoth(
   'The rate that eight processes reach together on one budget in Redis',
   (look) => [
     barChart(
-      'Rate of eight processes together,\nof the quota',
+      'Rate of eight processes together,\nas a share of the quota',
       fleets.map((row) => ({
         // short enough for a phone
         who: `Tokenlane, ${Object.values(row)[0]?.replace('25/1 s, Redis killed for 10 s', 'Redis down')}`,

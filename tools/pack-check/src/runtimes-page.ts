@@ -41,7 +41,7 @@ waits that it started. The table shows what follows from this. It was tested wit
 | the request that began the token request has ended | another call requests the token, at most a second later                                                             |
 | background renewal                            | with \`nodejs_compat\`, continues after the response (\`waitUntil\`); without it, calls wait for it at expiry |
 | a rate policy                                 | \`RUNTIME_UNSUPPORTED\` at start-up: isolates cannot share a limit, and queued calls end with their request |
-| a call or \`warmUp\` while modules are loaded | \`RUNTIME_UNSUPPORTED\`                                                                               |
+| a call or \`warmUp\` while modules are still loading | \`RUNTIME_UNSUPPORTED\`                                                                               |
 | \`close()\`                                   | waits for the calls of its own request (others not tested); Workers have no shutdown hook to call it from |
 | a compatibility date before 2022-10-31        | refused when the package is loaded                                                                    |
 

@@ -50,7 +50,7 @@ export function surfaceOf({ name, folder, entries, declarations }: PublicPackage
   return [
     `# The public surface of ${name}\n\nWritten by \`pnpm --dir tools/docs write api\`; a change here is a change for users.\n`,
     ...sections,
-    ...(named.length > 0 ? [section('Named by it, and not exported', named)] : []),
+    ...(named.length > 0 ? [section('Referenced above, but not exported', named)] : []),
     ...(added.length > 0 ? [section('Added to other packages', added)] : []),
   ].join('\n')
 }

@@ -35,7 +35,7 @@ export const candidates: readonly Candidate[] = [
     changes: { 'mayGoAtOnce && (isDoubted || (isFirst && !judgement.isNew))': 'mayGoAtOnce' },
   },
   {
-    name: 'a call waits for an API that refuses good tokens even if no other call was refused before it',
+    name: 'if an API refuses good tokens, a refused call waits even if no other call was refused before it',
     changes: { '(isDoubted && isFirst) || ': '' },
   },
 ]

@@ -174,13 +174,13 @@ So at first, only the first refused call is resent immediately. If it is then ac
 a minute every call is resent immediately after its first 401. Resending every call from the start would save no more
 calls, and would send more calls to an API that refuses everything.
 
-### Whether calls wait for an API that refuses good tokens
+### Whether calls wait if an API refuses good tokens
 
 If they did, only 0.1, 3 or 13 % of the calls would be lost with an API that refuses 10, 30 or 50 % at random. But each call
 to an endpoint that refuses everything would take a second. With an API that refuses 30 %, a sequential caller would cause
 46 token requests a minute instead of 19.
 
-So a call waits for such an API only if another call was refused twice in a row and no call has been accepted since.
+So with such an API, a call waits only if another call was refused twice in a row and no call has been accepted since.
 
 ### What no delay can fix
 
