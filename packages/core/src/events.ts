@@ -79,7 +79,7 @@ interface Events {
     retryIn: number
     /** Whether calls use the old token until it expires. */
     tokenStillValid: boolean
-    /** Whether calls fail at once until the next try. If neither this nor `tokenStillValid`, they wait up to `maxWait`. */
+    /** Whether calls without a live token fail at once until the next try, or else wait up to the issuer's `maxWait`. */
     failFast: boolean
   }
   /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */
@@ -134,7 +134,7 @@ interface Events {
   'route.missed': { origin: string; path: string; apis: readonly string[] }
   /**
    * An API is paused: no call is sent to it for `for` milliseconds. A response with this `status` refused a call that
-   * exceeded the API's rate limit (`refused`), or reported that none remain (`used-up`). Once per pause, and again if
+   * exceeded the API's rate limit (`refused`), or reported that no calls remain (`used-up`). Once per pause, and again if
    * the pause is extended or the pace drops.
    */
   'api.paused': {

@@ -21,8 +21,8 @@ export interface PrivateKeyCredentials {
   /**
    * How to sign (RFC 7518 §3.1, RFC 9864, RFC 8037).
    *
-   * @defaultValue a JSON Web Key's `alg`, otherwise the first algorithm in the server's metadata that the key can be used with,
-   * otherwise RS256, ES256, ES384, ES512 or Ed25519
+   * @defaultValue a JSON Web Key's `alg`, otherwise the first `SigningAlgorithm` that fits the key and is in the server's
+   * metadata, otherwise RS256, ES256, ES384, ES512 or Ed25519
    */
   readonly algorithm?: SigningAlgorithm | undefined
   /** When the key was registered. With it, `secret.expiring` is emitted before the key expires. */
