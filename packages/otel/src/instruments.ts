@@ -64,7 +64,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     kind: 'histogram',
     unit: 's',
     attributes: ['tokenlane.issuer'],
-    description: "Remaining lifetime of a call's token when the call ended.",
+    description: "Remaining lifetime of a call's token when the call was last sent.",
     lookAtIt:
       'If it is low, tokens are used close to expiry: renewals come too late, or `renewBefore` is too short.',
     buckets: lifetimeSeconds,
