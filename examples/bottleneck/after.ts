@@ -24,7 +24,7 @@ const tokens = createTokenManager({
 })
 const fetch = createFetch(tokens)
 
-/** Returns a record. An urgent call goes ahead of those in the queue. */
+/** Returns a record. Urgent calls go ahead of the others in the queue. */
 export async function readRecord(id: string, urgent = false): Promise<unknown> {
   const response = await fetch(`${API_URL}records/${id}`, {
     tokenlane: { priority: urgent ? 1 : 0 },

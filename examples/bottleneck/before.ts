@@ -26,7 +26,7 @@ async function getToken(): Promise<string> {
   return (token = value)
 }
 
-/** Returns a record. An urgent call goes ahead of those in the queue. */
+/** Returns a record. Urgent calls go ahead of the others in the queue. */
 export function readRecord(id: string, urgent = false): Promise<unknown> {
   return limiter.schedule({ priority: urgent ? 1 : 5 }, async () => {
     const response = await fetch(`${API_URL}records/${id}`, {
