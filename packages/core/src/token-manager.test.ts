@@ -163,6 +163,12 @@ test.each<[string, unknown, string, string]>([
     'issuers.general.credentials[1].clientSecret',
     'is empty',
   ],
+  [
+    'a promise of credentials',
+    withCredentials(Promise.resolve()),
+    'issuers.general.credentials',
+    'a promise',
+  ],
   ['an empty list of credentials', withCredentials([]), 'issuers.general.credentials', 'an empty array'],
   [
     'a wrong date',
