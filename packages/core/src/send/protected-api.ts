@@ -59,7 +59,7 @@ export class ProtectedApi implements Api {
   /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change, or if its limiter cannot. */
   setRatePolicy(policy: CheckedPolicy): void {
     const { queue } = this.#context
-    const allowed = 'set at creation, even { limits: [] }'
+    const allowed = 'one set at creation, even { limits: [] }'
     if (queue === undefined) refuse('ratePolicy', 'not set', allowed)
     queue.setPolicy(policy)
   }

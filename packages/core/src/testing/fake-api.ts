@@ -96,7 +96,7 @@ export class FakeApi extends ProtectedApi {
   }
 
   override setRatePolicy(policy: CheckedPolicy): void {
-    if (!this.#isLimited) refuse('ratePolicy', 'not set', 'set at creation, even { limits: [] }')
+    if (!this.#isLimited) refuse('ratePolicy', 'not set', 'one set at creation, even { limits: [] }')
     super.setRatePolicy({ ...policy, ...withoutPauses })
   }
 
