@@ -137,7 +137,7 @@ test('its ports are those that are named, or it does not start', async () => {
   expect(first.ready.env['API_URL']).toBe('https://127.0.0.1:18433/')
   const { status, stdout, stderr } = run('--port', '18429', '--json')
   const problem =
-    '--port 18429 needs the ports 18429 to 18433, and 18430, 18431, 18432, 18433 cannot be used: in use, or not allowed'
+    '--port 18429 needs ports 18429 to 18433, but 18430, 18431, 18432, 18433 cannot be used (in use or not allowed)'
   expect(status).toBe(2)
   expect(stderr).toBe(`${problem}\nSee tokenlane-sandbox --help\n`)
   expect(JSON.parse(stdout)).toEqual({ ok: false, error: problem })
@@ -164,7 +164,7 @@ test('the first request that it prints, and that of the README, pass its own ver
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
-  while (!text.includes('An outage')) await once(child.stdout, 'data')
+  while (!text.includes('Cause an outage')) await once(child.stdout, 'data')
   const variables = text.match(/^export .+$/gm)?.join('\n') ?? ''
   const [printed = ''] = /curl --[^]+?\n\n/.exec(text) ?? []
   for (const command of [printed, documented]) {

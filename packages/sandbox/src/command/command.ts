@@ -15,11 +15,11 @@ import { runChild } from './run-child.ts'
 const wrongUsage = 2
 
 /**
- * Runs the command `tokenlane-sandbox` until Ctrl-C, Ctrl-\\, a termination signal, the end of the command that it runs, or
- * the first output that the program behind the pipe no longer reads.
+ * Runs the command `tokenlane-sandbox`. It ends at Ctrl-C, Ctrl-\\ or a termination signal, when the command that it runs
+ * has ended, or when it writes to a pipe that is no longer read.
  *
- * Signals have no other effect from then on, so that a second one cannot prevent the removal of the files. The process
- * is expected to end with the returned status.
+ * Signals then have no other effect, so a second one cannot prevent the removal of the files. The process is expected to
+ * end with the returned status.
  *
  * @param argv - its arguments, as in `process.argv.slice(2)`.
  * @returns the exit status.
@@ -147,7 +147,7 @@ function mustHavePorts(sandbox: Sandbox, first: number): void {
   )
   if (taken.length > 0)
     throw new Unusable(
-      `--port ${first} needs the ports ${first} to ${first + 4}, and ${taken.join(', ')} cannot be used: in use, or not allowed`,
+      `--port ${first} needs ports ${first} to ${first + 4}, but ${taken.join(', ')} cannot be used (in use or not allowed)`,
     )
 }
 

@@ -27,7 +27,7 @@ export function welcome(
 
 ${variables.join('\n')}
 
-${firstToken(issuers.general, authUrl)}An outage of 20 seconds:
+${firstToken(issuers.general, authUrl)}Cause an outage of 20 seconds:
 
   curl $CONTROL/v1/kill-issuer -H "Authorization: Bearer $TOKEN" -d '{"issuer":"general","for":20000}'
 `
