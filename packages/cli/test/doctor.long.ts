@@ -465,7 +465,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'issuer-trouble',
     broken: async () => issuerAt(await tlsServer(server)),
     mended: rightIssuer,
-    says: /Wait 60 minutes, as its `Retry-After` asks\. If it persists/,
+    says: /Wait 60 minutes, as its `Retry-After` asks\. If the problem persists/,
   })),
   {
     name: 'an issuer that closes the connection without a response',
@@ -480,7 +480,7 @@ const setups: readonly BrokenSetup[] = [
     broken: async () =>
       issuerAt(await tlsServer(tokenServer(200, bearer), { ...(await certificate()), requestCert: true })),
     mended: rightIssuer,
-    says: /operator, and ask whether it wants a client certificate \(`tls_client_auth`\)\./,
+    says: /operator, and ask whether the issuer wants a client certificate \(`tls_client_auth`\)\./,
   },
   ...(['TLSv1.3', 'TLSv1.2'] as const).map((version): BrokenSetup => ({
     name: `a client certificate that has expired, by ${version}`,
@@ -1370,7 +1370,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'store-failed',
     broken: () => fleetOn(redis.url.replace('redis:', 'rediss:')),
     mended: () => ({ env: { REDIS_URL: redis.url } }),
-    says: /or it does not speak TLS and the URL begins with `rediss:`/,
+    says: /or it does not speak TLS although the URL begins with `rediss:`/,
   },
   {
     name: 'a Redis client that is not connected',
@@ -1617,8 +1617,8 @@ test('an env file counts from the start of the process, where the authority of a
   expect(set.found.findings.map(({ id }) => id)).toEqual(['authority-private'])
   appendFileSync(file, 'A_COLOR=red # or blue\nA_SECRET=abc#def\n')
   const stale = await doctor([`--env-file=${file}`], { GENERAL_CLIENT_SECRET: 'rotated-away' })
-  expect(stale.found.looked).toContain('--env-file: cut at a # without quotes: A_SECRET')
-  expect(stale.found.looked).toContain('--env-file: not used, because set before: GENERAL_CLIENT_SECRET')
+  expect(stale.found.looked).toContain('--env-file: cut at an unquoted #: A_SECRET')
+  expect(stale.found.looked).toContain('--env-file: ignored, because already set: GENERAL_CLIENT_SECRET')
   expect(stale.found.findings).toContainEqual(
     expect.objectContaining({
       id: 'wrong-secret',

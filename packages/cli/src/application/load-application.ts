@@ -84,7 +84,7 @@ async function load(
     const seen = `${path} ${what}: a top-level \`await\` is still pending.${inWords(connections())}`
     const silent = connections().find((one) => isOfRedis(one) && one.outcome === 'no response')
     if (silent === undefined) return new CannotLook(`${seen} ${fix}`)
-    return new RedisFailed(`${seen} Redis accepts connections and does not respond.`, { ...silent })
+    return new RedisFailed(`${seen} Redis accepts connections but does not respond.`, { ...silent })
   }
   const neverEnds = Promise.withResolvers<never>()
   const fix = `Make that \`await\` fail instead of waiting forever, as the example in ${guide}/fleet.md does.`

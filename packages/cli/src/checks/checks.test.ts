@@ -147,7 +147,7 @@ test.each([
     /^The server hangs.* or raise `requestTimeout`, and `maxWait` if it is shorter \(it waited 5000 ms\)\. Check/,
   ],
   [
-    'returned neither a token nor an error for 10 s',
+    'returned neither a token nor an error in 10 s',
     /^The server hangs.* or raise `requestTimeout`, and `maxWait` if it is shorter\. Check/,
   ],
 ])('an issuer that %s may need more time', (what, fix) => {

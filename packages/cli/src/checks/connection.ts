@@ -111,7 +111,7 @@ function findingOf(server: ServerFacts, origins: string, roles: string): Finding
   return found(
     'connection-failed',
     `The connection failed (${code}).${also}`,
-    'Usually a firewall, or a proxy that has to be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
+    'The cause is usually a firewall, or a proxy that has to be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
   )
 }
 

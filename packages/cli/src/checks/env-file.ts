@@ -7,8 +7,8 @@ export function checkEnvFile({ envFile }: Facts): Finding[] {
   if (early.length === 0) return []
   return [
     finding('env-file-ignored', 'info', early.join(' and '), {
-      seen: `Set in the --env-file alone. This command applies it, and \`node --env-file\` does not: Node reads it before the file.`,
-      why: 'An application that is started like that runs without it.',
+      seen: `It is set only in the --env-file. This command applies it, but \`node --env-file\` does not: Node reads this variable before it reads the file.`,
+      why: 'An application that is started with `node --env-file` runs without it.',
       fix: 'Set it in the environment that starts Node. Variables in a Docker or systemd env file are in that environment.',
     }),
   ]

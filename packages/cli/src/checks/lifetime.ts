@@ -8,7 +8,7 @@ export function checkLifetimes({ tokens, configuration }: Facts): Finding[] {
     if (lifetime === undefined || margin === undefined || lifetime >= 2 * margin) return []
     return [
       finding('lifetime-short', 'warning', `issuer ${issuer}`, {
-        seen: `A token lives for ${Math.round(lifetime / 1_000)} s, and \`renewBefore\` is ${Math.round(margin / 1_000)} s. Half the lifetime is used instead.`,
+        seen: `A token lives for ${Math.round(lifetime / 1_000)} s, but \`renewBefore\` is ${Math.round(margin / 1_000)} s. Half of the lifetime is used instead.`,
         why: 'Tokens are requested more often than expected.',
         fix: `Set \`renewBefore\` to ${Math.floor(lifetime / 4)} (milliseconds) or less, or remove it.`,
       }),

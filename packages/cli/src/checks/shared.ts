@@ -64,7 +64,7 @@ const fixes: Readonly<Record<string, string>> = {
   MISCONF: 'Redis cannot save to disk and refuses writes: check its log.',
   CLUSTERDOWN: 'The Redis cluster has no master for some slots: check CLUSTER INFO.',
   'no response':
-    'Look at the Redis server: it accepts connections and does not respond. It hangs, something else listens on this port, or it does not speak TLS and the URL begins with `rediss:`.',
+    'Look at the Redis server: it accepts connections but does not respond. It hangs, something else listens on this port, or it does not speak TLS although the URL begins with `rediss:`.',
   CLIENT_CLOSED_ERROR:
     'Call `connect()` on the Redis client before passing it to Tokenlane, and do not close it while calls are made.',
   CLIENT_OFFLINE_ERROR:
@@ -93,7 +93,7 @@ function evictions({ shared }: Facts): Finding[] {
       {
         seen: `maxmemory-policy is ${server?.evictionPolicy}.`,
         why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls are held back for one whole window.',
-        fix: 'Set maxmemory-policy to noeviction: `CONFIG SET maxmemory-policy noeviction`, and in the Redis configuration.',
+        fix: 'Set maxmemory-policy to noeviction: run `CONFIG SET maxmemory-policy noeviction`, and set it in the Redis configuration too.',
       },
     )
   })

@@ -86,8 +86,8 @@ export const fixes: Readonly<Record<TokenFault, FixFor>> = {
     if (status === 429) return `${wait}, and share tokens between processes: ${guide}/fleet.md.`
     // `fetch` does not show the alert with which TLS 1.3 asks for a certificate
     const isCut = url.protocol === 'https:' && reason.includes('closed the connection')
-    const also = isCut ? ', and ask whether it wants a client certificate (`tls_client_auth`)' : ''
-    return `${wait}. If it persists, tell the issuer's operator${also}.`
+    const also = isCut ? ', and ask whether the issuer wants a client certificate (`tls_client_auth`)' : ''
+    return `${wait}. If the problem persists, tell the issuer's operator${also}.`
   },
   'no-response': ({ failure }, options) => {
     const limit = / did not respond in (\d+) ms/.exec(failure.reason)?.[1]

@@ -78,7 +78,7 @@ function isRefusedForClock(issuer: string, facts: Facts): boolean {
 }
 
 function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
-  const reason = `issuer "${issuer}" returned neither a token nor an error for ${Math.round(duration / 1_000)} s`
+  const reason = `issuer "${issuer}" returned neither a token nor an error in ${Math.round(duration / 1_000)} s`
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 

@@ -120,7 +120,10 @@ async function describe(
   if (typeof found === 'object') {
     const { resource, authorizationServers } = found
     const servers = authorizationServers.map((server) => printable(server, 100)).join(', ')
-    tell(`Its metadata calls it ${resource.href} and names this authorization server: ${servers || 'none'}.`)
+    const which =
+      authorizationServers.length > 1 ? 'these authorization servers' : 'this authorization server'
+    const names = servers === '' ? 'no authorization server' : `${which}: ${servers}`
+    tell(`Its metadata calls it ${resource.href} and names ${names}.`)
     return found
   }
   tell(found ?? `${api.origin} publishes no metadata (RFC 9728), so it does not say who issues its tokens.`)

@@ -26,8 +26,8 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): string[] {
   } = facts
   const agents = tls.filter(({ where }) => where !== 'this process')
   return [
-    ...(overridden.length > 0 ? [`--env-file: not used, because set before: ${overridden.join(', ')}`] : []),
-    ...(cut.length > 0 ? [`--env-file: cut at a # without quotes: ${cut.join(', ')}`] : []),
+    ...(overridden.length > 0 ? [`--env-file: ignored, because already set: ${overridden.join(', ')}`] : []),
+    ...(cut.length > 0 ? [`--env-file: cut at an unquoted #: ${cut.join(', ')}`] : []),
     ...servers.map(serverLine),
     ...tokens.map(({ issuer, lifetime, duration }) => {
       const after = `after ${Math.round(duration)} ms`

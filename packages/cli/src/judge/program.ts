@@ -6,7 +6,7 @@ import { WrongUsage } from '../exit-status.ts'
 
 /** A program that makes calls until it is stopped. */
 export interface Program {
-  /** Aborts when the program ends; its reason says how, in words. */
+  /** Aborts when the program ends; its reason says in words how it ended. */
   readonly ended: AbortSignal
   /** Returns the end of what the program wrote. */
   output(): string
@@ -38,7 +38,7 @@ export async function startProgram(
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-keptOutput)))
   child.once('exit', (status, signal) => {
-    ended.abort(signal === null ? `with status ${status}` : `by ${signal}`)
+    ended.abort(signal === null ? `with status ${status}` : `killed by ${signal}`)
   })
   const kill = (signal: NodeJS.Signals): void => {
     try {

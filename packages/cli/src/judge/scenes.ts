@@ -185,7 +185,7 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'two-issuers',
-    title: 'one issuer is down for 2.5 s, the other works',
+    title: 'one issuer is down for 2.5 s while the other works',
     async play(stage) {
       const { control } = stage.sandbox
       await stage.begin()

@@ -52,7 +52,7 @@ function judged(issuer: URL, fields: Readonly<Record<string, unknown>>): Authori
   const named = textIn(fields['issuer'])
   const other = URL.parse(named)
   if (other?.href.replace(/\/$/, '') !== issuer.href.replace(/\/$/, ''))
-    return `${issuer.href} publishes another issuer's metadata (${printable(named, 100)}): it is not used (RFC 8414 §3.3)`
+    return `${issuer.href} publishes another issuer's metadata (${printable(named, 100)}), so it is ignored (RFC 8414 §3.3)`
   const endpoint = askableUrl(textIn(fields['token_endpoint']))
   if (endpoint === undefined || (endpoint.protocol === 'http:' && issuer.protocol !== 'http:'))
     return `${issuer.href} publishes no token endpoint with an https: URL`
