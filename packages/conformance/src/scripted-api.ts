@@ -13,6 +13,7 @@ export interface SeenRequest {
   readonly body: Buffer
 }
 
+/** What the server responds with. */
 export interface ScriptedResponse {
   readonly status: number
   readonly headers?: Record<string, string>
@@ -37,11 +38,13 @@ export interface ScriptedApi {
   close(): Promise<void>
 }
 
+/** A 401 that refuses the token. */
 export const rejection: ScriptedResponse = {
   status: 401,
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 }
 
+/** Starts a server that responds as the script says, by default with status 200. */
 export async function openScriptedApi(script: Script = () => ({ status: 200 })): Promise<ScriptedApi> {
   const requests: SeenRequest[] = []
   let unfinished = 0
