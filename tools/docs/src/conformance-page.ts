@@ -6,7 +6,7 @@ Every adapter runs the same scenarios with the real client and core. They call t
 
 All clients pass every scenario. If a client cannot do something, the scenario lists it as an exception, and a footnote says why and what is tested instead. No scenario is skipped.
 
-A slot is one of the calls that an API's \`concurrency\` allows at once. After each scenario, the suite also checks that no call holds or waits for a slot, that the manager closes, that no listener is left on a signal, and that no response or error reveals a token or a secret.
+An API has as many slots as its \`concurrency\` says, and each call under way takes one. After each scenario, the suite also checks that no call holds or waits for a slot, that the manager closes, that no listener is left on a signal, and that no response or error reveals a token or a secret.
 `
 
 /** The page on conformance as Markdown, in the form that oxfmt gives it. */

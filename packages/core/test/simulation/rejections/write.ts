@@ -110,7 +110,7 @@ Each row shows the results of ${seeds.length} simulations with different seeds. 
 row says otherwise, one process makes 20 calls a second. A request takes 10 to 50 ms. "One live token" means that the issuer
 revokes a client's previous token when it issues a new one.
 
-- **aim**: the most lost calls and token requests that a test allows. The cell is empty if there is no limit.
+- **aim**: the most lost calls and token requests that a test allows. The cell is empty if no aim was set.
 - **lost**: the average share of calls whose caller gets a 401. The worst simulation is in brackets if it is more than a
   percentage point higher.
 - **requests**: token requests per process to one issuer, in the busiest minute.
