@@ -181,7 +181,7 @@ const firstPages: Readonly<Record<string, string>> = {
     'guide/troubleshoot#log-lines',
   'https://api.example.com/: tokens from general are accepted, then refused within 1 s: if other processes use this client, share its token (`store`)':
     'guide/troubleshoot#log-lines',
-  'https://api.example.com/v2/: matches no API and gets no token; APIs on this origin: https://api.example.com/':
+  'https://api.example.com/v2/: matches no API and gets no token; APIs on the same origin: https://api.example.com/':
     'guide/troubleshoot#log-lines',
   'https://api.example.com/: paused for 1.0 s after status 429; the API allows only about 10 in 1.0 s (`ratePolicy`: 30 in 1.0 s), or something else uses the quota':
     'guide/troubleshoot#a-call-gets-a-429',

@@ -99,7 +99,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `https://api.example.com/v2/: matches no API and gets no token; APIs on this origin: ${api}`,
+    `https://api.example.com/v2/: matches no API and gets no token; APIs on the same origin: ${api}`,
     { type: 'route.missed', origin: 'https://api.example.com', path: '/v2/', apis: [api] },
   ],
   [

@@ -85,7 +85,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'call.sent': ({ api, waited, queued }) => `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
   'call.finished': finished,
   'route.missed': ({ origin, path, apis }) =>
-    `${origin}${path}: matches no API and gets no token; APIs on this origin: ${apis.join(', ')}`,
+    `${origin}${path}: matches no API and gets no token; APIs on the same origin: ${apis.join(', ')}`,
   'api.paused': ({ api, for: span, status, reason, allows, configured }) =>
     `${api}: paused for ${ms(span)} after status ${status}` +
     (reason === 'used-up' ? '; its limit is used up' : '') +

@@ -56,5 +56,5 @@ function failureOf(what: string, error: unknown): string {
   const name = error instanceof Error ? error.constructor.name : ''
   const type = className.test(name) ? ` with ${name}` : ''
   const known = typeof code === 'string' && codeForm.test(code) ? ` (${code})` : ''
-  return `the ${what} failed${type}${known}; its error is hidden: log it in that function`
+  return `the ${what} failed${type}${known}; its error is hidden: log it in the ${what}`
 }
