@@ -12,7 +12,7 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'runtimes.md': { Runtimes: 'Bun, Deno, workerd', 'Next.js': 'app router, route handler' },
   'guide/proxy.md': { 'Behind a proxy': 'EACCES, corporate proxy, firewall, HTTPS_PROXY' },
   'guide/rate-policy.md': {
-    'Set a rate policy': 'rate limit, throttle, quota',
+    'Set a rate policy': 'rate limit, throttle, throughput, quota, requests per second, requests per minute',
     'Retry: when the API responds 429 Too Many Requests': '`Retry-After`, too many calls, backoff',
     'When the API reports what remains': '`pausedUntil`',
     'The options': 'semaphore',
@@ -63,17 +63,21 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     Logs: 'access, debug, level',
     'Status and a health check endpoint': 'status page',
   },
-  'guide/test-your-app.md': { 'Test your app': 'unit test, mock' },
+  'guide/test-your-app.md': { 'Test your app': 'unit test, mock', 'What to try': 'simulate an outage' },
+  'guide/judge.md': { 'In GitHub Actions': 'fail CI on errors' },
   'guide/write-an-adapter.md': { 'Write an adapter': 'add a custom client, another client' },
   'guide/fleet.md': {
     'Several processes': 'containers, many processes, multiple pods, instances, share tokens',
   },
-  'guide/metrics.md': { 'When an alert wakes you': '`error.type`' },
+  'guide/metrics.md': {
+    'Metrics, traces and alerts': 'Datadog, New Relic',
+    'When an alert wakes you': '`error.type`',
+  },
   'guide/doctor.md': { 'Find out why calls fail': '`npx tokenlane doctor`, `tokenlane doctor`' },
   'packages/cli.md': { 'A token, for curl': '`tokenlane token`', 'A call, step by step': '`tokenlane call`' },
   'guide/token-life.md': {
     Renewal: 'cache, cached',
-    'Calls that must not be sent twice': 'idempotent, idempotency, disable retries, upload',
+    'Calls that must not be sent twice': 'idempotent, idempotency, disable retries, retry POST, upload',
     'A token without a call': 'get a token, raw token, bearer token, `getAccessToken`, Authorization header',
   },
   'guide/frequent-starts.md': { 'When processes start often': 'serverless' },

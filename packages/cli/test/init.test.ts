@@ -171,7 +171,7 @@ test('with --write the bootstrap is a new file in a new folder, and a file that 
   writeFileSync(file, 'mine')
   const before = api.requests.length
   await expect(init(url, { issuer: server.origin, write: file })).rejects.toThrow(
-    `Cannot write ${file}: EEXIST`,
+    `Cannot write ${file}: it exists already`,
   )
   expect(api.requests).toHaveLength(before)
   expect(readFileSync(file, 'utf8')).toBe('mine')

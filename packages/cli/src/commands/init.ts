@@ -56,7 +56,7 @@ export async function init(url: string, options: InitOptions, questions?: Questi
 
   const { write: file } = options
   // said before there are questions to answer
-  if (file !== undefined && existsSync(file)) throw new WrongUsage(`Cannot write ${file}: EEXIST`)
+  if (file !== undefined && existsSync(file)) throw new WrongUsage(`Cannot write ${file}: it exists already`)
 
   const challenge = await knock(api)
   if (challenge === undefined) return exitStatus.findings

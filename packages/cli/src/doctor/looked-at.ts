@@ -22,11 +22,10 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): string[] {
     packages,
     extraAuthorities: extra,
     configuration,
-    envFile: { overridden, cut } = { overridden: [], cut: [] },
+    envFile: { cut } = { cut: [] },
   } = facts
   const agents = tls.filter(({ where }) => where !== 'this process')
   return [
-    ...(overridden.length > 0 ? [`--env-file: ignored, because already set: ${overridden.join(', ')}`] : []),
     ...(cut.length > 0 ? [`--env-file: cut at an unquoted #: ${cut.join(', ')}`] : []),
     ...servers.map(serverLine),
     ...tokens.map(({ issuer, lifetime, duration }) => {

@@ -81,6 +81,6 @@ function findingText(
 ): string {
   const entries = evidence.map((id) => entryOf(id)).filter((entry) => entry !== undefined)
   const lines = entries.slice(0, shownEvidence).map((entry) => `    ${entryLine(entry)}`)
-  if (entries.length > shownEvidence) lines.push(`    and ${entries.length - shownEvidence} more`)
+  if (entries.length > shownEvidence) lines.push('    and more, in the journal')
   return [`${severity} ${rule}: ${message}.`, `  ${fix}`, ...lines].join('\n')
 }
