@@ -42,7 +42,7 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     TOKEN_REQUEST_TIMEOUT:
       '`issuer did not respond`, `has not responded to the process`, `sent a token that has expired`, `timeout`, `timed out`, timeout, slow issuer, UND_ERR_CONNECT_TIMEOUT, UND_ERR_HEADERS_TIMEOUT',
     TOKEN_RESPONSE_INVALID: "`sent no token`, `sent a token response`, `publishes another issuer's metadata`",
-    QUEUE_FULL: '`the queue is full`',
+    QUEUE_FULL: '`the queue is full`, `queue is full`, `queue full`',
     QUEUE_TIMEOUT: '`it waited too long`, `it must wait at least`, timeout, timed out, waiting too long',
     MANAGER_CLOSED: '`the token manager was closed`',
     CLIENT_SIDE_FORBIDDEN: '`a browser cannot keep a client secret`',
@@ -77,6 +77,7 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'packages/cli.md': { 'A token, for curl': '`tokenlane token`', 'A call, step by step': '`tokenlane call`' },
   'guide/token-life.md': {
     Renewal: 'cache, cached',
+    'After a 401': '`401 retry`, `retry after 401`',
     'Calls that must not be sent twice': 'idempotent, idempotency, disable retries, retry POST, upload',
     'A token without a call': 'get a token, raw token, bearer token, `getAccessToken`, Authorization header',
   },

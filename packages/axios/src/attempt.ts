@@ -43,6 +43,7 @@ export async function attempt(
     hideRequest(request)
     // of follow-redirects, to which a body leads that was piped
     hideRequest(request?.['_redirectable'])
+    putBehindGetter(holder, 'request')
   }
   try {
     const response = await adapter(sent)
@@ -52,6 +53,7 @@ export async function attempt(
     const failed = error as Partial<AxiosResponse> & { readonly response?: AxiosResponse }
     hide(failed)
     hide(failed.response)
+    hideWays(failed)
     // a status that axios makes an error of is a response like any other
     if (failed.response === undefined) throw error
     return exchangeOf({ error }, failed.response, redirects.judgedBy())
@@ -59,6 +61,25 @@ export async function attempt(
     // a stream may make an error of it later
     sent.headers = given.headers
   }
+}
+
+/** Hides the ways from an error to requests: the agents with those of other calls, and a stream that was not read. */
+function hideWays({
+  config,
+  response,
+}: Partial<AxiosResponse> & { readonly response?: AxiosResponse }): void {
+  for (const name of ['httpAgent', 'httpsAgent']) putBehindGetter(config, name)
+  const data: unknown = response?.data
+  if (typeof (data as { pipe?: unknown } | undefined)?.pipe !== 'function') return
+  for (const name of ['req', 'socket', 'client']) putBehindGetter(data, name)
+}
+
+/** Node asks for no form of its own when it prints an error that nobody catches. It shows no value behind a getter. */
+function putBehindGetter(holder: unknown, name: string): void {
+  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return
+  let value = (holder as Record<string, unknown>)[name]
+  const accessors = { get: () => value, set: (given: unknown) => (value = given) }
+  Reflect.defineProperty(holder, name, { ...accessors, enumerable: true, configurable: true })
 }
 
 /** Copies without a prototype, as axios does, against polluted ones. Spreading such an object takes three times as long. */

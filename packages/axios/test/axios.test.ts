@@ -92,6 +92,9 @@ describe('the token', () => {
     }
     const aborted = await failure(client.get('slow?ms=60000', { adapter, timeout: 50 }))
     expect(printed([aborted, aborted.request])).not.toContain(value)
+    const transformResponse = [() => expect.fail('not as expected')]
+    const unread = await failure(client.get('records', { adapter, transformResponse }))
+    expect(printed(Object.assign(unread, { response: await client.get('records') }))).not.toContain(value)
   })
 
   test("leaves the caller's agents as they are", async () => {
@@ -296,7 +299,7 @@ describe('as with axios alone', () => {
       'statusText',
     ])
     expect(Object.getPrototypeOf(response)).toBe(Object.prototype)
-    expect(printed(response)).toContain('request: [request]')
+    expect(printed(response)).toContain('request: [Getter/Setter]')
     const { request } = response as { request: { path: string; res: { responseUrl: string } } }
     expect(request.path).toBe(new URL('records', sandbox.weblinkUrl).pathname)
     expect(request.res.responseUrl).toBe(new URL('records', sandbox.weblinkUrl).href)

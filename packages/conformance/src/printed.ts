@@ -5,6 +5,8 @@ export function printed(value: unknown): string {
   return [
     inspect(value),
     inspect(value, { depth: Infinity, maxArrayLength: null, maxStringLength: null }),
+    // as Node prints an error that nobody catches
+    ...[value].flat().map((one) => one instanceof Error && inspect(one, { customInspect: false, depth: 5 })),
     serialized(value),
     textsOf(value, new Set()).join(' '),
     textOf(value),
