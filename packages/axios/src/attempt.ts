@@ -1,6 +1,7 @@
-import { discardBody, hideRequest, hidingAgent, type Exchange } from '@tokenlane/core/adapter'
+import { discardBody, hidingAgent, type Exchange } from '@tokenlane/core/adapter'
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
+import { hideOtherWays, hideRequestOf } from './hide-ways.ts'
 import { redirectRule, type RedirectContext } from './redirect-rule.ts'
 import type { Target } from './target.ts'
 import type { Via } from './via.ts'
@@ -39,11 +40,7 @@ export async function attempt(
   const hide = (holder: Partial<AxiosResponse> | undefined): void => {
     if (holder?.config === sent) holder.config = given
     else if (holder?.config?.headers === headers) holder.config.headers = given.headers
-    const request: { readonly ['_redirectable']?: unknown } | undefined = holder?.request
-    hideRequest(request)
-    // of follow-redirects, to which a body leads that was piped
-    hideRequest(request?.['_redirectable'])
-    putBehindGetter(holder, 'request')
+    hideRequestOf(holder)
   }
   try {
     const response = await adapter(sent)
@@ -53,7 +50,7 @@ export async function attempt(
     const failed = error as Partial<AxiosResponse> & { readonly response?: AxiosResponse }
     hide(failed)
     hide(failed.response)
-    hideWays(failed)
+    hideOtherWays(failed)
     // a status that axios makes an error of is a response like any other
     if (failed.response === undefined) throw error
     return exchangeOf({ error }, failed.response, redirects.judgedBy())
@@ -61,25 +58,6 @@ export async function attempt(
     // a stream may make an error of it later
     sent.headers = given.headers
   }
-}
-
-/** Hides the ways from an error to requests: the agents with those of other calls, and a stream that was not read. */
-function hideWays({
-  config,
-  response,
-}: Partial<AxiosResponse> & { readonly response?: AxiosResponse }): void {
-  for (const name of ['httpAgent', 'httpsAgent']) putBehindGetter(config, name)
-  const data: unknown = response?.data
-  if (typeof (data as { pipe?: unknown } | undefined)?.pipe !== 'function') return
-  for (const name of ['req', 'socket', 'client']) putBehindGetter(data, name)
-}
-
-/** Node asks for no form of its own when it prints an error that nobody catches. It shows no value behind a getter. */
-function putBehindGetter(holder: unknown, name: string): void {
-  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return
-  let value = (holder as Record<string, unknown>)[name]
-  const accessors = { get: () => value, set: (given: unknown) => (value = given) }
-  Reflect.defineProperty(holder, name, { ...accessors, enumerable: true, configurable: true })
 }
 
 /** Copies without a prototype, as axios does, against polluted ones. Spreading such an object takes three times as long. */

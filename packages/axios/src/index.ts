@@ -25,7 +25,7 @@ export type AxiosLike = Pick<AxiosInstance, 'interceptors' | 'getUri'>
  * Makes an axios instance send a live token with each call to one of the manager's APIs. Every other call, and one that
  * has its own `Authorization` header or `auth`, is sent unchanged. Attaching again changes nothing.
  *
- * A call rejects as it would with axios alone, or with a TokenlaneError if there is no token for it. After a
+ * A call rejects as it would with axios alone, or with a TokenlaneError if no token can be obtained. After a
  * TokenlaneError, nothing more is sent.
  *
  * @returns a function that detaches the tokens from the instance.

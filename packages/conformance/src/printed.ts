@@ -5,7 +5,7 @@ export function printed(value: unknown): string {
   return [
     inspect(value),
     inspect(value, { depth: Infinity, maxArrayLength: null, maxStringLength: null }),
-    // as Node prints an error that nobody catches
+    // as Node prints an uncaught error
     ...[value].flat().map((one) => one instanceof Error && inspect(one, { customInspect: false, depth: 5 })),
     serialized(value),
     textsOf(value, new Set()).join(' '),

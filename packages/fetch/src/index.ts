@@ -44,7 +44,7 @@ const purpose = 'create fetch'
  * Returns a `fetch` that sends a live token with each call to one of the manager's APIs. Every other call, and one that
  * has its own `Authorization` header, goes to the underlying `fetch` unchanged.
  *
- * A call rejects as it would with the underlying `fetch`, or with a TokenlaneError if there is no token for it. After a
+ * A call rejects as it would with the underlying `fetch`, or with a TokenlaneError if no token can be obtained. After a
  * TokenlaneError, nothing more is sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.

@@ -15,7 +15,7 @@ export interface GotTokens {
  * Returns options that make a got instance send a live token with each call to one of the manager's APIs. Every other
  * call, and one that has its own `Authorization` header or `username`, is sent unchanged. Extending again changes nothing.
  *
- * A call rejects as it would with got alone, or with a TokenlaneError if there is no token for it. After a
+ * A call rejects as it would with got alone, or with a TokenlaneError if no token can be obtained. After a
  * TokenlaneError, nothing more is sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument. With got 14 or older, every call rejects with

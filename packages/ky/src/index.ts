@@ -30,7 +30,7 @@ declare module 'ky' {
  * Returns options that make ky 2 send a live token with each call to one of the manager's APIs. Every other call, and
  * one that has its own `Authorization` header, is sent unchanged. Extending again changes nothing.
  *
- * A call rejects as it would with ky alone, or with a TokenlaneError if there is no token for it. After a
+ * A call rejects as it would with ky alone, or with a TokenlaneError if no token can be obtained. After a
  * TokenlaneError, nothing more is sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and at each call for an older ky.

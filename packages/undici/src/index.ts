@@ -13,7 +13,7 @@ export type TokensInterceptor = <Options, Handler>(
  * Makes an undici dispatcher send a live token with each request to one of the manager's APIs. Every other request is
  * sent unchanged, as is any request that has its own `Authorization` header or changes the protocol.
  *
- * A request fails as it would with undici alone, or with a TokenlaneError if there is no token for it. After a
+ * A request fails as it would with undici alone, or with a TokenlaneError if no token can be obtained. After a
  * TokenlaneError, nothing more is sent.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.

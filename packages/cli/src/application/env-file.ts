@@ -18,7 +18,7 @@ export interface EnvFileFacts {
 }
 
 /** The variable by which the command that reads the file tells them to the one that it starts. */
-const handedOver = 'TOKENLANE_ENV_FILE'
+const handedOver = 'TOKENLANE_ENV_FILE_FACTS'
 
 /** Returns what is to be known of the file of `--env-file`; `undefined` without one. */
 export function envFileFacts(): EnvFileFacts | undefined {

@@ -4,20 +4,22 @@ import type { Facts } from '../facts/facts.ts'
 /** Finds variables of the `--env-file` that this command does not use, or that Node's own option would not. */
 export function checkEnvFile({ envFile }: Facts): Finding[] {
   if (envFile === undefined) return []
-  const { early, overridden } = envFile
-  const unused = (): Finding =>
-    finding('env-file-ignored', 'info', overridden.join(' and '), {
+  return [
+    ...ignored(envFile.overridden, {
       seen: 'The --env-file sets it to another value than the environment in which this command was started.',
       why: 'The environment overrides the file, as with `node --env-file`: changing the file changes nothing.',
       fix: 'If another finding is about it, unset or correct it in the environment first.',
-    })
-  const onlyHere = (): Finding =>
-    finding('env-file-ignored', 'info', early.join(' and '), {
+    }),
+    ...ignored(envFile.early, {
       seen: `It is set only in the --env-file. This command applies it, but \`node --env-file\` does not: Node reads this variable before it reads the file.`,
       why: 'An application that is started with `node --env-file` runs without it.',
       fix: 'Set it in the environment that starts Node. Variables in a Docker or systemd env file are in that environment.',
-    })
-  return [...(overridden.length > 0 ? [unused()] : []), ...(early.length > 0 ? [onlyHere()] : [])]
+    }),
+  ]
+}
+
+function ignored(names: readonly string[], texts: Pick<Finding, 'seen' | 'why' | 'fix'>): Finding[] {
+  return names.length === 0 ? [] : [finding('env-file-ignored', 'info', names.join(' and '), texts)]
 }
 
 /**

@@ -3,15 +3,8 @@ import { dirname } from 'node:path'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { CannotLook, exitStatus, WrongUsage } from '../exit-status.ts'
-import { columnsOf, hanging } from '../hanging.ts'
-import {
-  type AuthorizationServer,
-  clientAuthentications,
-  type ClientAuthentication,
-  issuerFor,
-  readAuthorizationServer,
-} from '../metadata/authorization-server.ts'
+import { exitStatus, WrongUsage } from '../exit-status.ts'
+import { clientAuthentications, type ClientAuthentication } from '../metadata/authorization-server.ts'
 import { bootstrapText, environmentText, type Setup } from '../init/bootstrap.ts'
 import { challengeOf, type Challenge } from '../metadata/challenge.ts'
 import {
@@ -22,12 +15,12 @@ import {
 } from '../metadata/protected-resource.ts'
 import { askableUrl, getPublic, isOnThisMachine, serverFor, typedUrl } from '../metadata/public-response.ts'
 import type { Questions } from '../init/questions.ts'
+import { tell } from '../init/tell.ts'
+import { authorizationServer, type Known, type ServerOptions } from '../init/trusted-server.ts'
 import { print } from '../print.ts'
 
 /** What the person decides before any question. */
-export interface InitOptions {
-  readonly issuer?: string
-  readonly tokenEndpoint?: string
+export interface InitOptions extends ServerOptions {
   readonly name?: string
   readonly baseUrl?: string
   readonly clientAuthentication?: ClientAuthentication
@@ -130,68 +123,6 @@ async function describe(
   return undefined
 }
 
-/** What is known of the authorization server: at least where tokens are asked for. */
-type Known = Pick<AuthorizationServer, 'tokenEndpoint'> & Partial<AuthorizationServer>
-
-async function authorizationServer(
-  api: URL,
-  described: ProtectedResource | undefined,
-  options: InitOptions,
-  questions: Questions | undefined,
-): Promise<Known> {
-  if (options.tokenEndpoint !== undefined)
-    return { tokenEndpoint: typedUrl(options.tokenEndpoint, '--token-endpoint') }
-  const issuer = await trustedIssuer(api, described?.authorizationServers ?? [], options, questions)
-  const found = await readAuthorizationServer(issuer)
-  if (typeof found === 'object') {
-    const { tokenEndpoint } = found
-    tell(`${issuer.origin} says that tokens are issued at ${tokenEndpoint.origin}${tokenEndpoint.pathname}.`)
-    if (tokenEndpoint.origin !== issuer.origin)
-      tell(
-        `That is a different server: the secret will go to ${tokenEndpoint.origin}, because ${issuer.origin} says so.`,
-      )
-    if (found.lacksClientCredentials)
-      tell('It does not list client credentials among its grants: ask its operator.')
-    return found
-  }
-  tell(`${found}.`)
-  if (questions === undefined)
-    throw new CannotLook('Pass the URL of its token endpoint: --token-endpoint <url>')
-  return { tokenEndpoint: typedUrl(await questions.ask('Its token endpoint (URL)?', '', isUrl), 'It') }
-}
-
-/** Returns the issuer that the person typed, or confirmed. */
-async function trustedIssuer(
-  api: URL,
-  named: readonly string[],
-  options: InitOptions,
-  questions: Questions | undefined,
-): Promise<URL> {
-  if (options.issuer !== undefined) {
-    const typed = issuerFor(typedUrl(options.issuer, '--issuer'))
-    if (named.length > 0 && !named.some((one) => URL.parse(one)?.href === typed.href))
-      tell(`You trust ${typed.href}, which is not one of those.`)
-    return typed
-  }
-  const usable = named.flatMap((one) => serverFor(api, one) ?? []).slice(0, 5)
-  const [first] = usable
-  if (first !== undefined)
-    tell(
-      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} names this server: ` +
-        `${first.href}. Compare that URL with what the API's operator told you.`,
-    )
-  if (questions === undefined)
-    throw new CannotLook(
-      first === undefined
-        ? 'Name the authorization server that you trust: --issuer <url>'
-        : `If you trust it, confirm it: --issuer ${first.href}`,
-    )
-  for (const one of usable)
-    if (await questions.confirm(`Do you trust ${one.href}? It will be contacted.`)) return one
-  const answer = await questions.ask('Which authorization server do you trust (URL)?', '', isUrl)
-  return issuerFor(typedUrl(answer, 'It'))
-}
-
 async function complete(
   api: URL,
   name: string,
@@ -239,15 +170,6 @@ async function complete(
     baseUrl,
     insecureLoopback: isOnThisMachine(server.tokenEndpoint) || isOnThisMachine(api),
   }
-}
-
-/** Writes to standard error, so that standard output has the files alone. */
-function tell(text: string): void {
-  console.error(hanging('- ', text, 2, columnsOf(process.stderr, Infinity)))
-}
-
-function isUrl(text: string): boolean {
-  return askableUrl(text) !== undefined
 }
 
 function isMethod(text: string): text is ClientAuthentication {

@@ -74,7 +74,7 @@ export class ApiQueue {
 
   /**
    * Returns what a call holds while it is under way, without a promise where it need not wait. Throws `QUEUE_FULL`,
-   * `QUEUE_TIMEOUT`, or why there is no token; the signal's reason.
+   * `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
    */
   enter(options: EnterOptions): RunningCall | Promise<RunningCall> {
     const { priority, sentBefore } = options

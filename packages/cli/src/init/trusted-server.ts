@@ -1,0 +1,83 @@
+// The client's secret goes to the authorization server that the person typed or confirmed, and to none that an API names alone.
+import { CannotLook } from '../exit-status.ts'
+import {
+  type AuthorizationServer,
+  issuerFor,
+  readAuthorizationServer,
+} from '../metadata/authorization-server.ts'
+import type { ProtectedResource } from '../metadata/protected-resource.ts'
+import { askableUrl, serverFor, typedUrl } from '../metadata/public-response.ts'
+import type { Questions } from './questions.ts'
+import { tell } from './tell.ts'
+
+/** What the person decides about the server before any question. */
+export interface ServerOptions {
+  readonly issuer?: string
+  readonly tokenEndpoint?: string
+}
+
+/** What is known of the authorization server: at least where tokens are asked for. */
+export type Known = Pick<AuthorizationServer, 'tokenEndpoint'> & Partial<AuthorizationServer>
+
+export async function authorizationServer(
+  api: URL,
+  described: ProtectedResource | undefined,
+  options: ServerOptions,
+  questions: Questions | undefined,
+): Promise<Known> {
+  if (options.tokenEndpoint !== undefined)
+    return { tokenEndpoint: typedUrl(options.tokenEndpoint, '--token-endpoint') }
+  const issuer = await trustedIssuer(api, described?.authorizationServers ?? [], options, questions)
+  const found = await readAuthorizationServer(issuer)
+  if (typeof found === 'object') {
+    const { tokenEndpoint } = found
+    tell(`${issuer.origin} says that tokens are issued at ${tokenEndpoint.origin}${tokenEndpoint.pathname}.`)
+    if (tokenEndpoint.origin !== issuer.origin)
+      tell(
+        `That is a different server: the secret will go to ${tokenEndpoint.origin}, because ${issuer.origin} says so.`,
+      )
+    if (found.lacksClientCredentials)
+      tell('It does not list client credentials among its grants: ask its operator.')
+    return found
+  }
+  tell(`${found}.`)
+  if (questions === undefined)
+    throw new CannotLook('Pass the URL of its token endpoint: --token-endpoint <url>')
+  return { tokenEndpoint: typedUrl(await questions.ask('Its token endpoint (URL)?', '', isUrl), 'It') }
+}
+
+/** Returns the issuer that the person typed, or confirmed. */
+async function trustedIssuer(
+  api: URL,
+  named: readonly string[],
+  options: ServerOptions,
+  questions: Questions | undefined,
+): Promise<URL> {
+  if (options.issuer !== undefined) {
+    const typed = issuerFor(typedUrl(options.issuer, '--issuer'))
+    if (named.length > 0 && !named.some((one) => URL.parse(one)?.href === typed.href))
+      tell(`You trust ${typed.href}, which is not one of those.`)
+    return typed
+  }
+  const usable = named.flatMap((one) => serverFor(api, one) ?? []).slice(0, 5)
+  const [first] = usable
+  if (first !== undefined)
+    tell(
+      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} names this server: ` +
+        `${first.href}. Compare that URL with what the API's operator told you.`,
+    )
+  if (questions === undefined)
+    throw new CannotLook(
+      first === undefined
+        ? 'Name the authorization server that you trust: --issuer <url>'
+        : `If you trust it, confirm it: --issuer ${first.href}`,
+    )
+  for (const one of usable)
+    if (await questions.confirm(`Do you trust ${one.href}? It will be contacted.`)) return one
+  const answer = await questions.ask('Which authorization server do you trust (URL)?', '', isUrl)
+  return issuerFor(typedUrl(answer, 'It'))
+}
+
+function isUrl(text: string): boolean {
+  return askableUrl(text) !== undefined
+}
