@@ -15,27 +15,23 @@ const otherReasons = new Set([
 ])
 
 /**
- * Returns whether a response says that the token was refused (RFC 6750 §3.1): by one of these statuses, unless its
- * `Bearer` challenge names another reason, or another scheme alone is asked for. An unknown word, such as
- * `expired_token`, speaks of the token.
+ * Returns whether a response says that the token was refused (RFC 6750 §3.1): by one of these statuses, unless a `Bearer`
+ * challenge names another reason. Challenges of other schemes say nothing: many APIs ask for `Basic`, or for a scheme of
+ * their own, whatever they refused. An unknown word, such as `expired_token`, speaks of the token.
  */
 export function refusesToken(
   { status, wwwAuthenticate, header }: Report,
   statuses: readonly number[],
 ): boolean {
   if (!statuses.includes(status)) return false
-  const challenge = wwwAuthenticate ?? header?.('www-authenticate')
-  if (!challenge) return true
+  const challenge = wwwAuthenticate ?? header?.('www-authenticate') ?? ''
   let scheme = ''
-  let isBearer = false
   for (const [, name = '', quoted, bare] of challenge.matchAll(piece)) {
     const value = quoted ?? bare
-    if (value === undefined) {
-      scheme = name.toLowerCase()
-      isBearer ||= scheme === 'bearer'
-    } else if (scheme === 'bearer' && name.toLowerCase() === 'error')
+    if (value === undefined) scheme = name.toLowerCase()
+    else if (scheme === 'bearer' && name.toLowerCase() === 'error')
       // some servers quote in a way of their own
       return !otherReasons.has(value.replaceAll(/^\W+|\W+$/g, '').toLowerCase())
   }
-  return isBearer
+  return true
 }

@@ -8,22 +8,28 @@ import type { Exchange, SendOptions } from '../adapter.ts'
 
 fakeTime()
 
-test('an API that refuses everything gets 1,000 calls of a minute for six token requests', async () => {
-  const { tokens, issuer } = fakeService()
-  const calls: Promise<number>[] = []
-  for (let call = 0; call < 1_000; call += 1) {
-    let sends = 0
-    const attempt = async (): Promise<Exchange<number>> => answer(401, (sends += 1))
-    calls.push(apiOf(tokens).send(attempt))
-    await vi.advanceTimersByTimeAsync(60)
-  }
-  await vi.advanceTimersByTimeAsync(2_000)
-  const sends = await Promise.all(calls)
-  expect(Math.max(...sends)).toBe(3)
-  expect(sends.filter((count) => count === 1).length).toBeGreaterThan(950)
-  expect(issuer.count).toBeGreaterThanOrEqual(4)
-  expect(issuer.count).toBeLessThanOrEqual(6)
-})
+test.each([
+  ['without a challenge', {}],
+  ['with a challenge of another scheme', { wwwAuthenticate: 'Basic realm="api"' }],
+])(
+  'an API that refuses everything, %s, gets 1,000 calls of a minute for six token requests',
+  async (_, report) => {
+    const { tokens, issuer } = fakeService()
+    const calls: Promise<number>[] = []
+    for (let call = 0; call < 1_000; call += 1) {
+      let sends = 0
+      const attempt = async (): Promise<Exchange<number>> => ({ ...answer(401, (sends += 1)), ...report })
+      calls.push(apiOf(tokens).send(attempt))
+      await vi.advanceTimersByTimeAsync(60)
+    }
+    await vi.advanceTimersByTimeAsync(2_000)
+    const sends = await Promise.all(calls)
+    expect(Math.max(...sends)).toBe(3)
+    expect(sends.filter((count) => count === 1).length).toBeGreaterThan(950)
+    expect(issuer.count).toBeGreaterThanOrEqual(4)
+    expect(issuer.count).toBeLessThanOrEqual(6)
+  },
+)
 
 test('an API that refuses new tokens too is reported: at once, and with each forced renewal', async () => {
   const apis = [
