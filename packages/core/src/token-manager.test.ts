@@ -34,8 +34,8 @@ test.each<[string, unknown, string, string]>([
   ['no options', undefined, 'options', 'is missing'],
   [
     'an option that does not exist',
-    { issuers: { general }, apis: [], retries: 3 },
-    'retries',
+    { issuers: { general }, apis: [], xylophone: 3 },
+    'xylophone',
     'issuers, apis',
   ],
   ['no issuers', { apis: [] }, 'issuers', 'is missing'],
@@ -70,7 +70,7 @@ test.each<[string, unknown, string, string]>([
     'an auth URL with a port that is too high',
     withIssuer({ ...general, authUrl: 'https://auth.example.com:84433/' }),
     'issuers.general.authUrl',
-    'not an absolute URL; allowed: an absolute https: URL without quotes, such as https://host/path/; ports go up to 65535',
+    'not an absolute URL; allowed: an absolute https: URL without quotes, such as https://host/path/',
   ],
   [
     'an auth URL with a placeholder for its port',
@@ -224,7 +224,12 @@ test.each<[string, unknown, string, string]>([
     'apis[0].baseUrl',
     'is not an absolute URL',
   ],
-  ['an API option that does not exist', withApis({ ...api, url: 'x' }), 'apis[0].url', 'baseUrl, issuer'],
+  [
+    'an API option that does not exist',
+    withApis({ ...api, xylophone: 'x' }),
+    'apis[0].xylophone',
+    'baseUrl, issuer',
+  ],
   [
     'a base URL with credentials',
     withApis({ ...api, baseUrl: 'https://a:b@api.example.com' }),

@@ -25,6 +25,10 @@ export function createTokenManager<const Issuer extends string>(
 ): TokenManager<Issuer> {
   // what messages and events name as their manager, before it has its functions
   const tokens = {} as TokenManager<Issuer>
-  const { functions } = refusingTo('create token manager', () => putTogether(options, tokens))
+  const { functions } = refusingTo(
+    'create token manager',
+    () => putTogether(options, tokens),
+    createTokenManager,
+  )
   return Object.assign(tokens, functions)
 }

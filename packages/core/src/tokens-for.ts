@@ -41,16 +41,20 @@ const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions>, 'api' | 
  * ```
  */
 export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
-  return refusingTo('create token manager', () => {
-    mustBeObject(options, 'options')
-    const optionsOf = (owner: unknown): object =>
-      Object.fromEntries(Object.entries(options).filter(([name]) => own(owners, name) === owner))
-    const inFull = {
-      ...optionsOf('manager'),
-      issuers: { default: oauthIssuer(optionsOf(undefined) as IssuerOptions) },
-      apis: [{ ...optionsOf('api'), issuer: 'default' } as ApiOptions],
-    }
-    const tokens = {} as TokenManager<'default'>
-    return Object.assign(tokens, putTogether(inFull, tokens, { others: Object.keys(owners) }).functions)
-  })
+  return refusingTo(
+    'create token manager',
+    () => {
+      mustBeObject(options, 'options')
+      const optionsOf = (owner: unknown): object =>
+        Object.fromEntries(Object.entries(options).filter(([name]) => own(owners, name) === owner))
+      const inFull = {
+        ...optionsOf('manager'),
+        issuers: { default: oauthIssuer(optionsOf(undefined) as IssuerOptions) },
+        apis: [{ ...optionsOf('api'), issuer: 'default' } as ApiOptions],
+      }
+      const tokens = {} as TokenManager<'default'>
+      return Object.assign(tokens, putTogether(inFull, tokens, { others: Object.keys(owners) }).functions)
+    },
+    tokensFor,
+  )
 }

@@ -94,13 +94,22 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
 
 const days = duration('above 0', 'days')
 
+/** Reads a time for token requests. No issuer responds in a few milliseconds: such a number was given in seconds. */
+const milliseconds: Reader<number> = (value, path) => {
+  const span = duration('above 0')(value, path)
+  const isInSeconds = span > 1 && span <= 30
+  if (isInSeconds)
+    refuse(path, String(span), `milliseconds (did you mean ${span * 1_000}, which is ${span} s?)`)
+  return span
+}
+
 /** How the settings are read that depend on no other. */
 const settings = {
-  scope: optional(text('a non-empty string')),
+  scope: optional(text('a non-empty string, scopes separated by spaces')),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration('0 or more')),
-  requestTimeout: optional(duration('above 0'), 5_000),
-  maxWait: optional(duration('above 0'), 15_000),
+  requestTimeout: optional(milliseconds, 5_000),
+  maxWait: optional(milliseconds, 15_000),
   secretLifetime: optional(days, 365),
   notices: optional(list(days, 'an array of days before expiry'), [10, 5]),
   allowInsecureLoopback: optional(flag, false),

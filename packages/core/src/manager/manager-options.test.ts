@@ -29,9 +29,9 @@ test('all wrong options are named at once, with what was given and what is allow
   expect(error.code).toBe('INVALID_OPTIONS')
   expect(error.message.split('\n')).toEqual([
     'Cannot create token manager: 6 options are invalid:',
-    '- `observ` is not an option (did you mean `observe`?); allowed: environment, issuers, apis, store, limiter, observe, fetch',
+    '- `observ` is not an option (did you mean `observe`?)',
     '- `issuers.weblink.maxWait` is -1; allowed: a finite number of milliseconds, above 0',
-    '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL without quotes, such as https://host/path/; ports go up to 65535',
+    '- `apis[0].baseUrl` is not an absolute URL; allowed: an absolute https: URL without quotes, such as https://host/path/',
     '- `apis[1].issuer` is not a name from `issuers` (did you mean `general`?); allowed: one of general, weblink',
     "- `apis[1].resend` is a string; allowed: true, false or uppercase methods, such as ['GET', 'HEAD']",
     '- `fetch` is 7; allowed: a fetch function',
@@ -57,15 +57,81 @@ test('one wrong option is the error itself', () => {
 })
 
 test.each([
-  ['ratePolice', 'apis[0].ratePolice', ' (did you mean `ratePolicy`?)'],
-  ['baseURL', 'apis[0].baseURL', ' (did you mean `baseUrl`?)'],
-  ['timeout', 'apis[0].timeout', ''],
-  ['allowInsecureLoopback', 'apis[0].allowInsecureLoopback', ''],
-])('an option called %s is named, and the one that was meant', (name, path, hint) => {
+  ['ratePolice', 'ratePolicy'],
+  ['baseURL', 'baseUrl'],
+  ['rateLimit', 'ratePolicy'],
+  ['quota', 'ratePolicy.limits[0].quota'],
+  ['max', 'ratePolicy.limits[0].quota'],
+  ['retries', 'resend'],
+])('an option called %s is named, with the one that was meant and no list', (name, meant) => {
   const api = { baseUrl: 'https://api.example.com/', issuer: 'general', [name]: 1 }
   expect(errorOf({ issuers: { general }, apis: [api] }).message).toContain(
-    `\`${path}\` is not an option${hint}; allowed: baseUrl, issuer, ratePolicy, resend`,
+    `\`apis[0].${name}\` is not an option (did you mean \`${meant}\`?) (see `,
   )
+})
+
+test.each([
+  ['tokenUrl', 'tokenEndpoint'],
+  ['token_url', 'tokenEndpoint'],
+  ['scopes', 'scope'],
+  ['clientId', 'credentials.clientId'],
+  ['secretIssuedAt', 'credentials.secretIssuedAt'],
+  ['audience', 'parameters.audience'],
+  ['timeout', 'requestTimeout'],
+])('an option of an issuer called %s is named, with the one that was meant', (name, meant) => {
+  expect(errorOf({ issuers: { general: { ...general, [name]: 1 } }, apis: [] }).message).toContain(
+    `\`issuers.general.${name}\` is not an option (did you mean \`${meant}\`?)`,
+  )
+})
+
+test.each([
+  ['clientId', 'issuers.<name>.credentials.clientId'],
+  ['tokenUrl', 'issuers.<name>.tokenEndpoint'],
+  ['baseUrl', 'apis[0].baseUrl'],
+  ['logger', 'observe'],
+])('an option of the manager called %s is shown its place', (name, meant) => {
+  expect(errorOf({ issuers: { general }, apis: [], [name]: 1 }).message).toContain(
+    `\`${name}\` is not an option (did you mean \`${meant}\`?)`,
+  )
+})
+
+test.each(['quota', 'window', 'max', 'interval'])('`%s` in a rate policy belongs to a limit', (name) => {
+  const api = {
+    baseUrl: 'https://api.example.com/',
+    issuer: 'general',
+    ratePolicy: { limits: [], [name]: 5 },
+  }
+  expect(errorOf({ issuers: { general }, apis: [api] }).message).toMatch(
+    /`apis\[0\]\.ratePolicy\.\w+` is not an option \(did you mean `limits\[0\]\.(?:quota|window)`\?\)/,
+  )
+})
+
+test.each(['maxWait', 'requestTimeout'])('a `%s` of an issuer in seconds is refused', (name) => {
+  expect(errorOf({ issuers: { general: { ...general, [name]: 15 } }, apis: [] }).message).toContain(
+    `\`issuers.general.${name}\` is 15; allowed: milliseconds (did you mean 15000, which is 15 s?)`,
+  )
+})
+
+test('scopes in an array are to be one text', () => {
+  expect(errorOf({ issuers: { general: { ...general, scope: ['a', 'b'] } }, apis: [] }).message).toContain(
+    '`issuers.general.scope` is an array; allowed: a non-empty string, scopes separated by spaces',
+  )
+})
+
+test('the list of options comes where nothing was meant', () => {
+  expect(errorOf({ issuers: { general }, apis: [], xylophone: 1 }).message).toContain(
+    '`xylophone` is not an option; allowed: environment, issuers, apis',
+  )
+})
+
+test('the stack of an error about options begins where the manager was created', () => {
+  const [, first] = (errorOf({ issuers: { general } }).stack as string)
+    .split('\n')
+    .filter((line) => /^ +at /.test(line))
+  expect(
+    (errorOf({ issuers: {} }).stack as string).split('\n').find((line) => /^ +at /.test(line)),
+  ).toContain('errorOf')
+  expect(first).not.toContain('createTokenManager')
 })
 
 test.each([

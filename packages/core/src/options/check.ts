@@ -1,6 +1,6 @@
 import { errorForAll, isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { didYouMean } from './nearest.ts'
+import { meantBy } from './meant.ts'
 
 /** Throws an error that names the option, what was given, and what is allowed; `refusingTo` adds for what. */
 export function refuse(path: string, given: string, allowed: string): never {
@@ -24,12 +24,18 @@ export function allOf<Item, T>(items: readonly Item[], read: (item: Item, index:
   throw errorForAll(faults, code, `${faults.length} options are invalid:`)
 }
 
-/** Reads options to do something. Errors about them name what could not be done. */
-export function refusingTo<T>(action: string, act: () => T): T {
+/**
+ * Reads options to do something. Errors about them name what could not be done, and their stack begins where `caller` was
+ * called: a runtime prints that line.
+ */
+export function refusingTo<T>(action: string, act: () => T, caller?: (...args: never) => unknown): T {
   try {
     return act()
   } catch (error) {
-    throw isTokenlaneError(error) ? naming(action, error) : error
+    if (!isTokenlaneError(error)) throw error
+    const named = naming(action, error)
+    if (caller !== undefined) Error.captureStackTrace?.(named, caller)
+    throw named
   }
 }
 
@@ -66,13 +72,20 @@ export function mustBeObject(
   if (!isRecord(value) || Array.isArray(value)) refuse(path, shape(value), allowed)
 }
 
-/** Returns what refuses each option of another name. One that does not look like a name may be a secret. */
+/**
+ * Returns what refuses each option of another name: with the option that was probably meant, or else with all that are
+ * allowed. A name that does not look like one may be a secret.
+ */
 export function unknownOptions(value: object, names: readonly string[]): [name: string, Refusal][] {
   const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
   return unknown.map((key) => {
-    const hint = didYouMean(key, names)
-    const isName = hint !== '' || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
-    const refusal: Refusal = (_, path) => refuse(path, `not an option${hint}`, names.join(', '))
+    const meant = meantBy(key, names)
+    const isName = meant !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
+    const refusal: Refusal = (_, path) => {
+      if (meant === undefined) refuse(path, 'not an option', names.join(', '))
+      const what = `\`${printable(path)}\` is not an option (did you mean \`${meant}\`?)`
+      throw new TokenlaneError('INVALID_OPTIONS', what)
+    }
     return [isName ? key : '(not shown)', refusal]
   })
 }

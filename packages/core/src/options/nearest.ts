@@ -1,14 +1,20 @@
 /** Returns a hint at the name that `text` probably meant, or an empty string if none is close. */
 export function didYouMean(text: string, names: readonly string[]): string {
+  const name = nearestOf(text, names)
+  return name === undefined ? '' : ` (did you mean \`${name}\`?)`
+}
+
+/** Returns the name that is closest to `text`, or nothing if none is close. */
+export function nearestOf(text: string, names: readonly string[]): string | undefined {
   // a third of the letters may be wrong; comparing long text would take too much time
-  if (text.length > 40) return ''
-  let hint = ''
+  if (text.length > 40) return undefined
+  let nearest: string | undefined
   let least = Math.ceil(text.length / 3) + 1
   for (const name of names) {
     const edits = distance(text.toLowerCase(), name.toLowerCase())
-    if (edits < least) [hint, least] = [` (did you mean \`${name}\`?)`, edits]
+    if (edits < least) [nearest, least] = [name, edits]
   }
-  return hint
+  return nearest
 }
 
 /** Returns how many letters have to be put in, left out or changed (Levenshtein). */

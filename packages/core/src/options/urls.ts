@@ -47,7 +47,7 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
     refuse(
       path,
       value ? 'not an absolute URL' : shape(value),
-      'an absolute https: URL without quotes, such as https://host/path/; ports go up to 65535',
+      'an absolute https: URL without quotes, such as https://host/path/',
     )
   // a query or a fragment may be empty, which `search` and `hash` do not show
   if (url.username !== '' || url.password !== '' || /[?#]/.test(url.href))

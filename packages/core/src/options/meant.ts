@@ -1,0 +1,56 @@
+import { nearestOf } from './nearest.ts'
+
+/** Where options stand, and what people call them who know another library. */
+const names: Readonly<Record<string, string>> = {
+  'apis[0].baseUrl': 'url host apiUrl prefixUrl',
+  'apis[0].ratePolicy': 'rateLimit rateLimits rateLimiter throttle',
+  'apis[0].ratePolicy.concurrency': 'maxConcurrent maxConcurrency',
+  'apis[0].ratePolicy.limits': 'limit',
+  'apis[0].ratePolicy.limits[0].quota': 'max requests points reservoir intervalCap rps rpm',
+  'apis[0].ratePolicy.limits[0].window': 'interval period per duration windowMs',
+  'apis[0].ratePolicy.maxQueued': 'maxQueue highWater',
+  'apis[0].ratePolicy.spread': 'minTime',
+  'apis[0].refusedStatuses': 'refreshStatuses statusCodes',
+  'apis[0].resend': 'retry retries',
+  'apis[0].scheme': 'tokenType prefix',
+  'issuers.<name>.clientAuthentication': 'authMethod tokenEndpointAuthMethod',
+  'issuers.<name>.credentials': 'client auth clientCredentials',
+  'issuers.<name>.credentials.certificate': 'cert',
+  'issuers.<name>.credentials.clientId': 'id appId username',
+  'issuers.<name>.credentials.clientSecret': 'secret appSecret password',
+  'issuers.<name>.credentials.keyId': 'kid',
+  'issuers.<name>.credentials.privateKey': 'key',
+  'issuers.<name>.credentials.secretIssuedAt': 'issuedAt secretCreatedAt',
+  'issuers.<name>.maxWait': '',
+  'issuers.<name>.parameters.audience': 'aud',
+  'issuers.<name>.parameters.resource': '',
+  'issuers.<name>.renewBefore': 'refreshBefore leeway expiryBuffer',
+  'issuers.<name>.requestTimeout': 'timeout timeoutMs',
+  'issuers.<name>.scope': 'scopes',
+  'issuers.<name>.tokenEndpoint': 'tokenUrl tokenUri accessTokenUri tokenEndpointUrl authorizationServer',
+  observe: 'logger log onEvent observer',
+  store: 'cache tokenStore redis',
+}
+
+/** Returns the path of the option that an unknown one probably meant, from a place with these options; else nothing. */
+export function meantBy(unknown: string, allowed: readonly string[]): string | undefined {
+  if (unknown.length > 40) return undefined
+  const folded = fold(unknown)
+  const isMeant = ([path, others]: [string, string]): boolean =>
+    [lastOf(path), ...others.split(' ')].some((name) => fold(name) === folded)
+  for (const [path] of Object.entries(names).filter(isMeant)) {
+    const found = pathFrom(path, allowed)
+    if (found !== undefined) return found
+  }
+  return nearestOf(unknown, allowed)
+}
+
+/** Returns the part of a path that begins with one of the allowed options. */
+function pathFrom(path: string, allowed: readonly string[]): string | undefined {
+  const parts = path.split('.')
+  const start = parts.findLastIndex((part) => allowed.includes(part.replace('[0]', '')))
+  return start < 0 ? undefined : parts.slice(start).join('.')
+}
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
+const fold = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase()
