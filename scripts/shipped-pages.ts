@@ -1,5 +1,5 @@
 // The pages that packages bring, so that a user who has only `node_modules` can open what messages and alerts point to.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
 const root = new URL('../', import.meta.url)
@@ -9,16 +9,16 @@ const pages = [
   'doctor',
   'fleet',
   'frequent-starts',
-  'from-secret-to-none',
   'metrics',
   'observe',
   'options',
+  'providers',
   'proxy',
   'rate-policy',
   'redis',
   'rotate-secret',
   'test-your-app',
-  ...readdirSync(new URL('docs/guide/providers', root)).map((file) => `providers/${file.replace('.md', '')}`),
+  'workload-identity',
 ]
 
 /** Each page's copy. */

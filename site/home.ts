@@ -28,7 +28,7 @@ const head = {
     actions: [
       { theme: 'brand', text: 'Get started', link: '/guide/bootstrap' },
       { theme: 'alt', text: 'Compare', link: '/exam' },
-      { theme: 'alt', text: 'Keycloak, Okta, Entra ID …', link: '/guide/providers/' },
+      { theme: 'alt', text: 'Keycloak, Okta, Entra ID …', link: '/guide/providers' },
     ],
   },
 }

@@ -83,9 +83,10 @@ const alsoFound: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'guide/frequent-starts.md': { 'When processes start often': 'serverless' },
   'guide/rotate-secret.md': { 'Where the credentials come from': 'Docker, container' },
-  'guide/providers/index.md': { 'Your authorization server': 'WSO2, Salesforce, ForgeRock, IdentityServer' },
-  'guide/providers/entra-id.md': { 'Entra ID': '`Azure AD`, Azure Active Directory' },
-  'guide/providers/ping.md': { Ping: '`Ping Identity`, PingOne, PingFederate' },
+  'guide/providers.md': {
+    'Entra ID': '`Azure AD`, Azure Active Directory',
+    Ping: '`Ping Identity`, PingOne, PingFederate',
+  },
   'security.md': {
     Reporting: 'CVE, disclosure',
     'Tokens in logs and debugging tools': 'secret in logs, log files, leak, redaction',

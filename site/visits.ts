@@ -21,7 +21,7 @@ const inView = (id: string): string =>
   `(({ top }) => top > 64 && top < 200)(document.getElementById('${id}').getBoundingClientRect())`
 
 const visits: readonly Visit[] = [
-  ...['guide/troubleshoot', 'guide/providers/keycloak', 'packages/axios', 'benchmarks'].map((path) => ({
+  ...['guide/troubleshoot', 'guide/providers', 'packages/axios', 'benchmarks'].map((path) => ({
     says: 'the sidebar shows the page that is read',
     path,
     expects: inSight,

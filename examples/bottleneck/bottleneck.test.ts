@@ -186,7 +186,7 @@ test('updateSettings is setRatePolicy, counts is status, stop is close', async (
 
 test('the page has every option of bottleneck', () => {
   const page = readFileSync(
-    new URL('../../docs/guide/coming-from-bottleneck.md', import.meta.url),
+    new URL('../../docs/guide/coming-from.md', import.meta.url),
     'utf8',
   )
   const prototype = Bottleneck.prototype as unknown as Readonly<

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
 import { createFetch } from '@tokenlane/fetch'
 import type { TokenManager } from '@tokenlane/core'
@@ -6,12 +6,12 @@ import { type IssuerSettings, startSandbox } from '@tokenlane/sandbox'
 import { afterEach, expect, test, vi } from 'vitest'
 import { root, writeBlocks } from './blocks.ts'
 
-// The code of each provider's page gets a token from a sandbox whose token endpoint is as the provider's documentation
+// The code of each provider's section gets a token from a sandbox whose token endpoint is as the provider's documentation
 // says. Every other scope and every other way to authenticate is refused there.
 
-const folder = new URL('docs/guide/providers/', root)
+const page = readFileSync(new URL('docs/guide/providers.md', root), 'utf8')
 
-/** The host in the place of the sandbox's, and what its token endpoint asks for. */
+/** The host in the place of the sandbox's, and what its token endpoint asks for; in the order of the sections. */
 const providers: Readonly<Record<string, { host: string } & IssuerSettings & { form?: object }>> = {
   keycloak: {
     host: 'https://keycloak.example.com',
@@ -51,30 +51,24 @@ afterEach(() => {
   tls.setDefaultCACertificates(authorities)
 })
 
-test('each page is tested', () => {
-  const pages = readdirSync(folder).filter((name) => name !== 'README.md')
-  expect(pages.toSorted()).toEqual(
-    Object.keys(providers)
-      .map((name) => `${name}.md`)
-      .toSorted(),
-  )
+test('each section with code is tested', () => {
+  expect(page.match(/^```ts$/gm)).toHaveLength(Object.keys(providers).length)
 })
 
-test.each(Object.entries(providers))(
+test.each(Object.entries(providers).map(([name, shape], index) => [name, index + 1, shape] as const))(
   'the code for %s gets a token, and its API is called with it',
-  async (name, shape) => {
+  async (name, block, shape) => {
     const { host, form = {}, ...settings } = shape
     await using sandbox = await startSandbox({ issuers: { general: { scope: '', ...settings } } })
     tls.setDefaultCACertificates([...authorities, sandbox.ca])
     const { clientId, clientSecret } = sandbox.credentials.general
     vi.stubEnv('REPORTS_CLIENT_ID', clientId)
     vi.stubEnv('REPORTS_CLIENT_SECRET', clientSecret)
-    const page = readFileSync(new URL(`${name}.md`, folder), 'utf8')
     expect(page).toContain(`'${host}${settings.tokenPath}'`)
     const written = writeBlocks(`providers-${name}`, (code) =>
       code.replaceAll(host, sandbox.authUrl).replaceAll('https://reports.example.com/', sandbox.apiUrl),
     )
-    const file = new URL(`docs-guide-providers-${name}-md-1.ts`, written)
+    const file = new URL(`docs-guide-providers-md-${block}.ts`, written)
     const { tokens } = (await import(/* @vite-ignore */ file.href)) as { tokens: TokenManager }
     const response = await createFetch(tokens)(`${sandbox.apiUrl}records`)
     expect(response.status).toBe(200)
@@ -88,8 +82,7 @@ test.each(Object.entries(providers))(
 
 test('the overview names the version of each server on npm from which tests get tokens', () => {
   const catalog = readFileSync(new URL('pnpm-workspace.yaml', root), 'utf8')
-  const overview = readFileSync(new URL('README.md', folder), 'utf8')
-  const rows = overview.matchAll(/^\| (\S+) +\| (\d\S+) +\|/gm)
+  const rows = page.matchAll(/^\| (\S+) +\| (\d\S+) +\|/gm)
   const named = Array.from(rows, ([, name, version]) => `${name}: ${version}`)
   const pinned = new Set(catalog.replaceAll("'", '').split(/\s*\n\s*/))
   const ofDebian = ['Authlib: 1.2.0', 'django-oauth-toolkit: 1.7.0', 'glewlwyd: 2.7.5']

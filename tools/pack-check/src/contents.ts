@@ -19,7 +19,7 @@ const never = /\.test\./
 const wanted = ['README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts', 'src/index.ts']
 const wantedOf: Readonly<Record<string, readonly string[]>> = {
   '@tokenlane/sandbox': ['console/dist/licenses.md'],
-  tokenlane: ['guide/doctor.md', 'guide/providers/README.md'],
+  tokenlane: ['guide/doctor.md', 'guide/providers.md'],
 }
 
 /** What is wrong with the files of a tarball, one sentence each. */

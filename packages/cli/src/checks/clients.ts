@@ -38,7 +38,7 @@ function ofAssertions(facts: TokenFacts): Finding[] {
   const droppable = finding('secret-droppable', 'info', subject, {
     seen: 'The issuer accepts the assertion as well as the secret.',
     why: 'The secret is not needed any more.',
-    fix: `Put the assertion first in the list in every process, then revoke the secret at the issuer: ${guide}/from-secret-to-none.md.`,
+    fix: `Put the assertion first in the list in every process, then revoke the secret at the issuer: ${guide}/workload-identity.md#drop-the-secret-in-three-steps.`,
   })
   return [...found, ...(isDroppable ? [droppable] : [])]
 }
