@@ -3,18 +3,18 @@ export type { TokenManager } from './token-manager.ts'
 export type { AdmitOptions, Api, Exchange, Pass, Report, SendOptions } from './send/api.ts'
 export { isTokenlaneError, TokenlaneError } from './errors.ts'
 export { checkCallOptions, type CallOptions } from './queue/call-options.ts'
-export { managerOf, markManaged, mustBeManager, refuseArgument } from './exchange/attachment.ts'
-export { discardBody } from './exchange/discard-body.ts'
+export { managerOf, markManaged, mustBeManager, refuseArgument } from './client/attachment.ts'
+export { discardBody } from './client/discard-body.ts'
 export {
   copyOfFields,
   hasAuthorization,
   isReplayable,
   withToken,
   type HeaderFields,
-} from './exchange/given-request.ts'
-export { outgoingRequest } from './exchange/outgoing-request.ts'
-export { sendWithinApi, type OutgoingCall } from './exchange/send-within-api.ts'
-export { hideRequest, hidingAgent } from './exchange/hide-request.ts'
+} from './client/given-request.ts'
+export { outgoingRequest } from './follow/outgoing-request.ts'
+export { sendWithinApi, type OutgoingCall } from './follow/send-within-api.ts'
+export { hideRequest, hidingAgent } from './client/hide-request.ts'
 export { didYouMean } from './options/nearest.ts'
 export { printable } from './foreign-text.ts'
 export { agentSettings, mustKeepFloor } from './tls/tls-floor.ts'

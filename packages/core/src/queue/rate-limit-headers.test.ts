@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { exchangeOf } from '../exchange/send-within-api.ts'
+import { exchangeOf } from '../follow/send-within-api.ts'
 import { longestDuration } from '../time/finite-duration.ts'
 import { readPause, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
 

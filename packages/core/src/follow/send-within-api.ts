@@ -1,6 +1,6 @@
 import type { AdmitOptions, Api, Exchange, Pass } from '../send/api.ts'
-import { discardBody } from './discard-body.ts'
-import { withToken } from './given-request.ts'
+import { discardBody } from '../client/discard-body.ts'
+import { withToken } from '../client/given-request.ts'
 import { isRedirect, networkError, nextHop, type Hop } from './redirects.ts'
 
 /** What `fetch` takes. */

@@ -1,6 +1,6 @@
 import type { SendOptions } from '../send/api.ts'
 import type { OutgoingCall } from './send-within-api.ts'
-import { withToken } from './given-request.ts'
+import { withToken } from '../client/given-request.ts'
 
 /** What a `Request` does not say about its call. */
 export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal'> {
