@@ -12,6 +12,7 @@ export {
   withToken,
   type HeaderFields,
 } from './client/given-request.ts'
+export { watchBody, type WaitingBody } from './client/waiting-body.ts'
 export { outgoingRequest } from './follow/outgoing-request.ts'
 export { sendWithinApi, type OutgoingCall } from './follow/send-within-api.ts'
 export { hideRequest, hidingAgent } from './client/hide-request.ts'
