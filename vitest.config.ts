@@ -28,6 +28,8 @@ const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   maxConcurrency: 16,
+  // most tests provoke what these report
+  execArgv: ['--disable-warning=TokenlaneWarning'],
 }
 
 const projects: TestProjectConfiguration[] = [

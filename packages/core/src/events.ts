@@ -128,10 +128,16 @@ interface Events {
     duration: number
   }
   /**
-   * A URL is on the same origin as some APIs but belongs to none of them, so its calls get no token. `apis` are the
-   * base URLs on that origin; `path` is cut to 200 characters. Once per path, for at most 100 paths.
+   * A URL is on the same origin as some APIs but belongs to none of them, so its calls get no token. `path` is cut to 200
+   * characters. Once per path, for at most 100 paths. With `by`, it is on another origin that differs from theirs only in
+   * the scheme, the port, or the name of this machine; once per origin. `apis` are their base URLs.
    */
-  'route.missed': { origin: string; path: string; apis: readonly string[] }
+  'route.missed': {
+    origin: string
+    path: string
+    by?: 'scheme' | 'port' | 'host'
+    apis: readonly string[]
+  }
   /**
    * An API is paused: no call is sent to it for `for` milliseconds. A response with this `status` refused a call that
    * exceeded the API's rate limit (`refused`), or reported that no calls remain (`used-up`). Once per pause, and again if

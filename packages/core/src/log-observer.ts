@@ -84,8 +84,10 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${api}: call queued, ${queued} in the queue${emptyIn > 0 ? `, empty in about ${ms(emptyIn)}` : ''}`,
   'call.sent': ({ api, waited, queued }) => `${api}: call sent after ${ms(waited)}, ${queued} in the queue`,
   'call.finished': finished,
-  'route.missed': ({ origin, path, apis }) =>
-    `${origin}${path}: matches no API and gets no token; APIs on the same origin: ${apis.join(', ')}`,
+  'route.missed': ({ origin, path, by, apis }) =>
+    by === undefined
+      ? `${origin}${path}: matches no API and gets no token; APIs on the same origin: ${apis.join(', ')}`
+      : `${origin}: differs in its ${by} from ${apis.join(', ')}, so its calls get no token`,
   'api.paused': ({ api, for: span, status, reason, allows, configured }) =>
     `${api}: paused for ${ms(span)} after status ${status}` +
     (reason === 'used-up' ? '; its limit is used up' : '') +

@@ -97,7 +97,7 @@ const days = duration('above 0', 'days')
 /** Reads a time for token requests. No issuer responds in a few milliseconds: such a number was given in seconds. */
 const milliseconds: Reader<number> = (value, path) => {
   const span = duration('above 0')(value, path)
-  const isInSeconds = span > 1 && span <= 30
+  const isInSeconds = span > 1 && span <= 15
   if (isInSeconds)
     refuse(path, String(span), `milliseconds (did you mean ${span * 1_000}, which is ${span} s?)`)
   return span

@@ -1,4 +1,5 @@
 import type { Emit, Observer, TokenlaneEvent } from '../events.ts'
+import { warn } from './warnings.ts'
 
 export type Observers = ReturnType<typeof observersOf>
 
@@ -9,7 +10,7 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
   const pending: TokenlaneEvent[] = []
   const emit = Object.assign(
     (event: TokenlaneEvent) => {
-      if (observers.length === 0) return
+      if (observers.length === 0) return warn(event)
       pending.push(tenant === undefined ? event : { ...event, tenant })
       // an observer that makes a call causes events: they come after this one, for every observer
       if (pending.length > 1) return

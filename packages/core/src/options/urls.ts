@@ -38,7 +38,12 @@ export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): R
   }
 }
 
-const loopback = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
+const loopbackName = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
+
+/** Returns whether a host name is one of this machine's own. */
+export function isLoopback(hostname: string): boolean {
+  return loopbackName.test(hostname)
+}
 
 /** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed. */
 export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
@@ -54,9 +59,9 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
     refuse(path, 'a URL with a user name, query or fragment', 'scheme, host and path only')
   if (url.protocol === 'https:') return url
   if (url.protocol !== 'http:') refuse(path, 'a URL with another scheme', 'an https: URL')
-  const isLoopback = loopback.test(url.hostname)
-  if (isLoopback && allowInsecureLoopback) return url
-  const fix = isLoopback ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
+  const isLocal = isLoopback(url.hostname)
+  if (isLocal && allowInsecureLoopback) return url
+  const fix = isLocal ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
   throw new TokenlaneError(
     'INSECURE_TRANSPORT',
     `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; ${fix}`,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTokenManager, type TokenlaneEvent } from '../index.ts'
+import { describeEvent } from '../log-observer.ts'
 
 const managed = (events: TokenlaneEvent[] | undefined): ReturnType<typeof createTokenManager> =>
   createTokenManager({
@@ -32,7 +33,7 @@ test('a URL just outside of an API is reported once per path, without its query'
 test.each([
   'https://api.example.com/v1/records',
   'https://other.example.com/v3/x',
-  'https://api.example.com:8443/v3/x',
+  'ftp://api.example.com/v3/x',
   'https://api.example.com/connect/token',
   'https://user:secret@api.example.com/v3/x',
   'records',
@@ -40,6 +41,46 @@ test.each([
   const events: TokenlaneEvent[] = []
   managed(events).route(url)
   expect(events).toEqual([])
+})
+
+test.each([
+  ['http://api.example.com/v1/records', 'scheme'],
+  ['https://api.example.com:8443/v1/records', 'port'],
+])('%s differs from an API in its %s, which is reported once', (url, by) => {
+  const events: TokenlaneEvent[] = []
+  const tokens = managed(events)
+  tokens.route(url)
+  tokens.route(`${url}/other`)
+  const { origin, pathname: path } = new URL(url)
+  const apis = ['https://api.example.com/v1/', 'https://api.example.com/v2/']
+  expect(events).toEqual([{ type: 'route.missed', origin, path, by, apis }])
+  expect(describeEvent(events[0] as TokenlaneEvent)).toBe(
+    `${origin}: differs in its ${by} from ${apis.join(', ')}, so its calls get no token`,
+  )
+})
+
+test.each([
+  ['http://localhost:8080/x', ['host', 'http://127.0.0.1:8080/']],
+  ['http://[::1]:8080/x', ['host', 'http://127.0.0.1:8080/']],
+  ['https://127.0.0.1:8080/x', ['scheme', 'http://127.0.0.1:8080/']],
+  ['http://127.0.0.1:3000/x', undefined],
+  ['http://localhost:3000/x', undefined],
+])('on this machine, %s is reported as %j', (url, expected) => {
+  const events: TokenlaneEvent[] = []
+  const tokens = createTokenManager({
+    issuers: {
+      general: {
+        tokenEndpoint: 'http://127.0.0.1:8081/token',
+        credentials: { clientId: 'client', clientSecret: 'secret' },
+        allowInsecureLoopback: true,
+      },
+    },
+    apis: [{ baseUrl: 'http://127.0.0.1:8080/', issuer: 'general' }],
+    observe: (event) => events.push(event),
+  })
+  tokens.route(url)
+  const [missed] = events.filter((event) => event.type === 'route.missed')
+  expect(missed && [missed.by, ...missed.apis]).toEqual(expected)
 })
 
 test('at most 100 paths are reported, each with 200 characters at most', () => {

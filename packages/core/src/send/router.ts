@@ -1,9 +1,6 @@
 import type { Emit } from '../events.ts'
 import type { Api } from './api.ts'
-
-/** Missed paths that are reported at most, and their length: a process may call any number of them. */
-const mostReported = 100
-const longestReported = 200
+import { MissedRoutes } from './missed-routes.ts'
 
 /**
  * A path that every URL parser leaves as it is: no segment begins with a dot, and nothing is escaped or to be escaped. So a
@@ -15,25 +12,27 @@ const afterSlashes = 'https://'.length
 
 /**
  * Finds the API that a URL belongs to: same origin, and the longest base path that is a prefix of its path on a segment
- * boundary. Any other URL is outside every API and gets no token, and so do the URLs at which tokens are requested. One
- * on the origin of an API, but outside the paths of all, is reported once for each path.
+ * boundary. Any other URL is outside every API and gets no token, and so do the URLs at which tokens are requested.
  */
 export class Router<T extends Pick<Api, 'baseUrl'>> {
   /** The longest first, so that the first one that fits is the right one. */
   readonly #apis: readonly T[]
-  readonly #emit: Emit
+  readonly #missed: MissedRoutes
   /** Origins and paths at which tokens are requested: a token request that waited for a token would never end. */
   readonly #tokenEndpoints = new Set<string>()
-  readonly #reported = new Set<string>()
 
   constructor(apis: readonly T[], emit: Emit) {
     this.#apis = apis.toSorted((a, b) => b.baseUrl.length - a.baseUrl.length)
-    this.#emit = emit
+    this.#missed = new MissedRoutes(
+      apis.map(({ baseUrl }) => baseUrl),
+      emit,
+    )
   }
 
   /** Takes a URL at which tokens are requested out of every API from now on, whatever its query. */
   exclude({ origin, pathname }: URL): void {
-    if (this.#urlsOn(origin).length > 0) this.#tokenEndpoints.add(origin + pathname)
+    if (this.#apis.some(({ baseUrl }) => baseUrl.startsWith(`${origin}/`)))
+      this.#tokenEndpoints.add(origin + pathname)
   }
 
   /** Returns the API of an absolute URL, as the WHATWG URL parser reads it. */
@@ -48,25 +47,11 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
     return url === null ? undefined : this.#matchParsed(url)
   }
 
-  #matchParsed({ href, origin, pathname }: URL): T | undefined {
-    if (this.#tokenEndpoints.has(origin + pathname)) return undefined
-    const api = this.#apis.find(({ baseUrl }) => isBelow(baseUrl, href))
-    if (api === undefined && this.#emit.isObserved) this.#report(href, origin, pathname)
+  #matchParsed(url: URL): T | undefined {
+    if (this.#tokenEndpoints.has(url.origin + url.pathname)) return undefined
+    const api = this.#apis.find(({ baseUrl }) => isBelow(baseUrl, url.href))
+    if (api === undefined) this.#missed.report(url)
     return api
-  }
-
-  #report(href: string, origin: string, pathname: string): void {
-    const missed = origin + pathname
-    const apis = this.#urlsOn(origin)
-    // a URL with a user name is not on the origin
-    const isKnown = apis.length === 0 || !href.startsWith(missed) || this.#reported.has(missed)
-    if (isKnown || this.#reported.size >= mostReported) return
-    this.#reported.add(missed)
-    this.#emit({ type: 'route.missed', origin, path: pathname.slice(0, longestReported), apis })
-  }
-
-  #urlsOn(origin: string): readonly string[] {
-    return this.#apis.map(({ baseUrl }) => baseUrl).filter((baseUrl) => baseUrl.startsWith(`${origin}/`))
   }
 }
 

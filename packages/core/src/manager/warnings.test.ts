@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createTokenManager, type TokenManager } from '../index.ts'
+
+let warned: { text: string; code: string }[] = []
+beforeEach(() => {
+  warned = []
+  vi.spyOn(process, 'emitWarning').mockImplementation(((text: string, { code }: { code: string }) => {
+    warned.push({ text, code })
+  }) as never)
+})
+afterEach(() => vi.restoreAllMocks())
+
+/** Returns a manager of a host of its own, whose issuer cannot be reached. */
+function managed(host: string, observe?: () => void): TokenManager {
+  return createTokenManager({
+    issuers: {
+      general: {
+        tokenEndpoint: `https://auth.${host}/token`,
+        credentials: { clientId: 'client', clientSecret: 'secret' },
+        maxWait: 1,
+      },
+    },
+    apis: [{ baseUrl: `https://api.${host}/`, issuer: 'general' }],
+    fetch: async () => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ENOTFOUND' }) })
+    },
+    observe,
+  })
+}
+
+test('where nothing observes, a token that cannot be had is one warning, once for each cause', async () => {
+  for (let manager = 0; manager < 2; manager += 1)
+    await expect(managed('one.example.com').getToken('general')).rejects.toThrow('ENOTFOUND')
+  expect(warned).toEqual([
+    {
+      text: expect.stringMatching(
+        /^general: no new token \(TOKEN_REQUEST_FAILED\): issuer "general" \(https:\/\/auth\.one\.example\.com\/token\) could not be reached \(ENOTFOUND\); retrying/,
+      ) as string,
+      code: 'TOKENLANE_RENEWAL_FAILED',
+    },
+  ])
+})
+
+test('a call to an API with another scheme is one warning, and one to another path of its host is none', () => {
+  const tokens = managed('two.example.com')
+  for (const url of ['http://api.two.example.com/x', 'http://api.two.example.com/y']) tokens.route(url)
+  expect(warned).toEqual([
+    {
+      text: 'http://api.two.example.com: differs in its scheme from https://api.two.example.com/, so its calls get no token',
+      code: 'TOKENLANE_ROUTE_MISSED',
+    },
+  ])
+})
+
+test('an observer takes the place of the warnings', async () => {
+  const tokens = managed('three.example.com', () => {})
+  await expect(tokens.getToken('general')).rejects.toThrow('ENOTFOUND')
+  tokens.route('http://api.three.example.com/')
+  expect(warned).toEqual([])
+})

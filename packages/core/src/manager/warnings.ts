@@ -1,0 +1,26 @@
+import type { TokenlaneEvent } from '../events.ts'
+import { printable } from '../foreign-text.ts'
+import { describeEvent } from '../log-observer.ts'
+
+/** What was printed: the managers of many tenants have the same to say. */
+const said = new Set<string>()
+const most = 100
+
+/**
+ * Prints what a person should know, for a manager that nothing observes: as a warning of the process, once for each
+ * subject. The warning's code turns it off: `node --disable-warning=TOKENLANE_ROUTE_MISSED`.
+ */
+export function warn(event: TokenlaneEvent): void {
+  const subject = subjectOf(event)
+  if (subject === undefined || said.has(subject) || said.size >= most) return
+  said.add(subject)
+  const code = `TOKENLANE_${event.type.replace('.', '_').toUpperCase()}`
+  globalThis.process?.emitWarning?.(printable(describeEvent(event), 500), { type: 'TokenlaneWarning', code })
+}
+
+/** Returns what an event is about that is most likely a mistake, or a failure that calls wait for in silence. */
+function subjectOf(event: TokenlaneEvent): string | undefined {
+  if (event.type === 'route.missed') return event.by && event.origin
+  if (event.type === 'renewal.failed' && !event.tokenStillValid) return event.reason
+  return undefined
+}
