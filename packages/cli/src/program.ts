@@ -39,6 +39,8 @@ Exit status: 0 no problems, 1 findings, 2 invalid usage,
 3 the application was not found or cannot be loaded, or the program that judge
 started made no calls.`
 
+const cache = 'keep the token on disk, encrypted, and use it again in the next run'
+
 const helpOfThis = 'print this help'
 
 const judgeHelp = `
@@ -76,6 +78,7 @@ export function createProgram(end: (status: number) => void): Command {
     .argument('<issuer>', 'its name, such as general')
     .addOption(new Option('--print <form>', 'what to print').choices(tokenForms).default('token'))
     .option('--show', 'print it even to a terminal')
+    .option('--cache', cache)
     .action(async (issuer: string, options: TokenOptions) => end(await token(issuer, options)))
 
   application(program.command('call'))
@@ -83,6 +86,7 @@ export function createProgram(end: (status: number) => void): Command {
     .argument('<url>', "an API's absolute URL")
     .option('--method <method>', 'HTTP method', 'GET')
     .option('--timeout <seconds>', 'how long to wait for the response (default: 30)', seconds)
+    .option('--cache', cache)
     .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
 
   program
@@ -148,7 +152,7 @@ export function createProgram(end: (status: number) => void): Command {
 
 /** Adds the options that say where the application is. */
 function application(command: Command): Command {
-  const names: Readonly<Record<keyof Source, string>> = {
+  const names: Readonly<Record<Exclude<keyof Source, 'cache'>, string>> = {
     module: '--module <path>',
     loadTimeout: '--load-timeout <seconds>',
     authUrl: '--auth-url <url>',

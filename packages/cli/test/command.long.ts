@@ -1,7 +1,7 @@
 // Long: a process for each test.
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -69,6 +69,42 @@ test.each([
   const { status, stdout, stderr } = await tokenlane(['token', 'general', '--print', form], good)
   expect(stdout).toMatch(text)
   expect([status, stderr]).toEqual([0, ''])
+})
+
+test.each([
+  [
+    'of environment variables',
+    [],
+    /^token store: failed \(unreadable\); this process requests its own tokens\n$/,
+  ],
+  ['whose module has its token before it is observed', ['--module', application], /^$/],
+])('five runs with --cache of an application %s make one token request', async (_, options, said) => {
+  const issue = vi.fn(tokenServer(200, { access_token: 'a.b.c', token_type: 'bearer', expires_in: 3_600 }))
+  const home = mkdtempSync(join(folder, 'home-'))
+  const env = {
+    ...good,
+    AUTH_URL: await tlsServer(issue),
+    NODE_EXTRA_CA_CERTS: bothAuthorities(),
+    WARM_UP: '1',
+    XDG_CACHE_HOME: home,
+  }
+  for (let run = 0; run < 5; run += 1)
+    expect(await tokenlane(['token', 'general', '--cache', ...options], env)).toEqual({
+      status: 0,
+      stdout: 'a.b.c\n',
+      stderr: '',
+    })
+  expect(issue).toHaveBeenCalledOnce()
+  await tokenlane(['call', `${good['API_URL']}records`, '--cache', ...options], env)
+  expect(issue).toHaveBeenCalledTimes(2)
+
+  const [name = ''] = readdirSync(join(home, 'tokenlane'))
+  const [file = ''] = readdirSync(join(home, 'tokenlane', name))
+  writeFileSync(join(home, 'tokenlane', name, file), 'damaged')
+  utimesSync(join(home, 'tokenlane', name, file), 0, 0)
+  const { stdout, stderr } = await tokenlane(['token', 'general', '--cache', ...options], env)
+  expect(stdout).toBe('a.b.c\n')
+  expect(stderr).toMatch(said)
 })
 
 test('in a shell, eval "$(tokenlane token … --print env)" sets a token whatever the issuer chose', async () => {

@@ -1,3 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { fileTokenStore } from '@tokenlane/core/node'
 import { createRateLimiter, type StoreClaim, type TokenStore } from '@tokenlane/core/fleet'
 
 import { limiterContract, storeContract } from '../src/index.ts'
@@ -47,3 +52,10 @@ function memoryStore(): TokenStore {
 const store = memoryStore()
 storeContract({ name: 'a store in memory', open: () => store })
 limiterContract({ name: "core's own limiter", create: createRateLimiter })
+
+const folder = mkdtempSync(join(tmpdir(), 'contract-'))
+storeContract({
+  name: 'fileTokenStore',
+  open: () => fileTokenStore(folder),
+  close: () => rmSync(folder, { recursive: true, force: true }),
+})

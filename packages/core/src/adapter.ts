@@ -21,5 +21,6 @@ export { printable } from './foreign-text.ts'
 export { agentSettings, mustKeepFloor } from './tls/tls-floor.ts'
 // What a tool that looks at an application needs.
 export { configurationOf, inspectionOf, type Inspection } from './manager/inspection.ts'
+export { storeOfTool } from './store/token-store.ts'
 export { quotesAny } from './issuer/issuer-words.ts'
 export { environmentProxy } from './tls/proxy.ts'

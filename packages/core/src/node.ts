@@ -1,3 +1,6 @@
 export { fileCredentials } from './node/file-credentials.ts'
 export { fileAssertion } from './node/file-assertion.ts'
+export { fileTokenStore, type FileTokenStoreOptions } from './node/file-token-store.ts'
 export type { AssertionCredentials, AssertionProvider } from './credentials/credentials.ts'
+export type { SharedStore } from './store/token-store.ts'
+export type { StoreKey } from './store/shared-store.ts'

@@ -46,6 +46,8 @@ export interface Source {
   readonly module?: string | undefined
   /** How long the module may take to load, in seconds. */
   readonly loadTimeout?: number
+  /** Whether a token manager without a store of its own keeps its tokens on disk, for the next run. */
+  readonly cache?: true
   readonly authUrl?: string
   readonly apiUrl?: string
   readonly weblinkAuthUrl?: string

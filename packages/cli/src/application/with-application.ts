@@ -3,6 +3,7 @@ import type { Application, RefusedApplication, Source } from './application.ts'
 import { findModule } from './find-module.ts'
 import { guarded } from './guard.ts'
 import { loadApplication } from './load-application.ts'
+import { useTokenCache } from './token-cache.ts'
 
 /**
  * Loads the application, passes it to `use`, and closes its token manager.
@@ -17,11 +18,16 @@ export async function withApplication<T>(
   const namesUrl = [authUrl, apiUrl, weblinkAuthUrl, weblinkUrl].some((url) => url !== undefined)
   const module = source.module ?? (namesUrl ? undefined : findModule(process.cwd()))
   return guarded(module ?? 'environment variables', async () => {
-    const application = await loadApplication({ ...source, module })
+    const endCache = source.cache && useTokenCache()
     try {
-      return await use(application)
+      const application = await loadApplication({ ...source, module })
+      try {
+        return await use(application)
+      } finally {
+        if ('tokens' in application) await application.tokens.close()
+      }
     } finally {
-      if ('tokens' in application) await application.tokens.close()
+      endCache?.()
     }
   })
 }

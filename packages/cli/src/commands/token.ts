@@ -1,4 +1,4 @@
-import { type AccessToken, isTokenlaneError } from '@tokenlane/core'
+import { type AccessToken, describeEvent, isTokenlaneError } from '@tokenlane/core'
 
 import type { Source } from '../application/application.ts'
 import { withManager } from '../application/with-application.ts'
@@ -28,6 +28,7 @@ export async function token(issuer: string, options: TokenOptions): Promise<numb
     const names = configuration.issuers.map(({ name }) => name)
     if (!names.includes(issuer))
       throw new WrongUsage(`Unknown issuer ${issuer}; allowed: ${names.join(', ')}`)
+    tokens.observe((event) => event.type === 'store.failed' && console.error(describeEvent(event)))
     try {
       print(tokenText(await tokens.getToken(issuer), issuer, options.print))
       return exitStatus.fine

@@ -16,7 +16,7 @@ import { refusesToken } from '../send/bearer-challenge.ts'
 import { Rejections } from '../send/rejections.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
 import type { Report } from '../send/api.ts'
-import { sharingBy, type ShareTokens } from '../store/token-store.ts'
+import { type SharedStore, sharingBy, type ShareTokens, storeOfTool } from '../store/token-store.ts'
 import { limitedBy, type TokenSource } from '../issuer/token-source.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
 import { TokenlaneError } from '../errors.ts'
@@ -38,7 +38,11 @@ export function putTogether(
   mustBeSupportedRuntime()
   const fault = faultOfProcess()
   if (fault !== undefined) throw new TokenlaneError('INSECURE_TRANSPORT', fault)
-  const options = checkOptions(given, others)
+  const own = checkOptions(given, others)
+  const options = {
+    ...own,
+    store: own.store ?? (globalThis as { [storeOfTool]?: SharedStore })[storeOfTool],
+  }
   const observers = observersOf([...options.observe, ...nodeDebugObserver()], tokens, tenant)
   const { emit } = observers
   const { fetch, store, limiter } = options

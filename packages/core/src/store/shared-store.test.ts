@@ -29,7 +29,7 @@ const asserted = { clientId: 'client-1', assertion: () => 'eyJhIjoxfQ.a.b.c.d' }
 
 test('a store without a key of its own refuses a client with an assertion at start, by name', () => {
   expect(() => manager(undefined, [secret, asserted])).toThrow(
-    '`store` is a store without a `key`, but `issuers.partner.credentials` has an assertion instead of a secret to encrypt tokens with; allowed: redisTokenStore({ client, key }), or sharedStore(store, { key })',
+    '`store` is a store without a `key`, but `issuers.partner.credentials` has an assertion instead of a secret to encrypt tokens with; allowed: redisTokenStore({ client, key }), fileTokenStore(folder, { key }), or sharedStore(store, { key })',
   )
   expect(() => manager(undefined, [secret])).not.toThrow()
 })

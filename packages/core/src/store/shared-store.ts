@@ -52,7 +52,7 @@ export function sharedStore(
           refuse(
             'store',
             `a store without a \`key\`, but \`${endpoint.credentialsOption}\` has an assertion instead of a secret to encrypt tokens with`,
-            'redisTokenStore({ client, key }), or sharedStore(store, { key })',
+            'redisTokenStore({ client, key }), fileTokenStore(folder, { key }), or sharedStore(store, { key })',
           )
         return sharedSource(guarded, source, endpoint, leaseTime, async () => keysOf(key))
       }

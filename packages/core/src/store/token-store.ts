@@ -82,6 +82,12 @@ export interface SharedStore extends TokenStore {
   readonly [sharing]: unknown
 }
 
+/**
+ * Where a tool keeps the tokens of the application that it runs, as a property of `globalThis`: used by managers without
+ * a store of their own. A registered symbol, since the application may have another copy of the package.
+ */
+export const storeOfTool: unique symbol = Symbol.for('tokenlane.store') as never
+
 /** Returns what shares the tokens of one manager by its store. */
 export function sharingBy(store: SharedStore, emit: Emit): ShareTokens {
   return (store[sharing] as (emit: Emit) => ShareTokens)(emit)

@@ -1,0 +1,20 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+import { storeOfTool } from '@tokenlane/core/adapter'
+import { fileTokenStore } from '@tokenlane/core/node'
+
+/** Makes token managers without a store of their own keep their tokens on disk; returns what ends that. */
+export function useTokenCache(): () => void {
+  const tool = globalThis as { [storeOfTool]?: unknown }
+  tool[storeOfTool] = fileTokenStore(cacheFolder(process.platform, process.env))
+  return () => delete tool[storeOfTool]
+}
+
+/** Returns where the user's applications cache what they can get again: `tokenlane` in that folder. */
+export function cacheFolder(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string {
+  const { LOCALAPPDATA, XDG_CACHE_HOME } = env
+  if (platform === 'win32') return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'tokenlane')
+  if (platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'tokenlane')
+  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'tokenlane')
+}
