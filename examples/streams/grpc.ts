@@ -21,7 +21,7 @@ export function callCredentials(
 }
 
 /**
- * Makes a unary call with a live token, and repeats it after UNAUTHENTICATED, at most twice. `url` says which of the
+ * Makes a unary call with a live token, and repeats it once after UNAUTHENTICATED. `url` says which of the
  * manager's APIs the gRPC server belongs to.
  */
 export async function unary<Response>(
