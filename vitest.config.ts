@@ -16,7 +16,7 @@ process.env['SEED'] ??= String(Math.floor(Math.random() * 2 ** 31))
  * Each of these files has a process of its own: an example is an application, and the others replace what their process
  * sends with, or which TLS it takes.
  */
-const alone = ['packages/undici', 'tools/tls-check']
+const alone = ['packages/undici', 'tools/end-to-end']
 
 /** Each test of these runs a process, which takes its time of a core. */
 const ownProcesses = ['packages/cli/test/*.long.ts', 'tools/docs/test/run.long.ts']

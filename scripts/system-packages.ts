@@ -29,7 +29,7 @@ const redisServer: Program = {
     'packages/redis/src/store/redis-token-store.test.ts',
     'packages/redis/test/*.{test,long}.ts',
     'packages/redis/test/simulation/differential.test.ts',
-    'tools/soak/test/from-secret-to-none.long.ts',
+    'tools/end-to-end/test/from-secret-to-none.long.ts',
     'tools/docs/test/run.long.ts',
   ],
   isHere: () => findRedisServer() !== undefined,

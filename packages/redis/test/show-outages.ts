@@ -1,4 +1,4 @@
-// What an outage of Redis costs a fleet, measured: `pnpm --dir tools/soak outages [processes] [words of the names…]`. Each
+// What an outage of Redis costs a fleet, measured: `node packages/redis/test/show-outages.ts [processes] [words of the names…]`. Each
 // process has a connection of its own; a strict server counts every arrival.
 import { loadavg } from 'node:os'
 import { startRedis } from '@tokenlane/testing/redis-server'

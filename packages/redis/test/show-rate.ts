@@ -1,4 +1,4 @@
-// What a shared rate budget costs and gives, measured: `pnpm --dir tools/soak rate [processes] [quota] [window] [seconds] [depth]`, or
+// What a shared rate budget costs and gives, measured: `node packages/redis/test/show-rate.ts [processes] [quota] [window] [seconds] [depth]`, or
 // `… rate table` for the table of Redis' CPU by number of processes in the README.
 import { loadavg } from 'node:os'
 import { measureRate } from './support/measure-rate.ts'

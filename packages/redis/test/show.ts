@@ -1,4 +1,4 @@
-// What a shared store saves, measured: `pnpm --dir tools/soak fleet`. Real processes, a real Redis, a real issuer.
+// What a shared store saves, measured: `node packages/redis/test/show.ts`. Real processes, a real Redis, a real issuer.
 import { startSandbox } from '@tokenlane/sandbox'
 import { startRedis } from '@tokenlane/testing/redis-server'
 import { Processes, resultOf, type Result } from './processes.ts'

@@ -1,5 +1,5 @@
 // Keeps the console page open under load, and measures its heap and the time between its frames:
-// pnpm --dir tools/soak console 600 (seconds)
+// node packages/sandbox/test/console-soak.ts 600 (seconds), after console/build.ts
 import { startSandbox } from '../src/index.ts'
 import { launchChromium, openPage } from './chromium.ts'
 import { callApi, tokenOf } from './client.ts'

@@ -23,16 +23,11 @@ const writers: Readonly<Record<string, readonly string[]>> = {
     'packages/sandbox/console/build.ts',
     'packages/sandbox/test/console-picture.ts',
     'examples/quickstart/record.ts',
-    'tools/docs/src/draw-core-size.ts',
   ],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],
   // docs/rejections.md; 1 min
   rejections: ['packages/core/test/simulation/rejections/write.ts'],
-  // docs/runtimes.md; 11 min
-  runtimes: ['tools/pack-check/src/runtimes.ts'],
-  // docs/tls.md; 2 min
-  tls: ['tools/tls-check/src/write-table.ts'],
 }
 
 const asked = process.argv.slice(2)

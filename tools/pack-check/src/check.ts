@@ -1,5 +1,5 @@
-// Packs every public package and uses the tarballs as a stranger would: installed by npm outside of the workspace,
-// from ESM and CommonJS, at run time and for types. Needs no network. With a folder: the tarballs that are there.
+// Packs every public package and uses the tarballs as a stranger would: outside of the workspace, from ESM and CommonJS,
+// at run time and for types. Needs no network. With a folder: the tarballs that are there.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -21,11 +21,11 @@ const tool = (what: string, ...args: string[]) => must(what, 'pnpm', ['exec', ..
 const entries = packages.flatMap((item) => item.entries)
 
 const checks = [
-  () => node('import by Node', 'entries.mjs', ...entries),
-  () => node('require() by Node', 'entries.cjs', ...entries),
+  () => node('import by Node', 'entries.mjs', 'import', ...entries),
+  () => node('require() by Node', 'entries.mjs', 'require', ...entries),
   () => node('the page that an error points to', 'pointer.mjs'),
-  () => node('calls from ESM', 'with-sandbox.mjs', process.execPath, 'calls.mjs'),
-  () => node('calls from CommonJS', 'with-sandbox.mjs', process.execPath, 'calls.cjs'),
+  () => node('calls from ESM', 'with-sandbox.mjs', process.execPath, 'calls.mjs', 'import'),
+  () => node('calls from CommonJS', 'with-sandbox.mjs', process.execPath, 'calls.mjs', 'require'),
   ...typeChecks(project),
   ...packages.flatMap((item) => [
     () => mustBeEmpty(contentFaults(item)),
@@ -69,4 +69,4 @@ async function work(): Promise<void> {
 const count = checks.length
 await Promise.all(Array.from({ length: availableParallelism() }, work))
 if (!process.exitCode)
-  console.log(`${packages.length} packages: packed, installed, and ${count} checks of them`)
+  console.log(`${packages.length} packages: packed, unpacked, and ${count} checks of them`)

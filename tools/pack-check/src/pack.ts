@@ -19,6 +19,11 @@ export function packed(): Packed[] {
   })
 }
 
+/** Returns the name of the CycloneDX file that says what a package depends on. */
+export function sbomOf({ file }: Packed): string {
+  return file.replace(/\.tgz$/, '.cdx.json')
+}
+
 /** Packs every built package into a folder, which holds nothing else then. */
 export async function pack(folder: string = join(root, 'tarballs')): Promise<string> {
   rmSync(folder, { recursive: true, force: true })

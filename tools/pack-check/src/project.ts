@@ -1,14 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { pack, packed } from './pack.ts'
 import { publicPackages, type PublicPackage, readManifest, root } from './packages.ts'
-import { openRegistry } from './registry.ts'
 import { must } from './run.ts'
 
-/** A package, its tarball, and where npm put it. */
+/** A package, its tarball, and where it is unpacked. */
 export interface InstalledPackage extends PublicPackage {
   readonly tarball: string
   readonly installed: string
@@ -20,11 +19,11 @@ export interface Project extends Disposable {
   readonly packages: readonly InstalledPackage[]
 }
 
-const consumer = fileURLToPath(new URL('../consumer', import.meta.url))
+const here = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Installs every public package with npm into a copy of `consumer`: the tarballs of a folder, or of packages that are built
- * and packed for it.
+ * Unpacks every public package into a copy of `consumer`: the tarballs of a folder, or of packages that are built and packed
+ * for it. Each package finds its own dependencies and no others, as the workspace has them installed, so this needs no network.
  */
 export async function makeProject(given?: string): Promise<Project> {
   const temp = realpathSync(mkdtempSync(join(tmpdir(), 'tokenlane-packages-')))
@@ -33,7 +32,7 @@ export async function makeProject(given?: string): Promise<Project> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 
   const folder = join(temp, 'project')
-  cpSync(consumer, folder, { recursive: true })
+  cpSync(join(here, 'consumer'), folder, { recursive: true })
   if (given === undefined) await must('the build', process.execPath, ['scripts/build.ts'], { cwd: root })
   const tarballs = given ?? (await pack(join(temp, 'tarballs')))
   const files = new Map(packed().map(({ name, file }) => [name, file]))
@@ -43,50 +42,30 @@ export async function makeProject(given?: string): Promise<Project> {
       installed: join(folder, 'node_modules', item.name),
     }),
   )
-  await install({ folder, packages, temp })
+  for (const item of packages) await install(folder, item, (name) => files.has(name))
+  for (const name of Object.keys(readManifest(folder).dependencies ?? {})) link(here, folder, name)
   return { folder, packages, [Symbol.dispose]: removeTemp }
 }
 
-async function install({
-  folder,
-  packages,
-  temp,
-}: {
-  folder: string
-  packages: readonly InstalledPackage[]
-  temp: string
-}): Promise<void> {
-  const ours = packages.map(async ({ name, tarball }) => ({
-    manifest: await packedManifest(tarball, join(temp, 'manifests', name)),
-    tarball: () => tarball,
-  }))
-  await using registry = await openRegistry(await Promise.all(ours), temp)
-  // settings of this machine are not the stranger's
-  const npmrc = join(temp, 'npmrc')
-  writeFileSync(npmrc, '')
-  const settings = {
-    registry: registry.url,
-    cache: join(temp, 'npm-cache'),
-    userconfig: npmrc,
-    proxy: null,
-    'https-proxy': null,
-    noproxy: '127.0.0.1',
-    'ignore-scripts': true,
-    'strict-peer-deps': true,
-    audit: false,
-    fund: false,
-    'update-notifier': false,
-  }
-  const flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
-  const names = packages.map(({ name }) => name)
-  await must('npm install', 'npm', ['install', ...flags, ...names], { cwd: folder })
+async function install(
+  project: string,
+  { tarball, installed, folder }: InstalledPackage,
+  isOurs: (name: string) => boolean,
+): Promise<void> {
+  mkdirSync(installed, { recursive: true })
+  const flags = ['-xzf', tarball, '-C', installed, '--strip-components=1']
+  await must(`unpacking ${tarball}`, 'tar', flags, { cwd: installed })
+  const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = readManifest(installed)
+  for (const name of Object.keys(dependencies)) if (!isOurs(name)) link(folder, installed, name)
+  // as npm does, beside the package
+  for (const name of Object.keys(peerDependencies))
+    if (!isOurs(name) && peerDependenciesMeta[name]?.optional !== true) link(folder, project, name)
 }
 
-/** The manifest as pnpm packed it: without `workspace:` and `catalog:`. */
-async function packedManifest(tarball: string, place: string): Promise<ReturnType<typeof readManifest>> {
-  mkdirSync(place, { recursive: true })
-  await must(`reading ${tarball}`, 'tar', ['-xzf', tarball, '-C', place, '--strip-components=1'], {
-    cwd: place,
-  })
-  return readManifest(place)
+/** Makes a dependency of a folder of the workspace one of another folder. */
+function link(from: string, to: string, name: string): void {
+  const place = join(to, 'node_modules', name)
+  if (existsSync(place)) return
+  mkdirSync(dirname(place), { recursive: true })
+  symlinkSync(realpathSync(join(from, 'node_modules', name)), place, 'junction')
 }

@@ -1,14 +1,14 @@
-// Puts into `tarballs` what a release consists of: the built packages, packed and used as a stranger would, what is inside
-// of each, their digests, and the names of those that npm does not have. `--dry-run` also does what the job does that
+// Puts into `tarballs` what a release consists of: the built packages, packed and used as a stranger would, what each
+// depends on by the lockfile, as a CycloneDX file, their digests, and the names of those that npm does not have. `--dry-run` also does what the job does that
 // stages them, without an upload. `--compare` is for after the approval: npm must have these very bytes.
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { root } from './packages.ts'
 import { digestOf, sums, writeDigests } from './digests.ts'
-import { pack, packed, type Packed } from './pack.ts'
+import { pack, packed, sbomOf, type Packed } from './pack.ts'
 import { pendingIn } from './pending.ts'
 import { must, run } from './run.ts'
-import { sbomOf, writeSboms } from './sbom.ts'
 import { taggedIn, tagOf } from './tags.ts'
 
 const [what] = process.argv.slice(2)
@@ -16,7 +16,10 @@ const pending = what === undefined ? pendingIn(new URL('../../../.changeset/', i
 if (pending.length > 0)
   throw new Error(`No version contains ${pending.join(', ')}: \`npm run release -- version\` comes first`)
 const folder = await pack()
-const faults = await writeSboms(folder)
+const each = packed().flatMap(({ name }) => ['--filter', name])
+const form = ['--sbom-format', 'cyclonedx', '--prod', '--split', '--out', join(folder, '%s-%v.cdx.json')]
+await must('pnpm sbom', 'pnpm', ['--recursive', ...each, 'sbom', ...form], { cwd: root })
+const faults: string[] = []
 
 const integrityOf = ({ file }: Packed): string => `sha512-${digestOf(join(folder, file), 'base64')}`
 

@@ -6,9 +6,7 @@ import { must } from './run.ts'
 
 /** A JavaScript runtime, as npm has it. */
 export interface Runtime {
-  /** Its row of the table, whatever its version. */
-  readonly id: string
-  /** With its version, for the table. */
+  /** With its version. */
   readonly name: string
   /** The package that holds the binary itself: no install script has to run. */
   readonly package: string
@@ -28,15 +26,8 @@ interface Suite {
   readonly after: readonly string[]
   /** Added to the environment. */
   readonly env?: Readonly<Record<string, string>>
-  readonly differs?: readonly Difference[]
-}
-
-/** Scenarios that do not hold on a runtime, and why that is not our fault. */
-interface Difference {
-  readonly clients: readonly string[]
-  readonly scenarios: RegExp
-  /** A sentence. */
-  readonly because: string
+  /** Scenarios that do not hold there. docs/runtimes.md says why. */
+  readonly differs?: RegExp
 }
 
 const everyClient = ['fetch', 'axios', 'got', 'ky', 'undici']
@@ -47,7 +38,6 @@ const { platform, arch } = process
 const isArm = arch === 'arm64'
 
 const node = (version: string): Runtime => ({
-  id: `Node ${version.split('.')[0]}`,
   name: `Node ${version}`,
   package: `node-${platform === 'win32' ? 'win' : platform}-${arch}@${version}`,
   binary: platform === 'win32' ? 'bin/node.exe' : 'bin/node',
@@ -70,7 +60,6 @@ export const runtimes: readonly Runtime[] = [
   node('24.21.0'),
   node('26.10.0'),
   {
-    id: 'Bun',
     name: 'Bun 1.4.5',
     package: `@oven/bun-${platform === 'win32' ? 'windows' : platform}-${isArm ? 'aarch64' : 'x64'}@1.4.5`,
     binary: platform === 'win32' ? 'bin/bun.exe' : 'bin/bun',
@@ -84,7 +73,6 @@ export const runtimes: readonly Runtime[] = [
     },
   },
   {
-    id: 'Deno',
     name: 'Deno 2.9.6',
     package: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}@2.9.6`,
     binary: platform === 'win32' ? 'deno.exe' : 'deno',
@@ -93,14 +81,7 @@ export const runtimes: readonly Runtime[] = [
     suite: {
       before: ['run', ...deno, '--unsafely-ignore-certificate-errors'],
       after: ['--pool=threads', notUndici],
-      differs: [
-        {
-          clients: ['axios', 'got'],
-          scenarios: /in the queue ends the wait|QUEUE_TIMEOUT|ends a slow attempt|undone by detaching/,
-          because:
-            'The `node:http` of Deno sends a request once more that was aborted on a connection in use before, and its error does not come ([denoland/deno#36786](https://github.com/denoland/deno/issues/36786)); an agent with `keepAlive: false` avoids that.',
-        },
-      ],
+      differs: /in the queue ends the wait|QUEUE_TIMEOUT|ends a slow attempt|undone by detaching/,
     },
   },
 ]

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,8 +17,13 @@ const resolutions = {
   bundler: ['--module', 'preserve', '--moduleResolution', 'bundler'],
 }
 
-/** One check for each TypeScript and way to resolve modules: the ESM and the CommonJS file of the consumer. */
+/** One check for each TypeScript and way to resolve modules: the file of the consumer as ESM, and as CommonJS. */
 export function typeChecks({ folder }: Project): (() => Promise<string>)[] {
+  const esm = readFileSync(join(folder, 'types.mts'), 'utf8')
+  const commonJs = esm
+    .replace("import axios from 'axios'", "import axios = require('axios')")
+    .replace(/^import (got|ky) from/gm, 'import { default as $1 } from')
+  writeFileSync(join(folder, 'types.cts'), commonJs)
   const flags = ['--noEmit', '--strict', '--target', 'es2023', '--types', 'node']
   return Object.entries(compilers).flatMap(([name, [alias, ...compilerFlags]]) =>
     Object.entries(resolutions).map(([resolution, resolutionFlags]) => () => {

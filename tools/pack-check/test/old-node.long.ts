@@ -15,8 +15,10 @@ test(`${oldNode.name} is named as too old, together with what is needed`, { time
   expect(output).toMatch(
     /^RUNTIME_UNSUPPORTED Cannot create token manager: Node v20\.20\.2 is too old; use Node 22\.19, 24, 26 or later/,
   )
-  const doctor = await run(node, ['node_modules/.bin/tokenlane', 'doctor'], { cwd: project.folder })
+  const doctor = await run(node, ['node_modules/tokenlane/dist/main.js', 'doctor'], { cwd: project.folder })
   expect(doctor.output).toBe('tokenlane: Node v20.20.2 is too old; use Node 22.19, 24, 26 or later')
-  const sandbox = await run(node, ['node_modules/.bin/tokenlane-sandbox'], { cwd: project.folder })
+  const sandbox = await run(node, ['node_modules/@tokenlane/sandbox/dist/command/main.js'], {
+    cwd: project.folder,
+  })
   expect(sandbox.output).toBe('tokenlane-sandbox: Node v20.20.2 is too old; use Node 22.19, 24, 26 or later')
 })

@@ -70,14 +70,14 @@ test('every package is packed', () => {
   )
 })
 
-test.each(runtimes.filter(({ id }) => id.startsWith('Node')))(
+test.each(runtimes.filter(({ name }) => name.startsWith('Node')))(
   '$name packs the same bytes in another folder, at another time and in another time zone',
   { timeout: 600_000 },
   async (runtime) => {
     const clock = join(temp, 'clock.mjs')
     writeFileSync(clock, laterClock)
     const env = { TZ: 'Pacific/Kiritimati', LC_ALL: 'C', NODE_OPTIONS: `--import=${clock}` }
-    const folder = await copyOf(join(temp, 'first'), join('elsewhere', runtime.id.replace(' ', '-')))
+    const folder = await copyOf(join(temp, 'first'), join('elsewhere', runtime.name.replace(' ', '-')))
     expect(await digestsFrom(folder, env, await binaryOf(runtime))).toEqual(first)
   },
 )

@@ -1,4 +1,4 @@
-// Simulates fleets: `pnpm --dir tools/soak simulate-fleet [processes] [quota] [window] [seconds] [seed]`.
+// Simulates fleets: `node packages/redis/test/simulation/simulate.ts [processes] [quota] [window] [seconds] [seed]`.
 import { SimulatedFleet } from './simulated-fleet.ts'
 
 const [size = 200, quota = 25, window = 1_000, seconds = 120, seed = Math.floor(Math.random() * 1e9)] =

@@ -1,2 +1,0 @@
-// the types are checked in the repository
-export default { typescript: { ignoreBuildErrors: true } }

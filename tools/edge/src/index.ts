@@ -1,5 +1,0 @@
-export { nextVersion } from './next-app.ts'
-export { openNextSuite } from './next-suite.ts'
-export { playAll, type Player, type Unplayed } from './suite/player.ts'
-export { openSuite, unplayedInNext, unplayedInWorkerd } from './suite/suite.ts'
-export { workerdVersion } from './workerd.ts'

@@ -1,0 +1,30 @@
+// Long: needs workerd.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { isRefused, type Player, scenarioNames } from './workers/suite/player.ts'
+import { openSuite } from './workers/suite/suite.ts'
+
+let suite: Player
+
+beforeAll(async () => {
+  suite = await openSuite()
+})
+afterAll(() => suite?.[Symbol.asyncDispose]())
+
+const played = scenarioNames
+  .map((name, index) => ({ name, index }))
+  // one starts servers that do not speak HTTP
+  .filter(({ name }) => !name.includes('provoked outcomes'))
+
+/** Scenarios with a rate policy, which the runtime refuses. */
+const refused: string[] = []
+
+test.each(played)('$name', { timeout: 60_000 }, async ({ name, index }) => {
+  const failure = await suite.play(index)
+  if (isRefused(failure)) refused.push(name)
+  expect(isRefused(failure) ? undefined : failure).toBeUndefined()
+})
+
+test('most scenarios have no rate policy', () => {
+  expect(refused.length).toBeLessThan(played.length / 3)
+})
