@@ -9,6 +9,7 @@ import {
   secretKind,
   type TextKinds,
 } from './client.ts'
+import { readInstant } from '../time/read-instant.ts'
 import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
 
 /** Returns the text of a field without white space around it, `undefined` where it is missing. */
@@ -93,7 +94,9 @@ const isoDate = /^\d{4}-\d\d-\d\d(?:T[\d:.Z+-]+)?$/
 
 /** Reads an ISO 8601 date, with a time or without (then 00:00 UTC); an invalid date for anything else. */
 export function parseIsoDate(text: unknown): Date {
-  return new Date(typeof text === 'string' && isoDate.test(text) ? text : Number.NaN)
+  if (typeof text !== 'string' || !isoDate.test(text)) return new Date(Number.NaN)
+  // `Date` takes 2026-02-30 for the second of March
+  return new Date(readInstant(`${text.slice(0, 10)}T00:00Z`) === undefined ? Number.NaN : text)
 }
 
 /** Returns what is wrong with a text, to follow what it is called: `is missing`. */

@@ -1,5 +1,6 @@
 import { abortable } from '../time/abortable.ts'
-import { parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
+import { readInstant } from '../time/read-instant.ts'
+import { readRetryAfter } from '../time/read-wait.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
 import { failure, transportFailure, unusedProxy } from './issuer-failure.ts'
 import type { FormField, IssuerFetch, IssuerRequest } from './protocol.ts'
@@ -82,7 +83,7 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     body += decoder.decode(chunk, { stream: true })
   }
   body += decoder.decode()
-  const date = parseHttpDate(headers.get('date'))
+  const date = readInstant(headers.get('date'))
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   return {
     status,
@@ -90,7 +91,10 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     members: membersOf(body),
     type: type.trim().toLowerCase(),
     // a date is compared with the issuer's own clock, since ours may be an hour off
-    retryAfter: parseRetryAfter(headers.get('retry-after'), () => date ?? Date.now()),
+    retryAfter: readRetryAfter(
+      (name) => headers.get(name),
+      () => date ?? Date.now(),
+    ),
     date,
     location: headers.get('location'),
     isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),

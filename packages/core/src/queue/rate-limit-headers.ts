@@ -1,5 +1,6 @@
 import type { RateLimit } from './rate-policy.ts'
-import { delayOf, parseHttpDate, parseRetryAfter } from '../time/retry-after.ts'
+import { readInstant } from '../time/read-instant.ts'
+import { readRetryAfter, readWait } from '../time/read-wait.ts'
 
 /** Status and headers of a response. */
 export interface ResponseHead {
@@ -42,7 +43,10 @@ const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset
  */
 export function readPause(response: ResponseHead, rateLimitHeaders: boolean): number | undefined {
   const now = clockOf(response)
-  const asked = parseRetryAfter(response.retryAfter ?? textOf(response, 'retry-after'), now)
+  const asked = readRetryAfter(
+    (name) => (name === 'retry-after' && response.retryAfter) || textOf(response, name),
+    now,
+  )
   if (asked !== undefined || !rateLimitHeaders) return asked
   const usedUp = quotasOf(response).filter(({ remaining }) => remaining === 0)
   const pauses = [
@@ -108,14 +112,12 @@ function quotaOf(
 
 /** Returns the milliseconds until a reset, which is in seconds, as an epoch or as a date. */
 function resetOf(response: ResponseHead, text: string | undefined): number | undefined {
-  const number = numberOf(text)
-  const now = clockOf(response)
-  return number === undefined ? parseRetryAfter(text, now) : delayOf(number, now)
+  return readWait(text, clockOf(response))
 }
 
 /** Returns the API's clock, since ours may be an hour off. */
 function clockOf(response: ResponseHead): () => number {
-  return () => parseHttpDate(textOf(response, 'date')) ?? Date.now()
+  return () => readInstant(textOf(response, 'date')) ?? Date.now()
 }
 
 function textOf(response: ResponseHead, name: string): string | undefined {
