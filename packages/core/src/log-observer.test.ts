@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { runInNewContext } from 'node:vm'
+import { expect, test, vi } from 'vitest'
 import type { TokenlaneEvent } from './events.ts'
 import { describeEvent, logObserver } from './log-observer.ts'
 
@@ -170,6 +172,61 @@ test.each([
   expect(() => logObserver(logger as never)).toThrow(
     expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(reason) as string }),
   )
+})
+
+test('a logger that says `log` for `info`, and needs its `this`, gets the same lines', () => {
+  class NestLogger {
+    readonly lines: string[] = []
+    log(line: string): void {
+      this.lines.push(line)
+    }
+    warn(line: string): void {
+      this.lines.push(line)
+    }
+    error(line: string): void {
+      this.lines.push(line)
+    }
+  }
+  const logger = new NestLogger()
+  const observer = logObserver(logger)
+  observer({ type: 'store.recovered' })
+  observer({ type: 'store.failed', reason: 'timeout' })
+  expect(logger.lines).toHaveLength(2)
+})
+
+/** A promise of another library. */
+// oxlint-disable-next-line unicorn/no-thenable -- as such promises are
+const thenable = (then: (_: unknown, fail: (error: Error) => void) => void): object => ({ then })
+
+const realm = runInNewContext('({ promise: async () => { throw new Error("no sink") } })') as {
+  promise(): Promise<never>
+}
+
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no sink')
+    },
+  ],
+  ['rejects', async () => Promise.reject(new Error('no sink'))],
+  ['rejects in another realm', () => realm.promise()],
+  ['returns a thenable that fails', () => thenable((_, fail) => fail(new Error('no sink')))],
+  [
+    'returns a thenable that throws',
+    () =>
+      thenable(() => {
+        throw new Error('no sink')
+      }),
+  ],
+])('a logger that %s loses the line, and nothing else happens', async (_, write) => {
+  const unhandled = vi.fn<(reason: unknown) => void>()
+  process.on('unhandledRejection', unhandled)
+  const observer = logObserver({ info: write, warn: write, error: write })
+  expect(() => observer({ type: 'store.recovered' })).not.toThrow()
+  await setImmediate()
+  process.off('unhandledRejection', unhandled)
+  expect(unhandled).not.toHaveBeenCalled()
 })
 
 test('a logger without `debug` gets no line for a single call', () => {

@@ -1,22 +1,26 @@
 import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
 import { printable } from './foreign-text.ts'
-import { refuse, shape } from './options/check.ts'
+import { withoutEffect } from './manager/without-effect.ts'
+import { allOf, refuse, shape } from './options/check.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
-/** The methods that pino, winston, `console` and most loggers have. */
-export interface Logger {
-  debug?(line: string): unknown
-  info(line: string): unknown
-  warn(line: string): unknown
-  error(line: string): unknown
-}
+type Level = 'debug' | 'info' | 'warn' | 'error'
+
+type WithLevel<Name extends string> = Readonly<Record<Name, (line: string) => unknown>>
+
+/**
+ * The methods that pino, winston, `console` and most loggers have. Loggers such as NestJS's call `info` by the name of
+ * `log`. A method may be asynchronous; a line that it fails to write is lost.
+ */
+export type Logger = WithLevel<'warn' | 'error'> &
+  (WithLevel<'info'> | WithLevel<'log'>) & { debug?(line: string): unknown }
 
 /**
  * Returns an observer that writes one line in plain words for each event, at a fitting level: `error` while calls
  * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for individual calls. A failure
  * that repeats for the same reason gets a short line, except every hundredth time.
  *
- * @param logger A pino, winston or bunyan logger, `console`, or anything with their four methods.
+ * @param logger A pino, winston, bunyan or NestJS logger, `console`, or anything with their methods.
  * @throws TokenlaneError `INVALID_OPTIONS` for anything else.
  * @example
  * ```ts
@@ -24,10 +28,14 @@ export interface Logger {
  * ```
  */
 export function logObserver(logger: Logger): Observer {
-  for (const name of ['info', 'warn', 'error'] as const)
-    if (typeof logger?.[name] !== 'function')
-      refuse(`logger.${name}`, shape(logger?.[name]), 'a method, like `console.info`')
-  return (event) => void logger[levelOf(event)]?.(describeEvent(event))
+  const methods = logger as Readonly<Partial<Record<Level | 'log', (line: string) => unknown>>> | undefined
+  const nameOf = (level: Level): Level | 'log' =>
+    level === 'info' && typeof methods?.info !== 'function' ? 'log' : level
+  allOf(['info', 'warn', 'error'] as const, (level) => {
+    if (typeof methods?.[nameOf(level)] !== 'function')
+      refuse(`logger.${level}`, shape(methods?.[level]), `a method, like \`console.${level}\``)
+  })
+  return (event) => withoutEffect(() => methods?.[nameOf(levelOf(event))]?.(describeEvent(event)))
 }
 
 /** Returns an observer that prints to standard error with `NODE_DEBUG=tokenlane` (`util.debuglog`), else none. */
@@ -56,7 +64,7 @@ const goodNews = new Set<EventType>([
   'credentials.rotated',
 ])
 
-function levelOf(event: TokenlaneEvent): keyof Logger {
+function levelOf(event: TokenlaneEvent): Level {
   if (event.type.startsWith('call.')) return 'debug'
   if (goodNews.has(event.type)) return 'info'
   const isOver = event.type === 'secret.expiring' && event.threshold === 0

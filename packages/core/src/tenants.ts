@@ -47,7 +47,8 @@ export interface Tenants<Issuer extends string = string> extends AsyncDisposable
   /**
    * Returns a tenant's manager, for any adapter. You may keep it: if the tenant has been dropped, the next use
    * recreates it. Its `close()` closes only this tenant, which is recreated at its next use. An observer added by
-   * `observe()` goes with the tenant; one in its options stays.
+   * `observe()` stays until it is removed, also while the tenant is dropped. `status()` is no use: it recreates nothing,
+   * and is empty for a dropped tenant.
    *
    * @param id The tenant's name. Choose it by the customer the call is for, never by URL.
    * @throws TokenlaneError `INVALID_OPTIONS` or `INSECURE_TRANSPORT` for an invalid name, and for invalid options of

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { afterEach, expect, test, vi } from 'vitest'
 import { client, fakeService, refusal, unavailable } from '../test/fake-issuer.ts'
 import { createTokenManager, generalIssuer, isTokenlaneError, weblinkIssuer } from './index.ts'
@@ -462,6 +463,7 @@ test('an observer that throws or rejects changes nothing', async () => {
         async () => {
           throw new Error('observer')
         },
+        () => runInNewContext('Promise.reject(new Error("observer"))') as unknown,
         ({ type }) => seen.push(type),
       ],
     },

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { format, inspect } from 'node:util'
 
 /** The ways in which things get into logs. */
 export function shown(value: unknown): string {
@@ -6,7 +6,7 @@ export function shown(value: unknown): string {
     inspect(value, { depth: Infinity, showHidden: true, getters: true }),
     JSON.stringify(value),
     JSON.stringify(fieldsOf(value)),
-    String(value),
+    format('%s', value),
   ].join()
 }
 

@@ -1,13 +1,13 @@
-import { metrics, trace, type Attributes, type Meter, type Tracer } from '@opentelemetry/api'
+import { trace, type Attributes, type Meter, type Tracer } from '@opentelemetry/api'
 import type { TokenManager } from '@tokenlane/core'
+import { onMessages } from './channels.ts'
+import { scopeName, scopeOf } from './meter-scope.ts'
 import { recordMetrics } from './metrics.ts'
-import { recordTraces } from './traces.ts'
-
-const scope = '@tokenlane/otel'
+import { tracesWith } from './traces.ts'
 
 /** Where a manager's metrics and spans go, and which attributes they get. */
 export interface InstrumentOptions {
-  /** @defaultValue the meter named `@tokenlane/otel` of the registered meter provider */
+  /** @defaultValue the meter named `@tokenlane/otel` of the meter provider that is registered when something is recorded */
   readonly meter?: Meter
   /** @defaultValue the tracer named `@tokenlane/otel` of the registered tracer provider */
   readonly tracer?: Tracer
@@ -25,14 +25,18 @@ interface Instrumentation {
   readonly end: () => void
 }
 
-const running = new WeakMap<TokenManager, Instrumentation>()
+/** What every copy of this package in the process records, so that a manager is recorded by one of them only. */
+const running: WeakMap<TokenManager, Instrumentation> = ((globalThis as Record<symbol, unknown>)[
+  Symbol.for('@tokenlane/otel running')
+] ??= new WeakMap()) as never
 
 /**
  * Records a manager's metrics and traces, and returns a function that stops recording.
  *
- * A manager is instrumented only once. Further calls with the same manager share the recording, and their options are
- * ignored. Recording stops when every returned function has been called. A meter or tracer that throws while it records
- * does not affect the manager's calls.
+ * A manager is instrumented only once, whichever copy of this package does it. Further calls with the same manager share
+ * the recording, and their options are ignored. Recording stops when every returned function has been called, and does
+ * not keep a manager alive. It may begin before the SDK has started. The manager of a tenant stays instrumented when it
+ * is dropped and created again. A meter or tracer that throws while it records does not affect the manager's calls.
  *
  * @param tokens The manager.
  * @throws the error of a meter that cannot create the metrics.
@@ -57,12 +61,19 @@ export function instrumentTokens(tokens: TokenManager, options: InstrumentOption
 }
 
 function start(tokens: TokenManager, options: InstrumentOptions): Instrumentation {
-  const { meter = metrics.getMeter(scope), tracer = trace.getTracer(scope), attributes = {} } = options
-  const endMetrics = recordMetrics(tokens, meter, attributes)
-  const endTraces = recordTraces(tokens, tracer, attributes)
+  const { meter, tracer = trace.getTracer(scopeName), attributes = {} } = options
+  const ofMetrics = recordMetrics(tokens, scopeOf(meter), attributes)
+  const ofTraces = tracesWith(tracer, attributes)
+  const endMessages = onMessages(tokens, {
+    ...ofTraces,
+    requestEnded(request) {
+      ofTraces.requestEnded(request)
+      ofMetrics.requestEnded(request)
+    },
+  })
   const end = (): void => {
-    endMetrics()
-    endTraces()
+    ofMetrics.end()
+    endMessages()
   }
   return { users: 0, end }
 }

@@ -1,29 +1,43 @@
-import type { Attributes, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
-import type { CallWaits, TokenlaneEvent, TokenManager } from '@tokenlane/core'
-import { onTokenRequest, type TokenRequest } from './channels.ts'
-import {
-  instruments,
-  type CounterName,
-  type GaugeName,
-  type HistogramName,
-  type Instrument,
-} from './instruments.ts'
+import type { Attributes } from '@opentelemetry/api'
+import type { CallWaits, Observer, TokenlaneEvent, TokenManager } from '@tokenlane/core'
+import type { TokenRequest } from './channels.ts'
+import type { CounterName, HistogramName } from './instruments.ts'
+import type { MeterScope } from './meter-scope.ts'
 
 /**
- * Records the metrics of one manager with `meter`, and returns a function that ends the recording.
+ * Records the metrics of one manager in `scope`, until `end` is called. `requestEnded` takes its token requests.
  *
  * Histograms and counters follow the manager's events. Gauges are read from its status only when metrics are collected.
  */
-export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attributes): () => void {
-  const { histogram, counter, gauge } = createInstruments(meter)
+export function recordMetrics(
+  tokens: TokenManager,
+  scope: MeterScope,
+  common: Attributes,
+): { requestEnded(request: TokenRequest): void; end(): void } {
+  // throws while the caller can see it
+  scope.instruments()
+  const { observer, requestEnded, inFallback } = recordingIn(scope, common)
+  const source = { tokens: new WeakRef(tokens), common, inFallback }
+  scope.sources.add(source)
+  const unobserve = tokens.observe(observer)
+  return {
+    requestEnded,
+    end() {
+      unobserve()
+      scope.remove(source)
+    },
+  }
+}
+
+function recordingIn(scope: MeterScope, common: Attributes) {
   const inFallback = new Map<string, 0 | 1>()
   const record = (name: HistogramName, ms: number, attributes: Attributes): void =>
-    histogram[name].record(ms / 1_000, { ...common, ...attributes })
+    scope.instruments().histogram[name].record(ms / 1_000, { ...common, ...attributes })
   const add = (name: CounterName, count: number, attributes: Attributes): void => {
-    if (count > 0) counter[name].add(count, { ...common, ...attributes })
+    if (count > 0) scope.instruments().counter[name].add(count, { ...common, ...attributes })
   }
 
-  const request = ({ issuer, reason, code, duration }: TokenRequest): void =>
+  const recordRequest = ({ issuer, reason, code, duration }: TokenRequest): void =>
     record('tokenlane.token.request.duration', duration, {
       'tokenlane.issuer': issuer,
       'tokenlane.reason': reason,
@@ -32,16 +46,26 @@ export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attrib
   /** The last refused request of each issuer, until its renewal fails, or succeeds with another secret. */
   const refused = new Map<string, TokenRequest>()
 
-  const unsubscribe = onTokenRequest(tokens, (ended) => {
-    if (ended.code === 'TOKEN_REQUEST_REFUSED') refused.set(ended.issuer, ended)
-    else request(ended)
-  })
-  const unobserve = tokens.observe((event) => {
-    if (event.type === 'call.finished') call(event)
+  function recordCall(event: Extract<TokenlaneEvent, { type: 'call.finished' }>): void {
+    const ofApi = { 'tokenlane.api': event.api }
+    const ofClient = { ...ofApi, 'tokenlane.client': event.client ?? 'unknown' }
+    const failure = errorType(event)
+    add('tokenlane.calls', 1, failure === undefined ? ofClient : { ...ofClient, 'error.type': failure })
+    for (const reason of event.resends)
+      add('tokenlane.call.resends', 1, { ...ofClient, 'tokenlane.reason': reason })
+    record('tokenlane.queue.wait.duration', inQueue(event.waited), ofApi)
+    if (event.remainingLifetime === undefined) return
+    record('tokenlane.token.remaining_lifetime', event.remainingLifetime, {
+      'tokenlane.issuer': event.issuer,
+    })
+  }
+
+  const observer: Observer = (event) => {
+    if (event.type === 'call.finished') recordCall(event)
     else if (event.type === 'renewal.failed') {
       const last = refused.get(event.issuer)
       refused.delete(event.issuer)
-      if (last !== undefined) request(last)
+      if (last !== undefined) recordRequest(last)
     } else if (event.type === 'token.received') refused.delete(event.issuer)
     else if (event.type === 'token.renewed') {
       refused.delete(event.issuer)
@@ -56,71 +80,13 @@ export function recordMetrics(tokens: TokenManager, meter: Meter, common: Attrib
       inFallback.set(event.api, 1)
       add('tokenlane.limiter.failures', 1, { 'tokenlane.api': event.api })
     } else if (event.type === 'limiter.recovered') inFallback.set(event.api, 0)
-  })
-
-  function call(event: Extract<TokenlaneEvent, { type: 'call.finished' }>): void {
-    const ofApi = { 'tokenlane.api': event.api }
-    const ofClient = { ...ofApi, 'tokenlane.client': event.client ?? 'unknown' }
-    const failure = errorType(event)
-    add('tokenlane.calls', 1, failure === undefined ? ofClient : { ...ofClient, 'error.type': failure })
-    for (const reason of event.resends)
-      add('tokenlane.call.resends', 1, { ...ofClient, 'tokenlane.reason': reason })
-    record('tokenlane.queue.wait.duration', inQueue(event.waited), ofApi)
-    if (event.remainingLifetime === undefined) return
-    record('tokenlane.token.remaining_lifetime', event.remainingLifetime, {
-      'tokenlane.issuer': event.issuer,
-    })
   }
 
-  const gauges = Object.values(gauge)
-  const observeStatus: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
-    const { issuers, apis } = tokens.status()
-    const observe = (name: GaugeName, value: number | undefined, attributes: Attributes): void => {
-      if (value !== undefined) result.observe(gauge[name], value, { ...common, ...attributes })
-    }
-    for (const [issuer, status] of Object.entries(issuers)) {
-      const ofIssuer = { 'tokenlane.issuer': issuer }
-      observe('tokenlane.token.live', status.token === 'live' ? 1 : 0, ofIssuer)
-      observe('tokenlane.secret.days_left', status.daysLeft, ofIssuer)
-    }
-    for (const { baseUrl, refusesTokens, queued, running, quotaUsed } of apis) {
-      const ofApi = { 'tokenlane.api': baseUrl }
-      observe('tokenlane.api.refuses_tokens', refusesTokens ? 1 : 0, ofApi)
-      observe('tokenlane.queue.length', queued, ofApi)
-      observe('tokenlane.queue.running', running, ofApi)
-      observe('tokenlane.quota.used', quotaUsed, ofApi)
-      observe('tokenlane.limiter.fallback', inFallback.get(baseUrl), ofApi)
-    }
+  const requestEnded = (request: TokenRequest): void => {
+    if (request.code === 'TOKEN_REQUEST_REFUSED') refused.set(request.issuer, request)
+    else recordRequest(request)
   }
-  meter.addBatchObservableCallback(observeStatus, gauges)
-
-  return () => {
-    unsubscribe()
-    unobserve()
-    meter.removeBatchObservableCallback(observeStatus, gauges)
-  }
-}
-
-interface Instruments {
-  readonly histogram: Readonly<Record<HistogramName, Histogram>>
-  readonly counter: Readonly<Record<CounterName, Counter>>
-  readonly gauge: Readonly<Record<GaugeName, ObservableGauge>>
-}
-
-function createInstruments(meter: Meter): Instruments {
-  const made: Record<Instrument['kind'], Record<string, unknown>> = { histogram: {}, counter: {}, gauge: {} }
-  for (const [name, instrument] of Object.entries<Instrument>(instruments)) {
-    const { kind, unit, description, buckets } = instrument
-    const options = {
-      unit,
-      description,
-      ...(buckets && { advice: { explicitBucketBoundaries: [...buckets] } }),
-    }
-    if (kind === 'histogram') made.histogram[name] = meter.createHistogram(name, options)
-    else if (kind === 'counter') made.counter[name] = meter.createCounter(name, options)
-    else made.gauge[name] = meter.createObservableGauge(name, options)
-  }
-  return made as unknown as Instruments
+  return { observer, requestEnded, inFallback }
 }
 
 /**

@@ -24,7 +24,9 @@ export function checkCredentials(value: unknown, path: string, kinds: Credential
     const provider = value as CalledProvider
     return { provider, initial: checkProvider(provider, path, kinds) }
   }
-  if (value instanceof Promise) refuse(path, 'a promise', 'what it resolves to (`await` it), or a function')
+  // of any realm
+  if (Object.prototype.toString.call(value) === '[object Promise]')
+    refuse(path, 'a promise', 'what it resolves to (`await` it), or a function')
   if (!Array.isArray(value)) return { initial: [checkClient(value, path, kinds)] }
   if (value.length === 0) refuse(path, 'an empty array', 'one client or more')
   return { initial: allOf(value, (client, index) => checkClient(client, `${path}[${index}]`, kinds)) }

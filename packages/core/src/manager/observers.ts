@@ -1,5 +1,6 @@
 import type { Emit, Observer, TokenlaneEvent } from '../events.ts'
 import { warn } from './warnings.ts'
+import { withoutEffect } from './without-effect.ts'
 
 export type Observers = ReturnType<typeof observersOf>
 
@@ -15,13 +16,10 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
       // an observer that makes a call causes events: they come after this one, for every observer
       if (pending.length > 1) return
       for (; pending[0] !== undefined; pending.shift())
-        for (const observe of observers)
-          try {
-            const outcome: unknown = observe(pending[0])
-            if (outcome instanceof Promise) outcome.catch(() => {})
-          } catch {
-            // an observer's failure is its own
-          }
+        for (const observe of observers) {
+          const [first] = pending
+          withoutEffect(() => observe(first))
+        }
     },
     { isObserved: given.length > 0, manager },
   )

@@ -117,6 +117,11 @@ export interface Registration {
 
 const readObserver = aFunction<Observer>('a function')
 
+/** Returns the observer; `INVALID_OPTIONS` for anything but a function. */
+export function checkedObserver(observer: Observer): Observer {
+  return refusingTo('observe', () => readObserver(observer, 'observer'))
+}
+
 /** Puts together the tokens of the issuers, and the APIs that they are for. */
 export function register({ issuers, apis, callsUnderWay, observers }: RegistrationParts): Registration {
   const router = new Router(apis, observers.emit)
@@ -152,7 +157,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
         issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
         apis: apis.map((api) => api.status()),
       }),
-      observe: (observer) => observers.add(refusingTo('observe', () => readObserver(observer, 'observer'))),
+      observe: (observer) => observers.add(checkedObserver(observer)),
       async warmUp() {
         const outcomes = await Promise.allSettled(Array.from(issuers.keys(), (name) => getToken(name)))
         const failed = outcomes.flatMap((outcome) =>

@@ -1,6 +1,12 @@
 import { closedError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { type Registration, standInFor, type TokenManager } from '../manager/token-manager.ts'
+import {
+  checkedObserver,
+  type Registration,
+  standInFor,
+  type TokenManager,
+} from '../manager/token-manager.ts'
+import type { Observer } from '../events.ts'
 
 /** How long after a tenant was looked up its call may still be about to begin, in milliseconds. */
 const grace = 10_000
@@ -18,6 +24,13 @@ interface Tenant<Issuer extends string> extends Behind {
   usedAt: number
 }
 
+/** What observes a tenant, also while it is dropped. */
+interface Observed<Issuer extends string> {
+  /** Always the same one, since telemetry knows a manager by it. */
+  readonly tokens: TokenManager<Issuer>
+  readonly observers: Set<{ readonly observer: Observer; end?: (() => void) | undefined }>
+}
+
 /**
  * Keeps the managers of tenants: each is created on first use, and dropped when others were used more recently. A manager
  * is never dropped unless it is idle and a new one would send as many calls. No timer runs for any of this.
@@ -30,14 +43,16 @@ export function recentTenants<Issuer extends string>(
 ): { get(id: string): TokenManager<Issuer>; closeAll(): Promise<void> } {
   /** The least recently used first. */
   const tenants = new Map<string, Tenant<Issuer>>()
+  const observed = new Map<string, Observed<Issuer>>()
   let isClosed = false
 
   function use(id: string, known?: TokenManager<Issuer>): Tenant<Issuer> {
     let tenant = tenants.get(id)
     if (tenant === undefined) {
       if (isClosed) throw closedError(`tenant "${printable(id)}"`)
-      const tokens = known ?? tokensOf(id)
+      const { tokens = known ?? tokensOf(id), observers = [] } = observed.get(id) ?? {}
       tenant = { tokens, ...create(id, tokens), usedAt: 0 }
+      for (const each of observers) each.end = tenant.functions.observe(each.observer)
     }
     tenant.usedAt = performance.now()
     // to the end
@@ -51,13 +66,34 @@ export function recentTenants<Issuer extends string>(
     // what is behind it is looked up at each call
     const tokens: TokenManager<Issuer> = standInFor(() => use(id, tokens).functions)
     const close = async (): Promise<void> => drop(id)
-    return Object.assign(tokens, { close, [Symbol.asyncDispose]: close })
+    return Object.assign(tokens, {
+      // a look brings nothing to life, and does not count as a use
+      status: () => tenants.get(id)?.functions.status() ?? { issuers: {}, apis: [] },
+      observe: (observer: Observer) => observe(id, tokens, checkedObserver(observer)),
+      close,
+      [Symbol.asyncDispose]: close,
+    })
+  }
+
+  function observe(id: string, standIn: TokenManager<Issuer>, observer: Observer): () => void {
+    const tenant = tenants.get(id)
+    const all = observed.get(id) ?? { tokens: tenant?.tokens ?? standIn, observers: new Set() }
+    const added = { observer, end: tenant?.functions.observe(observer) }
+    if (!isClosed) observed.set(id, all)
+    all.observers.add(added)
+    return () => {
+      added.end?.()
+      all.observers.delete(added)
+      if (all.observers.size === 0) observed.delete(id)
+    }
   }
 
   /** Closes the manager of a tenant, too: what it still holds of a shared limiter is given back. */
   async function drop(id: string): Promise<void> {
     const tenant = tenants.get(id)
     tenants.delete(id)
+    // nothing of the dropped manager stays with what observes the next one
+    for (const each of observed.get(id)?.observers ?? []) each.end = undefined
     await tenant?.functions.close()
   }
 
@@ -79,6 +115,7 @@ export function recentTenants<Issuer extends string>(
     get: (id) => use(id).tokens,
     async closeAll() {
       isClosed = true
+      observed.clear()
       await Promise.all(Array.from(tenants.values(), ({ functions }) => functions.close()))
     },
   }

@@ -36,7 +36,7 @@ test('a call is sent with the token of its issuer, without a request for it', as
 test('an API is named by its base URL alone, and the token by its text', async () => {
   const tokens = fakeTokens({ apis: [base], token: 'abc' })
   expect(await call(tokens)).toMatchObject({ sent: ['Bearer abc'] })
-  expect(String(await tokens.getToken('test'))).toBe('[redacted]')
+  expect(JSON.stringify(await tokens.getToken('test'))).toBe('"[redacted]"')
 })
 
 test('the `apis` of a manager will do, also with a URL for each environment', () => {

@@ -21,6 +21,7 @@ export function recordMetricsInMemory() {
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 })
   const provider = new MeterProvider({ readers: [reader] })
   return {
+    provider,
     meter: provider.getMeter('test'),
     /** Returns every series as it is now, by the name of its metric. */
     async series(): Promise<Map<string, DataPoint<number | Histogram>[]>> {
