@@ -79,7 +79,7 @@ test.each([
     observe: (event) => events.push(event),
   })
   tokens.route(url)
-  const [missed] = events.filter((event) => event.type === 'route.missed')
+  const missed = events.find((event) => event.type === 'route.missed')
   expect(missed && [missed.by, ...missed.apis]).toEqual(expected)
 })
 
