@@ -4,7 +4,7 @@ import type { CallerFigures, CallerOrder } from './children/quota-caller.ts'
 import type { ApiFigures, ApiOrder } from './children/slow-api.ts'
 import { answerTimes } from './support/answer-times.ts'
 import { startChild, tellOf } from './support/child.ts'
-import { printTable } from './support/table.ts'
+import { printTable, share } from './support/table.ts'
 
 const duration = process.argv.includes('--quick') ? 15_000 : 60_000
 /** Until the first burst is over and `learned` has learned. */
@@ -28,7 +28,7 @@ const networks: readonly ApiOrder['network'][] = [
 ]
 
 console.log(
-  `\nEach cell shows the share of a quota of ${quota} calls a second that was used over ${duration / 1_000} s and, in brackets, the 429 responses per 1,000 calls since the start. The column headings say how long the API takes to respond. All queues run at the same time, each in its own process, over loopback without TLS.`,
+  `\nEach client always has more calls than its quota of ${quota} calls a second, for ${duration / 1_000} s. The column headings say how long the API takes to respond. All queues run at the same time, each in its own process, over loopback without TLS.`,
 )
 for (const network of networks) await measure(network)
 process.exit()
@@ -45,30 +45,34 @@ async function measure(network: ApiOrder['network']): Promise<void> {
   api.send('counts')
   const { counts, pause } = await tellOf<ApiFigures>(api)
   api.kill()
+  const kinds = Object.keys(answerTimes)
+  const countsOf = (index: number): { accepted: readonly number[]; limited: number }[] =>
+    kinds.map((kind) => counts[`/${index}/${encodeURIComponent(kind)}/`] ?? { accepted: [], limited: 0 })
+  const rows = (cellOf: (count: { accepted: readonly number[]; limited: number }) => string) =>
+    ways.map((queue, index): Record<string, string> => {
+      const cells = countsOf(index).map(cellOf)
+      return Object.fromEntries([
+        ['queue', queue],
+        ...kinds.map((kind, column) => [kind, cells[column] ?? '']),
+      ])
+    })
+  const shares = rows(({ accepted }) => shareOf(accepted).toFixed(2))
+  for (const [index, { lost, calls, pause: own }] of figures.entries())
+    Object.assign(shares[index] ?? {}, {
+      'calls lost, %': share(lost / calls),
+      'longest pause, ms': own.toFixed(0),
+    })
   printTable(
-    `Network delay ${network.join(' to ')} ms each way; longest pause of the API's process: ${pause.toFixed(0)} ms`,
-    figures.map((each, index) => rowOf(index, each, counts)),
+    `Share of the quota. Network delay ${network.join(' to ')} ms each way; longest pause of the API's process: ${pause.toFixed(0)} ms`,
+    shares,
   )
+  const refused = rows(({ accepted, limited }) => refusedOf(limited, accepted.length + limited))
+  printTable('429 responses in 1,000 calls, on the same network', refused)
 }
 
-function rowOf(
-  index: number,
-  { calls, lost, pause }: CallerFigures,
-  counts: ApiFigures['counts'],
-): Record<string, string> {
-  const kinds = Object.keys(answerTimes)
-  const seen = kinds.map((kind) => counts[`/${index}/${encodeURIComponent(kind)}/`])
-  const cells = seen.map((count) => {
-    const { accepted = [], limited = 0 } = count ?? {}
-    const refused = (1_000 * limited) / (accepted.length + limited)
-    return `${shareOf(accepted).toFixed(2)} (${refused.toFixed(1)})`
-  })
-  return {
-    queue: ways[index] ?? '',
-    ...Object.fromEntries(kinds.map((kind, column) => [kind, cells[column] ?? ''])),
-    'calls lost': `${lost.toLocaleString('en')} of ${calls.toLocaleString('en')}`,
-    'longest pause': `${pause.toFixed(0)} ms`,
-  }
+function refusedOf(limited: number, calls: number): string {
+  const refused = (1_000 * limited) / calls
+  return refused >= 10 || refused === 0 ? refused.toFixed(0) : refused.toPrecision(1)
 }
 
 /** Over whole rounds of the quota, so that it does not matter where in a burst the measuring begins and ends. */

@@ -1,3 +1,9 @@
+/** Returns a share as a percentage with two digits: `9.8`, `59`. */
+export function share(part: number): string {
+  const percent = 100 * part
+  return percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toPrecision(2)
+}
+
 /** Prints a table with a heading, its columns as wide as what is in them. */
 export function printTable(heading: string, rows: readonly Readonly<Record<string, string>>[]): void {
   const columns = Object.keys(rows[0] ?? {})

@@ -1,4 +1,4 @@
-// Runs the sandbox's bad day under a real Prometheus, and keeps Prometheus until Ctrl-C: `pnpm --dir tools/docs watch-dashboard`
+// Runs the sandbox's bad day under a real Prometheus, and keeps Prometheus until Ctrl-C: `node packages/otel/dashboards/watch.ts`
 import { haveBadDay } from '../test/support/bad-day.ts'
 import { rows } from './panels.ts'
 

@@ -12,17 +12,11 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   conformance: ['tools/docs/src/conformance.ts'],
   // packages/otel/dashboards and the tables of its README; 1 s
   dashboards: ['packages/otel/dashboards/write.ts'],
-  // docs/exam.md; 15 min
-  exam: ['bench/judge/write.ts'],
   // docs/images; 1 min
   pictures: [
-    'bench/support/charts.ts',
-    'packages/otel/dashboards/draw.ts',
-    'packages/otel/dashboards/draw-trace.ts',
-    'packages/redis/test/simulation/draw-outages.ts',
     'packages/sandbox/console/build.ts',
     'packages/sandbox/test/console-picture.ts',
-    'examples/quickstart/record.ts',
+    'tools/docs/src/record-quickstart.ts',
   ],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],

@@ -1,16 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { frontText, withComparisons } from '../../../bench/support/page.ts'
 import { root } from './blocks.ts'
 
-const pages = globSync(
-  ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', '{bench,examples}/README.md'],
-  {
-    cwd: fileURLToPath(root),
-    exclude: ['**/node_modules/**'],
-  },
-)
+const pages = globSync(['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', '{bench,examples}/*.md'], {
+  cwd: fileURLToPath(root),
+  exclude: ['**/node_modules/**'],
+})
 
 /** Returns a text without what fills the cells of its tables. */
 const squeezed = (text: string): string => text.replaceAll(/ {2,}/g, ' ').replaceAll(/-{3,}/g, '---')
@@ -30,14 +26,49 @@ test.each(['core', 'redis', 'sandbox'])('the README of %s has at most 150 lines'
   expect(lines.length).toBeLessThanOrEqual(150)
 })
 
-test('docs/benchmarks.md has the figures of docs/measurements.md', () => {
-  const front = readFileSync(new URL('docs/benchmarks.md', root), 'utf8')
-  expect(squeezed(front).trim()).toBe(squeezed(frontText()).trim())
+/** Returns the cells of each row of the tables in a text, and the heads of their columns. */
+function tablesIn(text: string): { head: string[]; rows: string[][] }[] {
+  return Array.from(squeezed(text).matchAll(/(?:^\|.+\|\n)+/gm), ([table]) => {
+    const [head = [], , ...rows] = table
+      .trim()
+      .split('\n')
+      .map((line) => line.slice(2, -2).split(' | '))
+    return { head, rows }
+  })
+}
+
+const results = tablesIn(readFileSync(new URL('bench/results.md', root), 'utf8')).flatMap(({ rows }) => rows)
+
+/** Whether a way of the benchmarks has this figure somewhere, alone or before its range. */
+function isMeasured(way: string, figure: string): boolean {
+  const name = way.trim().replaceAll('**', '')
+  return results.some(
+    ([first = '', ...cells]) =>
+      first.trim().includes(name) &&
+      cells.some((cell) => new RegExp(`(?:^|[( ])${figure}(?:$|[) ])`).test(cell)),
+  )
+}
+
+test('docs/benchmarks.md has the figures of bench/results.md', () => {
+  const rows = tablesIn(readFileSync(new URL('docs/benchmarks.md', root), 'utf8')).flatMap(
+    (table) => table.rows,
+  )
+  expect(rows.length).toBeGreaterThan(20)
+  const wrong = rows.filter(([way = '', ...cells]) => !cells.every((cell) => isMeasured(way, cell.trim())))
+  expect(wrong).toEqual([])
 })
 
-test('README.md has the figures of docs/measurements.md', () => {
-  const readme = readFileSync(new URL('README.md', root), 'utf8')
-  expect(squeezed(readme)).toBe(squeezed(withComparisons(readme)))
+test('the first two tables of README.md have the figures of bench/results.md', () => {
+  const [, compared = ''] = readFileSync(new URL('README.md', root), 'utf8').split('## Compared')
+  const figures = tablesIn(compared)
+    .slice(0, 2)
+    .flatMap(({ head, rows }) =>
+      rows.flatMap(([, ...cells]) =>
+        cells.map((cell, index) => [head[index + 1] ?? '', cell.trim()] as const),
+      ),
+    )
+  expect(figures.length).toBeGreaterThan(20)
+  expect(figures.filter(([way, figure]) => !isMeasured(way, figure))).toEqual([])
 })
 
 test('docs/guide/troubleshoot.md names log lines in the words that are written', () => {

@@ -12,7 +12,7 @@ const rows = Array.from(map.matchAll(/^\| `([\w-]+(?:\/|\.ts))` +\| \S/gm), ([, 
 
 const sources = readdirSync(core, { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+  .filter((path) => path.endsWith('.ts') && !/\.(?:test|long)\.ts$/.test(path))
 
 /** The row that a source file belongs to. */
 const rowOf = (path: string): string => (path.includes('/') ? `${path.split('/')[0]}/` : path)

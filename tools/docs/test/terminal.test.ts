@@ -1,4 +1,4 @@
-import { drawTerminal, foldLine } from '@tokenlane/charts'
+import { drawTerminal, foldLine } from '../src/terminal.ts'
 import { expect, test } from 'vitest'
 
 const screen = { columns: 80, rows: 2, pause: 500, label: 'a "run"' }

@@ -5,11 +5,11 @@ import { writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { drawTerminal, foldLine, type PrintedLine } from '@tokenlane/charts'
+import { drawTerminal, foldLine, type PrintedLine } from './terminal.ts'
 
-const main = fileURLToPath(new URL('main.ts', import.meta.url))
-const picture = new URL('../../docs/images/quickstart.svg', import.meta.url)
-const narrow = new URL('../../docs/images/quickstart-narrow.svg', import.meta.url)
+const main = fileURLToPath(new URL('../../../examples/quickstart/main.ts', import.meta.url))
+const picture = new URL('../../../docs/images/quickstart.svg', import.meta.url)
+const narrow = new URL('../../../docs/images/quickstart-narrow.svg', import.meta.url)
 
 const start = performance.now()
 const lines: PrintedLine[] = [{ at: 0, text: '$ npm start' }]
