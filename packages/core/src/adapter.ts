@@ -9,10 +9,13 @@ export {
   copyOfFields,
   hasAuthorization,
   isReplayable,
+  isReplayableRequest,
+  requestClass,
   withToken,
   type HeaderFields,
 } from './client/given-request.ts'
 export { watchBody, type WaitingBody } from './client/waiting-body.ts'
+export { asyncContext, type AsyncContext } from './runtime/async-context.ts'
 export { outgoingRequest } from './follow/outgoing-request.ts'
 export { sendWithinApi, type OutgoingCall } from './follow/send-within-api.ts'
 export { hideRequest, hidingAgent } from './client/hide-request.ts'

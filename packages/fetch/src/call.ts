@@ -11,11 +11,11 @@ import {
 
 type FetchArguments = ReturnType<OutgoingCall['next']>
 
-/** What `fetch` takes, undici's `dispatcher` for this call, and how Tokenlane treats it. */
-export type TokenlaneRequestInit = RequestInit & {
-  readonly tokenlane?: CallOptions | undefined
+/** What the runtime's `fetch` takes, undici's `dispatcher` for this call, and how Tokenlane treats it. */
+export type TokenlaneRequestInit = NonNullable<Parameters<typeof globalThis.fetch>[1]> & {
+  tokenlane?: CallOptions | undefined
   /** Node's `fetch` accepts it in addition to the Fetch standard's options. */
-  readonly dispatcher?: unknown
+  dispatcher?: unknown
 }
 
 /** A call of `fetch` with a URL: what was asked, and how to send it more than once. */
@@ -37,7 +37,7 @@ export class Call implements OutgoingCall {
 
   /** `url` is text, and `init` is copied: the caller may change what it gave while the call waits. */
   constructor(url: string, given: TokenlaneRequestInit) {
-    if (typeof given !== 'object') mustBeRequest(url, given)
+    if (typeof given !== 'object') void new Request(url, given)
     const { tokenlane, ...init } = given
     this.#url = url
     this.init = init
@@ -63,8 +63,21 @@ export class Call implements OutgoingCall {
     return new Headers(this.#fields)
   }
 
+  get stream(): unknown {
+    return this.replayable ? undefined : this.init.body
+  }
+
+  /** @throws the TypeError with which the runtime's `fetch` rejects for these arguments. */
+  mustBeRight(): void {
+    const { method } = this
+    // a body that can be sent again is right in every method that takes one
+    const takesBody = method !== 'GET' && method !== 'HEAD'
+    const body = this.replayable && takesBody ? null : this.init.body
+    this.#request({ ...this.init, headers: this.#fields, body: body ?? null })
+  }
+
   next(authorization: string): FetchArguments {
-    const init = { ...this.init, headers: withToken(this.#fields, authorization) }
+    const init = { ...this.init, headers: withToken(this.#fields, authorization) } as RequestInit
     if (this.followsRedirects) init.redirect = 'manual'
     this.#sent = true
     return [this.#url, init]
@@ -76,15 +89,20 @@ export class Call implements OutgoingCall {
 
   failed(reason: unknown): void {
     if (this.#sent || this.replayable) return
-    // made a request of and let go of, as `fetch` does with the body of a call that it does not send
-    const { signal: _, ...init } = this.init
-    mustBeRequest(this.#url, init)
-      .body?.cancel(reason)
-      .catch(() => {})
+    try {
+      // made a request of and let go of, as `fetch` does with the body of a call that it does not send
+      this.#request(this.init)
+        .body?.cancel(reason)
+        .catch(() => {})
+    } catch {
+      // it failed itself, or the caller has used it meanwhile
+    }
   }
-}
 
-/** @throws the TypeError with which `fetch` rejects for these arguments. */
-function mustBeRequest(url: string, init: RequestInit): Request {
-  return new Request(url, init)
+  /** Without the signal, on which a request leaves a listener. */
+  #request(init: RequestInit): Request {
+    if (this.signal === undefined) return new Request(this.#url, init)
+    const { signal: _, ...rest } = init
+    return new Request(this.#url, rest)
+  }
 }

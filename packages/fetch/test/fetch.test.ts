@@ -152,7 +152,6 @@ const bodies: [string, () => Body][] = [
   ['string', () => 'héllo wörld'],
   ['Uint8Array', () => bytes],
   ['Blob', () => new Blob([bytes])],
-  ['ReadableStream', () => new Blob([bytes]).stream() as Body],
 ]
 test.each(bodies)('a 401 re-sends a Request with a body of type %s as it was', async (_, body) => {
   await revoke(tokens)
@@ -161,6 +160,38 @@ test.each(bodies)('a 401 re-sends a Request with a body of type %s as it was', a
   const headers = { 'x-request-id': '7' }
   expect(await response.json()).toMatchObject({ method: 'PATCH', sha256, length: bytes.length, headers })
   expect(calls()).toBe(2)
+})
+
+test("a 401 of a Request that was made of a stream is the caller's, and the stream is copied as often as by fetch", async () => {
+  await revoke(tokens)
+  const tee = vi.spyOn(ReadableStream.prototype, 'tee')
+  const copies: number[] = []
+  for (const send of [globalThis.fetch, fetch]) {
+    tee.mockClear()
+    const body = new Blob([bytes]).stream()
+    const { status } = await send(new Request(weblink('echo'), { method: 'PUT', body, duplex: 'half' }))
+    expect(status).toBe(401)
+    copies.push(tee.mock.calls.length)
+  }
+  tee.mockRestore()
+  expect([calls(), copies[1]]).toEqual([2, copies[0]])
+})
+
+test('a Request with a body is used up at once, as by fetch', async () => {
+  const request = new Request(weblink('echo'), { method: 'POST', body: 'text' })
+  const call = fetch(request)
+  expect(request.bodyUsed).toBe(true)
+  await expect(fetch(request)).rejects.toThrow(TypeError)
+  expect((await call).status).toBe(200)
+})
+
+test('a Request of a subclass with other arguments is sent as it is', async () => {
+  class Records extends Request {
+    constructor(path: string) {
+      super(weblink(path), { method: 'POST', body: path })
+    }
+  }
+  expect(await (await fetch(new Records('echo'))).json()).toMatchObject({ method: 'POST', length: 4 })
 })
 
 test.each([
@@ -288,21 +319,38 @@ describe('createFetch', () => {
     }
   })
 
-  test('hands the dispatcher of a call to each of its requests, redirects too', async () => {
-    const dispatcher = {}
-    const seen: unknown[] = []
-    const base: typeof globalThis.fetch = async (_, init) => {
-      seen.push((init as { dispatcher?: unknown }).dispatcher)
-      return new Response(null, { status: 302, headers: { location: seen.length === 3 ? outside() : 'on' } })
-    }
-    const managed = createFetch(tokens, { fetch: base })
-    for (const input of [weblink('records'), new Request(weblink('records'))]) {
-      seen.length = 0
-      await managed(input, { dispatcher } as RequestInit)
-      expect(seen).toHaveLength(4)
-      expect(new Set(seen)).toEqual(new Set([dispatcher]))
-    }
-  })
+  test.each<[string, object]>([
+    ['undici', { dispatcher: {} }],
+    ['Next.js', { next: { revalidate: 60 } }],
+    ['Cloudflare', { cf: { cacheTtl: 5 }, fetcher: {} }],
+    ['Bun', { proxy: 'http://proxy.test', tls: { ca: 'pem' }, verbose: true, decompress: false }],
+    ['Deno', { client: {} }],
+    ['any later runtime', { soon: 1 }],
+  ])(
+    'hands what the fetch of %s takes beyond the standard to each request, redirects too',
+    async (_, beyond) => {
+      const seen: unknown[] = []
+      const base: typeof globalThis.fetch = async (_input, init) => {
+        seen.push(init)
+        return new Response(null, {
+          status: 302,
+          headers: { location: seen.length === 3 ? outside() : 'on' },
+        })
+      }
+      const managed = createFetch(tokens, { fetch: base })
+      const url = weblink('records')
+      for (const [input, init] of [
+        [url, {}],
+        [new Request(url), {}],
+        [new Request(url, { method: 'POST', body: 'text' }), {}],
+        [new Request(url), { method: 'POST', body: 'text', headers: { 'x-a': 'b' } }],
+      ] as const) {
+        seen.length = 0
+        await managed(input, { ...init, ...beyond })
+        expect(seen).toEqual(Array.from({ length: 4 }, () => expect.objectContaining(beyond)))
+      }
+    },
+  )
 
   test('takes a Request as init', async () => {
     const like = new Request('https://elsewhere.example/', { method: 'DELETE' })

@@ -51,11 +51,19 @@ describe.each(Object.entries(wrong))('%s that is wrong is the TypeError of fetch
       ({ name, message }: Error) => ({ name, message }),
     )
 
-  test('in its turn, where the API has a rate policy, and its slot is free again', async () => {
-    const { weblinkUrl } = sandbox
-    const ratePolicy = { limits: [], concurrency: 1 }
-    const limited = createManager({ apis: [{ baseUrl: weblinkUrl, issuer: 'weblink', ratePolicy }] })
+  test('at once, where the call would wait for a token that never comes', async () => {
+    sandbox.control.slowIssuer('weblink', 60_000)
+    expect(await failure(fetch)).toEqual(await failure(globalThis.fetch))
+    expect([calls(), tokenRequests()]).toEqual([0, 0])
+  })
+
+  test('and takes no unit of a rate policy', async () => {
+    const ratePolicy = { limits: [{ quota: 1, window: 60_000 }], maxWait: 1_000 }
+    const limited = createManager({
+      apis: [{ baseUrl: sandbox.weblinkUrl, issuer: 'weblink', ratePolicy }],
+    })
     const send = createFetch(limited)
+    await limited.getToken('weblink')
     expect(await failure(send)).toEqual(await failure(globalThis.fetch))
     expect((await send(weblink('records'))).status).toBe(200)
     expect(calls()).toBe(1)

@@ -38,6 +38,47 @@ function tagOf(value: unknown): unknown {
   return (value as { readonly [Symbol.toStringTag]?: unknown } | undefined)?.[Symbol.toStringTag]
 }
 
+/** Returns the platform's class of a `Request`: subclasses may take other arguments, and another package has its own. */
+export function requestClass(request: Request): typeof Request {
+  let prototype: object = request
+  while (!Object.hasOwn(prototype, Symbol.toStringTag)) prototype = Object.getPrototypeOf(prototype)
+  return prototype.constructor as typeof Request
+}
+
+type Probe = new (request: Request, init: RequestInit) => Request
+
+/** By class, the words in which it refuses this mode for a request whose body was made of a stream. */
+const refusals = new WeakMap<Probe, string | undefined>()
+
+/**
+ * Whether the body of a request can be sent again. Node's class refuses this mode for a body that was made of a stream, and
+ * only then looks whether the body is locked. Where another runtime's does not, every body counts as one that can.
+ *
+ * @see https://fetch.spec.whatwg.org/#dom-request steps 39 and 40
+ */
+export function isReplayableRequest(request: Request): boolean {
+  if (request.body === null) return true
+  const Class = requestClass(request)
+  if (!refusals.has(Class)) {
+    const init = { method: 'POST', body: new ReadableStream(), duplex: 'half' as const }
+    refusals.set(Class, refusalOf(new Class('https://localhost', init)))
+  }
+  const refusal = refusals.get(Class)
+  return refusal === undefined || refusalOf(request) !== refusal
+}
+
+function refusalOf(request: Request): string | undefined {
+  const reader = request.body?.getReader()
+  try {
+    void new (requestClass(request))(request, { method: 'POST', mode: 'no-cors' })
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    reader?.releaseLock()
+  }
+  return undefined
+}
+
 const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData'])
 
 /** Whether a body can be sent again: nothing, text, bytes or a form, but no stream, generator or unknown kind. */

@@ -1,21 +1,23 @@
 import type { SendOptions } from '../send/api.ts'
 import type { OutgoingCall } from './send-within-api.ts'
-import { withToken } from '../client/given-request.ts'
+import { requestClass, withToken } from '../client/given-request.ts'
 
 /** What a `Request` does not say about its call. */
 export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal'> {
   /** What the body was made from, if the client knows it. The request's body is then not read for a copy. */
   readonly source?: unknown
+  /** What the runtime's `fetch` takes in addition to the Fetch standard, for every request of the call. */
+  readonly beyond?: object | undefined
 }
 
 /** Returns a call for a given `Request`, which never gets the token itself, because errors and hooks show it. */
 export function outgoingRequest(
   request: Request,
-  { source, replayable = true, ...options }: OutgoingOptions,
+  { source, beyond, replayable = true, ...options }: OutgoingOptions,
 ): OutgoingCall {
   const { method, headers, signal, referrer, referrerPolicy } = request
   const { cache, credentials, integrity, keepalive, mode } = request
-  const init = { cache, credentials, integrity, keepalive, mode, signal, referrer, referrerPolicy }
+  const init = { ...beyond, cache, credentials, integrity, keepalive, mode, signal, referrer, referrerPolicy }
   const followsRedirects = request.redirect === 'follow'
   /** The source, if it is text: it can be sent again without a copy. */
   const text = typeof source === 'string' ? source : undefined
@@ -38,12 +40,13 @@ export function outgoingRequest(
     headers,
     init,
     hasBody,
+    stream: replayable ? undefined : copy?.body,
     get url() {
       return new URL(request.url)
     },
     next(authorization) {
       // an init resets the referrer of its request
-      const sent: RequestInit = { headers: withToken(headers, authorization), referrerPolicy }
+      const sent: RequestInit = { ...beyond, headers: withToken(headers, authorization), referrerPolicy }
       if (referrer !== 'about:client') sent.referrer = referrer
       if (followsRedirects) sent.redirect = 'manual'
       if (text !== undefined && wasSent) return [request.url, { ...init, method, body: text, ...sent }]
@@ -58,7 +61,7 @@ export function outgoingRequest(
     failed(reason) {
       try {
         // an unsent body is let go of as `fetch` does it, which reaches the stream that it was made of
-        const unsent = wasSent ? copy : new Request(request)
+        const unsent = wasSent ? copy : new (requestClass(request))(request)
         if (unsent !== undefined) cancelBody(unsent, reason)
       } catch {
         // the caller has used the body meanwhile

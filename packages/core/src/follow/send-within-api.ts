@@ -1,6 +1,8 @@
-import type { AdmitOptions, Api, Exchange, Pass } from '../send/api.ts'
+import type { AdmitOptions, Api, Exchange, Pass, SendOptions } from '../send/api.ts'
 import { discardBody } from '../client/discard-body.ts'
 import { withToken } from '../client/given-request.ts'
+import { watchBody } from '../client/waiting-body.ts'
+import { sendBare } from './bare-hop.ts'
 import { isRedirect, networkError, nextHop, type Hop } from './redirects.ts'
 
 /** What `fetch` takes. */
@@ -19,6 +21,8 @@ export interface OutgoingCall extends SentHop, Omit<AdmitOptions, 'method' | 're
   readonly followsRedirects: boolean
   /** A pass for the first request, for a client that waits in one place and sends in another. */
   readonly pass?: Pass | undefined
+  /** A body that can be read once, which may end or fail while the call waits. */
+  readonly stream?: unknown
   /** Returns the body for the request of a redirect. */
   body(): Body | Promise<Body>
   /** Frees what was kept for resending, once the caller's response has arrived. */
@@ -48,15 +52,18 @@ export async function sendWithinApi(
   { api, route, fetch }: Destination,
 ): Promise<Response> {
   let redirects = 0
+  if (call.signal?.aborted === true && call.pass === undefined) return refuse(call, call.signal.reason)
+  const waiting = watchBody(call.stream, call.signal)
 
   /** Sends one request of the call, and those that it is redirected to. */
-  function send(hop: SentHop, pass: Pass | undefined): Promise<Response> {
+  function send(hop: SentHop, first: Pick<SendOptions, 'pass' | 'signal'>): Promise<Response> {
     const attempt = async (authorization: string): Promise<Exchange<Response>> => {
+      waiting.release()
       const response = await fetch(...hop.next(authorization))
       const isFollowed = call.followsRedirects && isRedirect(response)
       return exchangeOf(response, isFollowed ? (sent) => follow(hop, response, sent) : undefined)
     }
-    return api.send(attempt, { ...asked(call, hop), pass })
+    return api.send(attempt, { ...asked(call, hop), ...first })
   }
 
   async function follow(before: Hop, redirect: Response, sent: Pass): Promise<Response> {
@@ -66,23 +73,35 @@ export async function sendWithinApi(
     await discardBody(redirect.body)
     const { url, method, headers } = hop
     const init = { ...hop.init, method, headers, body: hop.hasBody ? await call.body() : null }
-    if (route(url) !== api) return afterLeaving(await fetch(url.href, init), call, hop)
+    if (route(url) !== api) return afterLeaving(await sendBare(() => fetch(url.href, init)), call, hop)
     const next: SentHop['next'] = (authorization) => [
       url.href,
       { ...init, headers: withToken(headers, authorization), redirect: 'manual' },
     ]
-    const response = await send({ ...hop, next }, await sent.follow(asked(call, hop)))
+    const pass = await sent.follow(asked(call, hop))
+    const response = await send({ ...hop, next }, { pass })
     return redefine(response, { redirected: true })
   }
 
   try {
-    const response = await send(call, call.pass)
+    const response = await send(call, { pass: call.pass, signal: waiting.signal })
     call.ended?.()
     return response
   } catch (reason) {
-    call.failed(reason)
-    throw reason
+    waiting.abandon()
+    return refuse(call, waiting.death === undefined ? reason : failedBy(waiting.death.error))
   }
+}
+
+function refuse(call: OutgoingCall, reason: unknown): never {
+  call.failed(reason)
+  throw reason
+}
+
+/** The error of Node's own `fetch` for a body that fails, or that closes before its end. */
+function failedBy(error: unknown): TypeError {
+  const premature = Object.assign(new Error('Premature close'), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+  return new TypeError('fetch failed', { cause: error ?? premature })
 }
 
 /** What is asked for one request of the call. */

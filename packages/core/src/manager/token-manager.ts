@@ -5,6 +5,7 @@ import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 import { closedError, errorForAll, errorForCaller, type TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
+import { isBareHop } from '../follow/bare-hop.ts'
 import { issuerNames } from './check-apis.ts'
 import type { Observer } from '../events.ts'
 import type { Observers } from './observers.ts'
@@ -152,7 +153,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
     isIdle: () => callsUnderWay.count === 0 && tokens.every((token) => token.isIdle),
     functions: {
       getToken,
-      route: (url) => router.match(url),
+      route: (url) => (isBareHop() ? undefined : router.match(url)),
       status: () => ({
         issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
         apis: apis.map((api) => api.status()),

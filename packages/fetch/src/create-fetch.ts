@@ -1,0 +1,111 @@
+import {
+  managerOf,
+  markManaged,
+  mustBeManager,
+  mustKeepFloor,
+  refuseArgument,
+  sendWithinApi,
+  type TokenManager,
+} from '@tokenlane/core/adapter'
+
+import { Call, type TokenlaneRequestInit } from './call.ts'
+import { isRequest, requestCall } from './given-request.ts'
+import { globalFetch } from './global-fetch.ts'
+
+type Fetch = typeof globalThis.fetch
+
+/** Configures `createFetch`. */
+export interface CreateFetchOptions {
+  /**
+   * Sends the calls.
+   *
+   * @defaultValue the global `fetch`, as it is at each call
+   */
+  readonly fetch?: Fetch | undefined
+}
+
+/** Configures `createFetch` with another package's `fetch`, such as undici's, which has its own types. */
+export interface ForeignFetchOptions {
+  /** Sends the calls. */
+  readonly fetch: (input: never, init?: never) => Promise<object>
+}
+
+/** The runtime's `fetch`, whose `init` also takes `tokenlane`: how Tokenlane treats the call. */
+export type TokenlaneFetch = Fetch &
+  ((input: Parameters<Fetch>[0], init?: TokenlaneRequestInit) => Promise<Response>)
+
+const purpose = 'create fetch'
+
+/**
+ * Returns a `fetch` that sends a live token with each call to one of the manager's APIs. Every other call, and one that
+ * has its own `Authorization` header, goes to the underlying `fetch` unchanged.
+ *
+ * A call rejects as it would with the underlying `fetch`, or with a TokenlaneError if no token can be obtained. After a
+ * TokenlaneError, nothing more is sent.
+ *
+ * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument.
+ * @example
+ * ```ts
+ * const fetch = createFetch(tokens)
+ * const response = await fetch('https://api.example.com/records')
+ * ```
+ */
+export function createFetch(tokens: TokenManager, options?: CreateFetchOptions): TokenlaneFetch
+export function createFetch(tokens: TokenManager, options: ForeignFetchOptions): TokenlaneFetch
+export function createFetch(
+  tokens: TokenManager,
+  options: CreateFetchOptions | ForeignFetchOptions = {},
+): TokenlaneFetch {
+  mustBeManager(tokens, purpose)
+  if (typeof options !== 'object' || options === null)
+    refuseArgument(purpose, 'options', 'an object with fetch')
+  const given = options.fetch as Fetch | undefined
+  if (given !== undefined && typeof given !== 'function')
+    refuseArgument(purpose, 'options.fetch', 'a fetch function')
+  const underlying = given ?? globalThis.fetch
+  if (managerOf(underlying) === tokens) return underlying
+
+  const base: Fetch = given ?? globalFetch(() => fetch)
+  // another package's `fetch` may take what the runtime's refuses
+  const isForeign = given !== undefined && given !== globalThis.fetch
+  const route = (url: URL) => tokens.route(url)
+  const send = (
+    input: Parameters<Fetch>[0],
+    init: TokenlaneRequestInit | null | undefined,
+  ): Promise<Response> => {
+    const url = isRequest(input) ? input.url : String(input)
+    const api = tokens.route(url)
+    if (api === undefined) return base(input, init as RequestInit)
+    if (isRequest(input) || isRequest(init)) {
+      const call = requestCall(input, init)
+      if (call === undefined) return base(input, init as RequestInit)
+      mustKeepFloor(api.baseUrl)
+      return sendWithinApi(call, { api, route, fetch: base })
+    }
+    // text that every parser reads as leading to the API, as the router has read it
+    const call = new Call(url.startsWith(api.baseUrl) ? url : new URL(url).href, init ?? {})
+    if (call.hasOwnAuthorization) return base(input, init as RequestInit)
+    if (!isForeign && init) call.mustBeRight()
+    mustKeepFloor(api.baseUrl)
+    return sendWithinApi(call, { api, route, fetch: base })
+  }
+  const fetch = asFetch(underlying, (input, init) => {
+    // not an async function: a promise more, and three turns of promises until it is settled
+    try {
+      return send(input, init)
+    } catch (reason) {
+      return Promise.reject(reason)
+    }
+  })
+  return markManaged(fetch, tokens)
+}
+
+/** Makes a function look like the `fetch` that it stands for. Bun's has a method of its own. */
+export function asFetch(
+  fetch: Fetch & { readonly preconnect?: (...given: never[]) => unknown },
+  work: (...call: Parameters<Fetch>) => Promise<Response>,
+): TokenlaneFetch {
+  Object.defineProperty(work, 'name', { value: 'fetch', configurable: true })
+  Object.defineProperty(work, 'length', { value: 1, configurable: true })
+  return Object.assign(work, fetch.preconnect && { preconnect: fetch.preconnect }) as TokenlaneFetch
+}

@@ -1,0 +1,48 @@
+import {
+  checkCallOptions,
+  copyOfFields,
+  hasAuthorization,
+  isReplayable,
+  isReplayableRequest,
+  outgoingRequest,
+  requestClass,
+  type OutgoingCall,
+} from '@tokenlane/core/adapter'
+
+import type { TokenlaneRequestInit } from './call.ts'
+
+/** What a `Request` takes from an `init`. A runtime's `fetch` may take more, which no `Request` hands on. */
+const standard = new Set(
+  'body cache credentials duplex headers integrity keepalive method mode redirect referrer referrerPolicy signal window'.split(
+    ' ',
+  ),
+)
+
+/** Whether this is a `Request`. The tag recognizes one of another realm or package, too. */
+export function isRequest(value: unknown): value is Request {
+  const tag = (value as { readonly [Symbol.toStringTag]?: unknown } | null | undefined)?.[Symbol.toStringTag]
+  return tag === 'Request'
+}
+
+/**
+ * Returns the call where `input` or `init` is a `Request`, which decides as `fetch` reads it; `undefined` for one that brings
+ * its own `Authorization`.
+ */
+export function requestCall(
+  input: Parameters<typeof globalThis.fetch>[0],
+  asGiven: TokenlaneRequestInit | null | undefined,
+): OutgoingCall | undefined {
+  const init = asGiven ?? {}
+  const given = (isRequest(input) ? input : init) as Request
+  if (hasAuthorization(copyOfFields(init.headers ?? given.headers))) return undefined
+  const { tokenlane, ...rest } = init
+  const { priority, resend } = checkCallOptions(tokenlane)
+  const Class = requestClass(given)
+  const asked = isRequest(init) ? init : rest
+  const isPlain = isRequest(input) && !Object.keys(rest).some((name) => standard.has(name))
+  // one with a body is used up at once, as by `fetch`
+  const request = isPlain && input.body === null ? input : new Class(input, asked)
+  const replayable = isReplayable(rest.body) && isReplayableRequest(request)
+  const beyond = Object.fromEntries(Object.entries(rest).filter(([name]) => !standard.has(name)))
+  return outgoingRequest(request, { client: 'fetch', priority, resend, replayable, beyond })
+}
