@@ -15,7 +15,7 @@ const all = process.env['TESTS'] === 'all'
 const checks = {
   ...(all && {
     packages: 'pnpm --silent --dir tools/pack-check check',
-    site: 'pnpm --silent --dir site build && pnpm --silent --dir site look "" search',
+    site: 'pnpm --silent --dir site build && pnpm --silent --dir site look',
   }),
   lint: 'pnpm --silent lint',
   types: 'pnpm --silent types',

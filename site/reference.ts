@@ -1,13 +1,7 @@
-// The API reference: one page for each name that an entry point exports, of the docstrings in its source.
-import { readFileSync, writeFileSync } from 'node:fs'
+// The API reference: one page for each entry point, of the docstrings in its source.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  Application,
-  type DeclarationReflection,
-  type ProjectReflection,
-  ReflectionGroup,
-  ReflectionKind,
-} from 'typedoc'
+import { Application, type ProjectReflection } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 import { root } from './pages.ts'
 
@@ -39,7 +33,7 @@ const audiences = {
 const entryPoints: Record<string, string> = Object.assign({}, ...Object.values(audiences))
 
 const format: Partial<PluginOptions> = {
-  outputFileStrategy: 'members',
+  outputFileStrategy: 'modules',
   indexFormat: 'table',
   entryFileName: 'index',
   hideBreadcrumbs: true,
@@ -82,60 +76,23 @@ export async function writeReference(folder: string): Promise<void> {
   app.validate(project)
   await app.generateOutputs(project)
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('the API reference has faults')
-  writeFileSync(join(folder, 'index.md'), contents(project))
+  writeFileSync(join(folder, 'index.md'), contents())
 }
 
-/** Modules are called as they are imported, and hold what they export in the order in which they do. */
+/** Modules are called as they are imported. */
 function nameModules(project: ProjectReflection): void {
   for (const [name, path] of Object.entries(entryPoints)) {
     const module = project.children?.find((child) => child.name === path.replace(/(\/index)?\.ts$/, ''))
     if (module === undefined) throw new Error(`the API reference has no ${name}`)
     module.name = name
-    module.groups = groupsOf(module, readFileSync(`${root}packages/${path}`, 'utf8'))
   }
 }
 
-/** By kind, and below that as the comments between the exports say: `// For adapters: …`. */
-function groupsOf(module: DeclarationReflection, exports: string): ReflectionGroup[] {
-  const special = Array.from(exports.matchAll(/^\/\/ (For \w+):/gm), ({ 1: title = '', index }) => ({
-    group: new ReflectionGroup(title, module),
-    index,
-  })).toReversed()
-  const groups = [...(module.groups ?? [])]
-  for (const group of groups) {
-    const own = []
-    for (const child of group.children) {
-      const section = special.find(({ index }) => index < place(child.name, exports))
-      if (section === undefined) own.push(child)
-      else section.group.children.push(child)
-    }
-    group.children = own
-  }
-  const all = [...groups, ...special.toReversed().map(({ group }) => group)]
-  for (const { children } of all) children.sort((a, b) => place(a.name, exports) - place(b.name, exports))
-  return all.filter(({ children }) => children.length > 0)
-}
-
-function place(name: string, exports: string): number {
-  return exports.search(new RegExp(`\\b${name}\\b`))
-}
-
-/** Returns the first page: the entry points by what one looks for, then every name. */
-function contents(project: ProjectReflection): string {
+/** Returns the first page: the entry points by what one looks for. */
+function contents(): string {
   const modules = Object.entries(audiences).map(([title, points]) => {
-    const links = Object.keys(points).map((name) => `- [${name}](${name}/index.md)`)
-    return `## ${title}\n\n${links.join('\n')}`
+    const links = Object.keys(points).map((name) => `- [${name}](${name}.md)`)
+    return `## ${title}\n\n${links.join('\n')}\n`
   })
-  const names = (project.children ?? [])
-    .flatMap((module) => (module.children ?? []).map((child) => ({ module: module.name, child })))
-    // a name that two entry points export has its page at the first
-    .filter(({ child }) => !child.isReference())
-    .toSorted((a, b) => a.child.name.localeCompare(b.child.name, 'en'))
-    .map(({ module, child }) => `[${child.name}](${module}/${folderOf(child)}/${child.name}.md)`)
-  return `# API reference\n\n${modules.join('\n\n')}\n\n## By name\n\n${names.join(' ·\n')}\n`
-}
-
-/** The folder in which the page of a name lies. */
-function folderOf({ kind }: DeclarationReflection): string {
-  return ReflectionKind.pluralString(kind).toLowerCase().replace(' ', '-')
+  return `# API reference\n\n${modules.join('\n')}`
 }

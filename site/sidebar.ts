@@ -6,38 +6,26 @@ type Item = DefaultTheme.SidebarItem
 
 const generated = new URL('generated/', import.meta.url)
 
-/** By the folder whose pages it stands beside: each entry point of the reference has one that lists its names. */
-export function sidebar(): DefaultTheme.SidebarMulti {
-  const reference = contents(read('reference/index.md'), 'reference')
-  const guide = contents(read('guide/index.md'), 'guide')
-  const examples = contents(read('examples/index.md'), 'examples')
-  return {
-    '/': [
-      { text: 'Overview', link: '/' },
-      { text: 'Guide', link: '/guide/', items: guide },
-      { text: 'Packages', items: packages() },
-      { text: 'Examples', link: '/examples/', collapsed: true, items: examples },
-      { text: 'API reference', link: '/reference/', collapsed: true, items: reference },
-      { text: 'Project', items: tables() },
-    ],
-    ...Object.fromEntries(
-      reference
-        .flatMap(({ items = [] }) => items)
-        .map(({ link = '' }) => [
-          link,
-          [{ text: 'API reference', link: '/reference/' }, ...withNames(reference, link)],
-        ]),
-    ),
-  }
-}
-
-/** The entry points, one of them with the names that it exports. */
-function withNames(reference: readonly Item[], opened: string): Item[] {
-  const groups = structuredClone([...reference])
-  const point = groups.flatMap(({ items = [] }) => items).find(({ link }) => link === opened)
-  if (point !== undefined)
-    point.items = contents(read(`${opened}index.md`), opened.replaceAll(/^\/|\/$/g, ''))
-  return groups
+/** The sidebar of all pages. */
+export function sidebar(): Item[] {
+  return [
+    { text: 'Overview', link: '/' },
+    { text: 'Guide', link: '/guide/', items: contents(read('guide/index.md'), 'guide') },
+    { text: 'Packages', items: packages() },
+    {
+      text: 'Examples',
+      link: '/examples/',
+      collapsed: true,
+      items: contents(read('examples/index.md'), 'examples'),
+    },
+    {
+      text: 'API reference',
+      link: '/reference/',
+      collapsed: true,
+      items: contents(read('reference/index.md'), 'reference'),
+    },
+    { text: 'Project', items: tables() },
+  ]
 }
 
 /** Returns what a page links to below a folder, in its order; below its headings, if it has some. */

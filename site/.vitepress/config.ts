@@ -5,8 +5,6 @@ import { frames } from '../frames.ts'
 import { release, repositoryUrl } from '../home.ts'
 import { firstSentence } from '../llms.ts'
 import { diagrams } from '../mermaid.ts'
-import { optionAnchors, optionSections } from '../options.ts'
-import { indexOptions, searchable, searchOptions } from '../search.ts'
 import { sidebar } from '../sidebar.ts'
 import { slugOf } from '../slug.ts'
 
@@ -22,7 +20,7 @@ export default defineConfig({
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: slugOf },
-    config: (md) => void md.use(footnote).use(diagrams).use(frames).use(optionAnchors),
+    config: (md) => void md.use(footnote).use(diagrams).use(frames),
   },
   vite: {
     plugins: [
@@ -53,17 +51,20 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: { options: indexOptions, searchOptions },
-        _render: (text, env, md) => {
-          const page = env.relativePath ?? ''
-          return optionSections(md.render(searchable(text, page), env), page)
-        },
+        // of the API reference only the names: its words would crowd out the pages that explain something
+        _render: (text, env, md) =>
+          md.render(
+            env.relativePath?.startsWith('reference/') === true
+              ? (text.match(/^#{1,3} .+$/gm) ?? []).join('\n\n')
+              : text,
+            env,
+          ),
       },
     },
     nav: [
       { text: 'Guide', link: '/guide/', activeMatch: '/guide/(?!troubleshoot)' },
       { text: 'Examples', link: '/examples/', activeMatch: '/examples/' },
-      { text: 'Compare', link: '/exam' },
+      { text: 'Compare', link: '/benchmarks' },
       { text: 'API', link: '/reference/', activeMatch: '/reference/' },
       { text: 'Troubleshoot', link: '/guide/troubleshoot' },
       { text: release, link: '/changelog' },
