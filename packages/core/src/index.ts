@@ -1,7 +1,9 @@
 // Obtains and renews OAuth 2.0 access tokens, and sends each call with the right one: picks the API by URL, waits for a
 // slot, makes sure of a live token, waits for a permit, sends; on a 401 renews and sends again.
 export {
+  type CloseOptions,
   createTokenManager,
+  type CutOff,
   type IssuerStatus,
   type ManagerStatus,
   type TokenManager,

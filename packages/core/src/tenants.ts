@@ -1,9 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // One manager for each tenant of an application, such as each of its customers.
+import { readRuntime } from './manager/check-options.ts'
 import type { TokenManagerOptions } from './manager/manager-options.ts'
-import { mustBeObject, refusingTo } from './options/check.ts'
+import { mustBeObject, own, refusingTo } from './options/check.ts'
 import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './options/reader.ts'
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
+import { type CloseOptions, closeWithin, type CutOff } from './manager/close-within.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
 import { FairLimits } from './tenants/fair-limits.ts'
 import type { LimitedApi, RateLimiterFactory } from './queue/rate-limiter.ts'
@@ -40,6 +42,8 @@ export interface TenantsOptions<Issuer extends string = string> {
    * @defaultValue 'own'
    */
   readonly limits?: 'own' | 'shared' | undefined
+  /** As the option of a manager, for all tenants. */
+  readonly runtime?: 'server' | undefined
 }
 
 /** The managers of an application's tenants. `Issuer` is the union of their issuers' names. */
@@ -55,15 +59,17 @@ export interface Tenants<Issuer extends string = string> extends AsyncDisposable
    * this tenant; `MANAGER_CLOSED` after `close()`.
    */
   get(id: string): TokenManager<Issuer>
-  /** Closes every tenant's manager, as the manager's own `close` does. */
+  /** Closes every tenant's manager, as the manager's own `close` does; returns what was cut off of all. */
   close(): Promise<void>
+  close(options: CloseOptions): Promise<CutOff>
 }
 
 /** How the options are read. */
-const read = object<ReadAs<TenantsOptions>>({
+const read = object<ReadAs<TenantsOptions, { runtime: 'server' | undefined }>>({
   options: aFunction("a function that returns a tenant's options"),
   most: optional(count(1), 10_000),
   limits: optional(oneOf('own', 'shared'), 'own'),
+  runtime: readRuntime,
 })
 
 /**
@@ -84,8 +90,13 @@ const read = object<ReadAs<TenantsOptions>>({
  * ```
  */
 export function createTenants<const Issuer extends string>(options: TenantsOptions<Issuer>): Tenants<Issuer> {
-  refusingTo('create tenants', () => mustBeSupportedRuntime())
-  const { options: optionsOf, most, limits } = refusingTo('create tenants', () => read(options, 'options'))
+  refusingTo('create tenants', () => mustBeSupportedRuntime(own(options, 'runtime')))
+  const {
+    options: optionsOf,
+    most,
+    limits,
+    runtime,
+  } = refusingTo('create tenants', () => read(options, 'options'))
   const shared = new Map<string, FairLimits>()
   /** Returns the limits of all tenants whose APIs have the same base URL and policy. */
   const sharedBy = (api: LimitedApi, create: RateLimiterFactory | undefined): FairLimits => {
@@ -104,25 +115,29 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
   }
   const recent = recentTenants<Issuer>(most, (id, tokens) =>
     refusingTo(`use tenant "${id}"`, () => {
-      const own = optionsOf(id)
-      mustBeObject(own, 'options()')
-      const limiter = limiterOf(id, own.limiter)
+      const given = optionsOf(id)
+      mustBeObject(given, 'options()')
+      const limiter = limiterOf(id, given.limiter)
       return {
-        ...putTogether({ ...own, limiter }, tokens, { tenant: id }),
+        ...putTogether({ runtime, ...given, limiter }, tokens, { tenant: id }),
         hasLimiter: limiter !== undefined,
       }
     }),
   )
-  const close = async (): Promise<void> => {
-    await recent.closeAll()
-    await Promise.all(Array.from(shared.values(), (each) => each.close()))
+  const close = async (bound: CloseOptions = {}): Promise<CutOff> => {
+    const closing = recent.closeAll(bound)
+    await closeWithin(bound, async () => {
+      await closing
+      await Promise.all(Array.from(shared.values(), (each) => each.close()))
+    })
+    return closing
   }
   return {
     get(id) {
       refusingTo('use tenant', () => text('a tenant name')(id, 'id'))
       return recent.get(id)
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    close: close as Tenants['close'],
+    [Symbol.asyncDispose]: async () => void (await close()),
   }
 }

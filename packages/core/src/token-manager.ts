@@ -3,6 +3,7 @@ import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './manager/token-manager.ts'
 import { refusingTo } from './options/check.ts'
 
+export type { CloseOptions, CutOff } from './manager/close-within.ts'
 export type { IssuerStatus, ManagerStatus, TokenManager } from './manager/token-manager.ts'
 
 /**

@@ -21,6 +21,7 @@ const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions>, 'api' | 
   limiter: 'manager',
   observe: 'manager',
   fetch: 'manager',
+  runtime: 'manager',
 }
 
 /**

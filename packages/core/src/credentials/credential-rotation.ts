@@ -1,6 +1,6 @@
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 import type { Emit, RenewalReason } from '../events.ts'
-import { withTimeLimit } from '../time/timers.ts'
+import { withTimeLimit } from '../time/countdown.ts'
 import { askProvider } from './ask-provider.ts'
 import type { CheckedCredentials } from './check-credentials.ts'
 import { type CredentialsKinds, keyOf } from './client.ts'

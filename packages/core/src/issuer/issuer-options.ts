@@ -40,7 +40,8 @@ interface CommonSettings {
    */
   readonly notices?: readonly number[] | undefined
   /**
-   * Allows `http:` for this issuer and its APIs on loopback hosts, for tests. Any other `http:` URL is refused.
+   * Allows `http:` for this issuer and its APIs on loopback hosts, for tests: `localhost`, `127.0.0.1`, `[::1]` and names
+   * that end in `.localhost`, such as an alias of a container. Any other `http:` URL is refused.
    *
    * @defaultValue false
    */

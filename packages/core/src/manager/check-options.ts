@@ -1,6 +1,15 @@
 import { isRecord, own, refuse } from '../options/check.ts'
 import { readEnvironment, urlsOf } from '../options/urls.ts'
-import { aFunction, fitting, object, optional, type ReadAs, type Reader, record } from '../options/reader.ts'
+import {
+  aFunction,
+  fitting,
+  object,
+  oneOf,
+  optional,
+  type ReadAs,
+  type Reader,
+  record,
+} from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
 import type { RateLimiterFactory } from '../queue/rate-limiter.ts'
@@ -19,6 +28,7 @@ export type CheckedOptions = ReadAs<
     limiter: RateLimiterFactory | undefined
     observe: readonly Observer[]
     fetch: typeof globalThis.fetch | undefined
+    runtime: 'server' | undefined
   }
 >
 
@@ -43,6 +53,7 @@ export function checkOptions(options: TokenManagerOptions, others?: readonly str
     limiter: optional(aFunction<RateLimiterFactory>("a function that creates an API's limiter")),
     observe: optional(readObservers, []),
     fetch: optional(aFunction<typeof globalThis.fetch>('a fetch function')),
+    runtime: readRuntime,
   })(options, 'options')
 }
 
@@ -55,6 +66,8 @@ function mustHaveOwnOrigins(issuers: readonly CheckedIssuer[]): void {
       refuse(option, `on the same origin as \`${first.option}\` (${url.origin})`, 'an origin per issuer')
   }
 }
+
+export const readRuntime: Reader<'server' | undefined> = optional(oneOf('server'))
 
 const readStore = fitting<SharedStore>(
   (value) => isRecord(value) && sharing in value,

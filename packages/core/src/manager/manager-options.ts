@@ -94,4 +94,11 @@ export interface TokenManagerOptions<Issuer extends string = string> {
    * @defaultValue the runtime's `fetch`
    */
   readonly fetch?: TokenFetch | undefined
+  /**
+   * Set it to `'server'` on a server that has the globals of a browser, such as `window`, `document` and `navigator` of
+   * jsdom. In a real browser it changes nothing.
+   *
+   * @defaultValue what the globals show
+   */
+  readonly runtime?: 'server' | undefined
 }

@@ -11,6 +11,7 @@ import { managers } from './inspection.ts'
 import { mustBeSupportedRuntime } from '../runtime/supported-runtime.ts'
 import { nodeDebugObserver } from '../log-observer.ts'
 import { observersOf } from './observers.ts'
+import { own as ownOption } from '../options/check.ts'
 import { ProtectedApi } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
 import { Rejections } from '../send/rejections.ts'
@@ -35,7 +36,7 @@ export function putTogether(
   tokens: object,
   { tenant, others }: { readonly tenant?: string; readonly others?: readonly string[] } = {},
 ): Registration {
-  mustBeSupportedRuntime()
+  mustBeSupportedRuntime(ownOption(given, 'runtime'))
   const fault = faultOfProcess()
   if (fault !== undefined) throw new TokenlaneError('INSECURE_TRANSPORT', fault)
   const own = checkOptions(given, others)

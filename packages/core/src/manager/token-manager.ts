@@ -12,6 +12,7 @@ import type { Observers } from './observers.ts'
 import type { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, refusingTo } from '../options/check.ts'
 import { aFunction } from '../options/reader.ts'
+import { type CloseOptions, closeWithin, type CutOff } from './close-within.ts'
 import type { RenewingToken, TokenStatus } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { withoutLastSlash } from '../options/urls.ts'
@@ -90,8 +91,15 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
   /**
    * Accepts no new calls, refuses queued ones (`MANAGER_CLOSED`), and resolves when those under way have ended,
    * including their retries and redirects. Nothing keeps the process alive afterwards.
+   *
+   * With `timeout` (milliseconds) or `signal` it resolves at the latest then. Requests that were sent are not aborted:
+   * they end by themselves, or with the process.
+   *
+   * @returns what was cut off: zeros if all has ended.
+   * @throws TokenlaneError `INVALID_OPTIONS` for another `timeout` or `signal`.
    */
   close(): Promise<void>
+  close(options: CloseOptions): Promise<CutOff>
 }
 
 /** What a manager is put together of. */
@@ -142,10 +150,13 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
     }
   }
 
-  async function close(): Promise<void> {
-    const underWay = callsUnderWay.close()
-    await Promise.all(apis.map((api) => api.close(underWay)))
-    await Promise.all(tokens.map((token) => token.close()))
+  async function close(options: CloseOptions = {}): Promise<CutOff> {
+    await closeWithin(options, async (over) => {
+      const underWay = Promise.race([callsUnderWay.close(), over])
+      await Promise.all(apis.map((api) => api.close(underWay)))
+      await Promise.all(tokens.map((token) => token.close()))
+    })
+    return { calls: callsUnderWay.count, tokenRequests: tokens.filter((token) => !token.isIdle).length }
   }
 
   return {
@@ -173,8 +184,8 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
         refusingTo('set rate policy', () =>
           apiAt(apis, baseUrl).setRatePolicy(checkRatePolicy(policy, 'ratePolicy')),
         ),
-      close,
-      [Symbol.asyncDispose]: close,
+      close: close as TokenManager['close'],
+      [Symbol.asyncDispose]: async () => void (await close()),
     },
   }
 }
@@ -203,7 +214,7 @@ export function standInFor<Issuer extends string>(current: () => TokenManager<Is
     warmUp: async () => current().warmUp(),
     resume: (baseUrl) => current().resume(baseUrl),
     setRatePolicy: (baseUrl, policy) => current().setRatePolicy(baseUrl, policy),
-    close: async () => current().close(),
+    close: (async (options: CloseOptions = {}) => current().close(options)) as TokenManager['close'],
     [Symbol.asyncDispose]: async () => current().close(),
   }
 }

@@ -61,7 +61,8 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
   if (url.protocol !== 'http:') refuse(path, 'a URL with another scheme', 'an https: URL')
   const isLocal = isLoopback(url.hostname)
   if (isLocal && allowInsecureLoopback) return url
-  const fix = isLocal ? 'use https:, or set `allowInsecureLoopback: true` on its issuer' : 'use https:'
+  const local = 'set `allowInsecureLoopback: true` on its issuer'
+  const fix = `use https:, or ${isLocal ? local : `in a test a host name that ends in .localhost, and ${local}`}`
   throw new TokenlaneError(
     'INSECURE_TRANSPORT',
     `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; ${fix}`,

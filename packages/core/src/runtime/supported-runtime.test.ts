@@ -15,7 +15,7 @@ test.each([
   ['jsdom', { window: {}, document: {}, navigator: { userAgent: 'Mozilla/5.0 (linux) jsdom/31.0.1' } }],
   ['a worker of a page', { WorkerGlobalScope: EventTarget, navigator: { userAgent: chrome } }],
 ])('%s is refused', (_, globals) => {
-  expect(() => mustBeSupportedRuntime({ URL, Promise, ...globals })).toThrow(forbidden)
+  expect(() => mustBeSupportedRuntime(undefined, { URL, Promise, ...globals })).toThrow(forbidden)
 })
 
 test.each([
@@ -29,13 +29,15 @@ test.each([
   ],
   ['an edge runtime without a navigator', { WorkerGlobalScope: EventTarget }],
   ['a server with a window of its own', { window: {} }],
+  ['Node with a page of jsdom', { window: {}, document: {}, navigator: { userAgent: 'Node.js/24' } }],
+  ['Bun with a page of jsdom', { window: {}, document: {}, navigator: { userAgent: 'Bun/1.4.5' } }],
 ])('%s is allowed', (_, globals) => {
-  expect(() => mustBeSupportedRuntime({ URL, Promise, ...globals })).not.toThrow()
+  expect(() => mustBeSupportedRuntime(undefined, { URL, Promise, ...globals })).not.toThrow()
 })
 
 test('the message says why, and what to do in a test', () => {
   const page = { URL, Promise, window: {}, document: {}, navigator: { userAgent: chrome } }
-  const start = (): void => mustBeSupportedRuntime(page)
+  const start = (): void => mustBeSupportedRuntime(undefined, page)
   expect(start).toThrow('a browser cannot keep a client secret')
   expect(start).toThrow('in a test, use the node environment')
 })
@@ -44,10 +46,27 @@ test.each([
   ['Node v20.20.2', { URL, Promise: {}, process: { version: 'v20.20.2' } }],
   ['this runtime', { URL: {}, Promise }],
 ])('%s is refused as too old, with what is needed', (name, globals) => {
-  expect(() => mustBeSupportedRuntime(globals)).toThrow(
+  expect(() => mustBeSupportedRuntime(undefined, globals)).toThrow(
     expect.objectContaining({
       code: 'RUNTIME_UNSUPPORTED',
       message: expect.stringContaining(`${name} is too old; use Node 22.19, 24, 26 or later`) as string,
     }),
   )
+})
+
+const jsdom = { userAgent: 'Mozilla/5.0 (linux) jsdom/31.0.1' }
+
+const page = { URL, Promise, window: {}, document: {}, navigator: jsdom }
+
+test('a page that says that it is a server is believed on Node', () => {
+  const globals = { ...page, process: { version: 'v24.0.0', versions: { node: '24.0.0' } } }
+  expect(() => mustBeSupportedRuntime('server', globals)).not.toThrow()
+  expect(() => mustBeSupportedRuntime(undefined, globals)).toThrow(forbidden)
+})
+
+test.each([
+  ['with the process of a bundler', { process: { versions: {} } }],
+  ['without a process', {}],
+])('a browser %s is not believed that it is a server', (_, more) => {
+  expect(() => mustBeSupportedRuntime('server', { ...page, ...more })).toThrow(forbidden)
 })

@@ -5,7 +5,7 @@ interface Globals {
   readonly document?: unknown
   readonly WorkerGlobalScope?: unknown
   readonly navigator?: { readonly userAgent?: unknown } | undefined
-  readonly process?: { readonly version?: string } | undefined
+  readonly process?: { readonly version?: string; readonly versions?: { readonly node?: string } } | undefined
   readonly URL: { readonly parse?: unknown }
   readonly Promise: { readonly withResolvers?: unknown }
 }
@@ -14,17 +14,24 @@ interface Globals {
  * Refuses to start in a browser, whose users can read every secret, and in an older runtime than the package needs.
  *
  * A page has `window` and `document`. A browser worker has `WorkerGlobalScope` and a user agent that starts with
- * `Mozilla/`. Edge runtimes have the first, never the second.
+ * `Mozilla/`. Edge runtimes have the first, never the second. A server may have the globals of a page, to render one: it
+ * has a user agent of its own or, where that is replaced too, says that it is a server.
  *
+ * @param runtime what the application says.
  * @throws TokenlaneError `CLIENT_SIDE_FORBIDDEN`, `RUNTIME_UNSUPPORTED`; `refusingTo` adds what could not be done.
  */
-export function mustBeSupportedRuntime(globals: Globals = globalThis): void {
+export function mustBeSupportedRuntime(runtime?: unknown, globals: Globals = globalThis): void {
   const { window, document, WorkerGlobalScope: workerScope, navigator, process: node } = globals
+  const agent = String(navigator?.userAgent)
   const isPage = window !== undefined && document !== undefined
-  if (isPage || (workerScope !== undefined && String(navigator?.userAgent).startsWith('Mozilla/')))
+  const isWorker = workerScope !== undefined && agent.startsWith('Mozilla/')
+  const isServer =
+    /^(?:Node\.js|Bun|Deno)\//.test(agent) || (runtime === 'server' && node?.versions?.node !== undefined)
+  if ((isPage || isWorker) && !isServer)
     throw new TokenlaneError(
       'CLIENT_SIDE_FORBIDDEN',
-      'a browser cannot keep a client secret; in a test, use the node environment',
+      'a browser cannot keep a client secret; in a test, use the node environment; on a server with browser globals, ' +
+        "set `runtime: 'server'`",
     )
   // Node 20 has the first, and not the second
   if (globals.URL.parse === undefined || globals.Promise.withResolvers === undefined)

@@ -1,7 +1,7 @@
 import { abortable } from '../time/abortable.ts'
 import type { Emit, StoreFailure } from '../events.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'
-import { withTimeLimit } from '../time/timers.ts'
+import { withTimeLimit } from '../time/countdown.ts'
 import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
 
 /** How long one step of the store may take at most, in milliseconds. */

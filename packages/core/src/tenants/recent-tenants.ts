@@ -1,5 +1,6 @@
 import { closedError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
+import type { CloseOptions, CutOff } from '../manager/close-within.ts'
 import {
   checkedObserver,
   type Registration,
@@ -40,7 +41,7 @@ interface Observed<Issuer extends string> {
 export function recentTenants<Issuer extends string>(
   most: number,
   create: (id: string, tokens: object) => Behind,
-): { get(id: string): TokenManager<Issuer>; closeAll(): Promise<void> } {
+): { get(id: string): TokenManager<Issuer>; closeAll(options: CloseOptions): Promise<CutOff> } {
   /** The least recently used first. */
   const tenants = new Map<string, Tenant<Issuer>>()
   const observed = new Map<string, Observed<Issuer>>()
@@ -65,13 +66,13 @@ export function recentTenants<Issuer extends string>(
   function tokensOf(id: string): TokenManager<Issuer> {
     // what is behind it is looked up at each call
     const tokens: TokenManager<Issuer> = standInFor(() => use(id, tokens).functions)
-    const close = async (): Promise<void> => drop(id)
+    const close = async (options?: CloseOptions): Promise<CutOff> => drop(id, options)
     return Object.assign(tokens, {
       // a look brings nothing to life, and does not count as a use
       status: () => tenants.get(id)?.functions.status() ?? { issuers: {}, apis: [] },
       observe: (observer: Observer) => observe(id, tokens, checkedObserver(observer)),
       close,
-      [Symbol.asyncDispose]: close,
+      [Symbol.asyncDispose]: async () => void (await close()),
     })
   }
 
@@ -89,12 +90,12 @@ export function recentTenants<Issuer extends string>(
   }
 
   /** Closes the manager of a tenant, too: what it still holds of a shared limiter is given back. */
-  async function drop(id: string): Promise<void> {
+  async function drop(id: string, options: CloseOptions = {}): Promise<CutOff> {
     const tenant = tenants.get(id)
     tenants.delete(id)
     // nothing of the dropped manager stays with what observes the next one
     for (const each of observed.get(id)?.observers ?? []) each.end = undefined
-    await tenant?.functions.close()
+    return (await tenant?.functions.close(options)) ?? { calls: 0, tokenRequests: 0 }
   }
 
   function dropOldest(usedBefore: number): void {
@@ -113,10 +114,12 @@ export function recentTenants<Issuer extends string>(
 
   return {
     get: (id) => use(id).tokens,
-    async closeAll() {
+    async closeAll(options) {
       isClosed = true
       observed.clear()
-      await Promise.all(Array.from(tenants.values(), ({ functions }) => functions.close()))
+      const all = await Promise.all(Array.from(tenants.values(), ({ functions }) => functions.close(options)))
+      const sumOf = (name: keyof CutOff): number => all.reduce((sum, each) => sum + each[name], 0)
+      return { calls: sumOf('calls'), tokenRequests: sumOf('tokenRequests') }
     },
   }
 }

@@ -5,15 +5,3 @@ export const longestTimer = 2_147_483_647
 export function queueTimer(ms: number, act: () => void): ReturnType<typeof setTimeout> {
   return setTimeout(act, Math.min(Math.max(1, Math.round(ms)), longestTimer))
 }
-
-/** Does one step of a request with a signal that aborts once `ms` milliseconds have passed; its reason's message says how many. */
-export async function withTimeLimit<T>(ms: number, step: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
-  const abort = (): void => controller.abort(new DOMException(`${Math.round(ms)} ms`, 'TimeoutError'))
-  const timer = setTimeout(abort, Math.min(ms, longestTimer))
-  try {
-    return await step(controller.signal)
-  } finally {
-    clearTimeout(timer)
-  }
-}

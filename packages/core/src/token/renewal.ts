@@ -5,6 +5,7 @@ import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import { abortable } from '../time/abortable.ts'
+import { Countdown } from '../time/countdown.ts'
 import { Delay } from '../time/delay.ts'
 import type { AccessToken } from './access-token.ts'
 import type { HeldToken } from './held-token.ts'
@@ -41,8 +42,8 @@ export class Renewal implements Wait {
   /** How many calls have waited so far, and how many do now. */
   #joiners = 0
   #waiting = 0
-  /** When the first waiting call gives up, on the monotonic clock. */
-  #deadline = Number.POSITIVE_INFINITY
+  /** Until the first waiting call gives up. */
+  #countdown: Countdown | undefined
   #delay: Delay | undefined
   #isStopped = false
   #isOver = false
@@ -76,7 +77,7 @@ export class Renewal implements Wait {
   }
 
   get timeLeft(): number {
-    return this.#deadline - performance.now()
+    return this.#countdown?.left ?? Number.POSITIVE_INFINITY
   }
 
   get needed(): boolean {
@@ -95,7 +96,8 @@ export class Renewal implements Wait {
   /** Waits for the token. Aborting `signal` ends this wait only. */
   async join(signal: AbortSignal | undefined): Promise<AccessToken> {
     if (this.#waiting === 0) {
-      this.#deadline = performance.now() + this.#renewed.maxWait
+      this.#countdown?.stop()
+      this.#countdown = new Countdown(this.#renewed.maxWait).unref()
       this.#delay?.ref()
     }
     this.#waiting += 1
@@ -104,7 +106,10 @@ export class Renewal implements Wait {
       return await abortable(this.#shared?.join() ?? this.#result, signal)
     } finally {
       this.#waiting -= 1
-      if (this.#waiting === 0) this.#delay?.unref()
+      if (this.#waiting === 0) {
+        this.#countdown?.stop()
+        this.#delay?.unref()
+      }
     }
   }
 
