@@ -54,7 +54,7 @@ export default defineConfig({
         // of the API reference only the names: its words would crowd out the pages that explain something
         _render: (text, env, md) =>
           md.render(
-            env.relativePath?.startsWith('reference/') === true
+            (env.relativePath ?? '').startsWith('reference/')
               ? (text.match(/^#{1,3} .+$/gm) ?? []).join('\n\n')
               : text,
             env,
