@@ -3,7 +3,7 @@ import type { WriteStream } from 'node:tty'
 const width = 30
 const clearLine = '\r\u001B[2K'
 
-/** A bar in the last line of a terminal; elsewhere, such as in a log, only the lines given to `tell`. */
+/** A bar in the last line of a terminal; elsewhere, such as in a log, a line each minute. The end is told to both. */
 export interface Bar {
   step(): void
   tell(line: string): void
@@ -15,13 +15,13 @@ export function createBar(stream: WriteStream, total: number): Bar {
   let done = 0
 
   const draw = (): void => {
-    if (!stream.isTTY) return
+    if (!stream.isTTY) return void stream.write(`${done} of ${total} pages\n`)
     const full = Math.floor((done / total) * width)
     const left = done === 0 ? Number.NaN : ((performance.now() - start) / done) * (total - done)
     const line = `${'█'.repeat(full)}${'░'.repeat(width - full)} ${done}/${total}  ${inWords(left)} left`
     stream.write(clearLine + line.slice(0, stream.columns - 1))
   }
-  const timer = setInterval(draw, 200)
+  const timer = setInterval(draw, stream.isTTY ? 200 : 60_000)
 
   return {
     step() {
@@ -32,8 +32,7 @@ export function createBar(stream: WriteStream, total: number): Bar {
     },
     end() {
       clearInterval(timer)
-      draw()
-      if (stream.isTTY) stream.write('\n')
+      this.tell(`${done} of ${total} pages in ${inWords(performance.now() - start)}`)
     },
   }
 }

@@ -16,22 +16,27 @@ afterAll(() => sandbox.close())
 
 const run = (...args: string[]) => runProgram(new URL('main.ts', import.meta.url), sandbox, args)
 
-test('a token that ends and an issuer that fails in mid-run cost no page', { timeout: 60_000 }, async () => {
-  const batch = run('--pages', '40')
-  const ended = once(batch, 'exit')
-  const pages = text(batch.stdout)
-  await vi.waitFor(() => expect(sandbox.control.counts().apis.general.calls).toBeGreaterThan(5), 30_000)
-  sandbox.control.failIssuer('general', { status: 503, times: 1 })
-  sandbox.control.expireTokens('general')
+test(
+  'a token that ends and an issuer that fails in mid-run cost no page, and the last line says what was read',
+  { timeout: 60_000 },
+  async () => {
+    const batch = run('--pages', '40')
+    const ended = once(batch, 'exit')
+    const [pages, told] = [text(batch.stdout), text(batch.stderr)]
+    await vi.waitFor(() => expect(sandbox.control.counts().apis.general.calls).toBeGreaterThan(5), 30_000)
+    sandbox.control.failIssuer('general', { status: 503, times: 1 })
+    sandbox.control.expireTokens('general')
 
-  expect(await ended).toEqual([0, null])
-  const read = (await pages)
-    .trim()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { page: number }).page)
-  expect(read.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
-  expect(sandbox.control.counts().apis.general).toMatchObject({ limited: 0 })
-})
+    expect(await ended).toEqual([0, null])
+    const read = (await pages)
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { page: number }).page)
+    expect(read.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
+    expect(sandbox.control.counts().apis.general).toMatchObject({ limited: 0 })
+    expect(await told).toMatch(/40 of 40 pages in \d+ s\n$/)
+  },
+)
 
 test('a page that fails is named, and costs no other', { timeout: 60_000 }, async () => {
   sandbox.control.failApi('general', { status: 400, times: 1 })
@@ -40,7 +45,7 @@ test('a page that fails is named, and costs no other', { timeout: 60_000 }, asyn
   const [pages, told] = await Promise.all([text(batch.stdout), text(batch.stderr)])
   expect(await ended).toEqual([1, null])
   expect(pages.trim().split('\n')).toHaveLength(2)
-  expect(told).toMatch(/^page 1: .*400[^]*failed: 1\n$/)
+  expect(told).toMatch(/^page 1: .*400[^]*3 of 3 pages in \d+ s\nfailed: 1\n$/)
 })
 
 test('Ctrl-C ends the line at once', { timeout: 60_000 }, async () => {

@@ -8,7 +8,13 @@ const fetch = createFetch(tokens)
 export const app: Express = express()
 
 app.get('/health', (_request, response) => {
-  response.json(tokens.status())
+  // an instance out of rotation gets no calls, so nothing else renews its token
+  tokens.warmUp().catch(() => {})
+  const status = tokens.status()
+  const healthy = Object.values(status.issuers).every(
+    ({ token, lastError }) => token === 'live' || lastError === undefined,
+  )
+  response.status(healthy ? 200 : 503).json(status)
 })
 
 app.get('/records/:id', async (request, response) => {

@@ -11,7 +11,15 @@ export const app: FastifyInstance = Fastify()
 app.addHook('onReady', () => tokens.warmUp())
 app.addHook('onClose', () => tokens.close())
 
-app.get('/health', () => tokens.status())
+app.get('/health', (_request, reply) => {
+  // an instance out of rotation gets no calls, so nothing else renews its token
+  tokens.warmUp().catch(() => {})
+  const status = tokens.status()
+  const healthy = Object.values(status.issuers).every(
+    ({ token, lastError }) => token === 'live' || lastError === undefined,
+  )
+  return reply.code(healthy ? 200 : 503).send(status)
+})
 
 app.get<{ Params: { id: string } }>('/records/:id', async (request, reply) => {
   const url = new URL(`records/${encodeURIComponent(request.params.id)}`, apiUrl)

@@ -1,5 +1,15 @@
 import { HttpService } from '@nestjs/axios'
-import { Catch, Controller, Get, Inject, Module, Param, type ArgumentsHost } from '@nestjs/common'
+import {
+  Catch,
+  Controller,
+  Get,
+  HttpException,
+  HttpStatus,
+  Inject,
+  Module,
+  Param,
+  type ArgumentsHost,
+} from '@nestjs/common'
 import { APP_FILTER, BaseExceptionFilter } from '@nestjs/core'
 import { isTokenlaneError, type ManagerStatus, type TokenManager } from '@tokenlane/core'
 import type { Response } from 'express'
@@ -13,7 +23,14 @@ class AppController {
 
   @Get('health')
   health(): ManagerStatus {
-    return this.tokens.status()
+    // an instance out of rotation gets no calls, so nothing else renews its token
+    this.tokens.warmUp().catch(() => {})
+    const status = this.tokens.status()
+    const healthy = Object.values(status.issuers).every(
+      ({ token, lastError }) => token === 'live' || lastError === undefined,
+    )
+    if (!healthy) throw new HttpException(status, HttpStatus.SERVICE_UNAVAILABLE)
+    return status
   }
 
   @Get('records/:id')

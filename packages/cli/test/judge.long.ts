@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 600_000 })
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 const planted = pathOf('applications/planted.ts')
-const samples = pathOf('../../../examples/judge/')
+const samples = pathOf('judged/')
 const folder = mkdtempSync(join(tmpdir(), 'judge-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 

@@ -26,6 +26,7 @@ export function testServer(main: URL): void {
 /** What every example that is a server does, whatever its framework: with a live token, an expired one, and none. */
 export async function mustAnswerThroughTrouble(url: string, { control }: Sandbox): Promise<void> {
   const health = await fetch(new URL('/health', url))
+  expect(health.status).toBe(200)
   expect(await health.json()).toMatchObject({ issuers: { general: { token: 'live' } } })
 
   control.expireTokens('general')
@@ -38,4 +39,7 @@ export async function mustAnswerThroughTrouble(url: string, { control }: Sandbox
   const refused = await fetch(new URL('/records/INV-0000002', url))
   expect(refused.status).toBe(503)
   expect(await refused.json()).toEqual({ code: 'TOKEN_REQUEST_REFUSED' })
+  const unhealthy = await fetch(new URL('/health', url))
+  expect(unhealthy.status).toBe(503)
+  expect(await unhealthy.json()).toMatchObject({ issuers: { general: { token: 'none' } } })
 }

@@ -1,6 +1,6 @@
 import { conformance, type Driver } from '@tokenlane/conformance'
 import type { NeedleHttpVerbs, NeedleResponse } from 'needle'
-import { withTokens } from './adapter.ts'
+import { withTokens } from './needle-adapter.ts'
 import { buffered, streamed, type Needle, type StreamedResponse } from './needle.ts'
 
 /** needle in both of its forms. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { fakeTokens } from '@tokenlane/core/testing'
-import { createRecordsClient, recordById } from './client.ts'
+import { createRecordsClient, recordById } from './graphql.ts'
 
 const url = 'https://api.example.com/graphql'
 

@@ -1,3 +1,4 @@
+// Long: each call is made by a process of its own.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -52,7 +53,7 @@ test.each(['fetch', 'axios', 'got', 'ky', 'undici'])(
   async (client) => {
     vi.stubEnv('HTTPS_PROXY', url)
     vi.stubEnv('NODE_USE_ENV_PROXY', '1')
-    expect(await run('by-environment.ts', [client])).toContain(`${client} 200`)
+    expect(await run('proxy/by-environment.ts', [client])).toContain(`${client} 200`)
     expect(tunnels).toEqual(both())
   },
 )
@@ -61,13 +62,13 @@ test('with a proxy agent of undici no environment variable is needed', { timeout
   vi.stubEnv('HTTPS_PROXY', undefined)
   vi.stubEnv('NODE_USE_ENV_PROXY', undefined)
   vi.stubEnv('PROXY', url)
-  expect(await run('by-agent.ts')).toContain('undici 200')
+  expect(await run('proxy/by-agent.ts')).toContain('undici 200')
   expect(tunnels).toEqual(both())
 })
 
 test('without NODE_USE_ENV_PROXY the proxy sees no token request', { timeout: 60_000 }, async () => {
   vi.stubEnv('HTTPS_PROXY', url)
   vi.stubEnv('NODE_USE_ENV_PROXY', undefined)
-  expect(await run('by-environment.ts', ['fetch'])).toContain('fetch 200')
+  expect(await run('proxy/by-environment.ts', ['fetch'])).toContain('fetch 200')
   expect(tunnels).toEqual([])
 })

@@ -2,7 +2,7 @@ import type { TokenManager } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import { createFetch as createOfetch, Headers, type $Fetch } from 'ofetch'
 
-/** Returns an ofetch that sends each call to one of the manager's APIs with a live token, through this `fetch`. */
-export function ofetchWithTokens(tokens: TokenManager, fetch: typeof globalThis.fetch): $Fetch {
+/** Returns an ofetch that sends each call to one of the manager's APIs with a live token. */
+export function ofetchWithTokens(tokens: TokenManager, fetch?: typeof globalThis.fetch): $Fetch {
   return createOfetch({ fetch: createFetch(tokens, { fetch }), Headers })
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { openGeneralApi } from '@tokenlane/testing/example-service'
-import { createRecordsClient } from './client.ts'
+import { ofetchWithTokens } from './ofetch.ts'
 
 test('the library sends tokens and retries by its own rule', async () => {
   const { sandbox, tokens } = await openGeneralApi()
-  const records = createRecordsClient(tokens, sandbox.apiUrl)
+  const records = ofetchWithTokens(tokens).create({ baseURL: sandbox.apiUrl })
 
   expect(await records('records/INV-0000001')).toMatchObject({ id: 'INV-0000001' })
 

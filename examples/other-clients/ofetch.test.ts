@@ -2,7 +2,7 @@ import { conformance, type Driver } from '@tokenlane/conformance'
 import type { TokenManager } from '@tokenlane/core'
 import { createFetch, FetchError, type $Fetch, type FetchOptions } from 'ofetch'
 
-import { ofetchWithTokens } from './adapter.ts'
+import { ofetchWithTokens } from './ofetch.ts'
 
 /** ofetch does not show the `fetch` that it was made with, so the client is both. */
 interface Client {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openGeneralApi } from '@tokenlane/testing/example-service'
-import { createRecordsClient } from './client.ts'
+import { createRecordsClient } from './openapi.ts'
 
 test('a typed client sends tokens, and a body again after a 401', async () => {
   const { sandbox, tokens } = await openGeneralApi()
