@@ -1,15 +1,12 @@
 import { http, HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createFetch } from '@tokenlane/fetch'
 import { clients } from './clients.ts'
 import { createTokens } from './manager.ts'
 
 // What was created before msw listens, as in a module of the application.
 const tokens = createTokens()
-const { axios, got, ky } = clients
-const fetch = clients['fetch']?.(tokens)
-const lateFetch = createFetch(tokens, { fetch: (input, init) => globalThis.fetch(input, init) })
+const { fetch, axios, got, ky } = clients
 
 const server = setupServer(
   http.post('https://auth.example.com/public/security/v1/token', () =>
@@ -19,18 +16,9 @@ const server = setupServer(
     HttpResponse.json(request.headers.get('authorization')),
   ),
 )
-const made = Object.entries({ axios, got, ky }).map(([name, of]) => [name, of?.(tokens)] as const)
+const made = Object.entries({ fetch, axios, got, ky }).map(([name, of]) => [name, of?.(tokens)] as const)
 beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterAll(() => server.close())
-
-test('msw does not see a `createFetch` that keeps the fetch of before', async () => {
-  await expect(fetch?.('https://api.example.com/records')).rejects.toThrow('fetch failed')
-})
-
-test('msw sees a `createFetch` that looks its fetch up at each call', async () => {
-  const response = await lateFetch('https://api.example.com/records')
-  expect(await response.json()).toBe('Bearer token-1')
-})
 
 test.each(made)('msw sees %s, and the token requests of the manager', async (_, client) => {
   expect(await client?.('https://api.example.com/records')).toBe('Bearer token-1')
