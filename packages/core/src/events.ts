@@ -81,6 +81,8 @@ interface Events {
     tokenStillValid: boolean
     /** Whether calls without a live token fail at once until the next try, or else wait up to the issuer's `maxWait`. */
     failFast: boolean
+    /** How long calls wait for a token, while they do: the issuer's `maxWait`. */
+    maxWait?: number
   }
   /** The shared store fails: each process requests its own tokens until the store is back. Once per failure. */
   'store.failed': { reason: StoreFailure }

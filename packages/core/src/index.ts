@@ -33,7 +33,7 @@ export type { RateLimit, RatePolicy } from './queue/rate-policy.ts'
 export type { CallOptions } from './queue/call-options.ts'
 export type { Api, ApiStatus } from './send/api.ts'
 export type { CallWaits, Observer, RenewalReason, ResendReason, TokenlaneEvent } from './events.ts'
-export { describeEvent, logObserver, type Logger } from './log-observer.ts'
+export { describeEvent, type Logger, logObserver, type LogOptions } from './log-observer.ts'
 export {
   isTokenlaneError,
   TokenlaneError,

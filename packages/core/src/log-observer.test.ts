@@ -20,6 +20,7 @@ const failed = {
   repeats: 0,
   retryIn: 1_250,
   failFast: false,
+  maxWait: 15_000,
 } as const
 
 const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
@@ -30,7 +31,7 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'info',
-    'general: new token (ahead) in 5 ms, 1 call waited',
+    'general: new token before expiry in 5 ms, 1 call waited',
     { type: 'token.renewed', issuer, expiresAt, duration: 5.2, reason: 'ahead', joiners: 1 },
   ],
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
@@ -41,17 +42,17 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    'general: no new token (TOKEN_REQUEST_FAILED, try 3); retrying in 1.3 s at the earliest; calls use the old token until it expires',
+    'general: no new token (TOKEN_REQUEST_FAILED: status 503, try 3); retrying in 1.3 s at the earliest; calls use the old token until it expires',
     { ...failed, repeats: 2, tokenStillValid: true },
   ],
   [
     'warn',
-    'general: no new token (TOKEN_REQUEST_FAILED, try 201): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls use the old token until it expires',
+    'general: no new token (TOKEN_REQUEST_FAILED: status 503, try 201): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls use the old token until it expires',
     { ...failed, repeats: 200, tokenStillValid: true },
   ],
   [
     'error',
-    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait up to the issuer\'s `maxWait`',
+    'general: no new token (TOKEN_REQUEST_FAILED): issuer "general" (https://auth.example.com/token) responded with status 503; retrying in 1.3 s at the earliest; calls wait up to 15 s',
     { ...failed, tokenStillValid: false },
   ],
   [
@@ -106,12 +107,12 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
-    `${api}: paused for 1.0 s after status 429`,
+    `${api}: paused for 1 s after status 429`,
     { type: 'api.paused', api, for: 999.97, status: 429, reason: 'refused' },
   ],
   [
     'warn',
-    `${api}: paused for 1.0 s after status 429; the API allows only about 10 in 1.0 s (\`ratePolicy\`: 30 in 1.0 s), or something else uses the quota`,
+    `${api}: paused for 1 s after status 429; the API allows only about 10 in 1 s (\`ratePolicy\`: 30 in 1 s), or something else uses the quota`,
     {
       type: 'api.paused',
       api,
@@ -160,7 +161,7 @@ test.each(lines)('%s: %s', (level, line, event) => {
   const logged: [string, string][] = []
   const write = (name: string) => (text: string) => logged.push([name, text])
   const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
-  logObserver(logger)(event)
+  logObserver(logger, { calls: true })(event)
   expect(logged).toEqual([[level, line]])
 })
 
@@ -229,9 +230,38 @@ test.each<[string, () => unknown]>([
   expect(unhandled).not.toHaveBeenCalled()
 })
 
+test('lines for single calls come by choice', () => {
+  const debug = vi.fn<(line: string) => void>()
+  const logger = { debug, info() {}, warn() {}, error() {} }
+  const event = { type: 'call.queued', api, queued: 1, emptyIn: 0 } as const
+  logObserver(logger)(event)
+  expect(debug).not.toHaveBeenCalled()
+  logObserver(logger, { calls: true })(event)
+  expect(debug).toHaveBeenCalledOnce()
+  expect(() => logObserver(logger, { cals: true } as never)).toThrow('did you mean `calls`')
+})
+
+test.each([
+  ['rejected', 'new token after a 401 in'],
+  ['expired', 'new token after expiry in'],
+  ['startup', 'new token in'],
+] as const)('a token that was renewed because of %s is a "%s"', (reason, words) => {
+  expect(
+    describeEvent({ type: 'token.renewed', issuer, expiresAt, duration: 5, reason, joiners: 0 }),
+  ).toContain(words)
+})
+
+test.each([
+  [{ oauthError: 'invalid_client', status: 401 }, 'invalid_client'],
+  [{ transportCode: 'ECONNREFUSED', status: undefined }, 'ECONNREFUSED'],
+])('each failed try names its cause: %j', (cause, words) => {
+  const event = { ...failed, ...cause, repeats: 6, tokenStillValid: false } as TokenlaneEvent
+  expect(describeEvent(event)).toContain(`(TOKEN_REQUEST_FAILED: ${words}, try 7); `)
+})
+
 test('a logger without `debug` gets no line for a single call', () => {
   const logger = { info: expect.unreachable, warn: expect.unreachable, error: expect.unreachable }
-  const observer = logObserver(logger)
+  const observer = logObserver(logger, { calls: true })
   expect(() => observer({ type: 'call.queued', api, queued: 1, emptyIn: 0 })).not.toThrow()
 })
 
@@ -270,7 +300,7 @@ test('NODE_DEBUG shows how a queue grows in a line for each power of ten', () =>
 })
 
 test.each([
-  ['tokenlane', /general: new token \(startup\)/],
+  ['tokenlane', /general: new token in/],
   ['', /^$/],
 ])('NODE_DEBUG=%s prints %s', (section, expected) => {
   const env = { ...process.env, NODE_DEBUG: section }

@@ -1,7 +1,8 @@
-import type { NamedLimit, Observer, TokenlaneEvent } from './events.ts'
+import type { NamedLimit, Observer, RenewalReason, TokenlaneEvent } from './events.ts'
 import { printable } from './foreign-text.ts'
 import { withoutEffect } from './manager/without-effect.ts'
 import { allOf, refuse, shape } from './options/check.ts'
+import { flag, object, optional } from './options/reader.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
@@ -15,6 +16,16 @@ type WithLevel<Name extends string> = Readonly<Record<Name, (line: string) => un
 export type Logger = WithLevel<'warn' | 'error'> &
   (WithLevel<'info'> | WithLevel<'log'>) & { debug?(line: string): unknown }
 
+/** What a log shows. */
+export interface LogOptions {
+  /**
+   * Whether each call gets lines, at the level `debug`: when it is queued, sent and finished.
+   *
+   * @defaultValue false
+   */
+  readonly calls?: boolean | undefined
+}
+
 /**
  * Returns an observer that writes one line in plain words for each event, at a fitting level: `error` while calls
  * cannot be sent, `warn` for what needs attention, `info` for finished work, `debug` for individual calls. A failure
@@ -27,7 +38,8 @@ export type Logger = WithLevel<'warn' | 'error'> &
  * const tokens = createTokenManager({ issuers, apis, observe: logObserver(console) })
  * ```
  */
-export function logObserver(logger: Logger): Observer {
+export function logObserver(logger: Logger, options: LogOptions = {}): Observer {
+  const { calls } = object<Required<LogOptions>>({ calls: optional(flag, false) })(options, 'options')
   const methods = logger as Readonly<Partial<Record<Level | 'log', (line: string) => unknown>>> | undefined
   const nameOf = (level: Level): Level | 'log' =>
     level === 'info' && typeof methods?.info !== 'function' ? 'log' : level
@@ -35,7 +47,10 @@ export function logObserver(logger: Logger): Observer {
     if (typeof methods?.[nameOf(level)] !== 'function')
       refuse(`logger.${level}`, shape(methods?.[level]), `a method, like \`console.${level}\``)
   })
-  return (event) => withoutEffect(() => methods?.[nameOf(levelOf(event))]?.(describeEvent(event)))
+  return (event) => {
+    if (!calls && isCall(event)) return
+    withoutEffect(() => methods?.[nameOf(levelOf(event))]?.(describeEvent(event)))
+  }
 }
 
 /** Returns an observer that prints to standard error with `NODE_DEBUG=tokenlane` (`util.debuglog`), else none. */
@@ -64,8 +79,10 @@ const goodNews = new Set<EventType>([
   'credentials.rotated',
 ])
 
+const isCall = ({ type }: TokenlaneEvent): boolean => type.startsWith('call.')
+
 function levelOf(event: TokenlaneEvent): Level {
-  if (event.type.startsWith('call.')) return 'debug'
+  if (isCall(event)) return 'debug'
   if (goodNews.has(event.type)) return 'info'
   const isOver = event.type === 'secret.expiring' && event.threshold === 0
   const isOut = event.type === 'renewal.failed' && !event.tokenStillValid
@@ -74,13 +91,13 @@ function levelOf(event: TokenlaneEvent): Level {
 
 const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } = {
   'token.renewed': ({ issuer, reason, duration, joiners }) =>
-    `${issuer}: new token (${reason}) in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
+    `${issuer}: new token${occasions[reason]} in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
   'token.received': ({ issuer }) => `${issuer}: new token from the shared store`,
   'renewal.failed': (event) => {
     const { issuer, code, reason, repeats } = event
-    const tries = repeats > 0 ? `, try ${repeats + 1}` : ''
+    const short = repeats > 0 ? `${causeOf(event)}, try ${repeats + 1}` : ''
     const why = repeats % 100 > 0 ? '' : `: ${reason}`
-    return `${issuer}: no new token (${code}${tries})${why}; ${untilNextTry(event)}`
+    return `${issuer}: no new token (${code}${short})${why}; ${untilNextTry(event)}`
   },
   'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
   'rejection.repeated': ({ issuer, api, option }) =>
@@ -125,8 +142,22 @@ export function describeEvent(event: TokenlaneEvent): string {
   return printable(lineOf(event), 2_000)
 }
 
-function untilNextTry({ retryIn, tokenStillValid, failFast }: EventOf<'renewal.failed'>): string {
-  const outage = failFast ? 'calls fail until then' : "calls wait up to the issuer's `maxWait`"
+const occasions: Readonly<Record<RenewalReason, string>> = {
+  startup: '',
+  ahead: ' before expiry',
+  expired: ' after expiry',
+  rejected: ' after a 401',
+}
+
+/** Returns the shortest cause of a failed try, to stand in each line of a run. */
+function causeOf({ oauthError, transportCode, status }: EventOf<'renewal.failed'>): string {
+  const cause = oauthError ?? transportCode ?? (status === undefined ? undefined : `status ${status}`)
+  return cause === undefined ? '' : `: ${cause}`
+}
+
+function untilNextTry({ retryIn, tokenStillValid, failFast, maxWait }: EventOf<'renewal.failed'>): string {
+  const outage =
+    failFast || maxWait === undefined ? 'calls fail until then' : `calls wait up to ${ms(maxWait)}`
   const meanwhile = tokenStillValid ? 'calls use the old token until it expires' : outage
   return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile}`
 }
@@ -144,7 +175,7 @@ function limits(all: readonly NamedLimit[]): string {
 }
 
 function ms(span: number): string {
-  return span < 999.5 ? `${Math.round(span)} ms` : `${(span / 1_000).toFixed(1)} s`
+  return span < 999.5 ? `${Math.round(span)} ms` : `${(span / 1_000).toFixed(1).replace('.0', '')} s`
 }
 
 function counted(count: number, what: string): string {

@@ -8,6 +8,7 @@ const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 test.each([
   ['a page', { window: {}, document: {}, navigator: { userAgent: chrome } }],
   ['a page that hides its browser', { window: {}, document: {} }],
+  ['a page with the navigator of Node', { window: {}, document: {}, navigator: { userAgent: 'Node.js/24' } }],
   [
     'happy-dom',
     { window: {}, document: {}, navigator: { userAgent: 'Mozilla/5.0 (X11; Linux x64) HappyDOM/21.0.4' } },
@@ -29,8 +30,14 @@ test.each([
   ],
   ['an edge runtime without a navigator', { WorkerGlobalScope: EventTarget }],
   ['a server with a window of its own', { window: {} }],
-  ['Node with a page of jsdom', { window: {}, document: {}, navigator: { userAgent: 'Node.js/24' } }],
-  ['Bun with a page of jsdom', { window: {}, document: {}, navigator: { userAgent: 'Bun/1.4.5' } }],
+  [
+    'Node with a page of jsdom',
+    { window: { navigator: {} }, document: {}, navigator: { userAgent: 'Node.js/24' } },
+  ],
+  [
+    'Bun with a page of jsdom',
+    { window: { navigator: {} }, document: {}, navigator: { userAgent: 'Bun/1.4.5' } },
+  ],
 ])('%s is allowed', (_, globals) => {
   expect(() => mustBeSupportedRuntime(undefined, { URL, Promise, ...globals })).not.toThrow()
 })

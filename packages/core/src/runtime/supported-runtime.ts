@@ -1,7 +1,7 @@
 import { TokenlaneError } from '../errors.ts'
 
 interface Globals {
-  readonly window?: unknown
+  readonly window?: { readonly navigator?: unknown } | undefined
   readonly document?: unknown
   readonly WorkerGlobalScope?: unknown
   readonly navigator?: { readonly userAgent?: unknown } | undefined
@@ -14,8 +14,8 @@ interface Globals {
  * Refuses to start in a browser, whose users can read every secret, and in an older runtime than the package needs.
  *
  * A page has `window` and `document`. A browser worker has `WorkerGlobalScope` and a user agent that starts with
- * `Mozilla/`. Edge runtimes have the first, never the second. A server may have the globals of a page, to render one: it
- * has a user agent of its own or, where that is replaced too, says that it is a server.
+ * `Mozilla/`. Edge runtimes have the first, never the second. A server may have the globals of a page, to render one: then
+ * the window's navigator is another one than the runtime's own or, where that is replaced too, the application says so.
  *
  * @param runtime what the application says.
  * @throws TokenlaneError `CLIENT_SIDE_FORBIDDEN`, `RUNTIME_UNSUPPORTED`; `refusingTo` adds what could not be done.
@@ -25,8 +25,9 @@ export function mustBeSupportedRuntime(runtime?: unknown, globals: Globals = glo
   const agent = String(navigator?.userAgent)
   const isPage = window !== undefined && document !== undefined
   const isWorker = workerScope !== undefined && agent.startsWith('Mozilla/')
-  const isServer =
-    /^(?:Node\.js|Bun|Deno)\//.test(agent) || (runtime === 'server' && node?.versions?.node !== undefined)
+  const isOwnAgent = /^(?:Node\.js|Bun|Deno)\//.test(agent)
+  const rendersPage = isOwnAgent && window?.navigator !== undefined
+  const isServer = rendersPage || (runtime === 'server' && node?.versions?.node !== undefined)
   if ((isPage || isWorker) && !isServer)
     throw new TokenlaneError(
       'CLIENT_SIDE_FORBIDDEN',

@@ -194,7 +194,7 @@ export class Renewal implements Wait {
 
   /** Reports why there is no new token, when the next try comes, and what calls do until then. */
   #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
-    const { issuer, url, held, backoff, emit } = this.#renewed
+    const { issuer, url, held, backoff, maxWait, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
     const reason = whyOf(error)
     const repeats = backoff.tryFailed(error, reason)
@@ -210,6 +210,7 @@ export class Renewal implements Wait {
       retryIn,
       tokenStillValid,
       failFast: callsFail && !tokenStillValid,
+      ...(!callsFail && !tokenStillValid && { maxWait }),
     })
   }
 }
