@@ -25,11 +25,11 @@ server.once('listening', () => console.log(server.address().port))`,
   writeFileSync(
     new URL('tokens.ts', folder),
     `import { fakeTokens } from '@tokenlane/core/testing'
-let release
-process.on('message', () => release())
+const waiting = []
+process.on('message', () => waiting.shift()())
 globalThis.fetch = async () => {
   console.log('called')
-  await new Promise((resolve) => (release = resolve))
+  await new Promise((resolve) => waiting.push(resolve))
   return new Response('records')
 }
 export const tokens = fakeTokens({ apis: ['https://reports.example.com/'] })`,
@@ -62,9 +62,9 @@ test("the guide's server finishes its requests at SIGTERM, and ends although cli
     return response.statusCode
   })
   await told('called')
+  await told('called')
   child.send('respond')
   expect(await Promise.race(responses)).toBe(200)
-  await told('called')
   child.kill('SIGTERM')
   child.send('respond')
   expect(await Promise.all(responses)).toEqual([200, 200])
