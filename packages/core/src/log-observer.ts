@@ -1,6 +1,6 @@
 import type { NamedLimit, Observer, RenewalReason, TokenlaneEvent } from './events.ts'
 import { printable } from './foreign-text.ts'
-import { withoutEffect } from './without-effect.ts'
+import { withoutEffect } from './runtime/without-effect.ts'
 import { allOf, refuse, shape } from './options/check.ts'
 import { flag, object, optional } from './options/reader.ts'
 import { builtinModule } from './runtime/builtin-module.ts'

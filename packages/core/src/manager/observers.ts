@@ -1,6 +1,6 @@
 import type { Emit, Observer, TokenlaneEvent } from '../events.ts'
 import { warn } from './warnings.ts'
-import { withoutEffect } from '../without-effect.ts'
+import { withoutEffect } from '../runtime/without-effect.ts'
 
 export type Observers = ReturnType<typeof observersOf>
 
