@@ -1,46 +1,51 @@
-import { finding, type Finding } from '../doctor/finding.ts'
+import { table } from '../doctor/finding.ts'
 import type { AssertionFile } from '../facts/assertion-file.ts'
-import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts } from '../facts/token.ts'
 
 /** The kubelet replaces a file at four fifths of its life, and looks about once a minute, in milliseconds. */
 const grace = 120_000
 
-/** Finds files of assertions that other users may read, or that nothing has replaced in time. */
-export function checkAssertionFiles({ tokens, now }: Facts): Finding[] {
-  return tokens.flatMap(({ issuer, assertionFiles = [] }) =>
-    assertionFiles.flatMap((file) => [
-      ...(file.isReadableByAll ? [readable(issuer, file)] : []),
-      ...(isStale(file, now) ? [stale(issuer, file, now)] : []),
-    ]),
+/** Finds files of assertions that other users may read. */
+export const checkReadable = table({
+  cases: ({ tokens }) => filesIn(tokens).filter(({ isReadableByAll }) => isReadableByAll),
+  rows: [
+    {
+      id: 'assertion-readable',
+      severity: 'warning',
+      subject: ({ of }) => `issuer ${of}`,
+      seen: ({ path }) => `Every user on this machine can read ${path}.`,
+      why: 'Anyone who can read an assertion can get tokens with it until it expires.',
+      fix: "Make it readable only by the application's user (mode 0600 or 0640).",
+    },
+  ],
+})
+
+/** Finds files of assertions that nothing has replaced in time; an assertion that has expired is not sent anyway. */
+export const checkStale = table({
+  cases: ({ tokens, now }) =>
+    filesIn(tokens).flatMap(({ of, path, replacedAt, expiresAt }) => {
+      if (expiresAt === undefined || expiresAt <= now) return []
+      const [age, left] = [now.getTime() - replacedAt.getTime(), expiresAt.getTime() - now.getTime()]
+      return age > (age + left) * 0.8 + grace ? [{ of, path, age, left }] : []
+    }),
+  rows: [
+    {
+      id: 'assertion-stale',
+      severity: 'warning',
+      subject: ({ of }) => `issuer ${of}`,
+      seen: ({ path, age, left }) =>
+        `${path} was last replaced ${minutes(age)} ago. Its assertion expires in ${minutes(left)}.`,
+      why: 'It should have been replaced after four fifths of its lifetime. Once it expires, there are no new tokens.',
+      fix: 'Check that whatever renews the file is running, and that its whole folder is mounted: Kubernetes never updates a file mounted with `subPath`, or a copy.',
+    },
+  ],
+})
+
+/** Every file of an assertion, with the name of its issuer. */
+function filesIn(tokens: readonly TokenFacts[]): (AssertionFile & { readonly of: string })[] {
+  return tokens.flatMap(({ issuer: of, assertionFiles = [] }) =>
+    assertionFiles.map((file) => Object.assign({ of }, file)),
   )
-}
-
-function readable(issuer: string, { path }: AssertionFile): Finding {
-  return finding('assertion-readable', 'warning', `issuer ${issuer}`, {
-    seen: `Every user on this machine can read ${path}.`,
-    why: 'Anyone who can read an assertion can get tokens with it until it expires.',
-    fix: "Make it readable only by the application's user (mode 0600 or 0640).",
-  })
-}
-
-/** Returns whether the assertion still counts, and should have been replaced; one that has expired is not sent anyway. */
-function isStale({ replacedAt, expiresAt }: AssertionFile, now: Date): boolean {
-  if (expiresAt === undefined || expiresAt <= now) return false
-  const life = expiresAt.getTime() - replacedAt.getTime()
-  return now.getTime() - replacedAt.getTime() > life * 0.8 + grace
-}
-
-function stale(
-  issuer: string,
-  { path, replacedAt, expiresAt = replacedAt }: AssertionFile,
-  now: Date,
-): Finding {
-  return finding('assertion-stale', 'warning', `issuer ${issuer}`, {
-    seen: `${path} was last replaced ${minutes(now.getTime() - replacedAt.getTime())} ago. Its assertion expires in ${minutes(expiresAt.getTime() - now.getTime())}.`,
-    why: 'It should have been replaced after four fifths of its lifetime. Once it expires, there are no new tokens.',
-    fix: 'Check that whatever renews the file is running, and that its whole folder is mounted: Kubernetes never updates a file mounted with `subPath`, or a copy.',
-  })
 }
 
 const minutes = (ms: number): string => `${Math.floor(ms / 60_000)} min`

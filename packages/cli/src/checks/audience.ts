@@ -1,35 +1,47 @@
-import { finding, type Finding } from '../doctor/finding.ts'
+import { table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts } from '../facts/token.ts'
 
 /** Finds tokens that are for another audience than the name that their API gives itself (RFC 9728 §2). */
-export function checkAudiences(facts: Facts): Finding[] {
-  const { configuration, tokens, resources, call } = facts
-  return configuration.apis
-    .filter(({ baseUrl }) => isForAnother(baseUrl, facts))
-    .map(({ baseUrl, issuer }) => {
-      const { resource = '' } = resources.find(({ api }) => api === baseUrl) ?? {}
-      const seen = tokens.find((token) => token.issuer === issuer)?.audiences ?? []
-      const right = tokens.filter((token) => names(token, resource)).map((token) => `"${token.issuer}"`)
-      const status = call?.api === baseUrl ? call.status : undefined
-      const isAccepted = status !== undefined && status < 400
-      return finding(
-        'audience-differs',
-        status === 401 ? 'error' : isAccepted ? 'info' : 'warning',
-        `API ${baseUrl}`,
-        {
-          seen: `Tokens from the issuer "${issuer}" are for ${seen.join(', ')} (\`aud\`). The API's metadata names ${resource} as its \`resource\`.`,
-          why: isAccepted
-            ? 'The API accepted the token: either it does not check audiences, or its metadata is out of date.'
-            : 'An API refuses tokens for another audience.',
-          fix:
-            right.length > 0
-              ? `Set this API's \`issuer\` to ${right.join(' or ')}.`
-              : `Request tokens for ${resource}: set \`parameters: { resource: '${resource}' }\` on the issuer (RFC 8707), or the scope or \`audience\` by which it knows this API.`,
-        },
-      )
-    })
-}
+export const checkAudiences = table({
+  cases: (facts) =>
+    facts.configuration.apis
+      .filter(({ baseUrl }) => isForAnother(baseUrl, facts))
+      .map(({ baseUrl, issuer }) => {
+        const { tokens, call } = facts
+        const { resource = '' } = facts.resources.find(({ api }) => api === baseUrl) ?? {}
+        const status = call?.api === baseUrl ? call.status : undefined
+        return {
+          baseUrl,
+          issuer,
+          resource,
+          status,
+          isAccepted: status !== undefined && status < 400,
+          audiences: tokens.find((token) => token.issuer === issuer)?.audiences ?? [],
+          right: tokens.filter((token) => names(token, resource)).map((token) => `"${token.issuer}"`),
+        }
+      }),
+  subject: ({ baseUrl }) => `API ${baseUrl}`,
+  rows: [
+    {
+      id: 'audience-differs',
+      severity({ status, isAccepted }) {
+        if (status === 401) return 'error'
+        return isAccepted ? 'info' : 'warning'
+      },
+      seen: ({ issuer, audiences, resource }) =>
+        `Tokens from the issuer "${issuer}" are for ${audiences.join(', ')} (\`aud\`). The API's metadata names ${resource} as its \`resource\`.`,
+      why: ({ isAccepted }) =>
+        isAccepted
+          ? 'The API accepted the token: either it does not check audiences, or its metadata is out of date.'
+          : 'An API refuses tokens for another audience.',
+      fix: ({ right, resource }) =>
+        right.length > 0
+          ? `Set this API's \`issuer\` to ${right.join(' or ')}.`
+          : `Request tokens for ${resource}: set \`parameters: { resource: '${resource}' }\` on the issuer (RFC 8707), or the scope or \`audience\` by which it knows this API.`,
+    },
+  ],
+})
 
 /** Returns whether the tokens of an API's issuer are for another audience than the API. */
 export function isForAnother(baseUrl: string, { configuration, tokens, resources }: Facts): boolean {

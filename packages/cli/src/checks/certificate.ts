@@ -1,5 +1,4 @@
-import { finding, type Finding } from '../doctor/finding.ts'
-import type { ExtraAuthorities } from '../facts/extra-authorities.ts'
+import { table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'
@@ -14,33 +13,159 @@ const soon = 14 * day
 /** A server whose certificate was seen. */
 type Shown = ServerFacts & { readonly certificate: CertificateFacts }
 
-/**
- * Finds certificates that are not accepted or end soon, authorities that Node does not ship, and a file of authorities
- * that Node ignores. A certificate that only this machine's clock refuses is left to the finding of the clock.
- */
-export function checkCertificates(facts: Facts): Finding[] {
-  const { servers, extraAuthorities, shared } = facts
-  const shown = servers.filter((server): server is Shown => server.certificate !== undefined)
-  const unknown = shown.filter(({ certificateFailure: code }) => isUnknownAuthority(code))
-  const refused = shown.filter(
-    (server) =>
-      server.certificateFailure !== undefined &&
-      !unknown.includes(server) &&
-      !isRefusedForClock(server, facts),
-  )
-  const accepted = shown.filter(({ certificateFailure: code }) => code === undefined)
-  const isNeeded =
-    unknown.length > 0 || shared.some(({ connection }) => isUnknownAuthority(connection?.outcome))
-  const now = facts.now.getTime() - ownClockOffset(facts)
-  return [
-    ...(extraAuthorities?.fault === undefined
-      ? byAuthority(unknown).map((group) => unknownAuthority(group, extraAuthorities))
-      : [ignoredFile(extraAuthorities, isNeeded, unknown)]),
-    ...refused.map(refusedCertificate),
-    ...accepted.flatMap((server) => expiring(server, now)),
-    ...privateAuthorities(accepted.filter(({ certificate }) => !certificate.isPublic)),
-  ]
+function shownIn({ servers }: Facts): Shown[] {
+  return servers.filter((server): server is Shown => server.certificate !== undefined)
 }
+
+function unknownIn(facts: Facts): Shown[] {
+  return shownIn(facts).filter(({ certificateFailure: code }) => isUnknownAuthority(code))
+}
+
+/** Finds a file of authorities that Node ignores: that explains every authority that is not known. */
+export const checkAuthoritiesFile = table({
+  cases(facts) {
+    const { extraAuthorities: extra, shared } = facts
+    if (extra?.fault === undefined) return []
+    const unknown = unknownIn(facts)
+    const isNeeded =
+      unknown.length > 0 || shared.some(({ connection }) => isUnknownAuthority(connection?.outcome))
+    return [{ ...extra, unknown: listed(originsOf(unknown)), isNeeded }]
+  },
+  subject: ({ file }) => file,
+  rows: [
+    {
+      id: 'ca-file-ignored',
+      severity: ({ isNeeded }) => (isNeeded ? 'error' : 'warning'),
+      seen: ({ fault, count, unknown }) =>
+        `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${unknown && ` The certificate of ${unknown} is refused.`}`,
+      why: 'Its CAs are not trusted, so every request to a server whose certificate they signed fails before anything is sent.',
+      fix: ({ fix = '' }) => `${fix} Then restart.`,
+    },
+  ],
+})
+
+/** Finds authorities that this process does not trust. */
+export const checkUnknownAuthorities = table({
+  cases: (facts) =>
+    facts.extraAuthorities?.fault === undefined
+      ? byAuthority(unknownIn(facts)).map((group) => {
+          const [{ certificate, certificateFailure: code }] = group as readonly [Shown]
+          const hosts = new Set(group.map(({ origin }) => new URL(origin).hostname))
+          const origins = listed(originsOf(group))
+          return { authority: certificate.authority, code, origins, hosts, extra: facts.extraAuthorities }
+        })
+      : [],
+  subject: ({ authority }) => `authority "${authority}"`,
+  rows: [
+    {
+      id: 'authority-unknown',
+      // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
+      seen: ({ origins, code, hosts }) =>
+        `It signed the certificate of ${origins}, but this process does not trust it (${code}).${hosts.size > 1 ? ' One CA for several hosts is probably a TLS-intercepting proxy.' : ''}`,
+      why: 'Every request to these servers fails before anything is sent.',
+      // troubleshoot.md says the same by code
+      fix({ code, extra }) {
+        const what =
+          code === 'DEPTH_ZERO_SELF_SIGNED_CERT'
+            ? "Get the server's certificate, which no CA signed, from its operator"
+            : "Get the CA's certificate from your network's operator"
+        const also =
+          code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
+            ? " If the CA is a public one, or is in that file already, the server does not send its intermediate certificate: tell the server's operator."
+            : ''
+        return `${what}, ${
+          extra === undefined
+            ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
+            : `add it to ${extra.file} (the file in NODE_EXTRA_CA_CERTS, which has ${extra.count === 1 ? 'one other' : `${extra.count} others`}) and restart.`
+        }${also}`
+      },
+    },
+  ],
+})
+
+/** Finds certificates that are not accepted, or end soon. One that only this machine's clock refuses is left to that finding. */
+export const checkCertificates = table({
+  cases: (facts) =>
+    shownIn(facts).flatMap((server) => {
+      const { origin, roles, certificate, certificateFailure: code } = server
+      if (isUnknownAuthority(code) || isRefusedForClock(server, facts)) return []
+      const left = certificate.until.getTime() - (facts.now.getTime() - ownClockOffset(facts))
+      return code === undefined && left >= soon ? [] : [{ origin, roles, ...certificate, code, left }]
+    }),
+  subject: ({ origin }) => origin,
+  why: ({ roles }) => `Every request to ${roles.join(', ')} fails before anything is sent.`,
+  rows: [
+    {
+      id: 'certificate-expires',
+      severity: 'warning',
+      when: ({ code }) => code === undefined,
+      seen({ until, left }) {
+        const days = Math.floor(left / day)
+        const span = days < 1 ? 'less than a day' : `${days} ${days === 1 ? 'day' : 'days'}`
+        return `The certificate expires on ${dateOf(until)}, in ${span}.`
+      },
+      why: 'From then on, every request fails.',
+      fix: "Tell the server's operator.",
+    },
+    {
+      id: 'certificate-expired',
+      when: ({ code }) => code === 'CERT_HAS_EXPIRED',
+      seen: (one) => `The certificate expired on ${dateOf(one.until)}. ${validity(one)}`,
+      fix: "Check this machine's clock. If it is right, the server's operator has to renew the certificate.",
+    },
+    {
+      id: 'certificate-not-yet-valid',
+      when: ({ code }) => code === 'CERT_NOT_YET_VALID',
+      seen: (one) => `The certificate is not valid until ${dateOf(one.from)}. ${validity(one)}`,
+      fix: "Check this machine's clock. If it is right, the server's operator has to install a valid certificate.",
+    },
+    {
+      id: 'certificate-host',
+      when: ({ code }) => code === 'ERR_TLS_CERT_ALTNAME_INVALID',
+      seen: ({ hosts = [], subject, code }) =>
+        `The certificate is for ${hosts.length > 1 ? 'other hosts' : 'another host'}, ${hostsInWords(hosts, subject)} (${code}).`,
+      fix: 'Correct the host name in the URL.',
+    },
+    {
+      id: 'certificate-wrong',
+      seen: ({ code }) => `The certificate is not accepted (${code}).`,
+      fix: "The server's operator has to correct it.",
+    },
+  ],
+})
+
+function validity({ from, until, code }: { from: Date; until: Date; code: string | undefined }): string {
+  return `It is valid from ${dateOf(from)} to ${dateOf(until)} (${code}).`
+}
+
+/** Finds authorities that are trusted, and that Node does not ship. */
+export const checkPrivateAuthorities = table({
+  cases(facts) {
+    const accepted = shownIn(facts).filter(({ certificateFailure: code }) => code === undefined)
+    const groups = byAuthority(accepted.filter(({ certificate }) => !certificate.isPublic))
+    const signed = groups.map((group) => ({
+      name: `"${group[0]?.certificate.authority}"`,
+      origins: listed(originsOf(group)),
+    }))
+    return signed.length === 0 ? [] : [signed]
+  },
+  rows: [
+    {
+      id: 'authority-private',
+      severity: 'info',
+      subject: (signed) => firstOf(signed.map(({ name }) => name)),
+      seen: (signed) =>
+        signed
+          .map(
+            ({ name, origins }) =>
+              `${name} signed the certificate of ${origins}. Node's built-in list does not include this CA.`,
+          )
+          .join(' '),
+      why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',
+      fix: 'Nothing, if you know this CA.',
+    },
+  ],
+})
 
 /** Returns whether a code says that an authority is not known. */
 export function isUnknownAuthority(code: string | undefined): boolean {
@@ -51,92 +176,6 @@ function byAuthority(servers: readonly Shown[]): readonly (readonly Shown[])[] {
   return groupsBy(servers, ({ certificate }) => certificate.authority)
 }
 
-function ignoredFile(
-  { file, count, fault, fix = '' }: ExtraAuthorities,
-  isNeeded: boolean,
-  unknown: readonly Shown[],
-): Finding {
-  const certificates =
-    unknown.length > 0 ? ` The certificate of ${listed(originsOf(unknown))} is refused.` : ''
-  return finding('ca-file-ignored', isNeeded ? 'error' : 'warning', file, {
-    seen: `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${certificates}`,
-    why: 'Its CAs are not trusted, so every request to a server whose certificate they signed fails before anything is sent.',
-    fix: `${fix} Then restart.`,
-  })
-}
-
-function unknownAuthority(servers: readonly Shown[], extra: ExtraAuthorities | undefined): Finding {
-  const [{ certificate, certificateFailure: code }] = servers as readonly [Shown]
-  const hosts = new Set(servers.map(({ origin }) => new URL(origin).hostname))
-  // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
-  const guess = hosts.size > 1 ? ' One CA for several hosts is probably a TLS-intercepting proxy.' : ''
-  // troubleshoot.md says the same by code
-  const what =
-    code === 'DEPTH_ZERO_SELF_SIGNED_CERT'
-      ? "Get the server's certificate, which no CA signed, from its operator"
-      : "Get the CA's certificate from your network's operator"
-  const also =
-    code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
-      ? " If the CA is a public one, or is in that file already, the server does not send its intermediate certificate: tell the server's operator."
-      : ''
-  return finding('authority-unknown', 'error', `authority "${certificate.authority}"`, {
-    seen: `It signed the certificate of ${listed(originsOf(servers))}, but this process does not trust it (${code}).${guess}`,
-    why: 'Every request to these servers fails before anything is sent.',
-    fix: `${what}, ${
-      extra === undefined
-        ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
-        : `add it to ${extra.file} (the file in NODE_EXTRA_CA_CERTS, which has ${extra.count === 1 ? 'one other' : `${extra.count} others`}) and restart.`
-    }${also}`,
-  })
-}
-
-function privateAuthorities(servers: readonly Shown[]): Finding[] {
-  if (servers.length === 0) return []
-  const groups = byAuthority(servers)
-  const names = groups.map(([one]) => `"${one?.certificate.authority}"`)
-  return [
-    finding('authority-private', 'info', firstOf(names), {
-      seen: groups
-        .map(
-          (group, index) =>
-            `${names[index]} signed the certificate of ${listed(originsOf(group))}. Node's built-in list does not include this CA.`,
-        )
-        .join(' '),
-      why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',
-      fix: 'Nothing, if you know this CA.',
-    }),
-  ]
-}
-
-function refusedCertificate({ origin, roles, certificate, certificateFailure: code }: Shown): Finding {
-  const { subject, hosts = [], from, until } = certificate
-  const why = `Every request to ${roles.join(', ')} fails before anything is sent.`
-  const validity = `It is valid from ${dateOf(from)} to ${dateOf(until)} (${code}).`
-  if (code === 'CERT_HAS_EXPIRED')
-    return finding('certificate-expired', 'error', origin, {
-      seen: `The certificate expired on ${dateOf(until)}. ${validity}`,
-      why,
-      fix: "Check this machine's clock. If it is right, the server's operator has to renew the certificate.",
-    })
-  if (code === 'CERT_NOT_YET_VALID')
-    return finding('certificate-not-yet-valid', 'error', origin, {
-      seen: `The certificate is not valid until ${dateOf(from)}. ${validity}`,
-      why,
-      fix: "Check this machine's clock. If it is right, the server's operator has to install a valid certificate.",
-    })
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return finding('certificate-host', 'error', origin, {
-      seen: `The certificate is for ${hosts.length > 1 ? 'other hosts' : 'another host'}, ${hostsInWords(hosts, subject)} (${code}).`,
-      why,
-      fix: 'Correct the host name in the URL.',
-    })
-  return finding('certificate-wrong', 'error', origin, {
-    seen: `The certificate is not accepted (${code}).`,
-    why,
-    fix: "The server's operator has to correct it.",
-  })
-}
-
 /** Returns the names that count: those of `subjectAltName`; without any, that of the subject. */
 function hostsInWords(hosts: readonly string[], subject: string): string {
   return firstOf((hosts.length > 0 ? hosts : [subject]).map((host) => `"${host}"`))
@@ -145,20 +184,6 @@ function hostsInWords(hosts: readonly string[], subject: string): string {
 /** Returns five names, and how many there are beyond them. */
 function firstOf(names: readonly string[]): string {
   return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`
-}
-
-function expiring({ origin, certificate: { until } }: Shown, now: number): Finding[] {
-  const left = until.getTime() - now
-  if (left >= soon) return []
-  const days = Math.floor(left / day)
-  const span = days < 1 ? 'less than a day' : `${days} ${days === 1 ? 'day' : 'days'}`
-  return [
-    finding('certificate-expires', 'warning', origin, {
-      seen: `The certificate expires on ${dateOf(until)}, in ${span}.`,
-      why: 'From then on, every request fails.',
-      fix: "Tell the server's operator.",
-    }),
-  ]
 }
 
 function dateOf(date: Date): string {

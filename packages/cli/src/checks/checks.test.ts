@@ -5,24 +5,48 @@ import { markManaged } from '@tokenlane/core/adapter'
 import axios from 'axios'
 import { expect, test } from 'vitest'
 
+import type { Check } from '../doctor/finding.ts'
 import { lookedAt } from '../doctor/looked-at.ts'
 import { reportText } from '../doctor/report.ts'
 import { lookAtAxiosClients } from '../facts/axios.ts'
 import type { Facts } from '../facts/facts.ts'
-import { checkAssertionFiles } from './assertion.ts'
-import { checkAttachments } from './attachments.ts'
+import {
+  checkAttachments,
+  checkEnvironments,
+  checkMissingApis,
+  checkPackages,
+  checkRefused,
+} from './application.ts'
+import { checkReadable, checkStale } from './assertion.ts'
 import { checkCall } from './call.ts'
-import { checkCertificates } from './certificate.ts'
-import { checkClients } from './clients.ts'
-import { checkClock } from './clock.ts'
-import { checkConnections } from './connection.ts'
-import { checkEnvironments } from './environments.ts'
-import { checkOptions } from './options.ts'
-import { checkPackages } from './packages.ts'
-import { checkRates } from './rate.ts'
-import { checkSecrets } from './secret.ts'
-import { checkShared } from './shared.ts'
+import * as certificates from './certificate.ts'
+import * as beside from './clients.ts'
+import { checkOwnClock, checkServerClocks } from './clock.ts'
+import * as connections from './connection.ts'
+import { checkMissingPolicy, checkPolicies, checkSlowed } from './rate.ts'
+import { checkEnding, checkUnknownAge } from './secret.ts'
+import { checkEvictions, checkInUse, checkShared as checkTrial } from './shared.ts'
+import { checkTlsSettings } from './tls-settings.ts'
 import { checkTokens } from './token.ts'
+
+const all =
+  (...checks: readonly Check[]): Check =>
+  (seen) =>
+    checks.flatMap((check) => check(seen))
+const checkAssertionFiles = all(checkReadable, checkStale)
+const checkCertificates = all(
+  certificates.checkAuthoritiesFile,
+  certificates.checkUnknownAuthorities,
+  certificates.checkCertificates,
+  certificates.checkPrivateAuthorities,
+)
+const checkClients = all(beside.checkAssertions, beside.checkSecrets)
+const checkClock = all(checkOwnClock, checkServerClocks)
+const checkConnections = all(connections.checkConnections, connections.checkAxiosProxy)
+const checkOptions = all(checkRefused, checkMissingApis, checkTlsSettings)
+const checkRates = all(checkPolicies, checkSlowed, checkMissingPolicy)
+const checkSecrets = all(checkEnding, checkUnknownAge)
+const checkShared = all(checkTrial, checkInUse, checkEvictions)
 
 // Findings from facts that are hard to produce on one machine.
 
@@ -205,7 +229,9 @@ test('of many private authorities the first are named in full', () => {
     { ok: true, findings: found === undefined ? [] : [found], looked: [] },
     new PassThrough(),
   )
-  expect(text.replaceAll(/\s+/g, ' ')).toContain(found?.subject)
+  const shown = text.replaceAll(/\s+/g, ' ')
+  // a finding that is only worth knowing says as much as any other
+  for (const part of ['subject', 'seen', 'why', 'fix'] as const) expect(shown).toContain(found?.[part])
 })
 
 test.each([

@@ -1,4 +1,4 @@
-import { finding, type Finding } from '../doctor/finding.ts'
+import { table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
 
@@ -13,30 +13,56 @@ interface Clock {
   readonly isRedis: boolean
 }
 
-/**
- * Finds that this machine's clock is off, if all other clocks say so in the same direction, with one finding for all that
- * follows from it; else servers whose clock is off.
- */
-export function checkClock(facts: Facts): Finding[] {
-  const { configuration, servers } = facts
-  const off = clocksIn(facts).filter(isOff)
-  if (ownClockOffset(facts) === 0) return off.map(ofServer)
-  const [{ offset }] = off as [Clock]
-  const refused = servers.filter((server) => isRefusedForClock(server, facts))
-  const signs = configuration.issuers.some(
-    ({ clientAuthentication }) => clientAuthentication === 'private_key_jwt',
-  )
-  const certificates = refused.map(({ origin }) => origin).join(', ')
-  return [
-    finding('clock-off', signs || refused.length > 0 ? 'error' : 'warning', "this machine's clock", {
-      seen: `It is ${distance(offset)} ${off.map(({ of }) => of).join(', ')}.${certificates && ` By their clocks, the certificate of ${certificates} is valid; by this one, it is not.`}`,
-      why: certificates
-        ? 'Certificates are judged by this clock: requests to these servers fail before anything is sent.'
-        : 'Certificates are judged by this clock, and signed assertions are refused if it is off.',
+/** Finds that this machine's clock is off, if all other clocks say so in the same direction: one finding for all. */
+export const checkOwnClock = table({
+  cases(facts) {
+    const off = clocksIn(facts).filter(isOff)
+    const [first] = off
+    if (first === undefined || ownClockOffset(facts) === 0) return []
+    const refused = facts.servers.filter((server) => isRefusedForClock(server, facts))
+    const signs = facts.configuration.issuers.some(
+      ({ clientAuthentication }) => clientAuthentication === 'private_key_jwt',
+    )
+    const certificates = refused.map(({ origin }) => origin).join(', ')
+    return [{ offset: first.offset, others: off.map(({ of }) => of).join(', '), certificates, signs }]
+  },
+  subject: "this machine's clock",
+  rows: [
+    {
+      id: 'clock-off',
+      severity: ({ signs, certificates }) => (signs || certificates !== '' ? 'error' : 'warning'),
+      seen: ({ offset, others, certificates }) =>
+        `It is ${distance(offset)} ${others}.${certificates && ` By their clocks, the certificate of ${certificates} is valid; by this one, it is not.`}`,
+      why: ({ certificates }) =>
+        certificates
+          ? 'Certificates are judged by this clock: requests to these servers fail before anything is sent.'
+          : 'Certificates are judged by this clock, and signed assertions are refused if it is off.',
       fix: "Synchronize this machine's clock (NTP). If it is right, the server's is wrong: tell its operator.",
-    }),
-  ]
-}
+    },
+  ],
+})
+
+/** Finds servers whose clock is off, unless it is this machine's. */
+export const checkServerClocks = table({
+  cases: (facts) => (ownClockOffset(facts) === 0 ? clocksIn(facts).filter(isOff) : []),
+  severity: 'warning',
+  subject: ({ of }) => of,
+  rows: [
+    {
+      id: 'clock-off',
+      seen: ({ offset }) =>
+        `Its clock is ${distance(-offset)} this machine's; other servers' clocks disagree with it.`,
+      why: ({ isRedis }) =>
+        isRedis
+          ? "Rate limits are counted by Redis's clock. If it is corrected in one step, up to one extra quota is sent in a window."
+          : 'If it checks signed assertions against this clock, it refuses them.',
+      fix: ({ isRedis }) =>
+        isRedis
+          ? 'Synchronize its machine (NTP), and slew a clock that is off instead of setting it.'
+          : 'Tell its operator.',
+    },
+  ],
+})
 
 /** Returns how far this machine's clock is ahead of all others, in milliseconds; 0 if they do not agree that it is off. */
 export function ownClockOffset(facts: Facts): number {
@@ -69,18 +95,6 @@ function clocksIn({ servers, shared }: Facts): Clock[] {
 
 function isOff({ offset }: Clock): boolean {
   return Math.abs(offset) > tolerance
-}
-
-function ofServer({ of, offset, isRedis }: Clock): Finding {
-  return finding('clock-off', 'warning', of, {
-    seen: `Its clock is ${distance(-offset)} this machine's; other servers' clocks disagree with it.`,
-    why: isRedis
-      ? "Rate limits are counted by Redis's clock. If it is corrected in one step, up to one extra quota is sent in a window."
-      : 'If it checks signed assertions against this clock, it refuses them.',
-    fix: isRedis
-      ? 'Synchronize its machine (NTP), and slew a clock that is off instead of setting it.'
-      : 'Tell its operator.',
-  })
 }
 
 function distance(offset: number): string {

@@ -1,37 +1,158 @@
-import { finding, type Finding, type FindingId } from '../doctor/finding.ts'
+import { table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'
 import { groupsBy } from './groups.ts'
 
-/**
- * Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. Servers
- * that fail in the same way share a finding.
- */
-export function checkConnections(facts: Facts): Finding[] {
-  const { servers, axios } = facts
-  const failed = servers.filter(
-    (server) => server.failure !== undefined && !isRefusedToDoctorAlone(server, facts),
-  )
-  const faults = groupsBy(failed, ({ failure, proxyStatus, isOpen, proxy, throughFetch }) => [
-    failure,
-    proxyStatus,
-    isOpen,
-    proxy,
-    throughFetch,
-  ]).map((group) => {
-    const [first] = group as readonly [ServerFacts]
-    return (first.throughFetch ? ownFetch : findingOf)(first, originsOf(group), rolesOf(group))
-  })
-  return [...faults, ...(axios === undefined ? [] : ofAxios(servers, axios))]
+/** Servers that fail in the same way. */
+interface Fault extends ServerFacts {
+  readonly code: string
+  readonly origins: string
+  readonly servers: string
+  /** What is known of a way through the proxy that failed too, and what to look at first then. */
+  readonly also: string
+  readonly check: string
 }
+
+/** Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. */
+export const checkConnections = table({
+  cases: (facts): Fault[] =>
+    groupsBy(
+      facts.servers.filter(
+        (server) => server.failure !== undefined && !isRefusedToDoctorAlone(server, facts),
+      ),
+      ({ failure, proxyStatus, isOpen, proxy, throughFetch }) => [
+        failure,
+        proxyStatus,
+        isOpen,
+        proxy,
+        throughFetch,
+      ],
+    ).map((group) => {
+      const [first] = group as readonly [ServerFacts]
+      const { proxy, throughProxy, failure: code = '' } = first
+      const [also, check] =
+        proxy && throughProxy
+          ? [
+              ` The connection through the proxy ${proxy.place} (${proxy.variable}) failed too: ${codeOf(throughProxy)}.`,
+              `If this network needs a proxy, set ${nameFor(proxy)} to one that works, and NODE_USE_ENV_PROXY=1. Otherwise check`,
+            ]
+          : ['', 'Check']
+      const servers = group.flatMap(({ roles }) => roles).join(', ')
+      return Object.assign({ code, origins: originsOf(group), servers, also, check }, first)
+    }),
+  subject: ({ origins }) => origins,
+  why: ({ servers }) => `Requests to ${servers} fail.`,
+  rows: [
+    {
+      id: 'own-fetch-failed',
+      when: ({ throughFetch }) => throughFetch !== undefined,
+      seen: ({ code, throughFetch: { directly } = {} }) =>
+        `The application's \`fetch\` cannot reach it (${code}). A direct connection ${directly === undefined ? 'works' : `also fails (${directly})`}.`,
+      why: ({ servers }) =>
+        `Token requests to ${servers} use the \`fetch\` option: without a token, no call is sent.`,
+      fix: ({ code, throughFetch: { directly } = {} }) =>
+        isCertificateCode.test(code)
+          ? 'Give its dispatcher or agent the CA (`ca`), or set NODE_EXTRA_CA_CERTS to the CA file and restart.'
+          : `Check the proxy, dispatcher or agent of this \`fetch\`${directly === undefined ? ', or remove the option' : ', and the URL'}.`,
+    },
+    {
+      id: 'tls-too-old',
+      when: ({ code }) => tlsTooOld.test(code),
+      seen: ({ code }) =>
+        `The server does not support TLS 1.2 or later (${code}). Tokenlane sends no secret below TLS 1.2.`,
+      fix: 'Ask its operator for TLS 1.2 or later. Check that nothing in between intercepts TLS.',
+    },
+    {
+      id: 'connection-failed',
+      when: ({ code, isOpen }) => isOpen === true && refusedHandshake.test(code),
+      seen: ({ code }) => `The server refused the TLS handshake (${code}).`,
+      fix: `Check the host name in the URL. Ask its operator whether it wants a client certificate (for an issuer, \`tls_client_auth\`) or other ciphers. ${ownCertificate}`,
+    },
+    {
+      id: 'no-response',
+      when: ({ code, isOpen }) => isOpen === true && code === 'ETIMEDOUT',
+      seen: 'It accepts the connection, then sends nothing for 5 s.',
+      fix: 'Check the port in the URL. If it is right, the server hangs, or there is nothing behind its load balancer: tell its operator.',
+    },
+    {
+      id: 'connection-failed',
+      when: ({ isOpen }) => isOpen === true,
+      seen: ({ code }) => `It accepts the connection, but TLS failed (${code}).`,
+      fix: 'Check the port in the URL. If it is right, a firewall drops the connection, or the port does not speak TLS.',
+    },
+    {
+      id: ({ proxyStatus }) => (proxyStatus === 407 ? 'proxy-password' : 'proxy-failed'),
+      when: ({ proxy }) => proxy?.used === true,
+      subject: ({ proxy }) => `proxy ${proxy?.place}`,
+      seen: ({ proxy, origins, ...reach }) =>
+        `Could not connect through the proxy ${proxy?.place} (${proxy?.variable}) to ${origins}: ${codeOf(reach)}.`,
+      fix: ({ proxy, proxyStatus }) => proxyFix(proxy as EnvironmentProxy, proxyStatus),
+    },
+    {
+      // without a scheme it cannot be known whether the proxy works
+      id: 'proxy-unused',
+      when: ({ proxy, throughProxy }) =>
+        proxy !== undefined && (proxy.hasNoScheme || throughProxy?.failure === undefined),
+      seen: ({ code, proxy }) =>
+        `The direct connection failed (${code}). ${proxy?.variable} is set to the proxy ${proxy?.place}, but Node does not use it.`,
+      fix: ({ proxy }) =>
+        `Set ${valueFor(proxy as EnvironmentProxy)}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
+    },
+    {
+      id: 'host-unknown',
+      when: ({ code }) => unknownHost.has(code),
+      seen: ({ code, origins, also }) => `DNS has no address for ${origins} (${code}).${also}`,
+      fix: ({ check }) => `${check} the URL's spelling, and the DNS settings of this machine or its VPN.`,
+    },
+    {
+      id: 'connection-refused',
+      when: ({ code }) => code === 'ECONNREFUSED',
+      seen: ({ code, also }) => `The port refuses connections (${code}).${also}`,
+      fix: ({ check }) =>
+        `${check} the port in the URL. If it is right, the server is down, or a firewall refuses the connection.`,
+    },
+    {
+      id: 'connection-failed',
+      seen: ({ code, also }) => `The connection failed (${code}).${also}`,
+      fix: 'The cause is usually a firewall, or a proxy that has to be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
+    },
+  ],
+})
+
+/** Finds APIs that Node reaches, and axios does not: it uses the proxy of the environment by itself. */
+export const checkAxiosProxy = table({
+  cases: ({ servers, axios }) =>
+    groupsBy(
+      servers.filter(
+        ({ failure, throughProxy, roles }) =>
+          axios !== undefined &&
+          failure === undefined &&
+          throughProxy?.failure !== undefined &&
+          roles.some((role) => role.startsWith('API ')),
+      ),
+      ({ throughProxy, proxy }) => [throughProxy, proxy],
+    ).map((group) => {
+      const [{ proxy, throughProxy = {} }] = group as readonly [ServerFacts]
+      const { place = '', variable = '', hasNoScheme } = proxy ?? {}
+      return { axios, place, variable, hasNoScheme, origins: originsOf(group), code: codeOf(throughProxy) }
+    }),
+  subject: ({ place }) => `axios calls, proxy ${place}`,
+  rows: [
+    {
+      id: 'proxy-failed',
+      severity: ({ axios }) => (axios === 'exported' ? 'error' : 'warning'),
+      seen: ({ variable, place, origins, code, hasNoScheme }) =>
+        `axios reads ${variable} itself, and cannot reach ${origins} through its proxy ${place} (${code}). Everything else connects directly.${hasNoScheme ? ` ${variable} names no scheme, so axios assumes https:.` : ''}`,
+      why: 'Every axios call to these servers fails, although token requests and other clients work.',
+      fix: ({ variable, place, hasNoScheme }) =>
+        `${hasNoScheme ? `Set ${variable} to http://${place}, unset it` : `Correct or unset ${variable}`}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
+    },
+  ],
+})
 
 export function originsOf(servers: readonly ServerFacts[]): string {
   return servers.map(({ origin }) => origin).join(', ')
-}
-
-function rolesOf(servers: readonly ServerFacts[]): string {
-  return servers.flatMap(({ roles }) => roles).join(', ')
 }
 
 const tlsTooOld = /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/
@@ -44,76 +165,6 @@ export const unknownHost: ReadonlySet<string> = new Set([
   'EAI_NODATA',
   'EAI_NONAME',
 ])
-
-function findingOf(server: ServerFacts, origins: string, roles: string): Finding {
-  const { failure: code = '', isOpen = false, proxy, throughProxy } = server
-  const found = (id: FindingId, seen: string, fix: string, subject = origins): Finding =>
-    finding(id, 'error', subject, { seen, why: `Requests to ${roles} fail.`, fix })
-  if (tlsTooOld.test(code))
-    return found(
-      'tls-too-old',
-      `The server does not support TLS 1.2 or later (${code}). Tokenlane sends no secret below TLS 1.2.`,
-      'Ask its operator for TLS 1.2 or later. Check that nothing in between intercepts TLS.',
-    )
-  if (isOpen && refusedHandshake.test(code))
-    return found(
-      'connection-failed',
-      `The server refused the TLS handshake (${code}).`,
-      `Check the host name in the URL. Ask its operator whether it wants a client certificate (for an issuer, \`tls_client_auth\`) or other ciphers. ${ownCertificate}`,
-    )
-  if (isOpen)
-    return code === 'ETIMEDOUT'
-      ? found(
-          'no-response',
-          'It accepts the connection, then sends nothing for 5 s.',
-          'Check the port in the URL. If it is right, the server hangs, or there is nothing behind its load balancer: tell its operator.',
-        )
-      : found(
-          'connection-failed',
-          `It accepts the connection, but TLS failed (${code}).`,
-          'Check the port in the URL. If it is right, a firewall drops the connection, or the port does not speak TLS.',
-        )
-  if (proxy?.used === true) {
-    const { place, variable } = proxy
-    return found(
-      server.proxyStatus === 407 ? 'proxy-password' : 'proxy-failed',
-      `Could not connect through the proxy ${place} (${variable}) to ${origins}: ${codeOf(server)}.`,
-      proxyFix(proxy, server.proxyStatus),
-      `proxy ${place}`,
-    )
-  }
-  // without a scheme it cannot be known whether the proxy works
-  if (proxy !== undefined && (proxy.hasNoScheme || throughProxy?.failure === undefined))
-    return found(
-      'proxy-unused',
-      `The direct connection failed (${code}). ${proxy.variable} is set to the proxy ${proxy.place}, but Node does not use it.`,
-      `Set ${valueFor(proxy)}NODE_USE_ENV_PROXY=1 (Node 22.21 or later).`,
-    )
-  const also = throughProxy
-    ? ` The connection through the proxy ${proxy?.place} (${proxy?.variable}) failed too: ${codeOf(throughProxy)}.`
-    : ''
-  const check =
-    proxy && throughProxy
-      ? `If this network needs a proxy, set ${nameFor(proxy)} to one that works, and NODE_USE_ENV_PROXY=1. Otherwise check`
-      : 'Check'
-  if (unknownHost.has(code))
-    return found(
-      'host-unknown',
-      `DNS has no address for ${origins} (${code}).${also}`,
-      `${check} the URL's spelling, and the DNS settings of this machine or its VPN.`,
-    )
-  if (code === 'ECONNREFUSED')
-    return found(
-      'connection-refused',
-      `The port refuses connections (${code}).${also}`,
-      `${check} the port in the URL. If it is right, the server is down, or a firewall refuses the connection.`,
-    )
-  return found(
-    'connection-failed',
-    `The connection failed (${code}).${also}`,
-    'The cause is usually a firewall, or a proxy that has to be used: ask for this host and port to be opened, or set HTTPS_PROXY and NODE_USE_ENV_PROXY=1.',
-  )
-}
 
 /** The doctor's own connections present no client certificate, and the token requests of `tls_client_auth` do. */
 export function isRefusedToDoctorAlone({ failure = '', roles }: ServerFacts, facts: Facts): boolean {
@@ -155,40 +206,4 @@ function codeOf({ failure, proxyStatus }: Reach): string {
   return proxyStatus === undefined ? String(failure) : `the proxy responded with status ${proxyStatus}`
 }
 
-/** Finds APIs that Node reaches, and axios does not: it uses the proxy of the environment by itself. */
-function ofAxios(servers: readonly ServerFacts[], use: NonNullable<Facts['axios']>): Finding[] {
-  const failed = servers.filter(
-    ({ failure, throughProxy, roles }) =>
-      failure === undefined &&
-      throughProxy?.failure !== undefined &&
-      roles.some((role) => role.startsWith('API ')),
-  )
-  return groupsBy(failed, ({ throughProxy, proxy }) => [throughProxy, proxy]).map((group) => {
-    const [{ proxy, throughProxy }] = group as readonly [ServerFacts]
-    const { place = '', variable = '', hasNoScheme } = proxy ?? {}
-    const scheme = hasNoScheme ? ` ${variable} names no scheme, so axios assumes https:.` : ''
-    return finding('proxy-failed', use === 'exported' ? 'error' : 'warning', `axios calls, proxy ${place}`, {
-      seen: `axios reads ${variable} itself, and cannot reach ${originsOf(group)} through its proxy ${place} (${codeOf(throughProxy ?? {})}). Everything else connects directly.${scheme}`,
-      why: 'Every axios call to these servers fails, although token requests and other clients work.',
-      fix: `${hasNoScheme ? `Set ${variable} to http://${place}, unset it` : `Correct or unset ${variable}`}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
-    })
-  })
-}
-
 const isCertificateCode = /CERT|UNABLE_TO_|SELF_SIGNED/
-
-/** Returns the finding for an application's `fetch` that fails; it says whether a direct connection works. */
-function ownFetch(
-  { failure: code = '', throughFetch }: ServerFacts,
-  origins: string,
-  roles: string,
-): Finding {
-  const { directly } = throughFetch ?? {}
-  return finding('own-fetch-failed', 'error', origins, {
-    seen: `The application's \`fetch\` cannot reach it (${code}). A direct connection ${directly === undefined ? 'works' : `also fails (${directly})`}.`,
-    why: `Token requests to ${roles} use the \`fetch\` option: without a token, no call is sent.`,
-    fix: isCertificateCode.test(code)
-      ? 'Give its dispatcher or agent the CA (`ca`), or set NODE_EXTRA_CA_CERTS to the CA file and restart.'
-      : `Check the proxy, dispatcher or agent of this \`fetch\`${directly === undefined ? ', or remove the option' : ', and the URL'}.`,
-  })
-}

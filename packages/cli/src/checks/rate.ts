@@ -1,59 +1,112 @@
 import type { RateLimit } from '@tokenlane/core'
 
-import { finding, type Finding, guide } from '../doctor/finding.ts'
+import { table } from '../doctor/finding.ts'
+import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 
-/**
- * Finds rate policies that differ from the limits that the API names or keeps, those that leave much of a quota, and a called
- * API without a rate policy.
- */
-export function checkRates({ events, call, configuration, status }: Facts): Finding[] {
-  const named = events.flatMap((event) =>
-    event.type === 'policy.differs'
-      ? [
-          finding('policy-differs', 'warning', event.api, {
-            seen: `The API's headers report ${limitsOf(event.seen)}; the rate policy has ${limitsOf(event.configured)}.`,
-            why: 'Calls wait longer than necessary, or are refused.',
-            fix: `Set this API's \`ratePolicy.limits\` to ${limitsOf(event.seen)}.`,
-          }),
-        ]
-      : [],
-  )
-  const kept = status.apis.flatMap(({ baseUrl, allows }) => {
-    const limits = configuration.apis.find((one) => one.baseUrl === baseUrl)?.ratePolicy?.limits
-    if (allows === undefined || limits === undefined || named.some(({ subject }) => subject === baseUrl))
-      return []
-    return [
-      finding('policy-differs', 'warning', baseUrl, {
-        seen: `Either the API allows only about ${limitsOf(allows)} (\`ratePolicy\`: ${limitsOf(limits)}), or something else is using the quota.`,
-        why: 'It refused calls. They are sent again after a pause, and at a slower pace.',
-        fix: `Set this API's \`ratePolicy.limits\` to what its operator allows, and share the quota between all processes: ${guide}/fleet.md.`,
-      }),
-    ]
-  })
-  const slow = status.apis.flatMap(({ baseUrl, slowed }) =>
-    slowed === undefined
+type Limits = readonly RateLimit[]
+
+/** Finds rate policies that differ from the limits that the API names, or else from those that it keeps. */
+export const checkPolicies = table({
+  cases(facts): { api: string; limits: Limits; seen: Limits; isNamed: boolean }[] {
+    const named = facts.events.flatMap((event) =>
+      event.type === 'policy.differs'
+        ? [{ api: event.api, limits: event.configured, seen: event.seen, isNamed: true }]
+        : [],
+    )
+    const kept = facts.status.apis.flatMap(({ baseUrl: api, allows: seen }) => {
+      const limits = policyOf(api, facts)?.limits
+      if (seen === undefined || limits === undefined || named.some((one) => one.api === api)) return []
+      return [{ api, limits, seen, isNamed: false }]
+    })
+    return [...named, ...kept]
+  },
+  severity: 'warning',
+  subject: ({ api }) => api,
+  rows: [
+    {
+      id: 'policy-differs',
+      when: ({ isNamed }) => isNamed,
+      seen: ({ limits, seen }) =>
+        `The API's headers report ${limitsOf(seen)}; the rate policy has ${limitsOf(limits)}.`,
+      why: 'Calls wait longer than necessary, or are refused.',
+      fix: ({ seen }) => `Set this API's \`ratePolicy.limits\` to ${limitsOf(seen)}.`,
+    },
+    {
+      id: 'policy-differs',
+      seen: ({ limits, seen }) =>
+        `Either the API allows only about ${limitsOf(seen)} (\`ratePolicy\`: ${limitsOf(limits)}), or something else is using the quota.`,
+      why: 'It refused calls. They are sent again after a pause, and at a slower pace.',
+      fix: `Set this API's \`ratePolicy.limits\` to what its operator allows, and share the quota between all processes: ${guide}/fleet.md.`,
+    },
+  ],
+})
+
+/** Finds policies that leave much of a quota. */
+export const checkSlowed = table({
+  cases: ({ status }) =>
+    status.apis.flatMap(({ baseUrl, slowed }) => (slowed === undefined ? [] : [{ baseUrl, ...slowed }])),
+  severity: 'info',
+  subject: ({ baseUrl }) => baseUrl,
+  rows: [
+    {
+      id: 'policy-slow',
+      seen: ({ share }) => `Waiting calls get only ${share} of the quota.`,
+      why: 'Responses are slow, and a strict policy holds each unit until its request has certainly arrived.',
+      fix: ({ option }) => `Set \`${option}\` in this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
+    },
+  ],
+})
+
+/** Finds a called API that names limits and has no rate policy. */
+export const checkMissingPolicy = table({
+  cases({ call, configuration }) {
+    const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
+    const headers = call?.rateHeaders ?? []
+    return api === undefined || api.ratePolicy !== undefined || headers.length === 0
       ? []
-      : [
-          finding('policy-slow', 'info', baseUrl, {
-            seen: `Waiting calls get only ${slowed.share} of the quota.`,
-            why: 'Responses are slow, and a strict policy holds each unit until its request has certainly arrived.',
-            fix: `Set \`${slowed.option}\` in this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
-          }),
-        ],
-  )
-  const differences = [...named, ...kept, ...slow]
-  const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
-  if (api === undefined || api.ratePolicy !== undefined || !call?.rateHeaders?.length) return differences
-  return [
-    finding('policy-missing', 'info', api.baseUrl, {
-      seen: `The API sends rate limit headers (${call.rateHeaders.join(', ')}), but has no \`ratePolicy\` in the options.`,
+      : [{ baseUrl: api.baseUrl, headers }]
+  },
+  severity: 'info',
+  subject: ({ baseUrl }) => baseUrl,
+  rows: [
+    {
+      id: 'policy-missing',
+      seen: ({ headers }) =>
+        `The API sends rate limit headers (${headers.join(', ')}), but has no \`ratePolicy\` in the options.`,
       why: 'Beyond its limit, the API refuses calls.',
       fix: `Set this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
+    },
+  ],
+})
+
+/** Finds issuers whose tokens live for less than twice `renewBefore`. */
+export const checkLifetimes = table({
+  cases: ({ tokens, configuration }) =>
+    tokens.flatMap(({ issuer, lifetime }) => {
+      const margin = configuration.issuers.find(({ name }) => name === issuer)?.renewBefore
+      return lifetime === undefined || margin === undefined || lifetime >= 2 * margin
+        ? []
+        : [{ issuer, lifetime, margin }]
     }),
-  ]
+  severity: 'warning',
+  subject: ({ issuer }) => `issuer ${issuer}`,
+  rows: [
+    {
+      id: 'lifetime-short',
+      seen: ({ lifetime, margin }) =>
+        `A token lives for ${Math.round(lifetime / 1_000)} s, but \`renewBefore\` is ${Math.round(margin / 1_000)} s. Half of the lifetime is used instead.`,
+      why: 'Tokens are requested more often than expected.',
+      fix: ({ lifetime }) =>
+        `Set \`renewBefore\` to ${Math.floor(lifetime / 4)} (milliseconds) or less, or remove it.`,
+    },
+  ],
+})
+
+function policyOf(api: string, { configuration }: Facts): { readonly limits: Limits } | undefined {
+  return configuration.apis.find(({ baseUrl }) => baseUrl === api)?.ratePolicy
 }
 
-function limitsOf(limits: readonly RateLimit[]): string {
+function limitsOf(limits: Limits): string {
   return limits.map(({ quota, window }) => `${quota} per ${window / 1_000} s`).join(' and ') || 'none'
 }

@@ -1,4 +1,5 @@
-import { finding, type Finding, guide, issuersOf } from '../doctor/finding.ts'
+import { issuersOf, table } from '../doctor/finding.ts'
+import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 import { renewal } from './client-certificate.ts'
 import { variableOf } from '../credential-variables.ts'
@@ -6,81 +7,80 @@ import { variableOf } from '../credential-variables.ts'
 /** A secret with this many days left, or fewer, is reported if `--secret-days` is not given. */
 const usual = 10
 
-/** Finds secrets that must be rotated and, with `--secret-days`, secrets whose age is unknown. */
-export function checkSecrets({ now, status, tokens, configuration, secretDays }: Facts): Finding[] {
-  const readFrom = (issuer: string): string =>
-    configuration.issuers.find(({ name }) => name === issuer)?.credentials ?? ''
-  const daysOf = (issuer: string): number | undefined => status.issuers[issuer]?.daysLeft
-  // `--secret-days` asks for an age that is not known: "fine" would be wrong
-  const unknown = tokens.filter(
-    ({ issuer, lifetime, certificateUntil }) =>
-      secretDays !== undefined &&
-      lifetime !== undefined &&
-      (certificateUntil ?? daysOf(issuer)) === undefined,
-  )
-  const ends = tokens.flatMap(({ issuer, lifetime, secretIssuedAt, certificateUntil }) => {
-    if (certificateUntil !== undefined) {
-      const left = (certificateUntil.getTime() - now.getTime()) / 86_400_000
-      // if it is refused, the finding about that names its end
-      const isSoon = lifetime !== undefined && left <= (secretDays ?? usual)
-      return isSoon ? [endingCertificate(issuer, readFrom(issuer), certificateUntil, left)] : []
-    }
-    const daysLeft = daysOf(issuer)
-    if (daysLeft === undefined || daysLeft > (secretDays ?? usual)) return []
-    return [ending({ issuer, daysLeft, secretIssuedAt, readFrom: readFrom(issuer), now })]
-  })
-  return unknown.length === 0
-    ? ends
-    : [
-        ...ends,
-        ofUnknownAge(
-          unknown.map(({ issuer }) => issuer),
-          readFrom,
-        ),
-      ]
+const day = 86_400_000
+
+/** Finds secrets and client certificates that must be rotated. */
+export const checkEnding = table({
+  cases: ({ now, status, tokens, configuration, secretDays = usual }) =>
+    tokens.flatMap(({ issuer, lifetime, secretIssuedAt: issued, certificateUntil: until }) => {
+      const readFrom = readFromOf(issuer, configuration)
+      const left =
+        until === undefined ? status.issuers[issuer]?.daysLeft : (until.getTime() - now.getTime()) / day
+      if (left === undefined || left > secretDays) return []
+      // if a certificate is refused, the finding about that names its end
+      if (until !== undefined && lifetime === undefined) return []
+      const age = issued && days((now.getTime() - issued.getTime()) / day)
+      const said = issued ? `: it was issued on ${dateOf(issued)}, ${age} ago` : ''
+      return [{ issuer, left, until, said, readFrom }]
+    }),
+  subject: ({ issuer }) => issuersOf([issuer]),
+  rows: [
+    {
+      id: 'secret-expiring',
+      severity: 'warning',
+      when: ({ until }) => until !== undefined,
+      seen: ({ left, until }) =>
+        `The client certificate ${left <= 0 ? 'expired' : 'expires'} on ${until && dateOf(until)}${left <= 0 ? '' : `, in ${days(left)}`}.`,
+      why: 'Most issuers refuse an expired certificate, and calls fail.',
+      fix: ({ readFrom }) => renewal(readFrom),
+    },
+    {
+      id: 'secret-expiring',
+      severity: ({ left }) => (left <= 0 ? 'error' : 'warning'),
+      seen: ({ left, said }) =>
+        left <= 0 ? `The secret has expired${said}.` : `The secret has ${days(left)} left${said}.`,
+      why: 'The issuer refuses an expired secret, and calls fail.',
+      fix({ readFrom }) {
+        const names = ['clientSecret', 'secretIssuedAt'].flatMap((field) => variableOf(field, readFrom) ?? [])
+        return `Rotate it${names.length > 0 ? `, and set ${names.join(' and ')}` : ''}: ${guide}/rotate-secret.md.`
+      },
+    },
+  ],
+})
+
+/** Finds, with `--secret-days`, secrets whose age is unknown: "fine" would be wrong. One finding for all. */
+export const checkUnknownAge = table({
+  cases({ status, tokens, configuration, secretDays }) {
+    const unknown = tokens.filter(
+      ({ issuer, lifetime, certificateUntil }) =>
+        lifetime !== undefined && (certificateUntil ?? status.issuers[issuer]?.daysLeft) === undefined,
+    )
+    if (secretDays === undefined || unknown.length === 0) return []
+    const issuers = unknown.map(({ issuer }) => issuer)
+    const names = issuers.map((issuer) => variableOf('secretIssuedAt', readFromOf(issuer, configuration)))
+    return [{ issuers, names }]
+  },
+  rows: [
+    {
+      id: 'secret-age-unknown',
+      severity: 'warning',
+      subject: ({ issuers }) => issuersOf(issuers),
+      seen: "The secret's issue date is not known.",
+      why: 'Its expiry cannot be predicted.',
+      fix: ({ names }) =>
+        names.every((name) => name !== undefined)
+          ? `Set ${names.join(' and ')} to a date, such as 2026-11-21.`
+          : 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
+    },
+  ],
+})
+
+function readFromOf(issuer: string, { issuers }: Facts['configuration']): string {
+  return issuers.find(({ name }) => name === issuer)?.credentials ?? ''
 }
 
-function ofUnknownAge(issuers: readonly string[], readFrom: (issuer: string) => string): Finding {
-  const variables = issuers.map((issuer) => variableOf('secretIssuedAt', readFrom(issuer)))
-  return finding('secret-age-unknown', 'warning', issuersOf(issuers), {
-    seen: "The secret's issue date is not known.",
-    why: 'Its expiry cannot be predicted.',
-    fix: variables.every((name) => name !== undefined)
-      ? `Set ${variables.join(' and ')} to a date, such as 2026-11-21.`
-      : 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
-  })
-}
-
-interface EndingSecret {
-  readonly issuer: string
-  readonly daysLeft: number
-  readonly secretIssuedAt: Date | undefined
-  readonly readFrom: string
-  readonly now: Date
-}
-
-function ending({ issuer, daysLeft, secretIssuedAt: issuedAt, readFrom, now }: EndingSecret): Finding {
-  const issued =
-    issuedAt &&
-    `: it was issued on ${issuedAt.toISOString().slice(0, 10)}, ${days((now.getTime() - issuedAt.getTime()) / 86_400_000)} ago`
-  const variables = ['clientSecret', 'secretIssuedAt'].flatMap((field) => variableOf(field, readFrom) ?? [])
-  return finding('secret-expiring', daysLeft <= 0 ? 'error' : 'warning', issuersOf([issuer]), {
-    seen:
-      daysLeft <= 0
-        ? `The secret has expired${issued ?? ''}.`
-        : `The secret has ${days(daysLeft)} left${issued ?? ''}.`,
-    why: 'The issuer refuses an expired secret, and calls fail.',
-    fix: `Rotate it${variables.length > 0 ? `, and set ${variables.join(' and ')}` : ''}: ${guide}/rotate-secret.md.`,
-  })
-}
-
-function endingCertificate(issuer: string, readFrom: string, until: Date, daysLeft: number): Finding {
-  const verb = daysLeft <= 0 ? 'expired' : 'expires'
-  return finding('secret-expiring', 'warning', issuersOf([issuer]), {
-    seen: `The client certificate ${verb} on ${until.toISOString().slice(0, 10)}${daysLeft <= 0 ? '' : `, in ${days(daysLeft)}`}.`,
-    why: 'Most issuers refuse an expired certificate, and calls fail.',
-    fix: renewal(readFrom),
-  })
+function dateOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
 }
 
 function days(count: number): string {

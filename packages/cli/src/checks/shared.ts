@@ -1,15 +1,10 @@
 import { inWords } from '../application/connections.ts'
-import { finding, type Finding } from '../doctor/finding.ts'
+import { table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
+import { capital } from './application.ts'
 import { isUnknownAuthority } from './certificate.ts'
 import { groupsBy } from './groups.ts'
-
-/** Finds a shared token store or rate limiter that failed in its trial or in use, and a Redis that may forget both. */
-export function checkShared(facts: Facts): Finding[] {
-  const failed = facts.shared.filter((one) => one.failure !== undefined && !isExplained(one, facts))
-  return [...(failed.length > 0 ? [ofTrial(failed)] : []), ...failedInUse(facts), ...evictions(facts)]
-}
 
 /** Returns whether a file of authorities that could not be loaded explains the failure. */
 function isExplained({ connection }: SharedFacts, { extraAuthorities }: Facts): boolean {
@@ -23,32 +18,75 @@ const consequence = {
 
 const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' } as const
 
-/** Store and limiter are usually kept by one server, and then fail for one reason. */
-function ofTrial(failed: readonly SharedFacts[]): Finding {
-  const [{ part, connection, endsModule = false }] = failed as readonly [SharedFacts]
-  const steps = failed.map(({ failedAt = '', failure }) => `${failedAt} failed (${failure})`).join('; ')
-  const codes = connection ? [connection.outcome] : failed.map(({ failure = '' }) => failure)
-  return finding(idOf[part], endsModule ? 'error' : 'warning', failed.map((one) => one.part).join(' and '), {
-    seen: `${steps.charAt(0).toUpperCase()}${steps.slice(1)}.${connection ? inWords([connection]) : ''}`,
-    why: endsModule
-      ? 'The module waits for Redis, so the application does not start. Nothing else was checked.'
-      : failed.map((one) => consequence[one.part]).join(' '),
-    fix: fixOf(codes.find((code) => code in fixes) ?? codes[0]),
-  })
-}
+/** Finds a token store or limiter that failed in its trial: both are usually kept by one server, and fail for one reason. */
+export const checkShared = table({
+  cases(facts) {
+    const failed = facts.shared.filter((one) => one.failure !== undefined && !isExplained(one, facts))
+    const [first] = failed
+    return first === undefined ? [] : [{ first, failed, endsModule: first.endsModule === true }]
+  },
+  subject: ({ failed }) => failed.map(({ part }) => part).join(' and '),
+  rows: [
+    {
+      id: ({ first }) => idOf[first.part],
+      severity: ({ endsModule }) => (endsModule ? 'error' : 'warning'),
+      seen({ first: { connection }, failed }) {
+        const steps = failed.map(({ failedAt = '', failure }) => `${failedAt} failed (${failure})`).join('; ')
+        return `${capital(steps)}.${connection ? inWords([connection]) : ''}`
+      },
+      why: ({ failed, endsModule }) =>
+        endsModule
+          ? 'The module waits for Redis, so the application does not start. Nothing else was checked.'
+          : failed.map(({ part }) => consequence[part]).join(' '),
+      fix({ first: { connection }, failed }) {
+        const codes = connection ? [connection.outcome] : failed.map(({ failure = '' }) => failure)
+        return fixOf(codes.find((code) => code in fixes) ?? codes[0])
+      },
+    },
+  ],
+})
 
-/** A fault that the trial did not find, and that is not over. */
-function failedInUse({ shared, events }: Facts): Finding[] {
-  return (['token store', 'rate limiter'] as const).flatMap((part) => {
-    const last = events.findLast(({ type }) =>
-      type.startsWith(part === 'token store' ? 'store.' : 'limiter.'),
-    )
-    if (last?.type !== 'store.failed' && last?.type !== 'limiter.failed') return []
-    if (shared.some((one) => one.part === part && one.failure !== undefined)) return []
-    const seen = `It failed while it was in use (${last.reason}).`
-    return [finding(idOf[part], 'warning', part, { seen, why: consequence[part], fix: fixOf(last.reason) })]
-  })
-}
+/** Finds a fault that the trial did not find, and that is not over. */
+export const checkInUse = table({
+  cases: ({ shared, events }) =>
+    (['token store', 'rate limiter'] as const).flatMap((part) => {
+      const start = part === 'token store' ? 'store.' : 'limiter.'
+      const last = events.findLast(({ type }) => type.startsWith(start))
+      if (last?.type !== 'store.failed' && last?.type !== 'limiter.failed') return []
+      return shared.some((one) => one.part === part && one.failure !== undefined)
+        ? []
+        : [{ part, reason: last.reason }]
+    }),
+  severity: 'warning',
+  subject: ({ part }) => part,
+  why: ({ part }) => consequence[part],
+  rows: [
+    {
+      id: ({ part }) => idOf[part],
+      seen: ({ reason }) => `It failed while it was in use (${reason}).`,
+      fix: ({ reason }) => fixOf(reason),
+    },
+  ],
+})
+
+/** Finds a Redis that may forget tokens and budgets. */
+export const checkEvictions = table({
+  cases: ({ shared }) =>
+    groupsBy(
+      shared.filter(({ server }) => (server?.evictionPolicy ?? 'noeviction') !== 'noeviction'),
+      ({ part, server }) => server?.id || part,
+    ).map((group) => ({ server: group[0]?.server, parts: group.map(({ part }) => part).join(', ') })),
+  rows: [
+    {
+      id: 'eviction-policy',
+      severity: 'warning',
+      subject: ({ server, parts }) => `${server?.name} (${parts})`,
+      seen: ({ server }) => `maxmemory-policy is ${server?.evictionPolicy}.`,
+      why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls are held back for one whole window.',
+      fix: 'Set maxmemory-policy to noeviction: run `CONFIG SET maxmemory-policy noeviction`, and set it in the Redis configuration too.',
+    },
+  ],
+})
 
 /** How to fix the errors of Redis and of the way to it, by code. */
 const fixes: Readonly<Record<string, string>> = {
@@ -80,21 +118,4 @@ function fixOf(code = ''): string {
     fixes[code] ??
     "Check that Redis is running and reachable from this machine, and check its client's URL, password and TLS settings."
   )
-}
-
-function evictions({ shared }: Facts): Finding[] {
-  const servers = shared.filter(({ server }) => (server?.evictionPolicy ?? 'noeviction') !== 'noeviction')
-  return groupsBy(servers, ({ part, server }) => server?.id || part).map((group) => {
-    const [{ server }] = group as readonly [SharedFacts]
-    return finding(
-      'eviction-policy',
-      'warning',
-      `${server?.name} (${group.map(({ part }) => part).join(', ')})`,
-      {
-        seen: `maxmemory-policy is ${server?.evictionPolicy}.`,
-        why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls are held back for one whole window.',
-        fix: 'Set maxmemory-policy to noeviction: run `CONFIG SET maxmemory-policy noeviction`, and set it in the Redis configuration too.',
-      },
-    )
-  })
 }

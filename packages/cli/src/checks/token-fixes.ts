@@ -1,5 +1,6 @@
 import { placeOf } from '../credential-variables.ts'
-import { type FindingId, guide } from '../doctor/finding.ts'
+import type { FindingId } from '../doctor/finding.ts'
+import { guide } from '../guide.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, unsentFix } from './assertion.ts'
 import { isCertificateRefused, refusedCertificateFix } from './client-certificate.ts'
@@ -30,25 +31,10 @@ export const certificateStatuses: ReadonlySet<number> = new Set([400, 495, 496])
 type FixFor = (first: Failed, options: string, group: readonly Failed[]) => string
 
 /** What is wrong where an issuer gave no token. */
-export type TokenFault = Extract<
-  FindingId,
-  | 'wrong-secret'
-  | 'wrong-key'
-  | 'credentials-missing'
-  | 'assertion-not-sent'
-  | 'assertion-refused'
-  | 'request-refused'
-  | 'host-unknown'
-  | 'wrong-path'
-  | 'not-an-issuer'
-  | 'firewall-page'
-  | 'issuer-trouble'
-  | 'no-response'
-  | 'token-missing'
->
+export type TokenFault = keyof typeof fixes
 
 /** What to do about it. */
-export const fixes: Readonly<Record<TokenFault, FixFor>> = {
+export const fixes = {
   'wrong-secret': ({ readFrom, failure, option }, _, group) =>
     fileFixes(group) +
     (oddityFix(group) ??
@@ -97,7 +83,7 @@ export const fixes: Readonly<Record<TokenFault, FixFor>> = {
   },
   'token-missing': ({ failure }, options) =>
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
-}
+} satisfies Partial<Record<FindingId, FixFor>>
 
 /** How to fix a request that the issuer refuses, by its OAuth error. */
 const fixesOfRequests: Readonly<Record<string, string>> = {
@@ -151,7 +137,7 @@ function oddityFix(group: readonly Failed[]): string | undefined {
   return `${unique(all).join(' ')} If the issuer still refuses it, copy the client id and secret again.`
 }
 
-function unique(texts: readonly string[]): string[] {
+export function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)]
 }
 

@@ -1,20 +1,74 @@
-import { finding, type Finding, issuersOf } from '../doctor/finding.ts'
+import { issuersOf, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
+import { envFileFix } from './application.ts'
 import { signersOf } from './assertion.ts'
 import { expiredText, isCertificateRefused, methodOf } from './client-certificate.ts'
 import { ownClockOffset } from './clock.ts'
 import { isRefusedToDoctorAlone, unknownHost } from './connection.ts'
-import { envFileFix } from './env-file.ts'
 import { groupsBy } from './groups.ts'
-import { certificateStatuses, exchangedFix, type Failed, fixes, odd, type TokenFault } from './token-fixes.ts'
+import {
+  certificateStatuses,
+  exchangedFix,
+  type Failed,
+  fixes,
+  odd,
+  type TokenFault,
+  unique,
+} from './token-fixes.ts'
 
-/**
- * Finds issuers that gave no token; distinguishes wrong secret or key, exchanged credentials, path, server and firewall.
- * Issuers with the same fault share a finding, since it has one cause more often than two.
- */
-export function checkTokens(facts: Facts): Finding[] {
-  const failed = facts.tokens.flatMap((token): Failed[] => {
+/** Issuers with the same fault, which has one cause more often than two. */
+interface Fault {
+  readonly id: TokenFault
+  readonly group: readonly Failed[]
+  readonly first: Failed
+  readonly isSeveral: boolean
+  /** What their credentials look like, if the issuers refuse them. */
+  readonly oddities: readonly string[]
+  /** Paths of their options. */
+  readonly options: string
+}
+
+const messages = ({ id, group }: Fault): string =>
+  group
+    .map(({ failure, token, expired }) =>
+      `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : expired}`.trim(),
+    )
+    .join(' ')
+
+/** Finds issuers that gave no token; distinguishes wrong secret or key, exchanged credentials, path, server and firewall. */
+export const checkTokens = table({
+  cases: (facts): Fault[] =>
+    groupsBy(failedIn(facts), faultOf).map((group) => {
+      const [first] = group as readonly [Failed]
+      const id = faultOf(first)
+      const found = id === 'wrong-secret' ? group.flatMap(({ token }) => token.oddities ?? []) : []
+      const oddities = unique(
+        found.map(({ field, oddity }) => `What was read as \`${field}\` ${odd[oddity].seen}.`),
+      )
+      const options = group.map(({ option }) => `\`${option}\``).join(' and ')
+      return { id, group, first, isSeveral: group.length > 1, oddities, options }
+    }),
+  subject: ({ group }) => issuersOf(group.map(({ issuer }) => issuer)),
+  why: ({ id, isSeveral }) =>
+    `Without a token, calls to ${isSeveral ? 'their' : 'its'} APIs are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
+  rows: [
+    {
+      id: 'credentials-exchanged',
+      when: ({ id, isSeveral, oddities }) => isSeveral && id === 'wrong-secret' && oddities.length === 0,
+      seen: messages,
+      fix: ({ group }) => exchangedFix(group),
+    },
+    {
+      id: ({ id }) => id,
+      seen: (fault) => [messages(fault), ...fault.oddities].join(' '),
+      fix: ({ id, first, options, group }) => fixes[id](first, options, group),
+    },
+  ],
+})
+
+function failedIn(facts: Facts): Failed[] {
+  return facts.tokens.flatMap((token): Failed[] => {
     if (token.lifetime !== undefined || isExplained(token, facts)) return []
     const found = facts.configuration.issuers.find(({ name }) => name === token.issuer)
     const {
@@ -28,34 +82,6 @@ export function checkTokens(facts: Facts): Finding[] {
     const fileFix = envFileFix(readFrom, facts)
     const { issuer } = token
     return [{ issuer, failure, option, method, readFrom, url: new URL(url), token, expired, fileFix }]
-  })
-  return groupsBy(failed, idOf).map((group) => {
-    const [first] = group as readonly [Failed]
-    const id = idOf(first)
-    const isSeveral = group.length > 1
-    const oddities = id === 'wrong-secret' ? group.flatMap(({ token }) => token.oddities ?? []) : []
-    const isExchanged = isSeveral && id === 'wrong-secret' && oddities.length === 0
-    return finding(
-      isExchanged ? 'credentials-exchanged' : id,
-      'error',
-      issuersOf(group.map(({ issuer }) => issuer)),
-      {
-        seen: group
-          .map(({ failure, token, expired }) =>
-            `${sentence(failure.reason)} ${id === 'assertion-refused' ? signersOf(token) : expired}`.trim(),
-          )
-          .concat(
-            ...new Set(
-              oddities.map(({ field, oddity }) => `What was read as \`${field}\` ${odd[oddity].seen}.`),
-            ),
-          )
-          .join(' '),
-        why: `Without a token, calls to ${isSeveral ? 'their' : 'its'} APIs are not sent.${id === 'firewall-page' ? ' The credentials were not checked.' : ''}`,
-        fix: isExchanged
-          ? exchangedFix(group)
-          : fixes[id](first, group.map(({ option }) => `\`${option}\``).join(' and '), group),
-      },
-    )
   })
 }
 
@@ -82,7 +108,7 @@ function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
 }
 
-function idOf({ failure, method, token, expired }: Failed): TokenFault {
+function faultOf({ failure, method, token, expired }: Failed): TokenFault {
   const { code, status = 0, reason, transportCode = '' } = failure
   const { isByAssertion = false } = token
   if (code === 'CREDENTIALS_UNAVAILABLE') return isByAssertion ? 'assertion-not-sent' : 'credentials-missing'

@@ -4,24 +4,7 @@ import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
 import { envFileFacts } from '../application/env-file.ts'
 import { withApplication } from '../application/with-application.ts'
-import { checkAssertionFiles } from '../checks/assertion.ts'
-import { checkAttachments } from '../checks/attachments.ts'
-import { checkAudiences } from '../checks/audience.ts'
-import { checkCall } from '../checks/call.ts'
-import { checkCertificates } from '../checks/certificate.ts'
-import { checkClients } from '../checks/clients.ts'
-import { checkClock } from '../checks/clock.ts'
-import { checkConnections } from '../checks/connection.ts'
-import { checkEnvFile } from '../checks/env-file.ts'
-import { checkEnvironments } from '../checks/environments.ts'
-import { checkLifetimes } from '../checks/lifetime.ts'
-import { checkOptions } from '../checks/options.ts'
-import { checkPackages } from '../checks/packages.ts'
-import { checkRates } from '../checks/rate.ts'
-import { checkSecrets } from '../checks/secret.ts'
-import { checkShared } from '../checks/shared.ts'
-import { checkTlsSettings } from '../checks/tls-settings.ts'
-import { checkTokens } from '../checks/token.ts'
+import { checks } from '../checks/checks.ts'
 import { lookAtResources } from '../facts/audience.ts'
 import { lookAtAxiosClients, lookForAxios } from '../facts/axios.ts'
 import { lookAtCall } from '../facts/call.ts'
@@ -34,27 +17,6 @@ import { lookAtTlsSettings } from '../facts/tls-settings.ts'
 import { failureIn, lookAtIssuer } from '../facts/token.ts'
 import type { Finding } from './finding.ts'
 import { lookedAt } from './looked-at.ts'
-
-const checks: readonly ((facts: Facts) => Finding[])[] = [
-  checkOptions,
-  checkTlsSettings,
-  checkClock,
-  checkConnections,
-  checkCertificates,
-  checkEnvFile,
-  checkTokens,
-  checkCall,
-  checkAttachments,
-  checkAudiences,
-  checkEnvironments,
-  checkSecrets,
-  checkClients,
-  checkAssertionFiles,
-  checkLifetimes,
-  checkRates,
-  checkShared,
-  checkPackages,
-]
 
 /** What `tokenlane doctor --json` prints. */
 export interface Diagnosis {
@@ -110,7 +72,7 @@ async function diagnosisOf(
 }
 
 /** What can be done about an option in code, and not by variables and flags. */
-const onlyInCode = ', or set `allowInsecureLoopback: true` on its issuer'
+const onlyInCode = /, or (?:[^`]*, and )?set `allowInsecureLoopback: true` on its issuer/
 
 /** Returns a finding that names the variable or flag of an option beside its path. */
 function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding {

@@ -1,7 +1,7 @@
 import { printable } from '@tokenlane/core/adapter'
 
-/** The pages that this package brings, as `scripts/shipped-pages.ts` copies them: those that messages name, and more. */
-export const guide = 'node_modules/tokenlane/guide'
+import type { Facts } from '../facts/facts.ts'
+import { guide } from '../guide.ts'
 
 /** A fault, or a fact that an operator should know. Holds no secret, token, query or body. */
 export interface Finding {
@@ -83,19 +83,59 @@ export const findingIds = [
   'eviction-policy',
 ] as const
 
-/** Returns a finding that points to its section in docs/guide/doctor.md. Parts of what was seen are texts of servers. */
-export function finding(
-  id: FindingId,
-  severity: Finding['severity'],
-  subject: string,
-  { seen, why, fix }: Pick<Finding, 'seen' | 'why' | 'fix'>,
-): Finding {
-  const url = `${guide}/doctor.md#${id}`
-  return { id, severity, subject: printable(subject, longest), seen: printable(seen, longest), why, fix, url }
+type Severity = Finding['severity']
+type Text<Case> = string | ((found: Case) => string)
+
+/** A finding as a row: when it is found, and what it says. */
+interface Row<Case> {
+  readonly id: FindingId | ((found: Case) => FindingId)
+  /** Whether it is found; always if this is missing. */
+  readonly when?: (found: Case) => boolean
+  /** Default: that of the table. */
+  readonly severity?: Severity | ((found: Case) => Severity)
+  readonly subject?: Text<Case>
+  readonly why?: Text<Case>
+  readonly seen: Text<Case>
+  readonly fix: Text<Case>
 }
+
+/** What may be found on one subject. */
+interface Table<Case> {
+  /** Returns what is looked at, once for each finding: servers with one fault make one. */
+  readonly cases: (facts: Facts) => readonly Case[]
+  readonly severity?: Severity
+  readonly subject?: Text<Case>
+  readonly why?: Text<Case>
+  /** For each case the first row that fits is found. */
+  readonly rows: readonly Row<Case>[]
+}
+
+/** Finds what is wrong by the facts. */
+export type Check = (facts: Facts) => Finding[]
 
 /** How long a text may be that names all servers, in characters. */
 const longest = 1_000
+
+/** Returns the check of a table. A finding points to its section in docs/guide/doctor.md; what was seen has texts of servers. */
+export function table<Case>({ cases, rows, ...all }: Table<Case>): Check {
+  return (facts) =>
+    cases(facts).flatMap((found) => {
+      const row = rows.find(({ when }) => when?.(found) ?? true)
+      if (row === undefined) return []
+      const { severity = all.severity ?? 'error', seen, fix } = row
+      const id = typeof row.id === 'string' ? row.id : row.id(found)
+      const textOf = (text: Text<Case> = ''): string => (typeof text === 'string' ? text : text(found))
+      return {
+        id,
+        severity: typeof severity === 'string' ? severity : severity(found),
+        subject: printable(textOf(row.subject ?? all.subject), longest),
+        seen: printable(textOf(seen), longest),
+        why: textOf(row.why ?? all.why),
+        fix: textOf(fix),
+        url: `${guide}/doctor.md#${id}`,
+      }
+    })
+}
 
 /** Returns the subject of a finding about issuers. */
 export function issuersOf(names: readonly string[]): string {

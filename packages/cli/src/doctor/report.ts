@@ -25,9 +25,6 @@ function findingText(
 ): string {
   const head = `${styleText(colours[severity], severity, { stream })} ${styleText('bold', id, { stream })}`
   const isLong = severity.length + id.length + subject.length + 3 > columns
-  // there is nothing to do about it
-  if (id === 'authority-private')
-    return isLong ? hanging(`${head}\n  `, subject, 2, columns) : `${head}  ${subject}`
   const row = (name: string, text: string): string => hanging(`  ${name.padEnd(6)}`, text, 8, columns)
   return [
     isLong ? `${head}\n  ${subject}` : `${head}  ${subject}`,

@@ -1,0 +1,186 @@
+// The application itself: its options, its env file, its packages and its clients.
+import { missingText } from '../application/from-environment.ts'
+import { table } from '../doctor/finding.ts'
+import type { Facts } from '../facts/facts.ts'
+import { contains } from '../metadata/protected-resource.ts'
+import { reasonIn } from '../reason.ts'
+import { processFloor } from './tls-settings.ts'
+
+const environment = 'environment variables'
+
+/** Finds options that `createTokenManager` refused: one finding for each. */
+export const checkRefused = table({
+  cases: ({ refused }) =>
+    refused.flatMap((error) => {
+      const reason = reasonIn(error)
+      const [readBy = '', path] = / \(read by `([^`]+)`\)$/.exec(reason) ?? []
+      const [seen = '', fix] = reason
+        .slice(0, reason.length - readBy.length)
+        .split(/; allowed: |(?<=unsafe for secrets and tokens); /, 2)
+      if (processFloor.test(seen)) return []
+      const option = path ?? /`([\w.[\]]+)`/.exec(seen)?.[1]
+      const place = Array.from(seen.matchAll(/(?:environment variable|file) ([^\s:]+)/g)).at(-1)?.[1]
+      const named = place ?? (option === undefined ? 'the option named above' : `\`${option}\``)
+      const [missing, several] = /^Missing environment variable(s)?|is missing$/.exec(seen) ?? []
+      return [{ seen, fix, option, named, missing, several }]
+    }),
+  rows: [
+    {
+      id: 'option-wrong',
+      subject: ({ option, missing }) => option ?? (missing ? environment : 'options'),
+      seen: ({ seen }) => `${capital(seen)}.`,
+      why: ({ missing, several }) =>
+        `The application cannot start ${missing ? 'without' : 'with'} ${several ? 'them' : 'it'}.`,
+      fix({ seen, fix, named, missing }) {
+        if (fix === undefined) return fixOf(seen, named)
+        const verb = missing ? 'Set' : 'Correct'
+        return fix.startsWith('use ') ? `${verb} ${named}: ${fix}.` : `${verb} ${named}. Allowed: ${fix}.`
+      },
+    },
+  ],
+})
+
+/** Finds APIs without a URL: one finding for all. */
+export const checkMissingApis = table({
+  cases: ({ missingApis }) => (missingApis.length === 0 ? [] : [`${missingText(missingApis)}.`]),
+  severity: 'warning',
+  rows: [
+    {
+      id: 'option-wrong',
+      subject: environment,
+      seen: (seen) => seen,
+      why: 'Calls to that API are sent without a token.',
+      fix: (seen) => `${fixOf(seen, '')} To check the issuer alone, pass its URL as an option.`,
+    },
+  ],
+})
+
+function fixOf(seen: string, option: string): string {
+  if (/environment variable/i.test(seen))
+    return 'Set the environment variables named above, or use --env-file.'
+  return seen.endsWith('is missing') ? `Create ${option}, or correct its path.` : `Correct ${option}.`
+}
+
+export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+/** Finds variables of the `--env-file` that this command does not use, or that Node's own option would not. */
+export const checkEnvFile = table({
+  cases: ({ envFile }) =>
+    (['overridden', 'early'] as const)
+      .map((how) => ({ how, names: envFile?.[how] ?? [] }))
+      .filter(({ names }) => names.length > 0),
+  severity: 'info',
+  subject: ({ names }) => names.join(' and '),
+  rows: [
+    {
+      id: 'env-file-ignored',
+      when: ({ how }) => how === 'overridden',
+      seen: 'The --env-file sets it to another value than the environment in which this command was started.',
+      why: 'The environment overrides the file, as with `node --env-file`: changing the file changes nothing.',
+      fix: 'If another finding is about it, unset or correct it in the environment first.',
+    },
+    {
+      id: 'env-file-ignored',
+      seen: `It is set only in the --env-file. This command applies it, but \`node --env-file\` does not: Node reads this variable before it reads the file.`,
+      why: 'An application that is started with `node --env-file` runs without it.',
+      fix: 'Set it in the environment that starts Node. Variables in a Docker or systemd env file are in that environment.',
+    },
+  ],
+})
+
+/**
+ * Returns what to do about variables of the `--env-file` that do not count as they stand there; '' if there are none.
+ *
+ * @param readFrom the variables of the credentials.
+ */
+export function envFileFix(readFrom: string, { envFile }: Facts): string {
+  if (envFile === undefined) return ''
+  const { overridden, cut } = envFile
+  const isRead = (name: string): boolean => readFrom.split(', ').includes(name)
+  return [
+    ...overridden
+      .filter(isRead)
+      .map(
+        (name) => `Unset ${name} in the shell first: its value there overrides the one in the --env-file. `,
+      ),
+    ...cut.filter(isRead).map((name) => `Put the value of ${name} in quotes first: it is cut at the #. `),
+  ].join('')
+}
+
+/** Finds packages of the suite that use another copy of core, or have another version than core. */
+export const checkPackages = table({
+  cases({ packages }) {
+    const own = packages.find(({ name }) => name === '@tokenlane/core')
+    if (own === undefined) return []
+    const copies = packages.filter(({ core }) => core !== own.core)
+    const differing = packages.filter(({ version }) => version !== own.version)
+    return copies.length + differing.length === 0 ? [] : [{ own, copies, differing }]
+  },
+  subject: '@tokenlane/core',
+  rows: [
+    {
+      id: 'core-copies',
+      severity: 'warning',
+      when: ({ copies }) => copies.length > 0,
+      seen: ({ copies }) =>
+        `${copies.map(({ name }) => name).join(', ')} and the application use different copies of @tokenlane/core.`,
+      why: "One copy may not recognize the other's errors and options.",
+      fix: 'Install the same version of all @tokenlane packages and run `npm dedupe`.',
+    },
+    {
+      id: 'packages-differ',
+      severity: 'info',
+      seen: ({ own, differing }) =>
+        `@tokenlane/core is ${own.version}; ${differing.map(({ name, version }) => `${name} is ${version}`).join(', ')}.`,
+      why: 'Only packages of the same release are tested together.',
+      fix: 'Update all @tokenlane packages to the same release.',
+    },
+  ],
+})
+
+/** Finds exported axios clients of an API without tokens. One with another `baseURL`, or none, may be for other servers. */
+export const checkAttachments = table({
+  cases: ({ axiosClients, configuration: { apis } }) =>
+    axiosClients.flatMap(({ name, baseUrl, hasTokens }) => {
+      if (hasTokens || baseUrl === undefined) return []
+      const api = apis.find((one) => contains(new URL(one.baseUrl), baseUrl))
+      return api === undefined ? [] : [{ name, api: api.baseUrl }]
+    }),
+  severity: 'warning',
+  subject: ({ name }) => `axios client ${name}`,
+  rows: [
+    {
+      id: 'client-without-tokens',
+      seen: ({ api }) => `Its \`baseURL\` belongs to the API ${api}, and no tokens are attached to it.`,
+      why: 'It sends calls without a token.',
+      fix: 'Call `attachTokens` with it where it is created: each client made by `axios.create` needs that.',
+    },
+  ],
+})
+
+const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|preprod|int)\d*(?=[.-])/
+
+/** Finds APIs that seem to belong to another environment than their issuer, by the names of their hosts. */
+export const checkEnvironments = table({
+  cases: ({ configuration }) =>
+    configuration.apis.flatMap(({ baseUrl, issuer }) => {
+      const from = configuration.issuers.find(({ name }) => name === issuer)
+      if (from === undefined) return []
+      const [api, auth] = [new URL(baseUrl).hostname, new URL(from.url).hostname]
+      return testing.test(api) === testing.test(auth)
+        ? []
+        : [{ baseUrl, issuer, api, auth, option: from.option }]
+    }),
+  severity: 'warning',
+  subject: ({ baseUrl }) => baseUrl,
+  rows: [
+    {
+      id: 'environments-mixed',
+      seen: ({ api, auth, issuer }) =>
+        `The API is at ${api} and its issuer "${issuer}" at ${auth}: one of them looks like a test environment.`,
+      why: 'Tokens from one environment are refused in the other.',
+      fix: ({ option }) =>
+        `Use the issuer and the API of the same environment in \`${option}\` and the API's \`baseUrl\`.`,
+    },
+  ],
+})
