@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 
 import { CommanderError } from 'commander'
 
-import { runWithEnvFile } from './application/env-file.ts'
+import { handedOver, runInOwnProcess } from './application/own-process.ts'
 import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
 import { columnsOf, hanging } from './hanging.ts'
 import { createProgram } from './program.ts'
@@ -23,7 +23,10 @@ export async function runTokenlane(argv: readonly string[]): Promise<number> {
   const program = createProgram((result) => (status = result))
   try {
     const [envFile, others] = withoutEnvFile(argv)
-    if (envFile !== undefined) return await runWithEnvFile(envFile, others)
+    // the application may write to standard output, which is for the result where a script reads it
+    const keepsOutput = runApplication.has(argv[0]) && !process.stdout.isTTY
+    if (handedOver === undefined && (envFile !== undefined || keepsOutput))
+      return await runInOwnProcess(others, { envFile, keepsOutput })
     if (argv.length === 0) program.outputHelp()
     else await program.parseAsync([...argv], { from: 'user' })
     return status
@@ -35,6 +38,9 @@ export async function runTokenlane(argv: readonly string[]): Promise<number> {
     return result
   }
 }
+
+/** The commands that run code of the application. */
+const runApplication = new Set<string | undefined>(['token', 'call', 'doctor'])
 
 /** Returns a message in lines that a terminal shows whole: at most 80 columns. Elsewhere nothing is broken. */
 function wrapped(message: string): string {

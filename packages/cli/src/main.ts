@@ -8,12 +8,13 @@ if (typeof Promise.withResolvers !== 'function') {
   process.exit(exitStatus.couldNotLook)
 }
 const { runTokenlane } = await import('./index.ts')
+const { output } = await import('./print.ts')
 
 // programs such as `head` close the pipe early: the command then ends without an error; the sandbox does so by itself,
 // because it has files to remove
-if (process.argv[2] !== 'sandbox') process.stdout.on('error', () => process.removeAllListeners('exit').exit())
+if (process.argv[2] !== 'sandbox') output.on('error', () => process.removeAllListeners('exit').exit())
 
 const status = await runTokenlane(process.argv.slice(2))
 
 // an application's module may keep connections open: end as soon as the output is written
-process.stdout.write('', () => process.stderr.write('', () => process.exit(status)))
+output.write('', () => process.stderr.write('', () => process.exit(status)))

@@ -1,4 +1,27 @@
-/** Writes a result to standard output. What the application logs with `console.log` goes to standard error. */
+import { writeSync } from 'node:fs'
+import { Writable } from 'node:stream'
+
+import { handedOver } from './application/own-process.ts'
+
+/** Where the result of the command goes: standard output, which nothing else writes to. */
+export const output: Writable & { readonly isTTY?: boolean; readonly columns?: number } =
+  handedOver?.output === undefined ? process.stdout : writableTo(handedOver.output)
+
+/** Writes a result. What an application prints goes to standard error. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+  output.write(`${text}\n`)
+}
+
+/** Synchronous, so that what is written while the process exits arrives, too. */
+function writableTo(descriptor: number): Writable {
+  return new Writable({
+    write(chunk: Uint8Array, _, done) {
+      try {
+        for (let at = 0; at < chunk.byteLength;) at += writeSync(descriptor, chunk, at)
+        done()
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  })
 }

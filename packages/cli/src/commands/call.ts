@@ -12,6 +12,7 @@ import { withManager } from '../application/with-application.ts'
 import { failureCode } from '../failure-code.ts'
 import { exitStatus } from '../exit-status.ts'
 import { columnsOf, hanging } from '../hanging.ts'
+import { output } from '../print.ts'
 import { NoResponse, withTimeLimit } from './time-limit.ts'
 
 export interface CallCommandOptions extends Source {
@@ -70,11 +71,11 @@ async function tellCall(
   tell(`status ${response.status}, ${printable(response.headers.get('content-type') ?? 'no content type')}`)
   if (response.body !== null) await write(response.body)
   // the prompt of the shell begins on a line of its own
-  if (process.stdout.isTTY) process.stdout.write('\n')
+  if (output.isTTY) output.write('\n')
   return response.ok ? exitStatus.fine : exitStatus.findings
 }
 
 async function write(body: ReadableStream<Uint8Array>): Promise<void> {
   for await (const part of Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]))
-    if (!process.stdout.write(part as Uint8Array)) await once(process.stdout, 'drain')
+    if (!output.write(part as Uint8Array)) await once(output, 'drain')
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { exitStatus, WrongUsage } from '../exit-status.ts'
+import { CannotLook, exitStatus, WrongUsage } from '../exit-status.ts'
 import { clientAuthentications, type ClientAuthentication } from '../metadata/authorization-server.ts'
 import { bootstrapText, environmentText, type Setup } from '../init/bootstrap.ts'
 import { challengeOf, type Challenge } from '../metadata/challenge.ts'
@@ -154,6 +154,13 @@ async function complete(
   if (!isScope(scope)) throw new WrongUsage('--scope must be names separated by single spaces')
   const usualBase =
     described === undefined ? `${api.origin}/` : described.resource.origin + described.resource.pathname
+  // the API alone says so, and every URL below would get the token (RFC 9728 §3.3)
+  const isWider = described !== undefined && withoutSlash(described.resource) !== withoutSlash(api)
+  if (isWider && options.baseUrl === undefined && questions === undefined)
+    throw new CannotLook(
+      `The API's metadata calls it ${described.resource.href}, which is more than ${api.href}. ` +
+        `If all of that may get the token, confirm it: --base-url ${usualBase}`,
+    )
   const isBase = (answer: string): boolean => {
     const base = askableUrl(answer)
     return base !== undefined && base.search === '' && contains(base, api)
@@ -174,6 +181,10 @@ async function complete(
 
 function isMethod(text: string): text is ClientAuthentication {
   return clientAuthentications.some((method) => method === text)
+}
+
+function withoutSlash({ origin, pathname }: URL): string {
+  return origin + pathname.replace(/\/$/, '')
 }
 
 /** Returns whether a text is scopes, or empty (RFC 6749 §3.3). */

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-
 import { didYouMean } from '@tokenlane/core/adapter'
 
 import { exitStatus, WrongUsage } from '../exit-status.ts'
@@ -7,6 +5,7 @@ import { examine, hasCalled, type Exam } from '../judge/exam.ts'
 import { junitXml } from '../judge/junit.ts'
 import type { PlayOptions } from '../judge/play-scene.ts'
 import { examText } from '../judge/report.ts'
+import { isJunit, isSarif, reportFile } from '../judge/report-file.ts'
 import { sarifLog } from '../judge/sarif.ts'
 import type { Scene } from '../judge/scene.ts'
 import { scenes, usualScenes } from '../judge/scenes.ts'
@@ -29,7 +28,8 @@ export async function judge(command: readonly string[], options: JudgeOptions): 
   const { scene: names, json, junit, sarif, seed, authentication } = options
   const chosen = chooseScenes(names)
   // what cannot be written is better known before minutes of work
-  for (const file of [junit, sarif]) if (file !== undefined) write(file, '')
+  const writeJunit = junit === undefined ? undefined : reportFile(junit, isJunit)
+  const writeSarif = sarif === undefined ? undefined : reportFile(sarif, isSarif)
   const exam = await withSignals(() =>
     examine(chosen, { command, seed, authentication }, ({ name, notGraded, findings }) => {
       const rules = findings.map(({ rule }) => rule).join(', ')
@@ -38,8 +38,8 @@ export async function judge(command: readonly string[], options: JudgeOptions): 
       )
     }),
   )
-  if (junit !== undefined) write(junit, junitXml(exam, new Date()))
-  if (sarif !== undefined) write(sarif, JSON.stringify(sarifLog(exam, command), null, 2))
+  writeJunit?.(junitXml(exam, new Date()))
+  writeSarif?.(JSON.stringify(sarifLog(exam, command), null, 2))
   const { entryLine } = await import('@tokenlane/sandbox')
   print(json ? JSON.stringify(exam) : `\n${examText(exam, entryLine, process.stdout)}`)
   return statusOf(exam)
@@ -58,14 +58,6 @@ function chooseScenes(names: readonly string[] | undefined): readonly Scene[] {
       `${wrong.map((name) => `No scene is called ${name}${didYouMean(name, known)}`).join('\n')}\nScenes: ${known.join(', ')}`,
     )
   return names === undefined ? usualScenes : scenes.filter(({ name }) => names.includes(name))
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text)
-  } catch (error) {
-    throw new WrongUsage(`Cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`)
-  }
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const

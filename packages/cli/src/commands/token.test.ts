@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { tokenText } from './token.ts'
 
@@ -35,4 +35,34 @@ test.each([
   ['grün', 'GR_N_ACCESS_TOKEN=a.b-c'],
 ])('the variable of the issuer %s is a name of the shell: %s', (issuer, line) => {
   expect(tokenText({ value: 'a.b-c', expiresAt: new Date() }, issuer, 'env')).toBe(line)
+})
+
+const token = { value: 'a.b-c', expiresAt: new Date('2026-11-28T10:20:30.456Z') }
+
+test.each([
+  [undefined, 'client.authentication.k8s.io/v1'],
+  [
+    '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","spec":{}}',
+    'client.authentication.k8s.io/v1beta1',
+  ],
+  ['not JSON', 'client.authentication.k8s.io/v1'],
+])('kubectl that passes %s gets a credential of %s', (info, apiVersion) => {
+  vi.stubEnv('KUBERNETES_EXEC_INFO', info)
+  expect(JSON.parse(tokenText(token, 'general', 'exec-credential'))).toEqual({
+    apiVersion,
+    kind: 'ExecCredential',
+    status: { token: 'a.b-c', expirationTimestamp: '2026-11-28T10:20:30Z' },
+  })
+  vi.unstubAllEnvs()
+})
+
+test('git gets a bearer token, one before 2.46 a password, and both until when they are good', () => {
+  expect(tokenText(token, 'general', 'git-credential').split('\n')).toEqual([
+    'capability[]=authtype',
+    'authtype=Bearer',
+    'credential=a.b-c',
+    'username=oauth2',
+    'password=a.b-c',
+    'password_expiry_utc=1795861230',
+  ])
 })

@@ -3,10 +3,10 @@ import { type AccessToken, describeEvent, isTokenlaneError } from '@tokenlane/co
 import type { Source } from '../application/application.ts'
 import { withManager } from '../application/with-application.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
-import { print } from '../print.ts'
+import { output, print } from '../print.ts'
 
 /** The forms in which the command prints a token. */
-export const tokenForms = ['token', 'header', 'env', 'json'] as const
+export const tokenForms = ['token', 'header', 'env', 'json', 'exec-credential', 'git-credential'] as const
 
 export interface TokenOptions extends Source {
   readonly print: (typeof tokenForms)[number]
@@ -20,7 +20,7 @@ export interface TokenOptions extends Source {
  * @throws WrongUsage if standard output is a terminal and `show` is not set, or if the issuer is not configured.
  */
 export async function token(issuer: string, options: TokenOptions): Promise<number> {
-  if (process.stdout.isTTY && !options.show)
+  if (output.isTTY && !options.show)
     throw new WrongUsage(
       'A token printed to a terminal stays in its scrollback: pipe it somewhere, or use --show',
     )
@@ -50,7 +50,35 @@ export function tokenText(
   if (form === 'header') return `Authorization: Bearer ${value}`
   if (form === 'env') return `${variableOf(issuer)}=${shellQuoted(value)}`
   if (form === 'json') return JSON.stringify({ issuer, accessToken: value, expiresAt })
+  if (form === 'exec-credential') return JSON.stringify(execCredential(value, expiresAt))
+  if (form === 'git-credential') return gitCredential(value, expiresAt)
   return value
+}
+
+/** What kubectl reads from a command that gives credentials, in the version of the API that it names. */
+function execCredential(value: string, expiresAt: Date): object {
+  const { KUBERNETES_EXEC_INFO: info = '{}' } = process.env
+  const [, apiVersion = 'client.authentication.k8s.io/v1'] =
+    /"apiVersion"\s*:\s*"(client\.authentication\.k8s\.io\/\w+)"/.exec(info) ?? []
+  // Kubernetes reads RFC 3339 with seconds
+  const expirationTimestamp = expiresAt.toISOString().replace(/\.\d+Z$/, 'Z')
+  return { apiVersion, kind: 'ExecCredential', status: { token: value, expirationTimestamp } }
+}
+
+/**
+ * Returns what git reads from a credential helper, without an empty line, so that a helper may add to it. Git from 2.46 on
+ * sends the token as a bearer token; an older one sends it as a password, and needs a name of the user.
+ */
+function gitCredential(value: string, expiresAt: Date): string {
+  const expiry = Math.floor(expiresAt.getTime() / 1_000)
+  return [
+    'capability[]=authtype',
+    'authtype=Bearer',
+    `credential=${value}`,
+    'username=oauth2',
+    `password=${value}`,
+    `password_expiry_utc=${expiry}`,
+  ].join('\n')
 }
 
 /** Returns the name of an issuer's variable: letters, digits and `_`, not beginning with a digit (POSIX). */

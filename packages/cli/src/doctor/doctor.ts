@@ -2,7 +2,7 @@ import type { TokenlaneEvent } from '@tokenlane/core'
 
 import { mustBeAbsolute } from '../absolute-url.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
-import { envFileFacts } from '../application/env-file.ts'
+import { handedOver } from '../application/own-process.ts'
 import { withApplication } from '../application/with-application.ts'
 import { checks } from '../checks/checks.ts'
 import { lookAtResources } from '../facts/audience.ts'
@@ -60,7 +60,7 @@ async function diagnosisOf(
   const packages = lookAtPackages(file)
   const seen = 'refused' in application ? ofRefused(application) : await lookAt(application, packages, url)
   const extraAuthorities = lookAtExtraAuthorities()
-  const envFile = envFileFacts()
+  const envFile = handedOver?.envFile
   const own = { now: new Date(), missingApis, packages, secretDays, extraAuthorities, envFile }
   const facts: Facts = { ...nothing, ...seen, ...own }
   const findings = checks

@@ -79,3 +79,18 @@ test('a certificate that cannot be used is named by its variable', () => {
     'The environment variable SHOP_CERTIFICATE is for tls_client_auth, which needs `node:https`, not the `fetch` option; allowed: another method',
   )
 })
+
+test('a runtime that refuses to read variables is quoted, with the name of the first', () => {
+  const said = 'Requires env access to "SHOP_CLIENT_ID", run again with the --allow-env flag'
+  const env = new Proxy(process.env, {
+    get(target, name) {
+      if (String(name).startsWith('SHOP_')) throw new Error(said)
+      return Reflect.get(target, name) as unknown
+    },
+  })
+  vi.spyOn(process, 'env', 'get').mockReturnValue(env)
+  const create = (): unknown => fakeService({ credentials: envCredentials('SHOP') })
+  expect(create).toThrow(/The environment variable SHOP_\w+ cannot be read: /)
+  expect(create).toThrow(said)
+  vi.restoreAllMocks()
+})

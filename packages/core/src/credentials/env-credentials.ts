@@ -1,3 +1,4 @@
+import { printable } from '../foreign-text.ts'
 import { shape } from '../options/check.ts'
 import { type CredentialsProvider, unreadable } from './credentials.ts'
 import { clientsFromTexts, neededFields, textFault, textProvider } from './text-fields.ts'
@@ -23,7 +24,16 @@ import { clientsFromTexts, neededFields, textFault, textProvider } from './text-
 export function envCredentials(prefix: string): CredentialsProvider {
   const nameOf = (field: string): string =>
     `${prefix}_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
-  const read = (field: string): string | undefined => globalThis.process?.env[nameOf(field)]?.trim()
+  const read = (field: string): string | undefined => {
+    try {
+      return globalThis.process?.env[nameOf(field)]?.trim()
+    } catch (error) {
+      // Deno asks for a permission
+      throw unreadable(
+        `The environment variable ${nameOf(field)} cannot be read: ${printable((error as Error).message)}`,
+      )
+    }
+  }
   return textProvider(
     (kinds) => {
       if (!prefix) throw unreadable(`the prefix of \`envCredentials\` is ${shape(prefix)}`)

@@ -9,7 +9,10 @@ import type { Sandbox } from '../start-sandbox.ts'
 import { inOptionWords, parseArguments, type CommandOptions } from './options.ts'
 import { nothingFound, verdictText, welcome } from './report.ts'
 import { markdownReport } from './markdown-report.ts'
+import { statusOfSignal } from './child-end.ts'
 import { runChild } from './run-child.ts'
+
+export { endOf } from './child-end.ts'
 
 /** Exit status for wrong options. */
 const wrongUsage = 2
@@ -18,8 +21,8 @@ const wrongUsage = 2
  * Runs the command `tokenlane-sandbox`. It ends at Ctrl-C, Ctrl-\\ or a termination signal, when the command that it runs
  * has ended, or when it writes to a pipe that is no longer read.
  *
- * Signals then have no other effect, so a second one cannot prevent the removal of the files. The process is expected to
- * end with the returned status.
+ * A second signal ends the process at once; the files are removed then, too. The process is expected to end with the
+ * returned status.
  *
  * @param argv - its arguments, as in `process.argv.slice(2)`.
  * @returns the exit status.
@@ -33,13 +36,14 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
   if (parsed.kind === 'wrong') return refuse(parsed.problems, argv)
   const stop = stopAtSignal()
   // removed at the end, also if the process ends early
-  const folder = mkdtempSync(join(tmpdir(), 'tokenlane-sandbox-'))
-  const written = [folder]
+  const written: string[] = []
   const clean = (): void => {
     for (const path of written) rmSync(path, { recursive: true, force: true })
   }
   process.once('exit', clean)
   try {
+    const folder = newFolder()
+    written.push(folder)
     return await run(parsed.options, join(folder, 'ca.pem'), written, stop)
   } catch (error) {
     if (error instanceof WrongValueError || error instanceof Unusable)
@@ -91,7 +95,7 @@ async function run(
     else if (command.length > 0) say(`The sandbox is ready; its console is ${sandbox.consoleUrl}`)
     else say(welcome(sandbox, caFile))
 
-    const status = await (end ?? runChild(command, variables, say, stop))
+    const status = await (end ?? runChild(command, variables, json ? 'stderr' : 'stdout', say, stop))
     return conclude(sandbox, options, status, say)
   } finally {
     await sandbox.close()
@@ -106,9 +110,7 @@ function conclude(
   say: (text: string) => void,
 ): number {
   const verdict = control.verdict()
-  // the output of the command may have ended within a line
-  const start = options.command.length > 0 ? '\n' : ''
-  if (options.json) console.log(start + JSON.stringify({ verdict }))
+  if (options.json) console.log(JSON.stringify({ verdict }))
   else say(`\n${verdictText(verdict, (id) => control.journal({ id })[0], nothingFound(control))}`)
   if (options.report !== undefined) writeFileSync(options.report, markdownReport(control))
   return options.verdict && status === 0 && !verdict.ok ? 1 : status
@@ -129,6 +131,23 @@ function description(sandbox: Sandbox, ca: string): Record<string, unknown> {
     token: controlToken,
     console: consoleUrl,
   }
+}
+
+/** Makes a folder for the CA certificate: a container may have no temporary one that can be written to. */
+function newFolder(): string {
+  const failures: string[] = []
+  for (const parent of [tmpdir(), process.cwd()])
+    try {
+      const folder = mkdtempSync(join(parent, 'tokenlane-sandbox-'))
+      if (failures.length > 0)
+        console.error(`No temporary folder can be written to (${failures.join()}): using ${folder}`)
+      return folder
+    } catch (error) {
+      failures.push((error as Error).message)
+    }
+  throw new Unusable(
+    `No folder for the CA certificate can be made: ${failures.join('; ')}. Set TMPDIR to one.`,
+  )
 }
 
 function readScenario(file: string): Scenario {
@@ -172,11 +191,15 @@ function writeEnvironment(file: string, variables: Record<string, string>): void
 
 /**
  * Returns a signal that aborts at Ctrl-C, Ctrl-\\ or a termination signal; its reason is the signal's name. The listeners stay:
- * the default action of a second signal would end the process before the files are removed.
+ * the default action of a second signal would end the process without its listeners of `exit`, which clean up.
  */
 function stopAtSignal(): AbortSignal {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(name, () => stop.abort(name))
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(statusOfSignal(name))
+      stop.abort(name)
+    })
   return stop.signal
 }
 
