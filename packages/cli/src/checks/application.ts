@@ -1,6 +1,6 @@
 // The application itself: its options, its env file, its packages and its clients.
 import { missingText } from '../application/from-environment.ts'
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import { contains } from '../metadata/protected-resource.ts'
 import { reasonIn } from '../reason.ts'
@@ -9,7 +9,7 @@ import { processFloor } from './tls-settings.ts'
 const environment = 'environment variables'
 
 /** Finds options that `createTokenManager` refused: one finding for each. */
-export const checkRefused = table({
+export const checkRefused: Check = table({
   cases: ({ refused }) =>
     refused.flatMap((error) => {
       const reason = reasonIn(error)
@@ -41,7 +41,7 @@ export const checkRefused = table({
 })
 
 /** Finds APIs without a URL: one finding for all. */
-export const checkMissingApis = table({
+export const checkMissingApis: Check = table({
   cases: ({ missingApis }) => (missingApis.length === 0 ? [] : [`${missingText(missingApis)}.`]),
   severity: 'warning',
   rows: [
@@ -64,7 +64,7 @@ function fixOf(seen: string, option: string): string {
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** Finds variables of the `--env-file` that this command does not use, or that Node's own option would not. */
-export const checkEnvFile = table({
+export const checkEnvFile: Check = table({
   cases: ({ envFile }) =>
     (['overridden', 'early'] as const)
       .map((how) => ({ how, names: envFile?.[how] ?? [] }))
@@ -108,7 +108,7 @@ export function envFileFix(readFrom: string, { envFile }: Facts): string {
 }
 
 /** Finds packages of the suite that use another copy of core, or have another version than core. */
-export const checkPackages = table({
+export const checkPackages: Check = table({
   cases({ packages }) {
     const own = packages.find(({ name }) => name === '@tokenlane/core')
     if (own === undefined) return []
@@ -139,7 +139,7 @@ export const checkPackages = table({
 })
 
 /** Finds exported axios clients of an API without tokens. One with another `baseURL`, or none, may be for other servers. */
-export const checkAttachments = table({
+export const checkAttachments: Check = table({
   cases: ({ axiosClients, configuration: { apis } }) =>
     axiosClients.flatMap(({ name, baseUrl, hasTokens }) => {
       if (hasTokens || baseUrl === undefined) return []
@@ -161,7 +161,7 @@ export const checkAttachments = table({
 const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|preprod|int)\d*(?=[.-])/
 
 /** Finds APIs that seem to belong to another environment than their issuer, by the names of their hosts. */
-export const checkEnvironments = table({
+export const checkEnvironments: Check = table({
   cases: ({ configuration }) =>
     configuration.apis.flatMap(({ baseUrl, issuer }) => {
       const from = configuration.issuers.find(({ name }) => name === issuer)

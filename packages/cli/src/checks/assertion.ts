@@ -1,4 +1,4 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import type { AssertionFile } from '../facts/assertion-file.ts'
 import type { TokenFacts } from '../facts/token.ts'
 
@@ -6,7 +6,7 @@ import type { TokenFacts } from '../facts/token.ts'
 const grace = 120_000
 
 /** Finds files of assertions that other users may read. */
-export const checkReadable = table({
+export const checkReadable: Check = table({
   cases: ({ tokens }) => filesIn(tokens).filter(({ isReadableByAll }) => isReadableByAll),
   rows: [
     {
@@ -21,7 +21,7 @@ export const checkReadable = table({
 })
 
 /** Finds files of assertions that nothing has replaced in time; an assertion that has expired is not sent anyway. */
-export const checkStale = table({
+export const checkStale: Check = table({
   cases: ({ tokens, now }) =>
     filesIn(tokens).flatMap(({ of, path, replacedAt, expiresAt }) => {
       if (expiresAt === undefined || expiresAt <= now) return []

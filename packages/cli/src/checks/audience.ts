@@ -1,9 +1,9 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts } from '../facts/token.ts'
 
 /** Finds tokens that are for another audience than the name that their API gives itself (RFC 9728 §2). */
-export const checkAudiences = table({
+export const checkAudiences: Check = table({
   cases: (facts) =>
     facts.configuration.apis
       .filter(({ baseUrl }) => isForAnother(baseUrl, facts))

@@ -1,4 +1,4 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import { guide } from '../guide.ts'
 import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
@@ -26,7 +26,7 @@ const hasStatus =
     status >= from && status <= to
 
 /** Finds what is wrong with the call: its route, the kind of 401 or 403, another status, or a failure. */
-export const checkCall = table({
+export const checkCall: Check = table({
   cases(facts): Case[] {
     const { call, configuration, events } = facts
     if (call === undefined || isExplained(call, facts)) return []

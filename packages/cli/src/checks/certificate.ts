@@ -1,4 +1,4 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'
@@ -22,7 +22,7 @@ function unknownIn(facts: Facts): Shown[] {
 }
 
 /** Finds a file of authorities that Node ignores: that explains every authority that is not known. */
-export const checkAuthoritiesFile = table({
+export const checkAuthoritiesFile: Check = table({
   cases(facts) {
     const { extraAuthorities: extra, shared } = facts
     if (extra?.fault === undefined) return []
@@ -45,7 +45,7 @@ export const checkAuthoritiesFile = table({
 })
 
 /** Finds authorities that this process does not trust. */
-export const checkUnknownAuthorities = table({
+export const checkUnknownAuthorities: Check = table({
   cases: (facts) =>
     facts.extraAuthorities?.fault === undefined
       ? byAuthority(unknownIn(facts)).map((group) => {
@@ -84,7 +84,7 @@ export const checkUnknownAuthorities = table({
 })
 
 /** Finds certificates that are not accepted, or end soon. One that only this machine's clock refuses is left to that finding. */
-export const checkCertificates = table({
+export const checkCertificates: Check = table({
   cases: (facts) =>
     shownIn(facts).flatMap((server) => {
       const { origin, roles, certificate, certificateFailure: code } = server
@@ -139,7 +139,7 @@ function validity({ from, until, code }: { from: Date; until: Date; code: string
 }
 
 /** Finds authorities that are trusted, and that Node does not ship. */
-export const checkPrivateAuthorities = table({
+export const checkPrivateAuthorities: Check = table({
   cases(facts) {
     const accepted = shownIn(facts).filter(({ certificateFailure: code }) => code === undefined)
     const groups = byAuthority(accepted.filter(({ certificate }) => !certificate.isPublic))

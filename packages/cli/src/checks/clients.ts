@@ -1,9 +1,9 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import { guide } from '../guide.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
 
 /** Finds assertions from outside that do not work beside another client of the issuer. */
-export const checkAssertions = table({
+export const checkAssertions: Check = table({
   cases: ({ tokens }) =>
     tokens.flatMap((token) =>
       (token.clients ?? [])
@@ -32,7 +32,7 @@ export const checkAssertions = table({
 })
 
 /** Finds secrets that an issuer refuses, or accepts beside another client: a rotation is not finished, or would fail. */
-export const checkSecrets = table({
+export const checkSecrets: Check = table({
   cases: ({ tokens }) =>
     tokens.flatMap(({ issuer, clients = [] }) => {
       const secrets = clients.filter(({ assertion }) => assertion === undefined)

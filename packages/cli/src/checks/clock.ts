@@ -1,4 +1,4 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
 
@@ -14,7 +14,7 @@ interface Clock {
 }
 
 /** Finds that this machine's clock is off, if all other clocks say so in the same direction: one finding for all. */
-export const checkOwnClock = table({
+export const checkOwnClock: Check = table({
   cases(facts) {
     const off = clocksIn(facts).filter(isOff)
     const [first] = off
@@ -43,7 +43,7 @@ export const checkOwnClock = table({
 })
 
 /** Finds servers whose clock is off, unless it is this machine's. */
-export const checkServerClocks = table({
+export const checkServerClocks: Check = table({
   cases: (facts) => (ownClockOffset(facts) === 0 ? clocksIn(facts).filter(isOff) : []),
   severity: 'warning',
   subject: ({ of }) => of,

@@ -1,4 +1,4 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'
@@ -15,7 +15,7 @@ interface Fault extends ServerFacts {
 }
 
 /** Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. */
-export const checkConnections = table({
+export const checkConnections: Check = table({
   cases: (facts): Fault[] =>
     groupsBy(
       facts.servers.filter(
@@ -121,7 +121,7 @@ export const checkConnections = table({
 })
 
 /** Finds APIs that Node reaches, and axios does not: it uses the proxy of the environment by itself. */
-export const checkAxiosProxy = table({
+export const checkAxiosProxy: Check = table({
   cases: ({ servers, axios }) =>
     groupsBy(
       servers.filter(

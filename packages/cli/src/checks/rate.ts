@@ -1,13 +1,13 @@
 import type { RateLimit } from '@tokenlane/core'
 
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 
 type Limits = readonly RateLimit[]
 
 /** Finds rate policies that differ from the limits that the API names, or else from those that it keeps. */
-export const checkPolicies = table({
+export const checkPolicies: Check = table({
   cases(facts): { api: string; limits: Limits; seen: Limits; isNamed: boolean }[] {
     const named = facts.events.flatMap((event) =>
       event.type === 'policy.differs'
@@ -43,7 +43,7 @@ export const checkPolicies = table({
 })
 
 /** Finds policies that leave much of a quota. */
-export const checkSlowed = table({
+export const checkSlowed: Check = table({
   cases: ({ status }) =>
     status.apis.flatMap(({ baseUrl, slowed }) => (slowed === undefined ? [] : [{ baseUrl, ...slowed }])),
   severity: 'info',
@@ -59,7 +59,7 @@ export const checkSlowed = table({
 })
 
 /** Finds a called API that names limits and has no rate policy. */
-export const checkMissingPolicy = table({
+export const checkMissingPolicy: Check = table({
   cases({ call, configuration }) {
     const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
     const headers = call?.rateHeaders ?? []
@@ -81,7 +81,7 @@ export const checkMissingPolicy = table({
 })
 
 /** Finds issuers whose tokens live for less than twice `renewBefore`. */
-export const checkLifetimes = table({
+export const checkLifetimes: Check = table({
   cases: ({ tokens, configuration }) =>
     tokens.flatMap(({ issuer, lifetime }) => {
       const margin = configuration.issuers.find(({ name }) => name === issuer)?.renewBefore

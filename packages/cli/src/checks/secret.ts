@@ -1,4 +1,4 @@
-import { issuersOf, table } from '../doctor/finding.ts'
+import { type Check, issuersOf, table } from '../doctor/finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 import { renewal } from './client-certificate.ts'
@@ -10,7 +10,7 @@ const usual = 10
 const day = 86_400_000
 
 /** Finds secrets and client certificates that must be rotated. */
-export const checkEnding = table({
+export const checkEnding: Check = table({
   cases: ({ now, status, tokens, configuration, secretDays = usual }) =>
     tokens.flatMap(({ issuer, lifetime, secretIssuedAt: issued, certificateUntil: until }) => {
       const readFrom = readFromOf(issuer, configuration)
@@ -49,7 +49,7 @@ export const checkEnding = table({
 })
 
 /** Finds, with `--secret-days`, secrets whose age is unknown: "fine" would be wrong. One finding for all. */
-export const checkUnknownAge = table({
+export const checkUnknownAge: Check = table({
   cases({ status, tokens, configuration, secretDays }) {
     const unknown = tokens.filter(
       ({ issuer, lifetime, certificateUntil }) =>

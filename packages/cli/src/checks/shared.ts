@@ -1,5 +1,5 @@
 import { inWords } from '../application/connections.ts'
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 import { capital } from './application.ts'
@@ -19,7 +19,7 @@ const consequence = {
 const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' } as const
 
 /** Finds a token store or limiter that failed in its trial: both are usually kept by one server, and fail for one reason. */
-export const checkShared = table({
+export const checkShared: Check = table({
   cases(facts) {
     const failed = facts.shared.filter((one) => one.failure !== undefined && !isExplained(one, facts))
     const [first] = failed
@@ -47,7 +47,7 @@ export const checkShared = table({
 })
 
 /** Finds a fault that the trial did not find, and that is not over. */
-export const checkInUse = table({
+export const checkInUse: Check = table({
   cases: ({ shared, events }) =>
     (['token store', 'rate limiter'] as const).flatMap((part) => {
       const start = part === 'token store' ? 'store.' : 'limiter.'
@@ -70,7 +70,7 @@ export const checkInUse = table({
 })
 
 /** Finds a Redis that may forget tokens and budgets. */
-export const checkEvictions = table({
+export const checkEvictions: Check = table({
   cases: ({ shared }) =>
     groupsBy(
       shared.filter(({ server }) => (server?.evictionPolicy ?? 'noeviction') !== 'noeviction'),

@@ -1,8 +1,8 @@
-import { table } from '../doctor/finding.ts'
+import { type Check, table } from '../doctor/finding.ts'
 import { reasonIn } from '../reason.ts'
 
 /** What core says of a process that allows TLS below 1.2. */
-export const processFloor = /this process allows TLS/
+export const processFloor: RegExp = /this process allows TLS/
 
 interface Setting {
   readonly where: string
@@ -12,7 +12,7 @@ interface Setting {
 }
 
 /** Finds TLS settings of the process, or of an agent or client of the application, that are not safe. */
-export const checkTlsSettings = table({
+export const checkTlsSettings: Check = table({
   cases: ({ tls, refused }): Setting[] => [
     // an application that is refused is not looked at
     ...refused.flatMap((error) => (processFloor.test(reasonIn(error)) ? processWith(reasonIn(error)) : [])),

@@ -31,10 +31,25 @@ export const certificateStatuses: ReadonlySet<number> = new Set([400, 495, 496])
 type FixFor = (first: Failed, options: string, group: readonly Failed[]) => string
 
 /** What is wrong where an issuer gave no token. */
-export type TokenFault = keyof typeof fixes
+export type TokenFault = Extract<
+  FindingId,
+  | 'wrong-secret'
+  | 'wrong-key'
+  | 'credentials-missing'
+  | 'assertion-not-sent'
+  | 'assertion-refused'
+  | 'request-refused'
+  | 'host-unknown'
+  | 'wrong-path'
+  | 'not-an-issuer'
+  | 'firewall-page'
+  | 'issuer-trouble'
+  | 'no-response'
+  | 'token-missing'
+>
 
 /** What to do about it. */
-export const fixes = {
+export const fixes: Readonly<Record<TokenFault, FixFor>> = {
   'wrong-secret': ({ readFrom, failure, option }, _, group) =>
     fileFixes(group) +
     (oddityFix(group) ??
@@ -83,7 +98,7 @@ export const fixes = {
   },
   'token-missing': ({ failure }, options) =>
     `Check ${options}, and look up ${failure.code} in node_modules/@tokenlane/core/troubleshoot.md.`,
-} satisfies Partial<Record<FindingId, FixFor>>
+}
 
 /** How to fix a request that the issuer refuses, by its OAuth error. */
 const fixesOfRequests: Readonly<Record<string, string>> = {

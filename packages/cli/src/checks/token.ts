@@ -1,4 +1,4 @@
-import { issuersOf, table } from '../doctor/finding.ts'
+import { type Check, issuersOf, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { envFileFix } from './application.ts'
@@ -37,7 +37,7 @@ const messages = ({ id, group }: Fault): string =>
     .join(' ')
 
 /** Finds issuers that gave no token; distinguishes wrong secret or key, exchanged credentials, path, server and firewall. */
-export const checkTokens = table({
+export const checkTokens: Check = table({
   cases: (facts): Fault[] =>
     groupsBy(failedIn(facts), faultOf).map((group) => {
       const [first] = group as readonly [Failed]

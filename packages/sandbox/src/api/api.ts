@@ -21,7 +21,8 @@ import { statusEndpoint } from './endpoints/status.ts'
 import { overTheLimit, tooManyCalls } from './over-limit.ts'
 import { judgeToken, type KnownToken } from './presented-token.ts'
 import { rateHeaders } from './rate-headers.ts'
-import { createStrictRate, type StrictRatePolicy, type WindowUsage } from './strict-rate.ts'
+import { createStrictRate, type StrictRatePolicy } from './strict-rate.ts'
+import type { WindowUsage } from './window-usage.ts'
 
 export interface ApiOptions {
   realm: Realm

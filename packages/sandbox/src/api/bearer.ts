@@ -1,4 +1,4 @@
-import { problem, type Answer } from '../server/answer.ts'
+import { invalidToken, problem, type Answer } from '../server/answer.ts'
 import type { TokenState } from '../issuer/token-ledger.ts'
 
 const details: Record<Exclude<TokenState, 'live'>, string> = {
@@ -27,8 +27,4 @@ export async function refuseToken(
     return problem(401, 'The call has no bearer token', { 'www-authenticate': 'Bearer' })
   const state = await verify(token)
   return state === 'live' ? undefined : invalidToken(details[state])
-}
-
-export function invalidToken(detail: string): Answer {
-  return problem(401, detail, { 'www-authenticate': 'Bearer error="invalid_token"' })
 }

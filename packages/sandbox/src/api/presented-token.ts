@@ -1,4 +1,5 @@
-import type { LedgerEntry, TokenState } from '../issuer/token-ledger.ts'
+import type { TokenState } from '../issuer/token-ledger.ts'
+import type { LedgerEntry } from '../journal/entry.ts'
 import { inSeconds } from '../in-words.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { createStrictRate, type RateLimit } from './strict-rate.ts'
+import { createStrictRate } from './strict-rate.ts'
+import type { RateLimit } from './window-usage.ts'
 
 /** Lets calls arrive at these moments and returns the wait of each; `undefined` for an allowed call. */
 function arrivals(limits: RateLimit[], moments: number[]): (number | undefined)[] {

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 
-import type { RateLimit, StrictRatePolicy } from '../api/strict-rate.ts'
+import type { StrictRatePolicy } from '../api/strict-rate.ts'
+import type { RateLimit } from '../api/window-usage.ts'
 import { durationForm, parseDuration } from '../duration.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { IssuerSettings } from '../issuer/issuer-settings.ts'

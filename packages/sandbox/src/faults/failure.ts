@@ -1,6 +1,5 @@
 import { either, object, optional, text, trueOrFalse, wholeNumber, type Allowed } from '../allowed.ts'
-import { invalidToken } from '../api/bearer.ts'
-import { problem, type Answer } from '../server/answer.ts'
+import { invalidToken, problem, type Answer } from '../server/answer.ts'
 import { spanEntries, type FaultSpan } from './fault.ts'
 import * as v from 'valibot'
 

@@ -20,7 +20,8 @@ import type { AssertionJudgement, Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
 import { createJwtReader } from './jwt-reader.ts'
 import type { Form } from './shown-client.ts'
-import type { LedgerEntry, TokenLedger } from './token-ledger.ts'
+import type { LedgerEntry } from '../journal/entry.ts'
+import type { TokenLedger } from './token-ledger.ts'
 
 export interface OAuthServerOptions {
   /** The issuer identifier; the token endpoint is on this origin. */

@@ -1,18 +1,7 @@
+import type { LedgerEntry } from '../journal/entry.ts'
+
 /** The state of a token now, by the ledger. */
 export type TokenState = 'live' | 'expired' | 'revoked' | 'unknown'
-
-/** What the ledger knows about one token. All times are on the sandbox's own clock, in milliseconds. */
-export interface LedgerEntry {
-  /** A short name for people, for example `weblink-3`: the third token of the weblink issuer. */
-  readonly name: string
-  readonly lifetime: number
-  readonly issuedAt: number
-  /** When the token ends by the lifetime that was sent to the client. */
-  readonly promisedUntil: number
-  /** When the token ends or ended. Control can make that earlier than promised. */
-  readonly expiresAt: number
-  readonly revokedAt: number | undefined
-}
 
 /**
  * Keeps every token of one issuer, with its end to the millisecond. The OAuth server itself counts in whole seconds.

@@ -1,5 +1,17 @@
-import type { LedgerEntry } from '../issuer/token-ledger.ts'
 import type { Realm } from '../realm.ts'
+
+/** What the ledger of an issuer knows about one token. All times are on the sandbox's own clock, in milliseconds. */
+export interface LedgerEntry {
+  /** A short name for people, for example `weblink-3`: the third token of the weblink issuer. */
+  readonly name: string
+  readonly lifetime: number
+  readonly issuedAt: number
+  /** When the token ends by the lifetime that was sent to the client. */
+  readonly promisedUntil: number
+  /** When the token ends or ended. Control can make that earlier than promised. */
+  readonly expiresAt: number
+  readonly revokedAt: number | undefined
+}
 
 /** Where a request arrived. */
 export type Target = 'general-issuer' | 'weblink-issuer' | 'general-api' | 'weblink-api'

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import type { Realm } from '../realm.ts'
 import type { Handler } from '../server/loopback-server.ts'
-import { judgeUrl, type Recognize } from '../server/url-secrets.ts'
+import { judgeUrl, type Recognize } from './url-secrets.ts'
 import type { Pulse } from '../server/pulse.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import type { Connection, Connections } from './connections.ts'

@@ -20,6 +20,11 @@ export function problem(status: number, detail: string, headers: OutgoingHttpHea
   }
 }
 
+/** Returns the refusal of a bearer token (RFC 6750 §3). */
+export function invalidToken(detail: string): Answer {
+  return problem(401, detail, { 'www-authenticate': 'Bearer error="invalid_token"' })
+}
+
 /** Sends a whole response. Its headers can be read from the response afterwards, which `writeHead()` does not allow. */
 export function send(response: ServerResponse, { status, headers = {}, body }: Answer): void {
   response.statusCode = status

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../issuer/token-ledger.ts'
+import type { LedgerEntry } from '../journal/entry.ts'
 import type { SeenRequest } from '../journal/entry.ts'
 import { timeToReact } from './time-to-react.ts'
 

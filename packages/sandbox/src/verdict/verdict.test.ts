@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 
 import type { JournalEntry, RequestFacts } from '../journal/entry.ts'
-import type { LedgerEntry } from '../issuer/token-ledger.ts'
+import type { LedgerEntry } from '../journal/entry.ts'
 import { createJudge, rules, type Finding, type Judge } from './verdict.ts'
 
 let judge: Judge

@@ -1,5 +1,4 @@
-import { json, problem } from '../../server/answer.ts'
-import { invalidToken } from '../bearer.ts'
+import { invalidToken, json, problem } from '../../server/answer.ts'
 import { wholeNumber } from './whole-number.ts'
 import type { Endpoint } from './endpoint.ts'
 

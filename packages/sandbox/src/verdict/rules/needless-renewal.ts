@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../issuer/token-ledger.ts'
+import type { LedgerEntry } from '../../journal/entry.ts'
 import { perRealm } from '../../realm.ts'
 import { plural, type Rule } from '../rule.ts'
 import { TokenPairs } from '../token-pairs.ts'

@@ -1,11 +1,11 @@
 import { WrongValueError } from '../allowed.ts'
-import type { problemsOf } from '../control/checked.ts'
-import type { SandboxControl } from '../control/sandbox-control.ts'
-import { definitions, type ControlName } from '../control/definitions.ts'
-import { namedArguments } from '../control/named-arguments.ts'
+import type { problemsOf } from './checked.ts'
+import type { SandboxControl } from './sandbox-control.ts'
+import { definitions, type ControlName } from './definitions.ts'
+import { namedArguments } from './named-arguments.ts'
 import { parseDuration } from '../duration.ts'
-import type { Happening } from './player.ts'
-import { withMilliseconds, type Scenario, type ScenarioStep } from './scenario.ts'
+import type { Happening } from '../scenario/player.ts'
+import { withMilliseconds, type Scenario, type ScenarioStep } from '../scenario/scenario.ts'
 
 /** Control functions that a step may call: all that change something, except those for scenarios. */
 const actions = (Object.keys(definitions) as ControlName[]).filter(

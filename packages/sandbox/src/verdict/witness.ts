@@ -1,7 +1,7 @@
-import { createJudge, type Judge } from '../verdict/verdict.ts'
-import { createConnections, type Connection, type Connections } from './connections.ts'
-import type { JournalEntry, RequestFacts } from './entry.ts'
-import type { Journal } from './journal.ts'
+import { createJudge, type Judge } from './verdict.ts'
+import { createConnections, type Connection, type Connections } from '../journal/connections.ts'
+import type { JournalEntry, RequestFacts } from '../journal/entry.ts'
+import type { Journal } from '../journal/journal.ts'
 
 /** Records what the servers report, and passes it to the judge. */
 export interface Witness {

@@ -1,4 +1,4 @@
-import type { Flaw } from '../journal/entry.ts'
+import type { Flaw } from './entry.ts'
 
 /** Returns which secret a text is; `undefined` if a URL may contain it. */
 export type Recognize = (text: string) => Promise<'token' | 'secret' | undefined>
