@@ -73,17 +73,25 @@ if (all && findValkeyServer() !== undefined)
     },
   })
 
+/** Tests of undici's interceptor that concern what its versions do. */
+const interceptor = '{interceptors,one-call,redirects,aborts}.test'
+
 /** What a test imports, the name under which its adapter has the oldest version of it installed, and the tests. */
 const oldest = [
   { client: 'axios', imported: 'axios', alias: 'axios-1.7', files: 'conformance.test' },
   { client: 'got', imported: 'got', alias: 'got-15', files: 'conformance.test' },
   { client: 'ky', imported: 'ky', alias: 'ky-2', files: 'conformance.test' },
-  { client: 'undici', imported: 'undici', alias: 'undici-7.0', files: 'conformance-7.long' },
+  {
+    client: 'undici',
+    imported: 'undici',
+    alias: 'undici-7.16',
+    files: `{conformance-7.long,${interceptor}}`,
+  },
   {
     client: 'undici',
     imported: 'undici-8',
     alias: 'undici-8.0',
-    files: '{conformance.test,conformance-ways.long}',
+    files: `{conformance.test,conformance-ways.long,${interceptor}}`,
   },
 ] as const
 
@@ -93,12 +101,19 @@ interface Manifest {
 }
 const read = (path: string): Manifest => JSON.parse(readFileSync(path, 'utf8')) as Manifest
 
+/** As above, for versions between the oldest and the newest. */
+const between = [
+  { client: 'undici', imported: 'undici', alias: 'undici-7.20', files: interceptor },
+  { client: 'undici', imported: 'undici-8', alias: 'undici-8.4', files: interceptor },
+] as const
+
 if (all)
-  for (const { client, imported, alias, files } of oldest) {
+  for (const { client, imported, alias, files } of [...oldest, ...between]) {
     const folder = `packages/${client}`
     const range = read(`${folder}/package.json`).peerDependencies?.[client] ?? ''
     const { version } = read(`${folder}/node_modules/${alias}/package.json`)
-    if (!range.split(' || ').includes(`^${version}`))
+    const isOldest = oldest.some((entry) => entry.alias === alias)
+    if (isOldest && !range.split(' || ').includes(`^${version}`))
       throw new Error(`${folder} allows ${client} ${range}, and ${alias} is ${version}: install the oldest`)
     projects.push({
       resolve: { alias: [{ find: new RegExp(`^${imported}(?=$|/)`), replacement: alias }] },

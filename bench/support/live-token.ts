@@ -24,8 +24,6 @@ export async function openHotPath(
     tokenPath: undefined,
     protocol: protocolOf({}),
     proofs: [secretInForm],
-    scope: undefined,
-    tokenTypes: undefined,
     parameters: [],
     fetch,
     beforeRequest: () => {},

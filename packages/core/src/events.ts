@@ -5,7 +5,7 @@ export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
  * Why a call was sent again: `rejected`: the API refused the token in use, which was renewed; `replaced`: it refused a
- * token that had since been replaced; `retried`: it refused the token in use, and the call was sent again with it, or with the token before it;
+ * token that had since been replaced; `retried`: it refused the token in use, and the call was sent again with it;
  * `limited`: it refused the call because its rate limit was exceeded.
  */
 export type ResendReason = 'rejected' | 'replaced' | 'retried' | 'limited'
@@ -57,16 +57,6 @@ interface Events {
   }
   /** A token that another process had obtained was taken from the shared store. */
   'token.received': { issuer: string; expiresAt: Date }
-  /**
-   * The issuer's response names fewer scopes than were asked for (RFC 6749 §3.3): calls that need those in `missing` will
-   * be refused. Once, and again when it changes.
-   */
-  'scope.narrowed': { issuer: string; missing: readonly string[] }
-  /**
-   * The issuer's token response is not as RFC 6749 §5.1 has it, and its token is used all the same. `oddities` are in plain
-   * words, such as "no `token_type`". Once, and again when it changes.
-   */
-  'token.unusual': { issuer: string; oddities: readonly string[] }
   /**
    * A renewal failed. The next try comes after `retryIn` at the earliest, unless the credentials function returns
    * another secret first, or an API refuses the token that calls still use.

@@ -15,7 +15,6 @@ test('every option has a default', () => {
     port: undefined,
     caFile: undefined,
     journalSize: 10_000,
-    place: { address: '127.0.0.1', name: '127.0.0.1', names: ['localhost', '127.0.0.1', '::1'] },
   })
 })
 
@@ -33,11 +32,7 @@ test('what is allowed comes through', () => {
     caFile: 'ca.pem',
     journalSize: 1,
   }
-  const names = ['localhost', '127.0.0.1', '::1', 'sandbox', '10.1.2.3']
-  expect(checkOptions({ ...options, host: '10.1.2.3', hostname: 'sandbox' })).toEqual({
-    ...options,
-    place: { address: '10.1.2.3', name: 'sandbox', names },
-  })
+  expect(checkOptions(options)).toEqual(options)
 })
 
 const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits: [limit] } } })
@@ -45,7 +40,7 @@ const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits
 test.each<[unknown, string]>([
   [
     null,
-    '"options" must be an object with no keys except tokenLifetime, records, ratePolicies, issuers, delays, seed, control, controlToken, port, caFile, host, hostname, journalSize, not null',
+    '"options" must be an object with no keys except tokenLifetime, records, ratePolicies, issuers, delays, seed, control, controlToken, port, caFile, journalSize, not null',
   ],
   [{ tokenLifeTime: 1 }, '"options" must be an object with no keys except tokenLifetime, records'],
   [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],

@@ -37,12 +37,12 @@ export interface Service {
 export const now = (): number => performance.now()
 
 export async function startService(
-  { tokenLifetime, records, ratePolicies, issuers: settings, delays, seed, port, place }: CheckedOptions,
+  { tokenLifetime, records, ratePolicies, issuers: settings, delays, seed, port }: CheckedOptions,
   witness: Witness,
 ): Promise<Service> {
-  const certificates = await makeCertificates(place.names)
+  const certificates = await makeCertificates()
   const open = (offset: number): Promise<LoopbackServer> =>
-    openLoopbackServer(certificates, place, port === undefined ? undefined : port + offset)
+    openLoopbackServer(certificates, port === undefined ? undefined : port + offset)
   const servers = await Promise.all([1, 2, 3, 4].map((offset) => open(offset)))
   const [authServer, weblinkAuthServer, apiServer, weblinkServer] = servers as [
     LoopbackServer,
@@ -79,8 +79,7 @@ export async function startService(
       realm,
       origin: server.origin,
       settings: { ...service[realm], ...settings[realm] },
-      // claims are those of a JWT
-      tokenFormat: settings[realm]?.claims === undefined ? service[realm].tokenFormat : 'jwt',
+      tokenFormat: service[realm].tokenFormat,
       registration: createClientRegistration(realm),
       ledger: createTokenLedger(tokenLifetime, now, realm),
       now,

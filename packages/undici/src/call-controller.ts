@@ -1,12 +1,11 @@
 import type { Controller } from './handler.ts'
 
-/**
- * What the caller's handler steers its call with, through all attempts. Each attempt has a controller of undici's own,
- * to which this one leads.
- */
+/** What the caller's handler steers its call with, also while undici has no attempt of it. */
 export class CallController implements Controller {
   aborted = false
   reason: unknown = null
+  rawHeaders: unknown
+  rawTrailers: unknown
   #attempt: Controller | undefined
   #isPaused = false
   readonly #onAbort: (reason: unknown) => void
@@ -18,22 +17,6 @@ export class CallController implements Controller {
 
   get paused(): boolean {
     return this.#isPaused
-  }
-
-  get rawHeaders(): unknown {
-    return this.#attempt?.rawHeaders
-  }
-
-  set rawHeaders(value: unknown) {
-    if (this.#attempt) this.#attempt.rawHeaders = value
-  }
-
-  get rawTrailers(): unknown {
-    return this.#attempt?.rawTrailers
-  }
-
-  set rawTrailers(value: unknown) {
-    if (this.#attempt) this.#attempt.rawTrailers = value
   }
 
   /** @param attempt `undefined` while the call waits for the next one. */
@@ -62,13 +45,9 @@ export class CallController implements Controller {
   }
 }
 
-/**
- * Returns an error that is undici's own `RequestAbortedError` by `instanceof`, which undici makes where an attempt is
- * aborted without a reason.
- */
-function requestAborted(): Error {
-  const error = Object.assign(new Error('Request aborted'), { code: 'UND_ERR_ABORTED' })
-  Object.defineProperty(error, 'name', { value: 'AbortError' })
+/** Returns what undici makes for an attempt that is aborted without a reason: its `RequestAbortedError`, by `instanceof`. */
+export function requestAborted(): Error {
+  const error = Object.assign(new Error('Request aborted'), { name: 'AbortError', code: 'UND_ERR_ABORTED' })
   for (const code of ['UND_ERR', 'UND_ERR_ABORT', 'UND_ERR_ABORTED'])
     Object.defineProperty(error, Symbol.for(`undici.error.${code}`), { value: true })
   return error

@@ -1,6 +1,5 @@
-import { mustBeManager, type TokenManager } from '@tokenlane/core/adapter'
+import { mustBeManager, TokenlaneError, type TokenManager } from '@tokenlane/core/adapter'
 
-import { addToGlobals } from './global-dispatcher.ts'
 import type { Dispatch } from './handler.ts'
 import { managedDispatch } from './managed-dispatch.ts'
 
@@ -28,20 +27,10 @@ export function tokensInterceptor(tokens: TokenManager): TokensInterceptor {
   return ((dispatch: Dispatch) => managedDispatch(dispatch, tokens)) as TokensInterceptor
 }
 
-/**
- * Makes the global dispatcher send a live token with each request to one of the manager's APIs. This covers Node's own
- * `fetch`, and every library that uses it, or that uses undici without a dispatcher of its own. Every other request is
- * sent unchanged. Installing the same manager again changes nothing.
- *
- * @returns `uninstall`, which removes the tokens.
- * @throws TokenlaneError `INVALID_OPTIONS` at once for a wrong argument, and in a runtime without such a dispatcher.
- * @example
- * ```ts
- * const uninstall = installTokens(tokens)
- * const response = await fetch('https://api.example.com/records')
- * ```
- */
-export function installTokens(tokens: TokenManager): () => void {
-  mustBeManager(tokens, 'install tokens')
-  return addToGlobals(tokens)
+/** @deprecated It is in @tokenlane/fetch; here, it throws. */
+export function installTokens(_tokens?: unknown): never {
+  throw new TokenlaneError(
+    'INVALID_OPTIONS',
+    "Cannot install tokens: `installTokens` is in @tokenlane/fetch. Run `npm install @tokenlane/fetch`, and import it from '@tokenlane/fetch'",
+  )
 }

@@ -1,36 +1,35 @@
 import type { Readable } from 'node:stream'
 
-import { checkCallOptions, isReplayable, mustKeepFloor, type Api, type Pass } from '@tokenlane/core/adapter'
+import {
+  checkCallOptions,
+  isReplayable,
+  mustKeepFloor,
+  TokenlaneError,
+  watchBody,
+  type Api,
+  type Pass,
+  type WaitingBody,
+} from '@tokenlane/core/adapter'
 
-import { CallController } from './call-controller.ts'
-import { isAborted, listenForEnd } from './end-of-wait.ts'
-import { isFetch } from './fetch.ts'
+import { CallController, requestAborted } from './call-controller.ts'
 import type { Controller, Dispatch, DispatchOptions, Handler, ResponseHeaders } from './handler.ts'
+import { hideDefects, showDefects } from './defects.ts'
 import { withToken } from './headers.ts'
 import { refuseOldTls } from './tls.ts'
 import { UnwantedBody } from './unwanted-body.ts'
 
-/** How a call of undici is sent. */
+const { AsyncLocalStorage } = process.getBuiltinModule('node:async_hooks')
+
 export interface ManagedCallOptions {
   readonly api: Api
   readonly handler: Handler
-  readonly send: Dispatch
-  /** Keeps the pass for the next hop of a redirect, and returns what gives it back; `undefined` if no hop will come. */
-  readonly keepPass: (status: number, headers: ResponseHeaders, pass: Pass) => (() => void) | undefined
+  readonly dispatch: Dispatch
+  readonly expect: (status: number, headers: ResponseHeaders, pass: Pass) => (() => void) | undefined
 }
 
 /**
- * Where a call stands.
- *
- * | state    | it has                              | what leads out of it                                                      |
- * | -------- | ----------------------------------- | ------------------------------------------------------------------------- |
- * | waiting  | a wait that can be ended            | the pass comes: sent. The wait fails: over                                |
- * | sent     | a pass, an attempt at undici        | a response that asks for one more attempt: unwanted. A redirect: moved    |
- * | unwanted | a pass, a body that nobody gets     | the end of that body: waiting, for the pass of the next attempt           |
- * | moved    | a pass, which the next hop may take | the end of the response: over                                             |
- * | over     | no pass                             | nothing: what undici still tells goes to the caller                       |
- *
- * Any other response, and every error, leads to over.
+ * Where a call stands: it waits for a pass, is sent with it, and then has either a response that nobody gets, after which it
+ * waits for its next pass, or one that may be redirected, or is over. What undici tells of one that is over goes to the caller.
  */
 type State =
   | { readonly name: 'waiting' | 'over' }
@@ -38,10 +37,7 @@ type State =
   | { readonly name: 'unwanted'; readonly pass: Pass; readonly body: UnwantedBody }
   | { readonly name: 'moved'; readonly leave: () => void }
 
-/**
- * One call of undici to an API: waits for a pass, sends, and after a 401 lets go of the response and sends again.
- * It is undici's handler of each attempt, and shows the caller's handler one request.
- */
+/** One call of undici to an API. It is undici's handler of each attempt, and shows the caller's handler one request. */
 export class ManagedCall implements Handler {
   #state: State = { name: 'waiting' }
   #options: DispatchOptions
@@ -49,19 +45,16 @@ export class ManagedCall implements Handler {
   readonly #call: ManagedCallOptions
   readonly #wait = new AbortController()
   readonly #controller = new CallController((reason) => this.#wait.abort(reason))
-  /** Whether the caller's handler knows of its request. */
+  /** Runs in the caller's async context what a response sets off, which comes in that of its connection. */
+  readonly #inContext = AsyncLocalStorage.snapshot()
+  /** Whether the caller's handler knows of its request, and undici of the current attempt. */
   #isStarted = false
+  #isAttemptStarted = false
 
   constructor({ tokenlane, ...options }: DispatchOptions, call: ManagedCallOptions) {
     this.#options = options
     this.#tokenlane = tokenlane
     this.#call = call
-    // until undici takes the request, it is to see what is wrong with the caller's handler: undici 8 refuses it, 7 does not
-    for (const name of checked) {
-      const method = call.handler[name]
-      if (typeof method !== 'function' && (method !== undefined || !optional.has(name)))
-        Object.defineProperty(this, name, { value: method, configurable: true })
-    }
   }
 
   /**
@@ -69,51 +62,70 @@ export class ManagedCall implements Handler {
    * @returns what `dispatch` returns.
    */
   begin(redirected: Pass | undefined): boolean {
-    const startEarly = (): void => this.#startEarly()
-    if (isAborted(this.#options)) startEarly()
+    const { signal, body } = this.#options
+    if (signal?.aborted === true) this.#startEarly()
+    const waiting = watchBody(body, this.#wait.signal)
     let admitted: Pass | Promise<Pass>
     try {
-      admitted = this.#admit(redirected)
+      admitted = this.#admit(redirected, waiting.signal)
     } catch (error) {
+      waiting.abandon()
       this.#fail(null, error)
       return false
     }
-    if (!(admitted instanceof Promise)) return this.#send(admitted)
-    const failed = (error: unknown): void => this.#wait.abort(error)
-    const stop = listenForEnd(this.#options, { aborted: startEarly, failed })
-    // `fetch` hands down no signal
-    if (isFetch(this.#options)) startEarly()
-    this.#sendAfter(admitted, stop)
+    showDefects(this.#call.handler, this)
+    if (!(admitted instanceof Promise)) {
+      waiting.release()
+      return this.#send(admitted)
+    }
+    if (typeof this.#call.handler.onResponseError !== 'function') this.#refuseAtOnce(admitted)
+    // the caller's handler has the signal, and can abort what it knows of
+    this.#startEarly()
+    this.#sendAfter(admitted, waiting)
     return true
   }
 
-  #admit(redirected: Pass | undefined): Pass | Promise<Pass> {
+  /** Lets undici 8 refuse a handler that cannot hear of a failure: it throws. undici 7 takes it, and sends nothing here. */
+  #refuseAtOnce(admitted: Promise<Pass>): void {
+    const { handler, dispatch } = this.#call
+    const probe: Handler = { ...handler, onRequestStart: (controller) => controller.abort() }
+    try {
+      dispatch({ ...this.#options, body: null }, probe)
+      probe.onResponseError = () => {}
+    } catch (error) {
+      this.#wait.abort(error)
+      admitted.catch(() => {})
+      throw error
+    }
+  }
+
+  #admit(redirected: Pass | undefined, signal: AbortSignal | undefined): Pass | Promise<Pass> {
     const { api } = this.#call
     const { method, body } = this.#options
     const { priority, resend } = checkCallOptions(this.#tokenlane)
     mustKeepFloor(api.baseUrl)
+    const call = { client: 'undici', method, priority, resend, signal }
     const asked = {
-      client: 'undici',
-      method,
-      priority,
-      resend,
+      ...call,
       get replayable() {
         return isReplayable(body) || wasEmpty(body)
       },
-      signal: this.#wait.signal,
     }
     return redirected === undefined ? api.admit(asked) : redirected.follow(asked)
   }
 
-  #sendAfter(admitted: Promise<Pass>, stop?: () => void): void {
+  #sendAfter(admitted: Promise<Pass>, waiting?: WaitingBody): void {
     admitted
-      .then((pass) => void this.#send(pass))
+      .then((pass) => {
+        waiting?.release()
+        return this.#send(pass)
+      })
       .catch((error: unknown) => {
         // else thrown by the caller's handler as it was told of its failure
         if (this.#state.name === 'over') throw error
-        this.#fail(null, error)
+        waiting?.abandon()
+        this.#fail(null, waiting?.death === undefined ? error : (waiting.death.error ?? requestAborted()))
       })
-      .finally(stop)
       .catch((thrown: unknown) => {
         // as what a handler throws in a callback of a connection
         queueMicrotask(() => {
@@ -124,11 +136,12 @@ export class ManagedCall implements Handler {
 
   #send(pass: Pass): boolean {
     this.#state = { name: 'sent', pass }
+    this.#isAttemptStarted = false
     // it may have aborted since the pass came
     this.#wait.signal.throwIfAborted()
     const headers = withToken(this.#options.headers, pass.authorization)
     try {
-      return this.#call.send({ ...this.#options, headers }, this)
+      return this.#call.dispatch({ ...this.#options, headers }, this)
     } catch (error) {
       pass.release(error)
       throw withoutToken(error, pass)
@@ -136,12 +149,16 @@ export class ManagedCall implements Handler {
   }
 
   onRequestStart(attempt: Controller, context: unknown): void {
-    for (const name of checked) Reflect.deleteProperty(this, name)
+    hideDefects(this.#call.handler, this)
+    // undici's `redirect`, beneath, tells which URLs it has left
+    if ('history' in Object(context)) return attempt.abort(wrongOrder())
     if (this.#state.name === 'sent') this.#state.pass.sent()
     this.#controller.lead(attempt)
+    // undici tells it again of a pipelined request that it starts anew
+    if (this.#isAttemptStarted) this.#isStarted = false
+    this.#isAttemptStarted = true
     this.#start(context)
-    if (!this.#controller.aborted)
-      refuseOldTls(this.#call.api.baseUrl, (error) => this.#controller.abort(error))
+    if (!this.#controller.aborted) refuseOldTls(this.#call.api.baseUrl, (error) => attempt.abort(error))
   }
 
   onResponseStarted(): void {
@@ -149,20 +166,18 @@ export class ManagedCall implements Handler {
   }
 
   onResponseStart(attempt: Controller, status: number, headers: ResponseHeaders, message?: string): void {
-    const { handler, keepPass } = this.#call
+    const { handler, expect } = this.#call
     const pass = status >= 200 && this.#state.name === 'sent' ? this.#state.pass : undefined
     if (pass !== undefined && report(pass, status, headers) === 'again') {
       this.#state = { name: 'unwanted', pass, body: new UnwantedBody(attempt) }
       return
     }
+    this.#controller.rawHeaders = attempt.rawHeaders
     try {
       handler.onResponseStart?.(this.#controller, status, headers, message)
     } finally {
-      if (pass !== undefined) {
-        const leave = keepPass(status, headers, pass)
-        this.#state = leave === undefined ? { name: 'over' } : { name: 'moved', leave }
-        if (leave === undefined) pass.release()
-      }
+      const leave = pass && expect(status, headers, pass)
+      if (pass !== undefined) this.#state = leave ? { name: 'moved', leave } : { name: 'over' }
     }
   }
 
@@ -171,9 +186,10 @@ export class ManagedCall implements Handler {
     else this.#call.handler.onResponseData?.(this.#controller, chunk)
   }
 
-  onResponseEnd(_: Controller, trailers: ResponseHeaders): void {
+  onResponseEnd(attempt: Controller, trailers: ResponseHeaders): void {
     const state = this.#state
-    if (state.name === 'unwanted') return this.#goAgain(state)
+    if (state.name === 'unwanted') return this.#goAgain(state.pass)
+    this.#controller.rawTrailers = attempt.rawTrailers
     try {
       this.#call.handler.onResponseEnd?.(this.#controller, trailers)
     } finally {
@@ -182,8 +198,11 @@ export class ManagedCall implements Handler {
   }
 
   onResponseError(attempt: Controller | null, error: unknown): void {
-    if (this.#state.name === 'unwanted' && !this.#controller.aborted) this.#goAgain(this.#state)
-    else this.#fail(attempt, error)
+    const state = this.#state
+    if ('pass' in state && !this.#controller.aborted)
+      if (state.name === 'unwanted' || reportError(state.pass, error) === 'again')
+        return this.#goAgain(state.pass)
+    this.#fail(attempt, error)
   }
 
   onBodySent(chunk: Uint8Array): void {
@@ -201,7 +220,6 @@ export class ManagedCall implements Handler {
     this.#call.handler.onRequestStart?.(this.#controller, context)
   }
 
-  /** Lets the caller's handler abort what waits. It has the signal, and knows its reason. */
   #startEarly(): void {
     try {
       this.#start({})
@@ -210,13 +228,13 @@ export class ManagedCall implements Handler {
     }
   }
 
-  #goAgain({ pass, body }: Extract<State, { readonly name: 'unwanted' }>): void {
-    body.end()
+  #goAgain(pass: Pass): void {
+    if (this.#state.name === 'unwanted') this.#state.body.end()
     this.#state = { name: 'waiting' }
     this.#controller.lead(undefined)
     // a stream that held nothing, as that of a `pipeline` without a body
     if (!isReplayable(this.#options.body)) this.#options = { ...this.#options, body: null }
-    this.#sendAfter(pass.next())
+    this.#inContext(() => this.#sendAfter(pass.next()))
   }
 
   #fail(attempt: Controller | null, error: unknown): void {
@@ -230,16 +248,12 @@ export class ManagedCall implements Handler {
   }
 }
 
-/** Methods of a handler for which undici 8 looks. */
-const checked = [
-  'onResponseStart',
-  'onResponseData',
-  'onResponseEnd',
-  'onResponseError',
-  'onBodySent',
-  'onRequestSent',
-] as const
-const optional = new Set<string>(['onBodySent', 'onRequestSent'])
+function wrongOrder(): TokenlaneError {
+  return new TokenlaneError(
+    'INVALID_OPTIONS',
+    "Cannot send call: undici's `redirect` is listed before `tokensInterceptor` in `compose`, and would take the token along wherever it leads; list it after",
+  )
+}
 
 /** Whether a body is a Node stream that has ended without a byte. */
 function wasEmpty(body: unknown): boolean {
@@ -248,13 +262,13 @@ function wasEmpty(body: unknown): boolean {
 }
 
 function report(pass: Pass, status: number, headers: ResponseHeaders): 'final' | 'again' {
-  return pass.report({
-    status,
-    header(name) {
-      const value = headers[name]
-      return typeof value === 'object' ? value.join(', ') : value
-    },
-  })
+  return pass.report({ status, header: (name) => headers[name] && [headers[name]].flat().join(', ') })
+}
+
+/** Judges a response of which an interceptor beneath, such as `responseError`, has made an error. */
+function reportError(pass: Pass, error: unknown): 'final' | 'again' | undefined {
+  const { statusCode, headers } = Object(error) as { statusCode?: unknown; headers?: ResponseHeaders }
+  return typeof statusCode === 'number' && headers ? report(pass, statusCode, headers) : undefined
 }
 
 /** Takes the token out of an error. A `MockAgent` shows the headers of a request that it does not expect. */

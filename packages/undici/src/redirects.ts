@@ -1,132 +1,76 @@
 import type { Api, Pass } from '@tokenlane/core/adapter'
 
-import { fetchIsFollowing, isFetch, targetsOf } from './fetch.ts'
-import type { AnyHandler, DispatchOptions, ResponseHeaders } from './handler.ts'
+import type { DispatchOptions, Handler, ResponseHeaders } from './handler.ts'
 
-// at hand before any test replaces it by a clock of its own
-const { setImmediate } = globalThis
-
-/** The handler of undici's interceptor `redirect`. It sends each hop with itself as the handler. */
-interface RedirectHandler {
+/** The handler of undici's interceptor `redirect`, which sends each hop with itself as the handler. */
+interface Chain extends Handler {
   /** The URLs that were left. */
   readonly history: readonly URL[]
   /** Where the response leads that is being read, if that is to be followed. */
   readonly location: string | null | undefined
 }
 
-/** A request as it comes from a caller, or from the redirect before it. */
+/** A request, the handler that it came with, and the API that its URL belongs to. */
 export interface Sent {
   readonly options: DispatchOptions
-  readonly handler: AnyHandler
+  readonly handler: Handler
   readonly url: URL
-  /** The API that the URL belongs to. */
   readonly api: Api | undefined
 }
 
-/** A request with a token that is redirected. */
-interface Redirected {
-  readonly chain: RedirectHandler | undefined
-  readonly api: Api
-  readonly targets: readonly string[]
-  readonly pass: Pass
+/** The API whose token the next hop takes along, `undefined` once a hop has left it, and the pass that it goes on with. */
+interface Along {
+  readonly api: Api | undefined
+  readonly pass?: Pass | undefined
 }
 
 /**
- * Tells the hops of redirects from calls, and which of them take the token along: those of a call that has not left its
- * API.
- *
- * undici's `redirect` hands down its own handler with each hop, which is the mark of the chain. `fetch` hands down nothing
- * that leads from one hop to the next: it is asked whether it follows a redirect, where one is under way.
+ * Tells the hops of undici's `redirect` from calls, and which of them take the token along: those of a call that has not left
+ * its API. Where another interceptor hides the handler, a hop takes it along if a response of its API is leading there.
  */
 export class Redirects {
-  /** Of a chain of redirects the API whose token goes along, `undefined` once a hop has left it. */
-  readonly #chains = new WeakMap<object, Api | undefined>()
-  readonly #redirected = new Set<Redirected>()
-  #fetchIsRedirected = false
+  readonly #chains = new WeakMap<Chain, Along>()
+  readonly #hidden = new Map<string, Along>()
 
-  /** Returns the API whose token a request takes, and for a hop the pass of the request before it. */
-  follow({ options, handler, url, api }: Sent): { readonly api: Api | undefined; readonly pass?: Pass } {
-    const chain = redirectHandlerOf(handler) ?? handler
-    const { history } = chain as Partial<RedirectHandler>
-    const isHop = history
-      ? history.length > 0
-      : this.#chains.has(chain) || (this.#fetchIsRedirected && isFetch(options) && fetchIsFollowing())
-    if (!isHop) {
-      if (history) this.#chains.set(chain, api)
-      return { api }
-    }
-    const before = [...this.#redirected].find((redirected) =>
-      history ? redirected.chain === chain : redirected.targets.includes(url.href),
-    )
-    const taken = this.#chains.has(chain) ? this.#chains.get(chain) : before?.api
-    const along = taken === api ? api : undefined
-    this.#chains.set(chain, along)
-    return along === undefined || before === undefined ? { api: along } : { api, pass: before.pass }
+  follow({ options, handler, url, api }: Sent): Along {
+    const chain = chainOf(handler)
+    // only `redirect` sends a query that is null
+    const isHop = chain ? chain.history.length > 0 : options.query === null
+    const before = chain ? this.#chains.get(chain) : this.#hidden.get(url.href)
+    const along = !isHop || before?.api === api ? api : undefined
+    if (chain) this.#chains.set(chain, { api: along })
+    return { api: along, pass: isHop && along ? before?.pass : undefined }
   }
 
   /**
-   * Keeps the pass of a request for its next hop, if one is about to come.
+   * Releases the pass of a response, or keeps it for the next hop if undici says that one will come.
    *
-   * @returns `undefined` if none is; else what gives the pass back, to be called once the response has ended.
+   * @returns what ends the waiting for a hop, once the response has ended.
    */
   expect(
-    { handler, options, url, api }: Sent & { readonly api: Api },
+    { handler, url, api }: Sent,
     status: number,
     { location }: ResponseHeaders,
     pass: Pass,
   ): (() => void) | undefined {
-    const chain = redirectHandlerOf(handler)
-    const isOfFetch = isFetch(options)
-    if (!isRedirect(status) || location === undefined || !(isOfFetch || chain?.location)) return undefined
-    const redirected = { chain, api, targets: targetsOf(String(location), url), pass }
-    this.#redirected.add(redirected)
-    const leave = (): void => {
-      this.#redirected.delete(redirected)
+    const chain = chainOf(handler)
+    if (!chain?.location) pass.release()
+    if (status < 300 || status >= 400 || location === undefined) return undefined
+    const target = URL.parse(String(location), url.href)?.href ?? ''
+    if (chain) this.#chains.set(chain, { api, pass })
+    else this.#hidden.set(target, { api })
+    return () => {
+      this.#hidden.delete(target)
       pass.release()
     }
-    if (!isOfFetch) return leave
-    this.#noteFetch(leave)
-    return () => {}
-  }
-
-  /** Looks for a redirect of a request without a token: that of `fetch` may lead into an API. */
-  watch({ options, handler }: Sent): void {
-    if (!isFetch(options)) return
-    // it makes a handler for each request
-    for (const [name, at] of [
-      ['onHeaders', 0],
-      ['onResponseStart', 1],
-    ] as const) {
-      const tell = handler[name] as ((...told: unknown[]) => never) | undefined
-      if (tell === undefined) continue
-      handler[name] = (...told: unknown[]) => {
-        if (isRedirect(Number(told[at]))) this.#noteFetch()
-        return tell.apply(handler, told)
-      }
-    }
-  }
-
-  /** `fetch` sends the next hop before the turn of the event loop ends. */
-  #noteFetch(end?: () => void): void {
-    this.#fetchIsRedirected = true
-    setImmediate(() => {
-      this.#fetchIsRedirected = false
-      end?.()
-    })
   }
 }
 
-/** Returns the handler of undici's `redirect`. The interceptor `retry` keeps the handler that it was called with. */
-function redirectHandlerOf(handler: AnyHandler): RedirectHandler | undefined {
+/** The interceptor `retry` keeps the handler that it was called with. */
+function chainOf(handler: Handler): Chain | undefined {
   const { handler: inner } = handler as { readonly handler?: unknown }
-  return [handler, inner].find(isRedirectHandler)
-}
-
-function isRedirectHandler(handler: unknown): handler is RedirectHandler {
-  const has = (name: string): boolean => Object.hasOwn(Object(handler), name)
-  return has('history') && has('maxRedirections')
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400
+  return [handler, inner].find(
+    (each): each is Chain =>
+      Array.isArray((Object(each) as Partial<Chain>).history) && 'location' in Object(each),
+  )
 }

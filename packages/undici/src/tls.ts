@@ -30,19 +30,14 @@ function look(message: unknown): void {
   if (next === undefined) return
   const { url, refuse } = next
   next = undefined
-  const version = (message as { readonly socket?: Connection }).socket?.getProtocol?.()
-  if (isOld(version)) refuse(oldTls(url, version))
-}
-
-/** TLS below 1.2, as `getProtocol` of `node:tls` writes it. */
-function isOld(version: string | null | undefined): version is string {
-  return version === 'TLSv1' || version === 'TLSv1.1' || version === 'SSLv3'
-}
-
-function oldTls(url: string, version: string): TokenlaneError {
-  return new TokenlaneError(
-    'INSECURE_TRANSPORT',
-    `Cannot send call: the dispatcher and ${new URL(url).origin} agreed on ${version}; allowed: TLSv1.2 or later. ` +
-      "Remove `minVersion` and `maxVersion` below TLSv1.2 from the dispatcher's `connect` options",
+  const version = (message as { readonly socket?: Connection }).socket?.getProtocol?.() ?? ''
+  if (!/^(?:SSLv3|TLSv1(?:\.1)?)$/.test(version)) return
+  const origin = new URL(url).origin
+  refuse(
+    new TokenlaneError(
+      'INSECURE_TRANSPORT',
+      `Cannot send call: the dispatcher and ${origin} agreed on ${version}; allowed: TLSv1.2 or later. ` +
+        "Remove `minVersion` and `maxVersion` below TLSv1.2 from the dispatcher's `connect` options",
+    ),
   )
 }

@@ -9,13 +9,14 @@ const longestRead = 1_000
  * than 64 KiB, or that takes more than a second, is given up.
  */
 export class UnwantedBody {
-  readonly #attempt: Controller
+  readonly #giveUp: () => void
   readonly #timer: ReturnType<typeof setTimeout>
   #read = 0
 
   constructor(attempt: Controller) {
-    this.#attempt = attempt
-    this.#timer = setTimeout(() => this.#giveUp(), longestRead)
+    const reason = new Error('The request is sent again, so its first response was discarded')
+    this.#giveUp = () => attempt.abort(reason)
+    this.#timer = setTimeout(this.#giveUp, longestRead)
   }
 
   count(chunk: Uint8Array): void {
@@ -25,9 +26,5 @@ export class UnwantedBody {
 
   end(): void {
     clearTimeout(this.#timer)
-  }
-
-  #giveUp(): void {
-    this.#attempt.abort(new Error('The request is sent again, so its first response was discarded'))
   }
 }

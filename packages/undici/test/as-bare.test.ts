@@ -10,7 +10,7 @@ import * as undici7 from 'undici'
 import * as undici8 from 'undici-8'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { installTokens, tokensInterceptor } from '../src/index.ts'
+import { tokensInterceptor } from '../src/index.ts'
 
 const { createManager } = await openService()
 const versions = [
@@ -245,6 +245,7 @@ describe.each(versions)('undici $version', ({ undici }) => {
     const { port } = server.address() as AddressInfo
     const origin = `http://127.0.0.1:${port}`
     const manager = createManager({ apis: [{ baseUrl: `${origin}/`, issuer: 'weblink' }] })
+    await manager.getToken('weblink')
     const notes = { events: [] as string[], over: Promise.withResolvers<void>() }
     server.on('connection', () => notes.events.push('connection'))
     const sendHeaders = (message: unknown): void => {
@@ -324,28 +325,3 @@ describe("Node's own fetch", () => {
     },
   )
 })
-
-test.each(versions)(
-  'undici $version, with installed tokens: raw headers keep every Set-Cookie',
-  async ({ undici }) => {
-    const server = createServer((_, response) => {
-      response.setHeader('set-cookie', ['a=1', 'b=2']).end()
-    })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const manager = createManager({ apis: [{ baseUrl: `${url}api/`, issuer: 'weblink' }] })
-    const before = undici.getGlobalDispatcher()
-    undici.setGlobalDispatcher(new undici.Agent())
-    const uninstall = installTokens(manager)
-    for (const place of [url, `${url}api/`]) {
-      const { headers, body } = await undici.request(place, { responseHeaders: 'raw' })
-      await body.dump()
-      const raw = headers as unknown as string[]
-      expect(raw.filter((_, index) => raw[index - 1] === 'set-cookie')).toEqual(['a=1', 'b=2'])
-    }
-    uninstall()
-    undici.setGlobalDispatcher(before)
-    await manager.close()
-    server.close()
-  },
-)

@@ -5,7 +5,7 @@ import * as undici7 from 'undici'
 import * as undici8 from 'undici-8'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { installTokens, tokensInterceptor } from '../src/index.ts'
+import { tokensInterceptor } from '../src/index.ts'
 
 const { createManager } = await openService()
 const versions = [
@@ -175,81 +175,5 @@ describe.each(versions)('undici $version', ({ undici }) => {
       await done.promise
     }
     expect(seen()).toEqual(['/outside', '/api/a with a token', '/other/a with a token'])
-  })
-})
-
-/** Who calls `fetch`, and through which dispatcher. */
-const fetches: [string, () => { fetch: typeof globalThis.fetch; end: () => void }][] = [
-  [
-    "Node's own",
-    () => {
-      const end = installTokens(tokens)
-      return { fetch: globalThis.fetch, end }
-    },
-  ],
-  ...versions.map(({ version, undici }): (typeof fetches)[number] => [
-    `that of undici ${version}`,
-    () => {
-      const dispatcher = new undici.Agent().compose(tokensInterceptor(tokens))
-      const fetch = (input: string, init: object) => undici.fetch(input, { ...init, dispatcher })
-      return { fetch: fetch as unknown as typeof globalThis.fetch, end: () => {} }
-    },
-  ]),
-]
-
-describe.each(fetches)('fetch, %s', (_, open) => {
-  let fetch: typeof globalThis.fetch
-  let end: () => void
-
-  beforeEach(() => {
-    const opened = open()
-    fetch = opened.fetch
-    end = opened.end
-  })
-  afterEach(() => end())
-
-  test('the token goes along within its API, and never after a hop out of it', async () => {
-    redirect('/api/in', '/api/out')
-    redirect('/api/out', '/outside')
-    redirect('/outside', '/api/back')
-    expect((await fetch(`${api.url}api/in`, {})).status).toBe(200)
-    expect(seen()).toEqual(['/api/in with a token', '/api/out with a token', '/outside', '/api/back'])
-  })
-
-  test("into an API from outside, or from another API, a redirect carries none of that API's token", async () => {
-    redirect('/outside', '/api/a')
-    redirect('/other/a', '/api/b')
-    await fetch(`${api.url}outside`, {})
-    await fetch(`${api.url}other/a`, {})
-    expect(seen()).toEqual(['/outside', '/api/a', '/other/a with a token', '/api/b'])
-  })
-
-  test('a place in UTF-8 within the API is reached with the token', async () => {
-    redirect('/api/in', Buffer.from('/api/é').toString('latin1'))
-    expect((await fetch(`${api.url}api/in`, {})).status).toBe(200)
-    expect(seen()).toEqual(['/api/in with a token', '/api/%C3%A9 with a token'])
-  })
-
-  test.each(oddPlaces)('after a redirect to %j, the next call of the same turn has its token', async (to) => {
-    for (const from of ['outside', 'other/a']) {
-      redirect(`/${from}`, Buffer.from(to).toString('latin1'))
-      const response = await fetch(api.url + from, { redirect: 'manual' })
-      await fetch(`${api.url}api/next`, {})
-      await response.body?.cancel()
-      expect(seen().at(-1)).toBe('/api/next with a token')
-    }
-  })
-
-  test('a redirect that the caller follows by hand is a call of its own', async () => {
-    redirect('/outside', '/api/in')
-    redirect('/other/a', '/api/in')
-    for (const from of ['outside', 'other/a']) {
-      const response = await fetch(api.url + from, { redirect: 'manual' })
-      await fetch(new URL(String(response.headers.get('location')), api.url), {})
-    }
-    expect(seen().filter((path) => path.startsWith('/api/'))).toEqual([
-      '/api/in with a token',
-      '/api/in with a token',
-    ])
   })
 })

@@ -10,7 +10,7 @@ import * as undici7 from 'undici'
 import * as undici8 from 'undici-8'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { installTokens, tokensInterceptor } from '../src/index.ts'
+import { tokensInterceptor } from '../src/index.ts'
 
 const { createManager } = await openService()
 const floor = tls.DEFAULT_MIN_VERSION
@@ -65,13 +65,11 @@ describe.each([
 
   test('a connection of TLS 1.1 of the global dispatcher is refused, too', async () => {
     const before = getGlobalDispatcher()
-    setGlobalDispatcher(lax())
-    const uninstall = installTokens(tokens)
+    setGlobalDispatcher(lax().compose(tokensInterceptor(tokens)))
     await expect(request(url)).rejects.toMatchObject({
       ...insecure,
       message: expect.stringContaining('TLSv1.1'),
     })
-    uninstall()
     setGlobalDispatcher(before)
     expect(requests).toBe(0)
   })

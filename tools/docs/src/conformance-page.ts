@@ -2,7 +2,7 @@ import type { ConformanceCell } from '@tokenlane/conformance'
 
 const introduction = (clients: readonly string[]): string => `# Conformance
 
-Every adapter runs the same scenarios with the real client and core. They call the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs the scenarios and writes this page. The clients are ${listed(clients)}. "fetch" is the function that \`createFetch\` returns, and "global fetch" is Node's own \`fetch\` after \`installTokens\` from \`@tokenlane/undici\`.
+Every adapter runs the same scenarios with the real client and core. They call the sandbox over TLS. \`pnpm --dir tools/docs write conformance\` runs the scenarios and writes this page. The clients are ${listed(clients)}. "fetch" is the function that \`createFetch\` returns, and "fetch in the whole process" is the global \`fetch\` after \`installTokens\`.
 
 All clients pass every scenario. If a client cannot do something, the scenario lists it as an exception, and a footnote says why and what is tested instead. No scenario is skipped.
 

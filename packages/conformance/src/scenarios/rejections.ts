@@ -1,3 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+
 import { expect, vi } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
@@ -5,6 +8,30 @@ import { rejection, type ScriptedResponse } from '../scripted-api.ts'
 import { oneByOne, patiently } from '../stage.ts'
 
 const inFlight = 50
+
+/** Calls `listener` with the path of each request to an origin as it is made, by `node:http` or undici; returns the end of it. */
+function onRequest(origin: string, listener: (path: string) => void): () => void {
+  const listeners: [string, (message: unknown) => void][] = [
+    [
+      'undici:request:create',
+      (message) => {
+        const { request } = message as { request: { origin?: unknown; path: string } }
+        if (String(request.origin) === origin) listener(request.path)
+      },
+    ],
+    [
+      'http.client.request.start',
+      (message) => {
+        const { request } = message as {
+          request: { host: string; path: string; getHeader(name: string): unknown }
+        }
+        if (`http://${String(request.getHeader('host'))}` === origin) listener(request.path)
+      },
+    ],
+  ]
+  for (const [name, heard] of listeners) subscribe(name, heard)
+  return () => listeners.forEach(([name, heard]) => unsubscribe(name, heard))
+}
 
 export const rejections: ScenarioGroup = {
   subject: 'A 401',
@@ -19,11 +46,11 @@ export const rejections: ScenarioGroup = {
       },
     },
     {
-      name: 'reaches the caller at once if the retry with a new token gets one too',
+      name: 'reaches the caller after two retries: one with a new token, and one a second later, when every node should know that token',
       async run(stage) {
         const { client } = stage.open()
         expect(await client.status({ url: 'status/401' })).toBe(401)
-        expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 2])
+        expect([stage.calls(), stage.tokenRequests()]).toEqual([3, 2])
       },
     },
     {
@@ -39,6 +66,32 @@ export const rejections: ScenarioGroup = {
         const calls = Array.from({ length: inFlight }, (_, id) => client.status({ url: `${api.url}${id}` }))
         expect(new Set(await Promise.all(calls))).toEqual(new Set([200]))
         expect([api.requests.length, stage.tokenRequests()]).toEqual([2 * inFlight, 1])
+      },
+    },
+    {
+      name: 'leads to a retry in the async context of the call, as does each wait, so that spans belong to their own trace',
+      async run(stage) {
+        const known = new Set<string>()
+        const api = await stage.scripted(({ url }) => {
+          if (known.has(url)) return { status: 200 }
+          known.add(url)
+          return rejection
+        })
+        const context = new AsyncLocalStorage<string>()
+        const seen: unknown[][] = []
+        const stop = onRequest(new URL(api.url).origin, (path) => seen.push([path, context.getStore()]))
+        const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        const send = (path: string): Promise<number> =>
+          context.run(path, () => client.status({ url: new URL(path, api.url).href }))
+        // the second round finds the connections that the first one has opened
+        for (const paths of [
+          ['/a', '/b', '/c'],
+          ['/d', '/e', '/f'],
+        ])
+          expect(await Promise.all(paths.map(send))).toEqual([200, 200, 200])
+        stop()
+        expect(seen.length).toBeGreaterThan(0)
+        expect(seen.filter(([path, store]) => path !== store)).toEqual([])
       },
     },
     {

@@ -26,13 +26,7 @@ export function describeUrl(
   const url: Reader<URL> = (value, option) =>
     String(value).includes('/.well-known/')
       ? refuse(option, 'the URL of metadata', 'a URL without /.well-known/')
-      : // a token endpoint may have a query (RFC 6749 §3.2)
-        readUrl(
-          value,
-          option,
-          given['allowInsecureLoopback'] === true,
-          urlOption === 'tokenEndpoint' ? 'query allowed' : undefined,
-        )
+      : readUrl(value, option, given['allowInsecureLoopback'] === true)
   const urlOption = urlOptionOf(given)
   if (urlOption !== 'authUrl')
     return { [urlOption]: urlOption === 'issuer' && !mayDiscover ? refuseIssuer : url }

@@ -1,8 +1,6 @@
-import type { MemoryOf } from '../credentials/credential-rotation.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { RenewalReason } from '../events.ts'
 import type { Moment } from '../time/expiry.ts'
-import type { IssuedToken } from './protocol.ts'
 
 /** Where one issuer's tokens come from: the renewing token's source picks the client, and asks the store or the issuer. */
 export interface TokenSource {
@@ -14,15 +12,12 @@ export interface TokenSource {
 
 /** Where the tokens of each client of one issuer come from. */
 export interface ClientTokenSource extends Pick<TokenSource, 'idle'> {
-  /**
-   * Obtains a token for `client` by one try; throws what kept it from that. `memory` says for how long other processes are
-   * not to ask after a refusal.
-   */
-  obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait, memory?: MemoryOf): Promise<Grant>
+  /** Obtains a token for `client` by one try; throws what kept it from that. */
+  obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
 }
 
-/** A token, and how long it lives; what its response said only where this process made the request. */
-export interface Grant extends Partial<Pick<IssuedToken, 'oddities' | 'missingScopes'>> {
+/** A token, and how long it lives. */
+export interface Grant {
   readonly token: string
   /** The lifetime that the issuer gave it, in milliseconds; `expiry` may be sooner. */
   readonly lifetime: number

@@ -1,5 +1,4 @@
 import { askIssuer } from '../issuer/token-request.ts'
-import { askInTurn } from '../issuer/busy-endpoint.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { checkOptions } from './check-options.ts'
@@ -21,7 +20,6 @@ import type { Report } from '../send/api.ts'
 import { type SharedStore, sharingBy, type ShareTokens, storeOfTool } from '../store/token-store.ts'
 import { limitedBy, type TokenSource } from '../issuer/token-source.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
-import { tokenNotices } from '../issuer/token-notices.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 
@@ -77,7 +75,6 @@ export function putTogether(
 function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: ShareTokens | undefined) {
   const { issuer, maxWait } = asked
   const contested = contestedToken(issuer, emit)
-  const notices = tokenNotices(issuer, emit)
   const credentials = credentialRotation(asked, emit)
   // calls may come to wait for a request that began in the background
   const requestTimeout = Math.min(asked.requestTimeout, maxWait)
@@ -88,12 +85,10 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
   const source: TokenSource = {
     ...shared,
     obtain: (reason, wait) =>
-      askInTurn(asked, wait, () =>
-        credentials.use(
-          async (client, memory) => notices.note(await shared.obtain(client, reason, wait, memory)),
-          reason,
-          () => limitedBy(wait, requestTimeout),
-        ),
+      credentials.use(
+        (client) => shared.obtain(client, reason, wait),
+        reason,
+        () => limitedBy(wait, requestTimeout),
       ),
   }
   const token = new RenewingToken(source, { ...asked, emit })
@@ -102,7 +97,6 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
       ...token.status(),
       daysLeft: credentials.daysLeft(),
       contested: contested.isContested() || undefined,
-      missingScopes: notices.missingScopes().length > 0 ? notices.missingScopes() : undefined,
     })
   return { credentials, requestTimeout, issuing, token, contested, status }
 }

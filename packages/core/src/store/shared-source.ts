@@ -1,5 +1,4 @@
 import { keyOf } from '../credentials/client.ts'
-import type { MemoryOf } from '../credentials/credential-rotation.ts'
 import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
 import { isRefusal, refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
@@ -109,12 +108,12 @@ export function sharedSource(
   }
 
   /** Lets another process try, or writes down for all of them that the client is refused. */
-  async function giveUp(error: unknown, seal: TokenSeal, fence: string, memory?: MemoryOf): Promise<void> {
+  async function giveUp(error: unknown, seal: TokenSeal, fence: string): Promise<void> {
     const { name } = seal
     if (isRefusal(error)) {
       const { status, oauthError } = error
       const refusal = { status, oauthError, refusedAt: Date.now(), last: keptUnder(name)?.token }
-      writing = store.write(name, fence, await seal.seal(refusal), memory?.(error) ?? refusalMemory)
+      writing = store.write(name, fence, await seal.seal(refusal), refusalMemory)
       return
     }
     // together, the processes ask an issuer in trouble not more often than one process would
@@ -124,7 +123,7 @@ export function sharedSource(
   }
 
   return {
-    async obtain(client, reason, wait, memory) {
+    async obtain(client, reason, wait) {
       const seal = await sealFor(client)
       const found = await find(seal, wait)
       if ('token' in found) return found
@@ -143,7 +142,7 @@ export function sharedSource(
         writing = store.write(seal.name, fence, entry, left)
         return keep(grant, seal.name, entry, stored)
       } catch (error) {
-        if (fence !== undefined) await giveUp(error, seal, fence, memory)
+        if (fence !== undefined) await giveUp(error, seal, fence)
         throw error
       }
     },

@@ -282,9 +282,9 @@ test('an issuer that asks for no pause, again and again, is spaced as if it had 
   expect(issuer.count).toBeLessThan(60)
 })
 
-test('a refused request fails fast for 30 s, and not longer', async () => {
+test('a refused client fails fast for 30 s, and not longer', async () => {
   const { tokens, issuer } = fakeService()
-  issuer.respondOnceWith(() => refusal('invalid_scope'))
+  issuer.respondOnceWith(() => refusal())
   for (let call = 0; call < 1_000; call += 1)
     await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
   await pass(30 * second - 1)
@@ -428,7 +428,7 @@ test.each<[string, () => Response]>([
   ['502 with HTML', () => new Response('<h1>bad gateway</h1>', { status: 502 })],
   ['200 with HTML', () => new Response('<h1>sign in</h1>')],
   ['200 without a token', () => Response.json({ token_type: 'Bearer' })],
-  ['200 with an error', () => Response.json({ error: 'not ready' })],
+  ['200 with an error', () => Response.json({ error: 'invalid_client' })],
 ])('%s passes: the same flight tries again, and no call is lost', async (_what, answer) => {
   const { tokens, issuer, eventsOf } = fakeService()
   issuer.respondOnceWith(answer)

@@ -4,8 +4,7 @@ export interface JwtReaderOptions {
   publicKey: CryptoKey
   algorithm: string
   issuer: string
-  /** Any, if it is `undefined`. */
-  audience: string | undefined
+  audience: string
 }
 
 /** How many checked tokens are kept. A forgotten one is checked again. */
@@ -32,7 +31,7 @@ export function createJwtReader({
     try {
       const { payload } = await jwtVerify(token, publicKey, {
         algorithms: [algorithm],
-        ...(audience !== undefined && { audience }),
+        audience,
         issuer,
         requiredClaims: ['jti'],
         typ: 'at+jwt',
