@@ -12,6 +12,7 @@ import type { Application, RefusedApplication, Source } from './application.ts'
 import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
 import { fromEnvironment, missingApis, namesInEnvironment } from './from-environment.ts'
 import { resolveTypeScript } from './resolve-typescript.ts'
+import { typescriptHint } from './typescript-hint.ts'
 import { whatFailed } from './what-failed.ts'
 
 /** How long the module of an application may take to load, in seconds. */
@@ -102,7 +103,7 @@ async function load(
     return await Promise.race([import(pathToFileURL(file).href) as Promise<Exports>, neverEnds.promise])
   } catch (error) {
     if (error instanceof CannotLook || refusalsIn(error) !== undefined) throw error
-    const message = `${path} cannot be loaded: ${whatFailed(error)}.${inWords(connections())}${hintFor(error)}`
+    const message = `${path} cannot be loaded: ${whatFailed(error)}.${inWords(connections())}${typescriptHint(error, file)}`
     const code = failureCode(error)
     const redis = connections().find((one) => isOfRedis(one) && (one.outcome === code || one.error === error))
     throw redis ? new RedisFailed(message, { ...redis }) : new CannotLook(message)
@@ -128,20 +129,6 @@ class RedisFailed extends CannotLook {
     super(message)
     this.connection = connection
   }
-}
-
-/** An import in TypeScript of what looks like an alias, or of a file without its extension. */
-const unresolved =
-  /^Cannot find (?:package '(?:@\/|~|src')|module '(?:.*\/)?[^/.]+').* imported from .*\.[cm]?ts$/
-
-/** Returns what to do about TypeScript that Node cannot run. */
-function hintFor(error: unknown): string {
-  const isSyntax = failureCode(error) === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
-  if (!isSyntax && !unresolved.test(String((error as Error | null)?.message))) return ''
-  const why = isSyntax
-    ? 'Node only strips types'
-    : 'Node resolves neither path aliases nor files without their extension'
-  return ` ${why}: build the module and name the compiled file, such as --module dist/tokens.js. If tsx is installed, you can set NODE_OPTIONS='--import tsx' instead.`
 }
 
 /** The functions by which a copy of core tells how its managers are configured. */
