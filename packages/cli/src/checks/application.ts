@@ -1,6 +1,6 @@
 // The application itself: its options, its env file, its packages and its clients.
 import { missingText } from '../application/from-environment.ts'
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import { contains } from '../metadata/protected-resource.ts'
 import { reasonIn } from '../reason.ts'
@@ -9,7 +9,7 @@ import { processFloor } from './tls-settings.ts'
 const environment = 'environment variables'
 
 /** Finds options that `createTokenManager` refused: one finding for each. */
-export const checkRefused: Check = table({
+export const checkRefused: Check = row({
   cases: ({ refused }) =>
     refused.flatMap((error) => {
       const reason = reasonIn(error)
@@ -24,35 +24,27 @@ export const checkRefused: Check = table({
       const [missing, several] = /^Missing environment variable(s)?|is missing$/.exec(seen) ?? []
       return [{ seen, fix, option, named, missing, several }]
     }),
-  rows: [
-    {
-      id: 'option-wrong',
-      subject: ({ option, missing }) => option ?? (missing ? environment : 'options'),
-      seen: ({ seen }) => `${capital(seen)}.`,
-      why: ({ missing, several }) =>
-        `The application cannot start ${missing ? 'without' : 'with'} ${several ? 'them' : 'it'}.`,
-      fix({ seen, fix, named, missing }) {
-        if (fix === undefined) return fixOf(seen, named)
-        const verb = missing ? 'Set' : 'Correct'
-        return fix.startsWith('use ') ? `${verb} ${named}: ${fix}.` : `${verb} ${named}. Allowed: ${fix}.`
-      },
-    },
-  ],
+  id: 'option-wrong',
+  subject: ({ option, missing }) => option ?? (missing ? environment : 'options'),
+  seen: ({ seen }) => `${capital(seen)}.`,
+  why: ({ missing, several }) =>
+    `The application cannot start ${missing ? 'without' : 'with'} ${several ? 'them' : 'it'}.`,
+  fix({ seen, fix, named, missing }) {
+    if (fix === undefined) return fixOf(seen, named)
+    const verb = missing ? 'Set' : 'Correct'
+    return fix.startsWith('use ') ? `${verb} ${named}: ${fix}.` : `${verb} ${named}. Allowed: ${fix}.`
+  },
 })
 
 /** Finds APIs without a URL: one finding for all. */
-export const checkMissingApis: Check = table({
+export const checkMissingApis: Check = row({
   cases: ({ missingApis }) => (missingApis.length === 0 ? [] : [`${missingText(missingApis)}.`]),
   severity: 'warning',
-  rows: [
-    {
-      id: 'option-wrong',
-      subject: environment,
-      seen: (seen) => seen,
-      why: 'Calls to that API are sent without a token.',
-      fix: (seen) => `${fixOf(seen, '')} To check the issuer alone, pass its URL as an option.`,
-    },
-  ],
+  id: 'option-wrong',
+  subject: environment,
+  seen: (seen) => seen,
+  why: 'Calls to that API are sent without a token.',
+  fix: (seen) => `${fixOf(seen, '')} To check the issuer alone, pass its URL as an option.`,
 })
 
 function fixOf(seen: string, option: string): string {
@@ -139,7 +131,7 @@ export const checkPackages: Check = table({
 })
 
 /** Finds exported axios clients of an API without tokens. One with another `baseURL`, or none, may be for other servers. */
-export const checkAttachments: Check = table({
+export const checkAttachments: Check = row({
   cases: ({ axiosClients, configuration: { apis } }) =>
     axiosClients.flatMap(({ name, baseUrl, hasTokens }) => {
       if (hasTokens || baseUrl === undefined) return []
@@ -148,20 +140,16 @@ export const checkAttachments: Check = table({
     }),
   severity: 'warning',
   subject: ({ name }) => `axios client ${name}`,
-  rows: [
-    {
-      id: 'client-without-tokens',
-      seen: ({ api }) => `Its \`baseURL\` belongs to the API ${api}, and no tokens are attached to it.`,
-      why: 'It sends calls without a token.',
-      fix: 'Call `attachTokens` with it where it is created: each client made by `axios.create` needs that.',
-    },
-  ],
+  id: 'client-without-tokens',
+  seen: ({ api }) => `Its \`baseURL\` belongs to the API ${api}, and no tokens are attached to it.`,
+  why: 'It sends calls without a token.',
+  fix: 'Call `attachTokens` with it where it is created: each client made by `axios.create` needs that.',
 })
 
 const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|preprod|int)\d*(?=[.-])/
 
 /** Finds APIs that seem to belong to another environment than their issuer, by the names of their hosts. */
-export const checkEnvironments: Check = table({
+export const checkEnvironments: Check = row({
   cases: ({ configuration }) =>
     configuration.apis.flatMap(({ baseUrl, issuer }) => {
       const from = configuration.issuers.find(({ name }) => name === issuer)
@@ -173,14 +161,10 @@ export const checkEnvironments: Check = table({
     }),
   severity: 'warning',
   subject: ({ baseUrl }) => baseUrl,
-  rows: [
-    {
-      id: 'environments-mixed',
-      seen: ({ api, auth, issuer }) =>
-        `The API is at ${api} and its issuer "${issuer}" at ${auth}: one of them looks like a test environment.`,
-      why: 'Tokens from one environment are refused in the other.',
-      fix: ({ option }) =>
-        `Use the issuer and the API of the same environment in \`${option}\` and the API's \`baseUrl\`.`,
-    },
-  ],
+  id: 'environments-mixed',
+  seen: ({ api, auth, issuer }) =>
+    `The API is at ${api} and its issuer "${issuer}" at ${auth}: one of them looks like a test environment.`,
+  why: 'Tokens from one environment are refused in the other.',
+  fix: ({ option }) =>
+    `Use the issuer and the API of the same environment in \`${option}\` and the API's \`baseUrl\`.`,
 })

@@ -1,4 +1,4 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row } from '../doctor/finding.ts'
 import type { AssertionFile } from '../facts/assertion-file.ts'
 import type { TokenFacts } from '../facts/token.ts'
 
@@ -6,39 +6,31 @@ import type { TokenFacts } from '../facts/token.ts'
 const grace = 120_000
 
 /** Finds files of assertions that other users may read. */
-export const checkReadable: Check = table({
+export const checkReadable: Check = row({
   cases: ({ tokens }) => filesIn(tokens).filter(({ isReadableByAll }) => isReadableByAll),
-  rows: [
-    {
-      id: 'assertion-readable',
-      severity: 'warning',
-      subject: ({ of }) => `issuer ${of}`,
-      seen: ({ path }) => `Every user on this machine can read ${path}.`,
-      why: 'Anyone who can read an assertion can get tokens with it until it expires.',
-      fix: "Make it readable only by the application's user (mode 0600 or 0640).",
-    },
-  ],
+  id: 'assertion-readable',
+  severity: 'warning',
+  subject: ({ of }) => `issuer ${of}`,
+  seen: ({ path }) => `Every user on this machine can read ${path}.`,
+  why: 'Anyone who can read an assertion can get tokens with it until it expires.',
+  fix: "Make it readable only by the application's user (mode 0600 or 0640).",
 })
 
 /** Finds files of assertions that nothing has replaced in time; an assertion that has expired is not sent anyway. */
-export const checkStale: Check = table({
+export const checkStale: Check = row({
   cases: ({ tokens, now }) =>
     filesIn(tokens).flatMap(({ of, path, replacedAt, expiresAt }) => {
       if (expiresAt === undefined || expiresAt <= now) return []
       const [age, left] = [now.getTime() - replacedAt.getTime(), expiresAt.getTime() - now.getTime()]
       return age > (age + left) * 0.8 + grace ? [{ of, path, age, left }] : []
     }),
-  rows: [
-    {
-      id: 'assertion-stale',
-      severity: 'warning',
-      subject: ({ of }) => `issuer ${of}`,
-      seen: ({ path, age, left }) =>
-        `${path} was last replaced ${minutes(age)} ago. Its assertion expires in ${minutes(left)}.`,
-      why: 'It should have been replaced after four fifths of its lifetime. Once it expires, there are no new tokens.',
-      fix: 'Check that whatever renews the file is running, and that its whole folder is mounted: Kubernetes never updates a file mounted with `subPath`, or a copy.',
-    },
-  ],
+  id: 'assertion-stale',
+  severity: 'warning',
+  subject: ({ of }) => `issuer ${of}`,
+  seen: ({ path, age, left }) =>
+    `${path} was last replaced ${minutes(age)} ago. Its assertion expires in ${minutes(left)}.`,
+  why: 'It should have been replaced after four fifths of its lifetime. Once it expires, there are no new tokens.',
+  fix: 'Check that whatever renews the file is running, and that its whole folder is mounted: Kubernetes never updates a file mounted with `subPath`, or a copy.',
 })
 
 /** Every file of an assertion, with the name of its issuer. */

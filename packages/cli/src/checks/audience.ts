@@ -1,9 +1,9 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts } from '../facts/token.ts'
 
 /** Finds tokens that are for another audience than the name that their API gives itself (RFC 9728 §2). */
-export const checkAudiences: Check = table({
+export const checkAudiences: Check = row({
   cases: (facts) =>
     facts.configuration.apis
       .filter(({ baseUrl }) => isForAnother(baseUrl, facts))
@@ -22,25 +22,21 @@ export const checkAudiences: Check = table({
         }
       }),
   subject: ({ baseUrl }) => `API ${baseUrl}`,
-  rows: [
-    {
-      id: 'audience-differs',
-      severity({ status, isAccepted }) {
-        if (status === 401) return 'error'
-        return isAccepted ? 'info' : 'warning'
-      },
-      seen: ({ issuer, audiences, resource }) =>
-        `Tokens from the issuer "${issuer}" are for ${audiences.join(', ')} (\`aud\`). The API's metadata names ${resource} as its \`resource\`.`,
-      why: ({ isAccepted }) =>
-        isAccepted
-          ? 'The API accepted the token: either it does not check audiences, or its metadata is out of date.'
-          : 'An API refuses tokens for another audience.',
-      fix: ({ right, resource }) =>
-        right.length > 0
-          ? `Set this API's \`issuer\` to ${right.join(' or ')}.`
-          : `Request tokens for ${resource}: set \`parameters: { resource: '${resource}' }\` on the issuer (RFC 8707), or the scope or \`audience\` by which it knows this API.`,
-    },
-  ],
+  id: 'audience-differs',
+  severity({ status, isAccepted }) {
+    if (status === 401) return 'error'
+    return isAccepted ? 'info' : 'warning'
+  },
+  seen: ({ issuer, audiences, resource }) =>
+    `Tokens from the issuer "${issuer}" are for ${audiences.join(', ')} (\`aud\`). The API's metadata names ${resource} as its \`resource\`.`,
+  why: ({ isAccepted }) =>
+    isAccepted
+      ? 'The API accepted the token: either it does not check audiences, or its metadata is out of date.'
+      : 'An API refuses tokens for another audience.',
+  fix: ({ right, resource }) =>
+    right.length > 0
+      ? `Set this API's \`issuer\` to ${right.join(' or ')}.`
+      : `Request tokens for ${resource}: set \`parameters: { resource: '${resource}' }\` on the issuer (RFC 8707), or the scope or \`audience\` by which it knows this API.`,
 })
 
 /** Returns whether the tokens of an API's issuer are for another audience than the API. */

@@ -1,4 +1,4 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'
@@ -22,7 +22,7 @@ function unknownIn(facts: Facts): Shown[] {
 }
 
 /** Finds a file of authorities that Node ignores: that explains every authority that is not known. */
-export const checkAuthoritiesFile: Check = table({
+export const checkAuthoritiesFile: Check = row({
   cases(facts) {
     const { extraAuthorities: extra, shared } = facts
     if (extra?.fault === undefined) return []
@@ -32,20 +32,16 @@ export const checkAuthoritiesFile: Check = table({
     return [{ ...extra, unknown: listed(originsOf(unknown)), isNeeded }]
   },
   subject: ({ file }) => file,
-  rows: [
-    {
-      id: 'ca-file-ignored',
-      severity: ({ isNeeded }) => (isNeeded ? 'error' : 'warning'),
-      seen: ({ fault, count, unknown }) =>
-        `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${unknown && ` The certificate of ${unknown} is refused.`}`,
-      why: 'Its CAs are not trusted, so every request to a server whose certificate they signed fails before anything is sent.',
-      fix: ({ fix = '' }) => `${fix} Then restart.`,
-    },
-  ],
+  id: 'ca-file-ignored',
+  severity: ({ isNeeded }) => (isNeeded ? 'error' : 'warning'),
+  seen: ({ fault, count, unknown }) =>
+    `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${unknown && ` The certificate of ${unknown} is refused.`}`,
+  why: 'Its CAs are not trusted, so every request to a server whose certificate they signed fails before anything is sent.',
+  fix: ({ fix = '' }) => `${fix} Then restart.`,
 })
 
 /** Finds authorities that this process does not trust. */
-export const checkUnknownAuthorities: Check = table({
+export const checkUnknownAuthorities: Check = row({
   cases: (facts) =>
     facts.extraAuthorities?.fault === undefined
       ? byAuthority(unknownIn(facts)).map((group) => {
@@ -56,31 +52,27 @@ export const checkUnknownAuthorities: Check = table({
         })
       : [],
   subject: ({ authority }) => `authority "${authority}"`,
-  rows: [
-    {
-      id: 'authority-unknown',
-      // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
-      seen: ({ origins, code, hosts }) =>
-        `It signed the certificate of ${origins}, but this process does not trust it (${code}).${hosts.size > 1 ? ' One CA for several hosts is probably a TLS-intercepting proxy.' : ''}`,
-      why: 'Every request to these servers fails before anything is sent.',
-      // troubleshoot.md says the same by code
-      fix({ code, extra }) {
-        const what =
-          code === 'DEPTH_ZERO_SELF_SIGNED_CERT'
-            ? "Get the server's certificate, which no CA signed, from its operator"
-            : "Get the CA's certificate from your network's operator"
-        const also =
-          code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
-            ? " If the CA is a public one, or is in that file already, the server does not send its intermediate certificate: tell the server's operator."
-            : ''
-        return `${what}, ${
-          extra === undefined
-            ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
-            : `add it to ${extra.file} (the file in NODE_EXTRA_CA_CERTS, which has ${extra.count === 1 ? 'one other' : `${extra.count} others`}) and restart.`
-        }${also}`
-      },
-    },
-  ],
+  id: 'authority-unknown',
+  // one unknown authority signs for several hosts: a proxy on the way probably issues the certificates
+  seen: ({ origins, code, hosts }) =>
+    `It signed the certificate of ${origins}, but this process does not trust it (${code}).${hosts.size > 1 ? ' One CA for several hosts is probably a TLS-intercepting proxy.' : ''}`,
+  why: 'Every request to these servers fails before anything is sent.',
+  // troubleshoot.md says the same by code
+  fix({ code, extra }) {
+    const what =
+      code === 'DEPTH_ZERO_SELF_SIGNED_CERT'
+        ? "Get the server's certificate, which no CA signed, from its operator"
+        : "Get the CA's certificate from your network's operator"
+    const also =
+      code === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
+        ? " If the CA is a public one, or is in that file already, the server does not send its intermediate certificate: tell the server's operator."
+        : ''
+    return `${what}, ${
+      extra === undefined
+        ? 'set NODE_EXTRA_CA_CERTS to its path and restart.'
+        : `add it to ${extra.file} (the file in NODE_EXTRA_CA_CERTS, which has ${extra.count === 1 ? 'one other' : `${extra.count} others`}) and restart.`
+    }${also}`
+  },
 })
 
 /** Finds certificates that are not accepted, or end soon. One that only this machine's clock refuses is left to that finding. */
@@ -139,7 +131,7 @@ function validity({ from, until, code }: { from: Date; until: Date; code: string
 }
 
 /** Finds authorities that are trusted, and that Node does not ship. */
-export const checkPrivateAuthorities: Check = table({
+export const checkPrivateAuthorities: Check = row({
   cases(facts) {
     const accepted = shownIn(facts).filter(({ certificateFailure: code }) => code === undefined)
     const groups = byAuthority(accepted.filter(({ certificate }) => !certificate.isPublic))
@@ -149,22 +141,18 @@ export const checkPrivateAuthorities: Check = table({
     }))
     return signed.length === 0 ? [] : [signed]
   },
-  rows: [
-    {
-      id: 'authority-private',
-      severity: 'info',
-      subject: (signed) => firstOf(signed.map(({ name }) => name)),
-      seen: (signed) =>
-        signed
-          .map(
-            ({ name, origins }) =>
-              `${name} signed the certificate of ${origins}. Node's built-in list does not include this CA.`,
-          )
-          .join(' '),
-      why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',
-      fix: 'Nothing, if you know this CA.',
-    },
-  ],
+  id: 'authority-private',
+  severity: 'info',
+  subject: (signed) => firstOf(signed.map(({ name }) => name)),
+  seen: (signed) =>
+    signed
+      .map(
+        ({ name, origins }) =>
+          `${name} signed the certificate of ${origins}. Node's built-in list does not include this CA.`,
+      )
+      .join(' '),
+  why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',
+  fix: 'Nothing, if you know this CA.',
 })
 
 /** Returns whether a code says that an authority is not known. */

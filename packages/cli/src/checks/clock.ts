@@ -1,4 +1,4 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
 
@@ -14,7 +14,7 @@ interface Clock {
 }
 
 /** Finds that this machine's clock is off, if all other clocks say so in the same direction: one finding for all. */
-export const checkOwnClock: Check = table({
+export const checkOwnClock: Check = row({
   cases(facts) {
     const off = clocksIn(facts).filter(isOff)
     const [first] = off
@@ -27,41 +27,33 @@ export const checkOwnClock: Check = table({
     return [{ offset: first.offset, others: off.map(({ of }) => of).join(', '), certificates, signs }]
   },
   subject: "this machine's clock",
-  rows: [
-    {
-      id: 'clock-off',
-      severity: ({ signs, certificates }) => (signs || certificates !== '' ? 'error' : 'warning'),
-      seen: ({ offset, others, certificates }) =>
-        `It is ${distance(offset)} ${others}.${certificates && ` By their clocks, the certificate of ${certificates} is valid; by this one, it is not.`}`,
-      why: ({ certificates }) =>
-        certificates
-          ? 'Certificates are judged by this clock: requests to these servers fail before anything is sent.'
-          : 'Certificates are judged by this clock, and signed assertions are refused if it is off.',
-      fix: "Synchronize this machine's clock (NTP). If it is right, the server's is wrong: tell its operator.",
-    },
-  ],
+  id: 'clock-off',
+  severity: ({ signs, certificates }) => (signs || certificates !== '' ? 'error' : 'warning'),
+  seen: ({ offset, others, certificates }) =>
+    `It is ${distance(offset)} ${others}.${certificates && ` By their clocks, the certificate of ${certificates} is valid; by this one, it is not.`}`,
+  why: ({ certificates }) =>
+    certificates
+      ? 'Certificates are judged by this clock: requests to these servers fail before anything is sent.'
+      : 'Certificates are judged by this clock, and signed assertions are refused if it is off.',
+  fix: "Synchronize this machine's clock (NTP). If it is right, the server's is wrong: tell its operator.",
 })
 
 /** Finds servers whose clock is off, unless it is this machine's. */
-export const checkServerClocks: Check = table({
+export const checkServerClocks: Check = row({
   cases: (facts) => (ownClockOffset(facts) === 0 ? clocksIn(facts).filter(isOff) : []),
   severity: 'warning',
   subject: ({ of }) => of,
-  rows: [
-    {
-      id: 'clock-off',
-      seen: ({ offset }) =>
-        `Its clock is ${distance(-offset)} this machine's; other servers' clocks disagree with it.`,
-      why: ({ isRedis }) =>
-        isRedis
-          ? "Rate limits are counted by Redis's clock. If it is corrected in one step, up to one extra quota is sent in a window."
-          : 'If it checks signed assertions against this clock, it refuses them.',
-      fix: ({ isRedis }) =>
-        isRedis
-          ? 'Synchronize its machine (NTP), and slew a clock that is off instead of setting it.'
-          : 'Tell its operator.',
-    },
-  ],
+  id: 'clock-off',
+  seen: ({ offset }) =>
+    `Its clock is ${distance(-offset)} this machine's; other servers' clocks disagree with it.`,
+  why: ({ isRedis }) =>
+    isRedis
+      ? "Rate limits are counted by Redis's clock. If it is corrected in one step, up to one extra quota is sent in a window."
+      : 'If it checks signed assertions against this clock, it refuses them.',
+  fix: ({ isRedis }) =>
+    isRedis
+      ? 'Synchronize its machine (NTP), and slew a clock that is off instead of setting it.'
+      : 'Tell its operator.',
 })
 
 /** Returns how far this machine's clock is ahead of all others, in milliseconds; 0 if they do not agree that it is off. */

@@ -1,4 +1,4 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row, table } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'
@@ -121,7 +121,7 @@ export const checkConnections: Check = table({
 })
 
 /** Finds APIs that Node reaches, and axios does not: it uses the proxy of the environment by itself. */
-export const checkAxiosProxy: Check = table({
+export const checkAxiosProxy: Check = row({
   cases: ({ servers, axios }) =>
     groupsBy(
       servers.filter(
@@ -138,17 +138,13 @@ export const checkAxiosProxy: Check = table({
       return { axios, place, variable, hasNoScheme, origins: originsOf(group), code: codeOf(throughProxy) }
     }),
   subject: ({ place }) => `axios calls, proxy ${place}`,
-  rows: [
-    {
-      id: 'proxy-failed',
-      severity: ({ axios }) => (axios === 'exported' ? 'error' : 'warning'),
-      seen: ({ variable, place, origins, code, hasNoScheme }) =>
-        `axios reads ${variable} itself, and cannot reach ${origins} through its proxy ${place} (${code}). Everything else connects directly.${hasNoScheme ? ` ${variable} names no scheme, so axios assumes https:.` : ''}`,
-      why: 'Every axios call to these servers fails, although token requests and other clients work.',
-      fix: ({ variable, place, hasNoScheme }) =>
-        `${hasNoScheme ? `Set ${variable} to http://${place}, unset it` : `Correct or unset ${variable}`}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
-    },
-  ],
+  id: 'proxy-failed',
+  severity: ({ axios }) => (axios === 'exported' ? 'error' : 'warning'),
+  seen: ({ variable, place, origins, code, hasNoScheme }) =>
+    `axios reads ${variable} itself, and cannot reach ${origins} through its proxy ${place} (${code}). Everything else connects directly.${hasNoScheme ? ` ${variable} names no scheme, so axios assumes https:.` : ''}`,
+  why: 'Every axios call to these servers fails, although token requests and other clients work.',
+  fix: ({ variable, place, hasNoScheme }) =>
+    `${hasNoScheme ? `Set ${variable} to http://${place}, unset it` : `Correct or unset ${variable}`}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
 })
 
 export function originsOf(servers: readonly ServerFacts[]): string {

@@ -1,6 +1,6 @@
 import type { RateLimit } from '@tokenlane/core'
 
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row, table } from '../doctor/finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 
@@ -43,23 +43,19 @@ export const checkPolicies: Check = table({
 })
 
 /** Finds policies that leave much of a quota. */
-export const checkSlowed: Check = table({
+export const checkSlowed: Check = row({
   cases: ({ status }) =>
     status.apis.flatMap(({ baseUrl, slowed }) => (slowed === undefined ? [] : [{ baseUrl, ...slowed }])),
   severity: 'info',
   subject: ({ baseUrl }) => baseUrl,
-  rows: [
-    {
-      id: 'policy-slow',
-      seen: ({ share }) => `Waiting calls get only ${share} of the quota.`,
-      why: 'Responses are slow, and a strict policy holds each unit until its request has certainly arrived.',
-      fix: ({ option }) => `Set \`${option}\` in this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
-    },
-  ],
+  id: 'policy-slow',
+  seen: ({ share }) => `Waiting calls get only ${share} of the quota.`,
+  why: 'Responses are slow, and a strict policy holds each unit until its request has certainly arrived.',
+  fix: ({ option }) => `Set \`${option}\` in this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
 })
 
 /** Finds a called API that names limits and has no rate policy. */
-export const checkMissingPolicy: Check = table({
+export const checkMissingPolicy: Check = row({
   cases({ call, configuration }) {
     const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
     const headers = call?.rateHeaders ?? []
@@ -69,19 +65,15 @@ export const checkMissingPolicy: Check = table({
   },
   severity: 'info',
   subject: ({ baseUrl }) => baseUrl,
-  rows: [
-    {
-      id: 'policy-missing',
-      seen: ({ headers }) =>
-        `The API sends rate limit headers (${headers.join(', ')}), but has no \`ratePolicy\` in the options.`,
-      why: 'Beyond its limit, the API refuses calls.',
-      fix: `Set this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
-    },
-  ],
+  id: 'policy-missing',
+  seen: ({ headers }) =>
+    `The API sends rate limit headers (${headers.join(', ')}), but has no \`ratePolicy\` in the options.`,
+  why: 'Beyond its limit, the API refuses calls.',
+  fix: `Set this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
 })
 
 /** Finds issuers whose tokens live for less than twice `renewBefore`. */
-export const checkLifetimes: Check = table({
+export const checkLifetimes: Check = row({
   cases: ({ tokens, configuration }) =>
     tokens.flatMap(({ issuer, lifetime }) => {
       const margin = configuration.issuers.find(({ name }) => name === issuer)?.renewBefore
@@ -91,16 +83,12 @@ export const checkLifetimes: Check = table({
     }),
   severity: 'warning',
   subject: ({ issuer }) => `issuer ${issuer}`,
-  rows: [
-    {
-      id: 'lifetime-short',
-      seen: ({ lifetime, margin }) =>
-        `A token lives for ${Math.round(lifetime / 1_000)} s, but \`renewBefore\` is ${Math.round(margin / 1_000)} s. Half of the lifetime is used instead.`,
-      why: 'Tokens are requested more often than expected.',
-      fix: ({ lifetime }) =>
-        `Set \`renewBefore\` to ${Math.floor(lifetime / 4)} (milliseconds) or less, or remove it.`,
-    },
-  ],
+  id: 'lifetime-short',
+  seen: ({ lifetime, margin }) =>
+    `A token lives for ${Math.round(lifetime / 1_000)} s, but \`renewBefore\` is ${Math.round(margin / 1_000)} s. Half of the lifetime is used instead.`,
+  why: 'Tokens are requested more often than expected.',
+  fix: ({ lifetime }) =>
+    `Set \`renewBefore\` to ${Math.floor(lifetime / 4)} (milliseconds) or less, or remove it.`,
 })
 
 function policyOf(api: string, { configuration }: Facts): { readonly limits: Limits } | undefined {

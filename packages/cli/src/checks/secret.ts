@@ -1,4 +1,4 @@
-import { type Check, issuersOf, table } from '../doctor/finding.ts'
+import { type Check, issuersOf, row, table } from '../doctor/finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 import { renewal } from './client-certificate.ts'
@@ -49,7 +49,7 @@ export const checkEnding: Check = table({
 })
 
 /** Finds, with `--secret-days`, secrets whose age is unknown: "fine" would be wrong. One finding for all. */
-export const checkUnknownAge: Check = table({
+export const checkUnknownAge: Check = row({
   cases({ status, tokens, configuration, secretDays }) {
     const unknown = tokens.filter(
       ({ issuer, lifetime, certificateUntil }) =>
@@ -60,19 +60,15 @@ export const checkUnknownAge: Check = table({
     const names = issuers.map((issuer) => variableOf('secretIssuedAt', readFromOf(issuer, configuration)))
     return [{ issuers, names }]
   },
-  rows: [
-    {
-      id: 'secret-age-unknown',
-      severity: 'warning',
-      subject: ({ issuers }) => issuersOf(issuers),
-      seen: "The secret's issue date is not known.",
-      why: 'Its expiry cannot be predicted.',
-      fix: ({ names }) =>
-        names.every((name) => name !== undefined)
-          ? `Set ${names.join(' and ')} to a date, such as 2026-11-21.`
-          : 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
-    },
-  ],
+  id: 'secret-age-unknown',
+  severity: 'warning',
+  subject: ({ issuers }) => issuersOf(issuers),
+  seen: "The secret's issue date is not known.",
+  why: 'Its expiry cannot be predicted.',
+  fix: ({ names }) =>
+    names.every((name) => name !== undefined)
+      ? `Set ${names.join(' and ')} to a date, such as 2026-11-21.`
+      : 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
 })
 
 function readFromOf(issuer: string, { issuers }: Facts['configuration']): string {

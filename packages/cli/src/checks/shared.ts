@@ -1,5 +1,5 @@
 import { inWords } from '../application/connections.ts'
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, row } from '../doctor/finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 import { capital } from './application.ts'
@@ -19,35 +19,31 @@ const consequence = {
 const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' } as const
 
 /** Finds a token store or limiter that failed in its trial: both are usually kept by one server, and fail for one reason. */
-export const checkShared: Check = table({
+export const checkShared: Check = row({
   cases(facts) {
     const failed = facts.shared.filter((one) => one.failure !== undefined && !isExplained(one, facts))
     const [first] = failed
     return first === undefined ? [] : [{ first, failed, endsModule: first.endsModule === true }]
   },
   subject: ({ failed }) => failed.map(({ part }) => part).join(' and '),
-  rows: [
-    {
-      id: ({ first }) => idOf[first.part],
-      severity: ({ endsModule }) => (endsModule ? 'error' : 'warning'),
-      seen({ first: { connection }, failed }) {
-        const steps = failed.map(({ failedAt = '', failure }) => `${failedAt} failed (${failure})`).join('; ')
-        return `${capital(steps)}.${connection ? inWords([connection]) : ''}`
-      },
-      why: ({ failed, endsModule }) =>
-        endsModule
-          ? 'The module waits for Redis, so the application does not start. Nothing else was checked.'
-          : failed.map(({ part }) => consequence[part]).join(' '),
-      fix({ first: { connection }, failed }) {
-        const codes = connection ? [connection.outcome] : failed.map(({ failure = '' }) => failure)
-        return fixOf(codes.find((code) => code in fixes) ?? codes[0])
-      },
-    },
-  ],
+  id: ({ first }) => idOf[first.part],
+  severity: ({ endsModule }) => (endsModule ? 'error' : 'warning'),
+  seen({ first: { connection }, failed }) {
+    const steps = failed.map(({ failedAt = '', failure }) => `${failedAt} failed (${failure})`).join('; ')
+    return `${capital(steps)}.${connection ? inWords([connection]) : ''}`
+  },
+  why: ({ failed, endsModule }) =>
+    endsModule
+      ? 'The module waits for Redis, so the application does not start. Nothing else was checked.'
+      : failed.map(({ part }) => consequence[part]).join(' '),
+  fix({ first: { connection }, failed }) {
+    const codes = connection ? [connection.outcome] : failed.map(({ failure = '' }) => failure)
+    return fixOf(codes.find((code) => code in fixes) ?? codes[0])
+  },
 })
 
 /** Finds a fault that the trial did not find, and that is not over. */
-export const checkInUse: Check = table({
+export const checkInUse: Check = row({
   cases: ({ shared, events }) =>
     (['token store', 'rate limiter'] as const).flatMap((part) => {
       const start = part === 'token store' ? 'store.' : 'limiter.'
@@ -60,32 +56,24 @@ export const checkInUse: Check = table({
   severity: 'warning',
   subject: ({ part }) => part,
   why: ({ part }) => consequence[part],
-  rows: [
-    {
-      id: ({ part }) => idOf[part],
-      seen: ({ reason }) => `It failed while it was in use (${reason}).`,
-      fix: ({ reason }) => fixOf(reason),
-    },
-  ],
+  id: ({ part }) => idOf[part],
+  seen: ({ reason }) => `It failed while it was in use (${reason}).`,
+  fix: ({ reason }) => fixOf(reason),
 })
 
 /** Finds a Redis that may forget tokens and budgets. */
-export const checkEvictions: Check = table({
+export const checkEvictions: Check = row({
   cases: ({ shared }) =>
     groupsBy(
       shared.filter(({ server }) => (server?.evictionPolicy ?? 'noeviction') !== 'noeviction'),
       ({ part, server }) => server?.id || part,
     ).map((group) => ({ server: group[0]?.server, parts: group.map(({ part }) => part).join(', ') })),
-  rows: [
-    {
-      id: 'eviction-policy',
-      severity: 'warning',
-      subject: ({ server, parts }) => `${server?.name} (${parts})`,
-      seen: ({ server }) => `maxmemory-policy is ${server?.evictionPolicy}.`,
-      why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls are held back for one whole window.',
-      fix: 'Set maxmemory-policy to noeviction: run `CONFIG SET maxmemory-policy noeviction`, and set it in the Redis configuration too.',
-    },
-  ],
+  id: 'eviction-policy',
+  severity: 'warning',
+  subject: ({ server, parts }) => `${server?.name} (${parts})`,
+  seen: ({ server }) => `maxmemory-policy is ${server?.evictionPolicy}.`,
+  why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls are held back for one whole window.',
+  fix: 'Set maxmemory-policy to noeviction: run `CONFIG SET maxmemory-policy noeviction`, and set it in the Redis configuration too.',
 })
 
 /** How to fix the errors of Redis and of the way to it, by code. */

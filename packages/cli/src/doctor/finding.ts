@@ -120,21 +120,26 @@ const longest = 1_000
 export function table<Case>({ cases, rows, ...all }: Table<Case>): Check {
   return (facts) =>
     cases(facts).flatMap((found) => {
-      const row = rows.find(({ when }) => when?.(found) ?? true)
-      if (row === undefined) return []
-      const { severity = all.severity ?? 'error', seen, fix } = row
-      const id = typeof row.id === 'string' ? row.id : row.id(found)
+      const fits = rows.find(({ when }) => when?.(found) ?? true)
+      if (fits === undefined) return []
+      const { severity = all.severity ?? 'error', seen, fix } = fits
+      const id = typeof fits.id === 'string' ? fits.id : fits.id(found)
       const textOf = (text: Text<Case> = ''): string => (typeof text === 'string' ? text : text(found))
       return {
         id,
         severity: typeof severity === 'string' ? severity : severity(found),
-        subject: printable(textOf(row.subject ?? all.subject), longest),
+        subject: printable(textOf(fits.subject ?? all.subject), longest),
         seen: printable(textOf(seen), longest),
-        why: textOf(row.why ?? all.why),
+        why: textOf(fits.why ?? all.why),
         fix: textOf(fix),
         url: `${guide}/doctor.md#${id}`,
       }
     })
+}
+
+/** Returns the check of a table with a single row. */
+export function row<Case>({ cases, ...only }: Pick<Table<Case>, 'cases'> & Row<Case>): Check {
+  return table({ cases, rows: [only] })
 }
 
 /** Returns the subject of a finding about issuers. */
