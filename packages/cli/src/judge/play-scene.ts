@@ -125,7 +125,7 @@ async function watch(
   let unseen: string | undefined
   try {
     await stage.until(() => requests(sandbox) > 0, startUp)
-    await scene.play(stage)
+    await playOn(stage, scene)
     // before the recovery, which makes everything as it was
     impossible = scene.impossible?.(stage)
     unseen = scene.unseen?.(stage)
@@ -166,6 +166,13 @@ async function watch(
     },
     ...((ended !== undefined || requests(sandbox) === 0) && { output: program.output() }),
   }
+}
+
+async function playOn(stage: Stage, scene: Scene): Promise<void> {
+  if (scene.play !== undefined) return scene.play(stage)
+  await stage.begin()
+  stage.sandbox.control.playScenario({ steps: scene.steps })
+  await stage.pause(scene.lasts)
 }
 
 /** Ends all faults, and gives the program time to succeed again. */

@@ -1,4 +1,4 @@
-import type { Finding, JournalEntry, Realm, Sandbox, SandboxOptions } from '@tokenlane/sandbox'
+import type { Finding, JournalEntry, Realm, Sandbox, SandboxOptions, ScenarioStep } from '@tokenlane/sandbox'
 
 /** What a scene plays with while the program makes its calls. */
 export interface Stage {
@@ -23,8 +23,20 @@ export interface Stage {
   report(finding: Finding): void
 }
 
-/** What happens to the service while a program calls it. */
-export interface Scene {
+/** What happens to the service while a program calls it: a scenario of the sandbox, or acts that wait for the program. */
+export type Scene = SceneRules &
+  (
+    | {
+        /** What the sandbox does once the program is in full swing. */
+        readonly steps: readonly ScenarioStep[]
+        /** How long the program is watched from then on, in milliseconds. */
+        readonly lasts: number
+        readonly play?: undefined
+      }
+    | { readonly play: (stage: Stage) => Promise<void> }
+  )
+
+interface SceneRules {
   readonly name: string
   /** What happens, in a few words. */
   readonly title: string
@@ -45,8 +57,6 @@ export interface Scene {
   readonly hopeless?: true
   /** Acts before the program starts. */
   readonly prepare?: (sandbox: Sandbox) => void
-  /** Acts while the program calls. */
-  readonly play: (stage: Stage) => Promise<void>
   /** Returns, after `play`, why the scene could not be played with this program; `undefined` if it was. */
   readonly impossible?: (stage: Stage) => string | undefined
   /** Returns, after `play`, why nothing can be said about a program that broke no rule; `undefined` if something can. */

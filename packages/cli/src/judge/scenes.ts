@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import type { Realm, Sandbox } from '@tokenlane/sandbox'
+import type { Realm, Sandbox, ScenarioStep } from '@tokenlane/sandbox'
 
 import { callers } from './environment.ts'
 import type { Scene, Stage } from './scene.ts'
@@ -8,13 +8,9 @@ import type { Scene, Stage } from './scene.ts'
 const realms: readonly Realm[] = ['general', 'weblink']
 const quota = 10
 
-/** Makes the issuers respond at once, so that a program that never pauses shows. */
-function forEachIssuer({ control }: Sandbox, act: (issuer: Realm) => void): void {
-  for (const issuer of realms) {
-    control.slowIssuer(issuer, 0)
-    act(issuer)
-  }
-}
+/** Returns a step for each issuer, or for each API. One that slows issuers by 0 shows a program that never pauses. */
+const atIssuers = (step: ScenarioStep): ScenarioStep[] => realms.map((issuer) => ({ ...step, issuer }))
+const atApis = (step: ScenarioStep): ScenarioStep[] => realms.map((api) => ({ ...step, api }))
 
 const mostAtOnce = ({ sandbox }: Stage): number =>
   Math.max(...realms.map((api) => sandbox.control.counts().apis[api].maxConcurrent))
@@ -70,19 +66,14 @@ export const scenes: readonly Scene[] = [
     sandbox: { tokenLifetime: 3_000 },
     // a client that renews minutes before expiry renews such a token for each call
     lenient: ['needless-renewal'],
-    async play(stage) {
-      await stage.begin()
-      await stage.pause(7_500)
-    },
+    steps: [],
+    lasts: 7_500,
   },
   {
     name: 'revocation',
     title: 'every token is revoked while calls are made',
-    async play(stage) {
-      await stage.begin()
-      stage.sandbox.control.revokeTokens()
-      await stage.pause(1_500)
-    },
+    steps: [{ after: 0, do: 'revokeTokens' }],
+    lasts: 1_500,
   },
   {
     name: 'rotation-overlap',
@@ -112,12 +103,12 @@ export const scenes: readonly Scene[] = [
   {
     name: 'issuer-down',
     title: 'tokens are revoked, and the issuers are down for 2.5 s',
-    async play(stage) {
-      await stage.begin()
-      forEachIssuer(stage.sandbox, (issuer) => stage.sandbox.control.killIssuer(issuer))
-      stage.sandbox.control.revokeTokens()
-      await stage.pause(2_500)
-    },
+    steps: [
+      ...atIssuers({ after: 0, do: 'slowIssuer', ms: 0 }),
+      ...atIssuers({ after: 0, do: 'killIssuer' }),
+      { after: 0, do: 'revokeTokens' },
+    ],
+    lasts: 2_500,
     unseen: faultMet,
   },
   {
@@ -133,28 +124,24 @@ export const scenes: readonly Scene[] = [
   {
     name: 'issuer-nonsense',
     title: 'tokens are revoked, and token responses are garbage for 2.5 s',
-    async play(stage) {
-      const { sandbox } = stage
-      await stage.begin()
-      sandbox.control.revokeTokens()
-      const page = { body: '<html>Sign in</html>', contentType: 'text/html' }
-      for (const body of [page, { body: {} }, { body: { token_type: 'Bearer', expires_in: 3600 } }]) {
-        forEachIssuer(sandbox, (issuer) => sandbox.control.failIssuer(issuer, { status: 200, ...body }))
-        await stage.pause(830)
-      }
-    },
+    steps: [
+      { after: 0, do: 'revokeTokens' },
+      ...atIssuers({ after: 0, do: 'slowIssuer', ms: 0 }),
+      ...[
+        { body: '<html>Sign in</html>', contentType: 'text/html' },
+        { body: {} },
+        { body: { token_type: 'Bearer', expires_in: 3600 } },
+      ].flatMap((body, index) => atIssuers({ after: 830 * index, do: 'failIssuer', status: 200, ...body })),
+    ],
+    lasts: 2_490,
     unseen: faultMet,
   },
   {
     name: 'rate-limit',
     title: `each API allows ${quota} calls a second, and the program knows it`,
     variables: { CALLS_PER_SECOND: `${quota}` },
-    async play(stage) {
-      await stage.begin()
-      const limits = [{ quota, window: 1_000 }]
-      for (const realm of realms) stage.sandbox.control.setRatePolicy(realm, { limits })
-      await stage.pause(4_000)
-    },
+    steps: atApis({ after: 0, do: 'setRatePolicy', policy: { limits: [{ quota, window: 1_000 }] } }),
+    lasts: 4_000,
     unseen({ sandbox }) {
       const { apis } = sandbox.control.counts()
       const most = Math.max(...realms.flatMap((api) => apis[api].maxInWindow))
@@ -165,23 +152,16 @@ export const scenes: readonly Scene[] = [
     name: 'retry-after',
     title: 'the APIs suddenly respond 429 with Retry-After for 3 s',
     exempt: ['over-limit'],
-    async play(stage) {
-      const { control } = stage.sandbox
-      await stage.begin()
-      for (const realm of realms) control.setRatePolicy(realm, { limits: [{ quota: 5, window: 2_000 }] })
-      await stage.pause(3_000)
-    },
+    steps: atApis({ after: 0, do: 'setRatePolicy', policy: { limits: [{ quota: 5, window: 2_000 }] } }),
+    lasts: 3_000,
     unseen: (stage) => (has(stage, 'limited') ? undefined : 'no call was answered with 429'),
   },
   {
     name: 'refused-token',
     title: 'the APIs refuse even new tokens for 2.5 s',
     hopeless: true,
-    async play(stage) {
-      await stage.begin()
-      for (const realm of realms) stage.sandbox.control.failApi(realm, { status: 401 })
-      await stage.pause(2_500)
-    },
+    steps: atApis({ after: 0, do: 'failApi', status: 401 }),
+    lasts: 2_500,
   },
   {
     name: 'two-issuers',
@@ -226,8 +206,11 @@ export const scenes: readonly Scene[] = [
     name: 'refused-client',
     title: 'the issuers refuse the client (invalid_client) for 3 s',
     hopeless: true,
-    prepare(sandbox) {
-      forEachIssuer(sandbox, (issuer) => sandbox.control.failIssuer(issuer, { status: 401 }))
+    prepare({ control }) {
+      for (const issuer of realms) {
+        control.slowIssuer(issuer, 0)
+        control.failIssuer(issuer, { status: 401 })
+      }
     },
     play: (stage) => stage.pause(3_000),
   },
@@ -254,12 +237,8 @@ export const scenes: readonly Scene[] = [
     title: 'no secret; the cluster signs assertions with a new key',
     assertionLifetime: 600_000,
     prepare: dropSecrets,
-    async play(stage) {
-      const { control } = stage.sandbox
-      await stage.begin()
-      for (const realm of realms) control.rotateClusterKeys(realm)
-      control.revokeTokens()
-    },
+    steps: [...atIssuers({ after: 0, do: 'rotateClusterKeys' }), { after: 0, do: 'revokeTokens' }],
+    lasts: 100,
     impossible: neverProved,
   },
   {
