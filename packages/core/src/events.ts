@@ -5,7 +5,7 @@ export type RenewalReason = 'startup' | 'ahead' | 'expired' | 'rejected'
 
 /**
  * Why a call was sent again: `rejected`: the API refused the token in use, which was renewed; `replaced`: it refused a
- * token that had since been replaced; `retried`: it refused the token in use, and the call was sent again with it;
+ * token that had since been replaced; `retried`: it refused the token in use, and the call was sent again with it, or with the token before it;
  * `limited`: it refused the call because its rate limit was exceeded.
  */
 export type ResendReason = 'rejected' | 'replaced' | 'retried' | 'limited'

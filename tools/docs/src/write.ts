@@ -20,7 +20,7 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   ],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],
-  // docs/rejections.md; 1 min
+  // the table of all 401s beside their simulation; 1 min
   rejections: ['packages/core/test/simulation/rejections/write.ts'],
 }
 

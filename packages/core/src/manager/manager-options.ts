@@ -21,7 +21,7 @@ export interface ApiOptions<Issuer extends string = string> {
    */
   readonly ratePolicy?: RatePolicy | undefined
   /**
-   * Which calls may be sent again after a 401 (at most twice) or after one of the policy's `limitedStatuses`: all,
+   * Which calls may be sent again after a 401 (once) or after one of the policy's `limitedStatuses`: all,
    * none, or only the listed methods, such as `['GET', 'HEAD']`. Other calls get the response as it is; the token
    * is still renewed and the API still pauses. A call's own `resend` takes precedence.
    *

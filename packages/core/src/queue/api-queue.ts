@@ -11,7 +11,7 @@ import type { CheckedPolicy } from './rate-policy.ts'
 import { WaitingTime } from './waiting-time.ts'
 
 export interface QueueOptions extends LimitsOptions {
-  readonly token: CurrentToken
+  readonly token: Pick<CurrentToken, 'live' | 'wait' | 'failure'>
 }
 
 /** The queue in a snapshot. */
@@ -41,7 +41,7 @@ interface Obstacle {
  */
 export class ApiQueue {
   readonly #api: string
-  readonly #token: CurrentToken
+  readonly #token: QueueOptions['token']
   readonly #emit: Emit
   readonly #limits: Limits
   readonly #calls: QueuedCalls

@@ -12,7 +12,7 @@ export interface CallOptions {
    */
   readonly priority?: number | undefined
   /**
-   * Whether the call may be sent again after a 401 (at most twice) or after one of the policy's
+   * Whether the call may be sent again after a 401 (once) or after one of the policy's
    * `limitedStatuses`. With `false` the caller gets that response; the token is still renewed and the API still pauses.
    *
    * @defaultValue what the API's own `resend` says for its method

@@ -96,7 +96,7 @@ export interface Api {
   /** Name of the issuer whose tokens it accepts. */
   readonly issuer: string
   /**
-   * Sends a call with a live token, and again after a 401 about the token, at most twice.
+   * Sends a call with a live token, and once more after a 401 about the token.
    *
    * `attempt` performs one HTTP exchange with the given `Authorization` header; errors it throws are passed on.
    *

@@ -8,8 +8,7 @@ import { CallRecord, tracing } from './call-record.ts'
 import type { CallsUnderWay } from './calls-under-way.ts'
 import type { Refusing, Rejections } from './rejections.ts'
 
-/** How often a call is sent again. */
-const mostAfter401 = 2
+/** How often a call is sent again after it was refused for the rate limit; after a 401, once. */
 const mostAfterLimit = 3
 
 /** What the calls of one API share. */
@@ -32,8 +31,6 @@ export interface Call {
   readonly resends: ResendReason[]
   /** `undefined` if calls are not observed. */
   readonly record: CallRecord | undefined
-  /** How long it may still wait for a renewal that a 401 asks for, in milliseconds. */
-  patience: number
 }
 
 /** Begins a call, and runs the synchronous part of its work. */
@@ -41,7 +38,7 @@ export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (cal
   const resends: ResendReason[] = []
   const isObserved = api.emit.isObserved || tracing.isObserved
   const record = isObserved ? new CallRecord(api, options.client, resends) : undefined
-  const call: Call = { options, resends, record, patience: api.token.maxWait }
+  const call: Call = { options, resends, record }
   return record === undefined ? work(call) : tracing.begin(record, () => work(call))
 }
 
@@ -80,7 +77,7 @@ function refuse(api: CallContext, call: Call, error: unknown): Promise<never> {
 
 /** Returns slot, token and permit where the API has a rate policy; else the token alone. */
 function enter(
-  { baseUrl, callsUnderWay, queue, token }: CallContext,
+  { baseUrl, callsUnderWay, queue, rejections }: CallContext,
   { options, record }: Call,
   sentBefore: boolean,
 ): RunningCall | AccessToken | Promise<RunningCall | AccessToken> {
@@ -89,7 +86,8 @@ function enter(
   signal?.throwIfAborted()
   if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl, baseUrl)
   const measured = record?.measure(queue)
-  const entered = queue?.enter({ signal, priority, sentBefore }) ?? token.live() ?? token.wait(signal)
+  const entered =
+    queue?.enter({ signal, priority, sentBefore }) ?? rejections.live() ?? rejections.wait(signal)
   return measured && entered instanceof Promise ? entered.finally(measured) : entered
 }
 
@@ -159,26 +157,29 @@ class AttemptPass implements Pass {
   }
 
   #judge(report: Report, isLimited: boolean): Verdict {
-    if (isLimited) return this.#resend('limited')
-    if (this.#api.refuses(report)) return this.#afterRejection()
+    const { rejections, refuses } = this.#api
+    const { resends } = this.#call
+    if (isLimited) {
+      const isLast = resends.filter((before) => before === 'limited').length >= mostAfterLimit
+      return isLast || !this.#mayResend ? 'final' : this.#resend('limited')
+    }
+    if (refuses(report)) return this.#afterRejection()
     // an error of the server says nothing about the token, nor does a 401 for another reason
-    if (report.status < 500 && report.status !== 401)
-      this.#api.rejections.accepted(this.#token, this.#refusedSince)
+    if (report.status < 500 && report.status !== 401) rejections.accepted(this.#token, this.#refusedSince)
     return 'final'
   }
 
   #afterRejection(): Verdict {
     const { token, rejections } = this.#api
-    if (!token.isCurrent(this.#token)) return this.#resend('replaced')
-    const { patience } = this.#call
-    const resends = this.#resends('rejected')
-    const wait = rejections.refused({ token: this.#token, mayResend: this.#mayResend, resends, patience })
-    if (wait !== undefined && this.#resend(this.#reason) === 'again') {
-      this.#wait = wait
-      return 'again'
+    const mayResend = this.#mayResend && this.#call.resends.every((before) => before === 'limited')
+    const wasCurrent = token.isCurrent(this.#token)
+    const wait = rejections.refused(this.#token, { mayResend, patience: token.maxWait })
+    if (wait === undefined || !mayResend) {
+      rejections.reportFinal(this.#token)
+      return 'final'
     }
-    rejections.reportFinal(this.#token)
-    return 'final'
+    this.#wait = wait
+    return this.#resend(wasCurrent ? this.#reason : 'replaced')
   }
 
   /** Why a call whose token was refused is sent again. */
@@ -186,33 +187,27 @@ class AttemptPass implements Pass {
     return this.#api.token.isCurrent(this.#token) ? 'retried' : 'rejected'
   }
 
-  /** Whether the body can be sent again, and neither the call nor its API forbids it. */
+  /** Whether the call can be sent again: its body, neither the call nor its API forbids it, and it is not too late. */
   get #mayResend(): boolean {
+    const { queue } = this.#api
     const { method = '', replayable = true, resend = this.#api.resend } = this.#call.options
-    return replayable && (typeof resend === 'boolean' ? resend : resend.includes(method))
+    // after a longer pause, the response would come too late for the caller
+    if (!replayable || queue?.isPausedTooLong === true) return false
+    return typeof resend === 'boolean' ? resend : resend.includes(method)
   }
 
   #resend(reason: ResendReason): Verdict {
-    const most = reason === 'limited' ? mostAfterLimit : mostAfter401
-    // after a longer pause, the response would come too late for the caller
-    const isTooLate = this.#api.queue?.isPausedTooLong === true
-    if (!this.#mayResend || isTooLate || this.#resends(reason) >= most) return 'final'
     this.#call.resends.push(reason)
     return 'again'
   }
 
-  /** Returns how often the call was sent again for the same kind of refusal: for the rate limit, or with a 401. */
-  #resends(reason: ResendReason): number {
-    const isLimited = reason === 'limited'
-    return this.#call.resends.filter((before) => (before === 'limited') === isLimited).length
-  }
-
   async #waitForRenewal(): Promise<void> {
     const { options, resends, record } = this.#call
-    this.#call.patience -= this.#wait
     const measured = record?.measure()
     try {
-      await this.#api.rejections.wait(this.#wait, this.#token, options.signal ?? undefined).finally(measured)
+      await this.#api.rejections
+        .waitForRenewal(this.#wait, this.#token, options.signal ?? undefined)
+        .finally(measured)
       resends.splice(-1, 1, this.#reason)
     } catch (reason) {
       // the client has nothing left to release: the next pass was to take the place of this one

@@ -21,7 +21,7 @@ export class ProtectedApi implements Api {
   readonly #context: CallContext
 
   constructor({ ratePolicy, limiter, ...shared }: ProtectedApiOptions) {
-    const { baseUrl, issuer, token, emit } = shared
+    const { baseUrl, issuer, rejections: token, emit } = shared
     this.baseUrl = baseUrl
     this.issuer = issuer
     const queue = ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter })
@@ -42,8 +42,8 @@ export class ProtectedApi implements Api {
   }
 
   mustWait(): boolean {
-    const { queue, token } = this.#context
-    return token.live() === undefined || queue?.mustWait === true
+    const { queue, rejections } = this.#context
+    return rejections.live() === undefined || queue?.mustWait === true
   }
 
   status(): ApiStatus {

@@ -4,9 +4,9 @@ import type { AccessToken } from '../token/access-token.ts'
 import type { ContestedToken } from '../token/contested-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
 
-/** In milliseconds: between renewals that 401s force, and the longest wait for what may help. */
+/** In milliseconds: between renewals that 401s force, and the longest wait for one. */
 const second = 1_000
-/** In milliseconds: the longest interval between futile renewals, and for how long an API is not believed. */
+/** In milliseconds: the longest distance between futile renewals, and for how long a new token is on trial. */
 const minute = 60_000
 
 /** What the calls of one API have in common that is about its 401s. */
@@ -19,52 +19,53 @@ export interface Refusing {
   readonly emit: Emit
 }
 
-/** An attempt that got a 401. */
-interface Attempt {
-  readonly token: AccessToken
-  /** Whether its call may be sent again at all. */
+/** A call whose attempt got a 401. */
+interface RefusedCall {
+  /** Whether it can be sent again. */
   readonly mayResend: boolean
-  /** How often its call was sent again after a 401 before. */
-  readonly resends: number
-  /** How long its call may still wait, in milliseconds. */
+  /** How long it may wait, in milliseconds. */
   readonly patience: number
 }
 
 /** What an API makes of one token. */
 interface Judgement {
   readonly token: AccessToken
-  /** Until it was accepted, or refused for a second. */
-  isNew: boolean
+  /** Since when it has been accepted, on the monotonic clock; `undefined` also after the API went back to the old one. */
+  acceptedSince: number | undefined
   /** When it was refused first since it was accepted last, on the monotonic clock. */
   refusedSince: number | undefined
   isReported: boolean
 }
 
+/** The token before the current one, where an API has refused the current one. */
+interface OldToken {
+  readonly token: AccessToken
+  /** For how long calls get it before they try the current one again, in milliseconds, and until when. */
+  readonly span: number
+  readonly until: number
+}
+
 /**
- * Decides what a 401 of one API means that speaks of the token.
+ * Decides which token the calls of one API get, and what its 401s mean that speak of the token. A call is sent once more
+ * after a 401, and the second one is the caller's. The first of these rules that fits decides what it is sent with:
  *
- * **The token has been replaced**: the call is sent again with its successor.
+ * 1. **The token has been replaced**: its successor.
+ * 2. **The token is on trial**, that is, the API has not accepted it for a minute yet, and the renewal was ahead of
+ *    expiry: the old token, while it lives. The API gets the old one for a second, then tries the new one again, and gets
+ *    the old one for twice as long each time. If the old one is refused as well, the issuer revokes old tokens, and this
+ *    API gets none of them any more.
+ * 3. **A renewal is due**: a new token. A renewal is due a second after the last one that a 401 forced. As long as the API
+ *    has not accepted its token it was futile: the next one is due after 2 to 3 s, and each further one after about twice as
+ *    long, up to a minute. That is drawn, or processes that take each other's token away might do so for ever.
+ *    An API that accepts a token which it has refused refuses good tokens: its renewals are a minute apart too, unless
+ *    it refuses a token that it had accepted for a second and accepts it on no call.
+ * 4. **The API refuses good tokens, and this call is the first one that it refuses**: the same token, at once. To find out
+ *    whether it does, the first call goes at once too where calls have waited for the renewal before.
+ * 5. **A renewal falls due within a second, or the first second of a new token ends**, which not all servers may know yet:
+ *    the call waits for that.
  *
- * **A renewal is due**: the token is renewed, and the call is sent again with the new one. A renewal is due a second
- * after the last one that a 401 forced. It was futile as long as this API has not accepted its token: then the next one
- * is due after 2 to 3 s, and after each further futile one after twice as long, up to a minute. The 2 to 3 s are drawn,
- * or two processes that take each other's token away might do so forever.
- *
- * **The token is not new**: this API had accepted it, or has refused it for a second. Then the first call that is refused
- * is sent again at once with the same token. An API that accepts such a token after it refused it refuses good tokens:
- * for a minute, only a call that is refused twice in a row counts as refused, and only a second of refusals without an
- * acceptance forces a renewal.
- *
- * **Something that may help comes within a second**: the call waits for it, and is sent again. That is a renewal that
- * falls due, or the end of the first second of a new token, which not all servers may know yet. An API that refuses good
- * tokens is waited for only if it has refused another call before, and accepted none since.
- *
- * **Otherwise the 401 is the caller's**: after two more sends, and while two renewals or more in a row were futile.
- *
- * So four facts decide: whether the token is new, since when it is refused, how far apart renewals are, and until when the
- * API is not believed.
- *
- * docs/rejections.md shows what that comes to.
+ * Otherwise the 401 is the caller's. So three facts decide: what the API makes of the current token, how far apart its
+ * renewals are, and until when it gets the old token.
  */
 export class Rejections {
   /** Set once it was reported that new tokens do not help, until this API accepts one. */
@@ -72,13 +73,32 @@ export class Rejections {
   readonly #api: Refusing
   readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
   #judgement: Judgement | undefined
-  /** In milliseconds, from the last renewal that a 401 forced to the next one: more than a second if it was futile. */
-  #renewalDistance = second
-  #doubtedUntil = Number.NEGATIVE_INFINITY
+  /** In milliseconds, from the last renewal that a 401 forced to the next one. */
+  #distance = second
+  /** Whether calls have waited for the renewal that brought the current token, and not for the one before. */
+  #hasWaited = false
+  #old: OldToken | undefined
+  /** The old token that this API does not get again; `'every'` if it gets none. */
+  #spurned: AccessToken | 'every' | undefined
 
   constructor(api: Refusing, contested: Pick<ContestedToken, 'ended' | 'disproved'>) {
     this.#api = api
     this.#contested = contested
+  }
+
+  /** Returns the token that calls of this API are sent with; `undefined` if they have to wait for one. */
+  live(): AccessToken | undefined {
+    return (this.#old && this.#oldFor(this.#old)) ?? this.#api.token.live()
+  }
+
+  /** Waits for a token, as the issuer's token does. */
+  wait(signal: AbortSignal | undefined): Promise<AccessToken> {
+    return this.#api.token.wait(signal)
+  }
+
+  /** What the last token request failed with, until one succeeds. */
+  get failure(): CurrentToken['failure'] {
+    return this.#api.token.failure
   }
 
   /** Since when this API has refused the current token without accepting it. */
@@ -87,68 +107,74 @@ export class Rejections {
   }
 
   /**
-   * Notes a 401 for the current token, and drops the token if its renewal is due.
+   * Notes a 401 for a token, and drops the token if its renewal is due.
    *
    * @returns how long the call is to wait before it is sent again, in milliseconds; `undefined` if the 401 is the caller's.
    */
-  refused({ token, mayResend, resends, patience }: Attempt): number | undefined {
-    const mayGoAtOnce = mayResend && resends === 0
+  refused(token: AccessToken, { mayResend, patience }: RefusedCall): number | undefined {
+    const { token: issued } = this.#api
+    const isCurrent = issued.isCurrent(token)
+    if (!isCurrent && this.#old?.token !== token) return 0
+    const judgement = isCurrent ? this.#judgementOf(token) : this.#oldRefused()
+    // the current one has not been refused here, or is being renewed
+    if (judgement === undefined) return 0
     const now = performance.now()
-    const judgement = this.#judgementOf(token)
     const isFirst = judgement.refusedSince === undefined
-    const isDoubted = now < this.#doubtedUntil
-    if (isDoubted && isFirst && mayGoAtOnce) return 0
     const since = (judgement.refusedSince ??= now)
-    judgement.isNew &&= now < since + second
-    const dueAt = this.#dueAt(since, now)
+    if (this.#goBack(judgement, now)) return 0
+    const dueAt = this.#dueAt(judgement, since)
     if (now >= dueAt) {
-      this.#drop(token)
+      this.#hasWaited = false
+      this.#drop(judgement.token)
       return 0
     }
-    if (mayGoAtOnce && (isDoubted || (isFirst && !judgement.isNew))) return 0
-    if ((isDoubted && isFirst) || this.#renewalDistance >= 4 * second) return undefined
-    const wait = Math.min(dueAt, judgement.isNew ? since + second : Infinity) - now
+    const isNew = judgement.acceptedSince === undefined
+    if (mayResend && isFirst && !isNew && (this.#hasWaited || this.#distance === minute)) return 0
+    const wait = Math.min(dueAt, isNew && now < since + second ? since + second : Infinity) - now
     // a second after now may be a fraction more than a second, as numbers are added
     return Math.floor(wait) <= Math.min(second, patience) ? wait : undefined
   }
 
   /** Waits, and drops the token if its renewal is due then and the API has not accepted it; throws if the signal aborts. */
-  async wait(ms: number, token: AccessToken, signal: AbortSignal | undefined): Promise<void> {
+  async waitForRenewal(ms: number, token: AccessToken, signal: AbortSignal | undefined): Promise<void> {
     const end = performance.now() + ms
     // a timer may fire early
     for (let left = ms; left > 0; left = end - performance.now()) await pause(left, signal)
-    if (!this.#api.token.isCurrent(token)) return
-    const now = performance.now()
-    const { refusedSince, isNew } = this.#judgementOf(token)
-    if (refusedSince === undefined || now < this.#dueAt(refusedSince, now)) return
-    if (this.#renewalDistance === second && !isNew) this.#contested.ended(this.#api.baseUrl)
+    const judgement = this.#judgement
+    if (judgement?.refusedSince === undefined || !this.#api.token.isCurrent(token)) return
+    if (performance.now() < this.#dueAt(judgement, judgement.refusedSince)) return
+    if (this.#distance === second && judgement.acceptedSince !== undefined)
+      this.#contested.ended(this.#api.baseUrl)
+    this.#hasWaited = !this.#hasWaited
     this.#drop(token)
   }
 
   /** Notes that a token was accepted; `refusedSince` is what it was when the attempt was sent. */
   accepted(token: AccessToken, refusedSince: number | undefined): void {
-    // the response was late
+    // the response was late, or the API gets the old one
     if (!this.#api.token.isCurrent(token)) return
     const judgement = this.#judgementOf(token)
+    const isNew = judgement.acceptedSince === undefined
     if (judgement.refusedSince !== undefined) {
       // it was sent before the refusal
       if (refusedSince !== judgement.refusedSince) return
-      if (!judgement.isNew) {
-        this.#doubtedUntil = performance.now() + minute
+      judgement.refusedSince = undefined
+      if (!isNew) {
+        this.#distance = minute
         this.#contested.disproved()
       }
     }
-    judgement.refusedSince = undefined
-    judgement.isNew = false
-    this.#renewalDistance = second
     this.refusesTokens = undefined
+    if (!isNew) return
+    judgement.acceptedSince = performance.now()
+    this.#distance = second
   }
 
   /** Reports a 401 that is the caller's, once for each token, where it shows that new tokens do not help. */
   reportFinal(token: AccessToken): void {
-    if (this.#renewalDistance === second || !this.#api.token.isCurrent(token)) return
-    const judgement = this.#judgementOf(token)
-    if (judgement.isReported) return
+    const judgement = this.#judgement
+    if (judgement?.token !== token || judgement.isReported) return
+    if (this.#distance === second || judgement.acceptedSince !== undefined) return
     judgement.isReported = true
     this.refusesTokens = true
     const { issuer, baseUrl, option, emit } = this.#api
@@ -157,22 +183,58 @@ export class Rejections {
 
   #judgementOf(token: AccessToken): Judgement {
     if (this.#judgement?.token !== token)
-      this.#judgement = { token, isNew: true, refusedSince: undefined, isReported: false }
+      this.#judgement = { token, acceptedSince: undefined, refusedSince: undefined, isReported: false }
     return this.#judgement
   }
 
-  #dueAt(since: number, now: number): number {
-    const dueAt = this.#api.token.rejectedAt + this.#renewalDistance
-    return now < this.#doubtedUntil ? Math.max(dueAt, since + second) : dueAt
+  #dueAt({ acceptedSince }: Judgement, since: number): number {
+    const { rejectedAt } = this.#api.token
+    const distant = rejectedAt + this.#distance
+    return acceptedSince === undefined
+      ? distant
+      : Math.max(rejectedAt + second, Math.min(distant, since + second))
+  }
+
+  /** Returns the old token while calls get it. */
+  #oldFor({ token, until }: OldToken): AccessToken | undefined {
+    if (this.#api.token.former() !== token) this.#old = undefined
+    else if (performance.now() < until) return token
+    return undefined
+  }
+
+  /** Lets the API get the old token for a while, if the one that it has refused is on trial; returns whether it does. */
+  #goBack(judgement: Judgement, now: number): boolean {
+    const token = this.#api.token.former()
+    if (token === undefined || this.#spurned === 'every' || this.#spurned === token) return false
+    const { acceptedSince = now } = judgement
+    if (now >= acceptedSince + minute) return false
+    const before = this.#old?.token === token ? this.#old : undefined
+    judgement.acceptedSince = undefined
+    // another call has found out before
+    if (before !== undefined && now < before.until) return true
+    const span = before === undefined ? second : Math.min(minute, 2 * before.span)
+    this.#old = { token, span, until: now + span }
+    return true
+  }
+
+  /** Notes that the old token was refused as well; returns what the API made of the current one, if it refused that. */
+  #oldRefused(): Judgement | undefined {
+    this.#old = undefined
+    this.#spurned = 'every'
+    const judgement = this.#judgement
+    const isRefused = judgement?.refusedSince !== undefined && this.#api.token.isCurrent(judgement.token)
+    return isRefused ? judgement : undefined
   }
 
   /** Every call that needs a token waits for the renewal from now on. */
   #drop(token: AccessToken): void {
-    const { issuer, baseUrl, emit } = this.#api
-    const longer = this.#renewalDistance === second ? 1 + Math.random() / 2 : 1
-    this.#renewalDistance = Math.min(minute, 2 * longer * this.#renewalDistance)
+    const { issuer, baseUrl, emit, token: issued } = this.#api
+    const drawn = Math.random() / (this.#distance === second ? 1 : 4)
+    this.#distance = Math.min(minute, (2 + drawn) * this.#distance)
     this.#judgement = undefined
-    this.#api.token.invalidate(token)
+    this.#old = undefined
+    if (this.#spurned !== 'every') this.#spurned = issued.former()
+    issued.invalidate(token)
     emit({ type: 'token.rejected', issuer, api: baseUrl })
   }
 }

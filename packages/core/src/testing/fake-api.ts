@@ -37,13 +37,6 @@ const withoutPauses = { longestPause: 0 }
 
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
 
-/** Every 401 renews the token at once, since no renewal was ever forced, but once for each call. */
-class FakeRejections extends Rejections {
-  override refused(attempt: Parameters<Rejections['refused']>[0]): number | undefined {
-    return attempt.resends > 0 ? undefined : super.refused(attempt)
-  }
-}
-
 /** One API of a fake manager. Its calls wait for as long as it is held, and for nothing else. */
 export class FakeApi extends ProtectedApi {
   readonly #isLimited: boolean
@@ -75,7 +68,7 @@ export class FakeApi extends ProtectedApi {
       this.#refusals -= 1
       return true
     }
-    const rejections = new FakeRejections(settings, { ended() {}, disproved() {} })
+    const rejections = new Rejections(settings, { ended() {}, disproved() {} })
     const policy = { ...(ratePolicy ?? none), ...withoutPauses }
     super({ ...settings, ratePolicy: policy, limiter, rejections, refuses })
     this.#isLimited = ratePolicy !== undefined

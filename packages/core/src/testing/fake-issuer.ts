@@ -44,6 +44,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
     maxWait: 0,
     failure: undefined,
     async close() {},
+    former: () => undefined,
     live: () => (failures.length > 0 ? undefined : current()),
     async wait() {
       const code = failures.shift()

@@ -18,6 +18,8 @@ export class HeldToken {
   renewBefore = 0
   /** When calls wait for its renewal. They can still have it if that fails. */
   floor = 0
+  /** The one before it, if its renewal came ahead of expiry. */
+  #former: { readonly token: AccessToken; readonly grant: Grant } | undefined
   /** When a 401 last dropped a token, on the monotonic clock. */
   rejectedAt: number = Number.NEGATIVE_INFINITY
 
@@ -45,8 +47,18 @@ export class HeldToken {
     return left > floor ? left - floor : left
   }
 
+  /** Returns the token before the current one, while it is not too old to be sent. */
+  former(): AccessToken | undefined {
+    const { token, grant } = this.#former ?? {}
+    return grant !== undefined && timeUntil(grant.expiry) > floorOf(grant) ? token : undefined
+  }
+
   /** Gives calls this token from now on. */
   use(grant: Grant): AccessToken {
+    const { token, grant: old } = this
+    // some issuers return the same token until it expires
+    if (token !== undefined && old !== undefined && token.value !== grant.token)
+      this.#former = { token, grant: old }
     this.token = new AccessToken(grant.token, this.#options.issuer, grant.expiry.wall)
     this.grant = grant
     this.renewBefore = this.#renewBeforeOf(grant)

@@ -26,7 +26,7 @@ export interface TokenStatus {
 /** What a call needs of the token of one issuer. */
 export type CurrentToken = Pick<
   RenewingToken,
-  'live' | 'wait' | 'isCurrent' | 'invalidate' | 'rejectedAt' | 'maxWait' | 'failure'
+  'live' | 'former' | 'wait' | 'isCurrent' | 'invalidate' | 'rejectedAt' | 'maxWait' | 'failure'
 >
 
 /**
@@ -56,6 +56,11 @@ export class RenewingToken {
     if (left <= floor) return undefined
     if (left <= renewBefore) this.#renewInBackground()
     return token
+  }
+
+  /** Returns the token before the current one, while it can be sent, if its renewal came ahead of expiry. */
+  former(): AccessToken | undefined {
+    return this.#held.former()
   }
 
   /** Waits for a token; throws why there is none after `maxWait`, or the reason of the signal, which ends this wait only. */

@@ -90,7 +90,7 @@ async function run(scene: Scene, clock: VirtualClock, random: Random): Promise<O
 
 function managerOf(
   { fetch }: RefusingService,
-  { wrongIssuers }: Scene,
+  { wrongIssuers, renewBefore }: Scene,
   store: ReturnType<typeof sharedStore> | undefined,
 ): ReturnType<typeof createTokenManager> {
   const credentials = { clientId: 'client', clientSecret: 'secret' }
@@ -98,7 +98,14 @@ function managerOf(
   const names = isSwapped ? ['general', 'other'] : ['general']
   return createTokenManager({
     issuers: Object.fromEntries(
-      names.map((name) => [name, { tokenEndpoint: `https://auth.example.com/${name}`, credentials }]),
+      names.map((name) => [
+        name,
+        {
+          tokenEndpoint: `https://auth.example.com/${name}`,
+          credentials,
+          ...(renewBefore !== undefined && { renewBefore }),
+        },
+      ]),
     ),
     apis: [
       { baseUrl: urlOf('general'), issuer: isSwapped ? 'other' : 'general' },

@@ -13,10 +13,18 @@ export interface Manner {
   readonly startsAt?: number
   /** For how long after its issue a token is refused. */
   readonly refusesNewFor?: number
+  /** Whether the first token is known at once all the same. */
+  readonly knowsFirst?: boolean
+  /** How often the issuer signs with another key: of its tokens, only the first one is new in this sense. */
+  readonly newKeyEvery?: number
+  /** Each call comes to one of these at random, and the first one knows a new token at once, the last one after all of that time. */
+  readonly replicas?: number
   /** How long after its issue a token is refused again, whatever its lifetime. */
   readonly refusesOldAfter?: number
   /** For how long a token is issued, an hour if nothing is said. */
   readonly lifetime?: number
+  /** When the process renews ahead of expiry, as the option says. */
+  readonly renewBefore?: number
   /** How often all tokens are revoked. */
   readonly revokesEvery?: number
   /** Whether a token ends when the next one is issued. */
@@ -84,7 +92,7 @@ export class RefusingService {
 
   #takes(endpoint: number, token: number): boolean {
     const { refusesAtRandom = 0, nodes, endpoints, startsAt = 0, oneLive = false } = this.#manner
-    const { refusesNewFor = 0, refusesOldAfter = Infinity, revokesEvery } = this.#manner
+    const { refusesOldAfter = Infinity, revokesEvery } = this.#manner
     const { now } = this.#clock
     const issuedAt = this.#issuedAt[token] ?? now
     if (now < startsAt || this.#random.chance(refusesAtRandom)) return false
@@ -93,7 +101,21 @@ export class RefusingService {
     if (oneLive && token !== this.#issuedAt.length - 1) return false
     if (revokesEvery !== undefined && Math.floor(issuedAt / revokesEvery) < Math.floor(now / revokesEvery))
       return false
-    return now - issuedAt >= refusesNewFor && now - issuedAt < refusesOldAfter
+    return now >= this.#knownAt(token) && now - issuedAt < refusesOldAfter
+  }
+
+  /** Returns when the place of a call knows a token. */
+  #knownAt(token: number): number {
+    const { refusesNewFor = 0, knowsFirst = false, newKeyEvery, replicas } = this.#manner
+    if (refusesNewFor === 0 || (knowsFirst && token === 0)) return 0
+    const keyOf = (at: number): number => Math.floor(at / (newKeyEvery ?? 1))
+    const issuedAt = this.#issuedAt[token] ?? 0
+    const first =
+      newKeyEvery === undefined
+        ? issuedAt
+        : (this.#issuedAt.find((at) => keyOf(at) === keyOf(issuedAt)) as number)
+    const share = replicas === undefined ? 1 : Math.floor(this.#random.next() * replicas) / (replicas - 1)
+    return first + share * refusesNewFor
   }
 
   /** Half of an exchange. */

@@ -84,9 +84,9 @@ export const scenes: readonly Scene[] = [
   },
   ...(
     [
-      [0.1, 0],
-      [0.5, 0],
-      [1, 0],
+      [0.1, 0.5],
+      [0.5, 0.5],
+      [1, 0.5],
       [2, undefined],
       [5, undefined],
     ] as const
@@ -101,7 +101,7 @@ export const scenes: readonly Scene[] = [
     [
       [0.1, undefined],
       [0.97, undefined],
-      [1, 0],
+      [1, 3],
       [2, 0],
       [10, 0],
       [60, 0],
@@ -149,7 +149,7 @@ export const scenes: readonly Scene[] = [
     refusesNewFor: 1_000,
     refusesOldAfter: minute + 1_000,
     seconds: 180,
-    aim: { lost: 0, requests: 4 },
+    aim: { lost: 0.1, requests: 4 },
   },
   {
     name: 'Tokens live 1 min; the API’s clock is 5 min slow: expired ones pass',
@@ -199,4 +199,54 @@ export const scenes: readonly Scene[] = [
     revokesEvery: 20_000,
     aim: { lost: 0, requests },
   })),
+  ...(
+    [
+      { what: 'The API’s clock is 1 s behind', refusesNewFor: 1_000 },
+      { what: 'The API’s clock is 4 s behind', refusesNewFor: 4_000 },
+      { what: 'The API’s clock is 30 s behind', refusesNewFor: 30_000 },
+      { what: 'The API learns of a new signing key after 20 s', refusesNewFor: 20_000, newKeyEvery: 150_000 },
+      {
+        what: 'The API learns of a new signing key after 10 min',
+        refusesNewFor: 10 * minute,
+        newKeyEvery: 60 * minute,
+      },
+      { what: 'Four replicas learn of a new token within 5 s', refusesNewFor: 5_000, replicas: 4 },
+      {
+        what: 'Two replicas, one of which learns of a new token after 45 s',
+        refusesNewFor: 45_000,
+        replicas: 2,
+      },
+    ] as const
+  ).flatMap(({ what, ...manner }): Scene[] => {
+    const isLong = manner.refusesNewFor > minute
+    const lifetime = isLong ? 60 * minute : 3 * minute
+    return [
+      {
+        ...manner,
+        name: `${what}: renewals ahead of expiry`,
+        knowsFirst: true,
+        lifetime,
+        renewBefore: lifetime / 3,
+        refusesOldAfter: lifetime + manner.refusesNewFor,
+        ...(isLong && { rate: 2 }),
+        seconds: (3 * lifetime) / 1_000,
+        aim: { lost: 0, requests: 2 },
+      },
+      {
+        ...manner,
+        name: `${what}: a revocation`,
+        knowsFirst: true,
+        revokesEvery: 20 * minute,
+        ...('newKeyEvery' in manner && { newKeyEvery: 20 * minute }),
+        ...(isLong && { rate: 2 }),
+        seconds: isLong ? 40 * 60 : 25 * 60,
+      },
+      {
+        ...manner,
+        name: `${what}: the first token of a process`,
+        ...(isLong && { rate: 2 }),
+        seconds: isLong ? 20 * 60 : 120,
+      },
+    ]
+  }),
 ]
