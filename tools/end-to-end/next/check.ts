@@ -1,7 +1,7 @@
 // Builds the example for Next.js with Next.js from npm and the packages as they are published, and makes its calls:
 // `pnpm --dir tools/end-to-end next`. Needs npm's registry.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,11 +25,11 @@ writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module"
 // the types are checked in the repository
 writeFileSync(join(folder, 'next.config.mjs'), 'export default { typescript: { ignoreBuildErrors: true } }\n')
 writeFileSync(join(folder, 'ca.pem'), ca)
-run(process.execPath, ['scripts/build.ts'], root)
+await run(process.execPath, ['scripts/build.ts'], root)
 for (const name of ['core', 'fetch'])
-  run('pnpm', ['pack', '--pack-destination', folder], join(root, 'packages', name))
+  await run('pnpm', ['pack', '--pack-destination', folder], join(root, 'packages', name))
 const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
-run('npm', [
+await run('npm', [
   'install',
   '--ignore-scripts',
   '--no-audit',
@@ -50,7 +50,7 @@ const env = {
   NEXT_TELEMETRY_DISABLED: '1',
 }
 const next = join(folder, 'node_modules', 'next', 'dist', 'bin', 'next')
-run(process.execPath, [next, 'build'], folder, env)
+await run(process.execPath, [next, 'build'], folder, env)
 
 control.resetCounts()
 await served('start', async (must) => {
@@ -106,6 +106,9 @@ function says(what: string, tokenRequests: number): void {
   console.log(`${what}: holds`)
 }
 
-function run(command: string, args: readonly string[], cwd = folder, own = process.env): void {
-  execFileSync(command, args, { cwd, env: own, stdio: ['ignore', 'ignore', 'inherit'] })
+/** The sandbox is in this process, and answers meanwhile. */
+async function run(command: string, args: readonly string[], cwd = folder, own = process.env): Promise<void> {
+  const child = spawn(command, args, { cwd, env: own, stdio: ['ignore', 'ignore', 'inherit'] })
+  const [status] = (await once(child, 'exit')) as [number | null]
+  assert.equal(status, 0, `${command} ${args.join(' ')}`)
 }

@@ -2,7 +2,6 @@
 import { batch, signal } from '@preact/signals'
 import { createParser } from 'eventsource-parser'
 import type { JournalEntry, Realm, SandboxState, Verdict } from '../../src/index.ts'
-import { forget, recall, remember } from './history.ts'
 
 /** `denied`: the address has no token, or that of another sandbox: this one was restarted perhaps. */
 export type Link = 'connecting' | 'live' | 'lost' | 'denied'
@@ -26,8 +25,6 @@ let arrived: JournalEntry[] = []
 let newest: SandboxState | undefined
 /** How often the page was emptied: an answer to a request from before is ignored. */
 let emptied = 0
-/** Whether nothing of this stream was shown yet. */
-let isNew = true
 
 /** Keeps the page connected for as long as it is open. */
 export async function connect(): Promise<void> {
@@ -126,8 +123,6 @@ async function follow(): Promise<void> {
       link.value = 'live'
     })
     void judge()
-    forget()
-    isNew = true
     const parser = createParser({
       onEvent({ event, data }) {
         if (event === 'journal') arrived.push(JSON.parse(data) as JournalEntry)
@@ -151,13 +146,7 @@ function show(): void {
   newest = undefined
   batch(() => {
     if (entries.length > 0) journal.value = [...journal.value, ...entries].slice(-mostEntries)
-    if (now !== undefined) {
-      // with its first state, the stream brings the whole journal
-      if (isNew) recall(entries, now)
-      else remember(now)
-      isNew = false
-      state.value = now
-    }
+    if (now !== undefined) state.value = now
   })
 }
 

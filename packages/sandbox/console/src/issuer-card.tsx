@@ -1,17 +1,9 @@
 import type { IssuerState, Realm } from '../../src/index.ts'
-import { Chart, type Line } from './chart.tsx'
 import { act } from './connection.ts'
 import { Done } from './done.tsx'
 import { FaultForm } from './fault-form.tsx'
 import { FaultNotice, faultsOf } from './fault-notice.tsx'
-import { issuerHistory } from './history.ts'
 import { duration, times } from './in-words.ts'
-
-const lines: readonly Line[] = [
-  { label: 'issued', colour: '--ok', kind: 'bars' },
-  { label: 'refused', colour: '--bad', kind: 'points' },
-  { label: 'failed', colour: '--warn', kind: 'points' },
-]
 
 const shownTokens = 5
 
@@ -36,19 +28,6 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         <Figure name="refused" value={counts.refused} bad />
         <Figure name="failed" value={counts.failed} bad />
       </dl>
-      <Chart
-        label={`Token requests to the ${realm} issuer over the last minute; in total: ${counts.issued} issued, ${counts.refused} refused, ${counts.failed} failed`}
-        lines={lines}
-        data={() => {
-          const samples = issuerHistory[realm]
-          return [
-            samples.map(({ at }) => at),
-            samples.map(({ issued }) => issued),
-            samples.map(({ refused }) => positive(refused)),
-            samples.map(({ failed }) => positive(failed)),
-          ]
-        }}
-      />
       <h3>{live === 0 ? 'No live token' : times(live, 'live token')}</h3>
       {live === 0 && <p class="empty">Tokens appear here when a program requests them.</p>}
       <ul class="tokens">
@@ -120,9 +99,6 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
     </section>
   )
 }
-
-/** A point is drawn only where something happened. */
-const positive = (value: number): number | null => (value > 0 ? value : null)
 
 export function Health({ isWell }: { isWell: boolean }) {
   return <span class={isWell ? 'health well' : 'health ill'}>{isWell ? 'healthy' : 'fault set'}</span>

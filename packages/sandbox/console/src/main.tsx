@@ -2,7 +2,6 @@ import { render } from 'preact'
 import { App } from './app.tsx'
 import { connect } from './connection.ts'
 import './style.css'
-import 'uplot/dist/uPlot.min.css'
 
 render(<App />, document.querySelector('#app') as HTMLElement)
 void connect()
