@@ -24,6 +24,8 @@ export async function openHotPath(
     tokenPath: undefined,
     protocol: protocolOf({}),
     proofs: [secretInForm],
+    scope: undefined,
+    tokenTypes: undefined,
     parameters: [],
     fetch,
     beforeRequest: () => {},

@@ -58,6 +58,16 @@ interface Events {
   /** A token that another process had obtained was taken from the shared store. */
   'token.received': { issuer: string; expiresAt: Date }
   /**
+   * The issuer's response names fewer scopes than were asked for (RFC 6749 §3.3): calls that need those in `missing` will
+   * be refused. Once, and again when it changes.
+   */
+  'scope.narrowed': { issuer: string; missing: readonly string[] }
+  /**
+   * The issuer's token response is not as RFC 6749 §5.1 has it, and its token is used all the same. `oddities` are in plain
+   * words, such as "no `token_type`". Once, and again when it changes.
+   */
+  'token.unusual': { issuer: string; oddities: readonly string[] }
+  /**
    * A renewal failed. The next try comes after `retryIn` at the earliest, unless the credentials function returns
    * another secret first, or an API refuses the token that calls still use.
    */

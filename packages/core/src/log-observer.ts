@@ -93,6 +93,10 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'token.renewed': ({ issuer, reason, duration, joiners }) =>
     `${issuer}: new token${occasions[reason]} in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
   'token.received': ({ issuer }) => `${issuer}: new token from the shared store`,
+  'scope.narrowed': ({ issuer, missing }) =>
+    `${issuer}: the issuer did not grant ${missing.join(' ')}: check \`scope\` and what this client may ask for`,
+  'token.unusual': ({ issuer, oddities }) =>
+    `${issuer}: the token response has ${oddities.join(', ')}; its token is used`,
   'renewal.failed': (event) => {
     const { issuer, code, reason, repeats } = event
     const short = repeats > 0 ? `${causeOf(event)}, try ${repeats + 1}` : ''

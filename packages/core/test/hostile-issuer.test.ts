@@ -131,7 +131,7 @@ test('an answer with members of a prototype changes no other object', async () =
     response
       .writeHead(200, asJson)
       .end(
-        '{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"access_token":"a","token_type":"Bearer"}',
+        '{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"access_token":"a","token_type":"Bearer","expires_in":60}',
       )
   await expect(firstFailure()).resolves.toContain('token.renewed')
   expect(({} as { x?: unknown }).x).toBeUndefined()

@@ -34,7 +34,7 @@ test('no error, event, status, manager, API, pass or token shows a secret or a t
     () => unavailable('1'),
     () => leaking(new TypeError(`fetch failed ${secret}`)),
     () => Response.json({ error: sent(), error_description: sent() }, { status: 400 }),
-    () => Response.json({ access_token: `${secret} `, token_type: 'Bearer' }),
+    () => Response.json({ access_token: `${secret} ${secret}`, token_type: 'Bearer' }),
     () => new Response(secret),
     () => new Promise<Response>(() => {}),
   ]

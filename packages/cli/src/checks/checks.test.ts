@@ -24,6 +24,7 @@ import * as beside from './clients.ts'
 import { checkOwnClock, checkServerClocks } from './clock.ts'
 import * as connections from './connection.ts'
 import { checkMissingPolicy, checkPolicies, checkSlowed } from './rate.ts'
+import { checkResponses, checkScopes } from './response.ts'
 import { checkEnding, checkUnknownAge } from './secret.ts'
 import { checkEvictions, checkInUse, checkShared as checkTrial } from './shared.ts'
 import { checkTlsSettings } from './tls-settings.ts'
@@ -489,4 +490,18 @@ test.each([
   const assertionFiles = [{ ...file, replacedAt: replacedAt as Date, expiresAt: expiresAt as Date }]
   const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, assertionFiles }]
   expect(checkAssertionFiles(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
+})
+
+test('scopes that were not granted are a warning, and an unusual token response is worth knowing', () => {
+  const events = [
+    { type: 'scope.narrowed', issuer: 'general', missing: ['records.write'] },
+    { type: 'token.unusual', issuer: 'general', oddities: ['status 201 instead of 200', 'no `token_type`'] },
+  ] as const
+  const found = all(checkScopes, checkResponses)(facts({ events }))
+  expect(found.map(({ id, severity, subject }) => [id, severity, subject])).toEqual([
+    ['scope-narrowed', 'warning', 'issuer general'],
+    ['token-unusual', 'info', 'issuer general'],
+  ])
+  expect(found[0]?.seen).toContain('records.write')
+  expect(found[1]?.seen).toContain('status 201 instead of 200, no `token_type`')
 })

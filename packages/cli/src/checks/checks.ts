@@ -20,6 +20,7 @@ import { checkAssertions, checkSecrets } from './clients.ts'
 import { checkOwnClock, checkServerClocks } from './clock.ts'
 import { checkAxiosProxy, checkConnections } from './connection.ts'
 import { checkLifetimes, checkMissingPolicy, checkPolicies, checkSlowed } from './rate.ts'
+import { checkResponses, checkScopes } from './response.ts'
 import { checkEnding, checkUnknownAge } from './secret.ts'
 import { checkEvictions, checkInUse, checkShared } from './shared.ts'
 import { checkTlsSettings } from './tls-settings.ts'
@@ -51,6 +52,8 @@ export const checks: readonly Check[] = [
   checkReadable,
   checkStale,
   checkLifetimes,
+  checkScopes,
+  checkResponses,
   checkPolicies,
   checkSlowed,
   checkMissingPolicy,

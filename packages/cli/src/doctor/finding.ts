@@ -57,6 +57,8 @@ export const findingIds = [
   'issuer-trouble',
   'token-missing',
   'lifetime-short',
+  'scope-narrowed',
+  'token-unusual',
   'client-without-tokens',
   'call-unrouted',
   'call-unauthorized',

@@ -3,6 +3,7 @@ import type { ReadUrl } from '../options/urls.ts'
 import {
   type Description,
   duration,
+  fitting,
   flag,
   list,
   object,
@@ -14,6 +15,7 @@ import {
 } from '../options/reader.ts'
 import { type CheckedCredentials, checkCredentials } from '../credentials/check-credentials.ts'
 import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
+import { isText } from '../foreign-text.ts'
 import type { IssuerOptions } from './issuer-options.ts'
 import { describeUrl, type UrlOptions, urlOptionOf } from './issuer-url.ts'
 import { type ClientProofs, type FormField, protocolOf, type TokenEndpoint } from './protocol.ts'
@@ -25,6 +27,7 @@ type CheckedSettings = ReadAs<
     credentials: CheckedCredentials
     clientAuthentication: ClientAuthenticationMethod
     scope: string | undefined
+    tokenTypes: readonly string[] | undefined
     parameters: readonly FormField[]
     renewBefore: number | undefined
   }
@@ -92,6 +95,18 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
   return fields(value, path).flatMap(([, repeated]) => repeated)
 }
 
+/** Reads scopes; blank text would be sent as a scope. */
+const readScope = fitting<string>(
+  (value) => isText(value) && value.trim() !== '',
+  'a non-empty string, scopes separated by spaces',
+)
+
+const readTokenTypes: Reader<readonly string[]> = (value, path) => {
+  const types = list(text('a name, such as Bearer'), "an array of names, such as ['Bearer']")(value, path)
+  if (types.length === 0) refuse(path, 'empty', "one name or more, such as ['Bearer']")
+  return types.map((type) => type.toLowerCase())
+}
+
 const days = duration('above 0', 'days')
 
 /** Reads a time for token requests. No issuer responds in a few milliseconds: such a number was given in seconds. */
@@ -105,7 +120,8 @@ const milliseconds: Reader<number> = (value, path) => {
 
 /** How the settings are read that depend on no other. */
 const settings = {
-  scope: optional(text('a non-empty string, scopes separated by spaces')),
+  scope: optional(readScope),
+  tokenTypes: optional(readTokenTypes),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration('0 or more')),
   requestTimeout: optional(milliseconds, 5_000),

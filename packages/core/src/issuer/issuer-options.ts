@@ -40,6 +40,13 @@ interface CommonSettings {
    */
   readonly notices?: readonly number[] | undefined
   /**
+   * The `token_type` names that a token response may have, in any case, such as `['Bearer']`. The token is sent as Bearer
+   * whatever its name.
+   *
+   * @defaultValue any name and none, except DPoP, mac, PoP and N_A, which are not sent as Bearer
+   */
+  readonly tokenTypes?: readonly string[] | undefined
+  /**
    * Allows `http:` for this issuer and its APIs on loopback hosts, for tests: `localhost`, `127.0.0.1`, `[::1]` and names
    * that end in `.localhost`, such as an alias of a container. Any other `http:` URL is refused.
    *

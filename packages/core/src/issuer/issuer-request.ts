@@ -9,7 +9,7 @@ import type { FormField, IssuerFetch, IssuerRequest } from './protocol.ts'
 export interface IssuerResponse {
   readonly status: number
   readonly body: string
-  /** Those of the JSON object in the body; none of anything else. */
+  /** Those of the JSON object in the body, or of the form that some servers send; none of anything else. */
   readonly members: Readonly<Record<string, unknown>>
   /** The media type, empty where there is none. */
   readonly type: string
@@ -88,7 +88,7 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
   return {
     status,
     body,
-    members: membersOf(body),
+    members: membersOf(body, type),
     type: type.trim().toLowerCase(),
     // a date is compared with the issuer's own clock, since ours may be an hour off
     retryAfter: readRetryAfter(
@@ -101,11 +101,19 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
   }
 }
 
-function membersOf(body: string): IssuerResponse['members'] {
+/** Returns the members without those that are null, and texts without the white space around them. */
+function membersOf(body: string, type: string): IssuerResponse['members'] {
   try {
-    return { ...(JSON.parse(body) as object) }
+    const isForm = /\bx-www-form-urlencoded\b/i.test(type)
+    const object = isForm
+      ? Object.fromEntries(new URLSearchParams(body.trim()))
+      : (JSON.parse(body) as object)
+    const members = Object.entries<unknown>({ ...object })
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const)
+    return { __proto__: null, ...Object.fromEntries(members) }
   } catch {
-    return {}
+    return { __proto__: null }
   }
 }
 

@@ -26,7 +26,13 @@ export function describeUrl(
   const url: Reader<URL> = (value, option) =>
     String(value).includes('/.well-known/')
       ? refuse(option, 'the URL of metadata', 'a URL without /.well-known/')
-      : readUrl(value, option, given['allowInsecureLoopback'] === true)
+      : // a token endpoint may have a query (RFC 6749 §3.2)
+        readUrl(
+          value,
+          option,
+          given['allowInsecureLoopback'] === true,
+          urlOption === 'tokenEndpoint' ? 'query allowed' : undefined,
+        )
   const urlOption = urlOptionOf(given)
   if (urlOption !== 'authUrl')
     return { [urlOption]: urlOption === 'issuer' && !mayDiscover ? refuseIssuer : url }

@@ -30,6 +30,9 @@ export interface TokenEndpoint {
   /** How its clients can prove themselves. */
   readonly proofs: ClientProofs
   readonly assertionAudience?: string | undefined
+  readonly scope: string | undefined
+  /** The names of token types that the issuer may answer with, in lower case; `undefined`: any but a known other one. */
+  readonly tokenTypes: readonly string[] | undefined
   /** `scope` and what else the form holds besides grant and client. */
   readonly parameters: readonly FormField[]
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
@@ -80,6 +83,10 @@ export interface IssuerClock {
 export interface IssuedToken {
   readonly token: string
   readonly lifetime: number
+  /** What is unusual about the response, to follow "the token response has", and is no reason to refuse it. */
+  readonly oddities: readonly string[]
+  /** The scopes that were asked for and not granted (RFC 6749 §3.3). */
+  readonly missingScopes: readonly string[]
 }
 
 /** How a client proves itself in a token request, and the credentials that it needs. */

@@ -145,21 +145,19 @@ test('a description that repeats the whole form shows the names of its fields al
   )
 })
 
-test.each([
-  [{ access_token: 'a', expires_in: 60 }, 'whose `token_type` is missing', true],
-  [{ access_token: 'a', token_type: 'DPoP' }, 'whose `token_type` is not Bearer', true],
-  [{ access_token: 'a', token_type: 'secret secret' }, 'whose `token_type` is not Bearer', true],
+test.each<[object, string, boolean | undefined]>([
+  ...['DPoP', 'dpop', 'mac', 'N_A', 'PoP'].map((type): [object, string, boolean] => [
+    { access_token: 'a', token_type: type },
+    `whose \`token_type\` is ${type}, which a Bearer header cannot carry`,
+    true,
+  ]),
   [{ token_type: 'Bearer' }, 'whose `access_token` is missing', undefined],
   [
     { access_token: 'a', token_type: 'Bearer', expires_in: -5 },
     'whose `expires_in` is not a number above 0',
-    undefined,
+    true,
   ],
-  [
-    { access_token: 'a\nb', token_type: 'Bearer' },
-    'whose `access_token` is not allowed in headers',
-    undefined,
-  ],
+  [{ access_token: 'a\nb', token_type: 'Bearer' }, 'whose `access_token` is not allowed in headers', true],
 ])('a token response %j says by name what is wrong with it', async (body, reason, definite) => {
   const { tokens, issuer } = fakeService({ maxWait: 1 })
   issuer.respondWith(() => Response.json(body))

@@ -17,6 +17,8 @@ const endpoint: TokenEndpoint = {
   tokenPath: undefined,
   protocol: protocolOf({}),
   proofs: [secretInForm],
+  scope: undefined,
+  tokenTypes: undefined,
   parameters: [],
   fetch: undefined,
   beforeRequest: () => {},
@@ -78,15 +80,18 @@ test.each([
   [3_600.7, 3_600_700],
   [0.5, 500],
   [undefined, 3_600_000],
+  [null, 3_600_000],
+  ['', 3_600_000],
+  [' 60 ', 60_000],
   [1e12, 365 * 86_400_000],
 ])('expires_in %j is a lifetime of %j ms', async (given, lifetime) => {
   await expect(ask(lasting(given))).resolves.toMatchObject({ lifetime })
 })
 
-test.each([null, 0, -5, 'abc', '', '-1', '1e3', '0x10', true, [], {}])(
+test.each([0, -5, 'abc', '-1', '1e3', '0x10', true, [], {}])(
   'expires_in %j is not a lifetime',
   async (given) => {
-    expect((await failure(lasting(given))).code).toBe('TOKEN_RESPONSE_INVALID')
+    expect(await failure(lasting(given))).toMatchObject({ code: 'TOKEN_RESPONSE_INVALID', definite: true })
   },
 )
 
@@ -156,7 +161,7 @@ test.each([
   ['no body', () => new Response(''), 'sent no token (status 200, an empty response)'],
   ['text', () => new Response('<p>leaked</p>'), 'sent no token (status 200, text/plain)'],
   ['another error', answered({ error: 'leaked' }), 'sent no token (status 200, application/json)'],
-  ['an OAuth error', answered({ error: 'invalid_client' }), 'sent no token (status 200, invalid_client)'],
+  ['an OAuth error', answered({ error: 'invalid_client' }), 'refused: invalid_client (status 200): check'],
 ])('a response with %s says what it is', async (_what, answer, reason) => {
   expect((await failure(answer)).message).toContain(reason)
 })

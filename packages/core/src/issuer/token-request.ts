@@ -88,14 +88,14 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
   return {
     async obtain(client, reason, wait) {
       const start = moment()
-      const { token, lifetime } = await traced(endpoint, reason, () =>
+      const { lifetime, ...issued } = await traced(endpoint, reason, () =>
         withTimeLimit(limitedBy(wait, requestTimeout), (signal) => requestToken(client, signal)),
       )
       const expiry = later(start, lifetime)
       // a slow response with a short token, or one that was read after the machine slept
       if (timeUntil(expiry) <= 0)
         throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', 'sent a token that has expired')
-      return { token, lifetime, expiry, duration: performance.now() - start.monotonic }
+      return { ...issued, lifetime, expiry, duration: performance.now() - start.monotonic }
     },
   }
 }

@@ -23,12 +23,25 @@ const longestLifetime = 365 * 86_400_000
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
-/** Returns the token in a response (RFC 6749 §5.1); throws what the response is instead. */
+/** The types of tokens that no `Bearer` header can carry (RFC 8693 §3, RFC 9449, RFC 9200), in lower case. */
+const otherTypes = new Set(['dpop', 'mac', 'n_a', 'pop'])
+
+const isSuccess = ({ status }: IssuerResponse): boolean => status >= 200 && status < 300
+
+/**
+ * Returns the token in a response (RFC 6749 §5.1); throws what the response is instead. Any success with an access token
+ * is a token response: servers differ in the status, and in the name of the type.
+ */
 export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
   const { status, retryAfter, members } = response
   const { access_token: token, expires_in: seconds, error } = members
-  if (status === 200 && wrongToken(members) === undefined)
-    return { token: token as string, lifetime: lifetimeOf(seconds) as number }
+  if (isSuccess(response) && wrongToken(members, asked.endpoint) === undefined)
+    return {
+      token: token as string,
+      lifetime: lifetimeOf(seconds) as number,
+      oddities: odditiesOf(response),
+      missingScopes: missingOf(asked.endpoint.scope, members['scope']),
+    }
   const oauthError = isText(error) ? error : undefined
   if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   const [reason, definite] = wrongResponse(response, asked)
@@ -48,6 +61,8 @@ const misplacedStatuses = new Set([404, 405])
  */
 function isRefusal(response: IssuerResponse, oauthError: string | undefined): boolean {
   const { status, retryAfter, isBearer } = response
+  // some servers say so with status 200
+  if (isSuccess(response)) return knownErrors.has(oauthError)
   if (status < 400 || status >= 500 || passingStatuses.has(status)) return false
   // many servers say in `error` that nothing is at a path
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
@@ -107,9 +122,8 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
   if (page !== undefined) return [page]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
-  const fault = status === 200 && isToken ? wrongToken(members) : undefined
-  const content = knownErrors.has(members['error']) ? String(members['error']) : contentOf(response)
-  return fault ?? [`sent no token (status ${status}, ${content})`]
+  const fault = isSuccess(response) && isToken ? wrongToken(members, endpoint) : undefined
+  return fault ?? [`sent no token (status ${status}, ${contentOf(response)})`]
 }
 
 /** Returns what to say of a redirect or an HTML page, which the issuer itself would not send; `undefined` for the rest. */
@@ -124,23 +138,55 @@ export function pageIn(response: IssuerResponse, url: URL, check: string): strin
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
-function wrongToken(members: IssuerResponse['members']): Wrong | undefined {
+function wrongToken(members: IssuerResponse['members'], { tokenTypes }: TokenEndpoint): Wrong | undefined {
   const { access_token: token, token_type: type, expires_in: seconds } = members
-  if (!isText(token)) return wrong('access_token', 'missing')
-  if (type === undefined) return wrong('token_type', 'missing', true)
-  const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
-  if (!isBearer) return wrong('token_type', 'not Bearer', true)
+  const name = typeof type === 'string' ? type : ''
+  const isOther = otherTypes.has(name.toLowerCase())
+  if (!isText(token)) return ['sent a token response whose `access_token` is missing']
+  if (tokenTypes === undefined && isOther)
+    return wrong('token_type', `${name}, which a Bearer header cannot carry`)
+  if (tokenTypes !== undefined && !tokenTypes.includes(name.toLowerCase()))
+    return wrong(
+      'token_type',
+      `${name === '' ? 'missing' : 'another one'}; \`tokenTypes\`: ${tokenTypes.join(', ')}`,
+    )
   if (lifetimeOf(seconds) === undefined) return wrong('expires_in', 'not a number above 0')
   return headerSafe.test(token) ? undefined : wrong('access_token', 'not allowed in headers')
 }
 
-function wrong(name: string, fault: string, definite?: boolean): Wrong {
-  return [`sent a token response whose \`${name}\` is ${fault}`, definite]
+/** Not asked for again: each further token would be thrown away, too. */
+function wrong(name: string, fault: string): Wrong {
+  return [`sent a token response whose \`${name}\` is ${fault}`, true]
 }
+
+/** Returns what RFC 6749 §5.1 has otherwise; a type may hold anything, and is not quoted. */
+function odditiesOf({ status, members }: IssuerResponse): readonly string[] {
+  const { token_type: type, expires_in: seconds } = members
+  const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
+  return [
+    ...(status === 200 ? [] : [`status ${status} instead of 200`]),
+    ...(isBearer ? [] : [type === undefined ? 'no `token_type`' : 'a `token_type` that is not Bearer']),
+    ...(isMissing(seconds) ? ['no `expires_in` (1 h is assumed)'] : []),
+  ]
+}
+
+/** Returns the scopes that were asked for and are not among those that the response names, if it names any. */
+function missingOf(asked: string | undefined, granted: unknown): readonly string[] {
+  const named = Array.isArray(granted) ? (granted as unknown[]).join(' ') : granted
+  if (asked === undefined || typeof named !== 'string') return []
+  const given = new Set(scopesIn(named))
+  // `.default` of Entra ID stands for scopes of other names
+  return scopesIn(asked).filter((scope) => !given.has(scope) && !scope.endsWith('/.default'))
+}
+
+/** Some servers separate scopes by commas. */
+const scopesIn = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean)
+
+const isMissing = (value: unknown): boolean => value === undefined || value === ''
 
 /** Returns the lifetime in milliseconds, `undefined` for anything but a finite number above 0, as text at the worst. */
 function lifetimeOf(given: unknown): number | undefined {
-  if (given === undefined) return documentedLifetime
+  if (isMissing(given)) return documentedLifetime
   const seconds = typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : given
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds <= 0) return undefined
   return Math.min(seconds * 1_000, longestLifetime)

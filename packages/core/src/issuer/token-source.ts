@@ -1,6 +1,7 @@
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { RenewalReason } from '../events.ts'
 import type { Moment } from '../time/expiry.ts'
+import type { IssuedToken } from './protocol.ts'
 
 /** Where one issuer's tokens come from: the renewing token's source picks the client, and asks the store or the issuer. */
 export interface TokenSource {
@@ -16,8 +17,8 @@ export interface ClientTokenSource extends Pick<TokenSource, 'idle'> {
   obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
 }
 
-/** A token, and how long it lives. */
-export interface Grant {
+/** A token, and how long it lives; what its response said only where this process made the request. */
+export interface Grant extends Partial<Pick<IssuedToken, 'oddities' | 'missingScopes'>> {
   readonly token: string
   /** The lifetime that the issuer gave it, in milliseconds; `expiry` may be sooner. */
   readonly lifetime: number

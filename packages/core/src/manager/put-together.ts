@@ -20,6 +20,7 @@ import type { Report } from '../send/api.ts'
 import { type SharedStore, sharingBy, type ShareTokens, storeOfTool } from '../store/token-store.ts'
 import { limitedBy, type TokenSource } from '../issuer/token-source.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
+import { tokenNotices } from '../issuer/token-notices.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 
@@ -75,6 +76,7 @@ export function putTogether(
 function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: ShareTokens | undefined) {
   const { issuer, maxWait } = asked
   const contested = contestedToken(issuer, emit)
+  const notices = tokenNotices(issuer, emit)
   const credentials = credentialRotation(asked, emit)
   // calls may come to wait for a request that began in the background
   const requestTimeout = Math.min(asked.requestTimeout, maxWait)
@@ -86,7 +88,7 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
     ...shared,
     obtain: (reason, wait) =>
       credentials.use(
-        (client) => shared.obtain(client, reason, wait),
+        async (client) => notices.note(await shared.obtain(client, reason, wait)),
         reason,
         () => limitedBy(wait, requestTimeout),
       ),
@@ -97,6 +99,7 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
       ...token.status(),
       daysLeft: credentials.daysLeft(),
       contested: contested.isContested() || undefined,
+      missingScopes: notices.missingScopes().length > 0 ? notices.missingScopes() : undefined,
     })
   return { credentials, requestTimeout, issuing, token, contested, status }
 }

@@ -22,6 +22,8 @@ export interface IssuerStatus extends TokenStatus {
   readonly daysLeft?: number
   /** Set while several processes invalidate each other's tokens; see the event `token.contested`. */
   readonly contested?: true
+  /** The scopes that were asked for and that the last token lacks, if any; see the event `scope.narrowed`. */
+  readonly missingScopes?: readonly string[]
 }
 
 /** A plain snapshot for a health endpoint, keyed by the manager's issuer names. Holds no secrets. */

@@ -6,8 +6,13 @@ import { optional, type Reader, record, text } from './reader.ts'
 /** One URL for all environments, or one per environment, by name. */
 export type PerEnvironment = string | Readonly<Record<string, string>>
 
-/** Reads a URL. `http:` is refused, except to this machine where that is allowed. */
-export type ReadUrl = (value: unknown, path: string, allowInsecureLoopback: boolean) => URL
+/** Reads a URL. `http:` is refused, except to this machine where that is allowed; so is a query, except where it may stand. */
+export type ReadUrl = (
+  value: unknown,
+  path: string,
+  allowInsecureLoopback: boolean,
+  query?: 'query allowed',
+) => URL
 
 /** Reads the name of the environment that this process is in. */
 export const readEnvironment: Reader<string | undefined> = optional(
@@ -20,11 +25,11 @@ export const readEnvironment: Reader<string | undefined> = optional(
  */
 export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): ReadUrl {
   const origins = new Map<string, { name: string; path: string }>()
-  return (value, path, allowInsecureLoopback) => {
-    if (typeof value !== 'object' || value instanceof URL) return read(value, path, allowInsecureLoopback)
+  return (value, path, ...allowed) => {
+    if (typeof value !== 'object' || value instanceof URL) return read(value, path, ...allowed)
     const urls = new Map<unknown, URL>(
       record((given, urlPath, name) => {
-        const url = read(given, urlPath, allowInsecureLoopback)
+        const url = read(given, urlPath, ...allowed)
         const known = origins.get(url.origin) ?? { name, path: urlPath }
         const sameOrigin = `on the same origin as \`${known.path}\` (${url.origin})`
         if (known.name !== name) refuse(urlPath, sameOrigin, 'an origin per environment')
@@ -46,7 +51,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed. */
-export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopback: boolean): URL {
+export const mustBeSecureUrl: ReadUrl = (value, path, allowInsecureLoopback, query) => {
   const url = typeof value === 'string' ? URL.parse(value) : null
   if (url === null)
     refuse(
@@ -55,8 +60,13 @@ export function mustBeSecureUrl(value: unknown, path: string, allowInsecureLoopb
       'an absolute https: URL without quotes, such as https://host/path/',
     )
   // a query or a fragment may be empty, which `search` and `hash` do not show
-  if (url.username !== '' || url.password !== '' || /[?#]/.test(url.href))
-    refuse(path, 'a URL with a user name, query or fragment', 'scheme, host and path only')
+  const other = query === undefined ? /[?#]/ : /#|[?&]client_(?:secret|assertion)\b/i
+  if (url.username !== '' || url.password !== '' || other.test(url.href))
+    refuse(
+      path,
+      `a URL with a user name, ${query === undefined ? 'query' : 'secret'} or fragment`,
+      `scheme, host${query === undefined ? ' and path' : ', path and query'} only`,
+    )
   if (url.protocol === 'https:') return url
   if (url.protocol !== 'http:') refuse(path, 'a URL with another scheme', 'an https: URL')
   const isLocal = isLoopback(url.hostname)

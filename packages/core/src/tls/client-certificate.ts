@@ -21,7 +21,7 @@ export function tlsFault({ certificate: cert, privateKey: key }: Pem): string | 
  * goes through the proxy of the environment where the runtime's `fetch` does.
  */
 export function certificateFetch({ certificate: cert, privateKey: key }: Pem): CertificateFetch {
-  return async (href, { method, headers, body, signal }) => {
+  return async (href, { method, headers, body: form, signal }) => {
     const url = new URL(href)
     const https = nodeHttps() as NodeHttps
     const proxyEnv = environmentProxy(url)?.used === true ? globalThis.process.env : undefined
@@ -30,12 +30,42 @@ export function certificateFetch({ certificate: cert, privateKey: key }: Pem): C
     const message = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = https.request(url, { method, headers, signal, agent } as object, resolve)
       request.on('error', reject)
-      request.end((body as URLSearchParams | undefined)?.toString())
+      request.end((form as URLSearchParams | undefined)?.toString())
     })
     const { statusCode: status = 502, headers: fields } = message
     // the body is still to be read, up to the bound that every token response has
-    return new Response(ReadableStream.from(message), { status, headers: fields as Record<string, string> })
+    const decoded = decodedBody(message, fields['content-encoding'])
+    // `Response` throws for a body with these
+    const isEmpty = [204, 205, 304].includes(status)
+    const body = isEmpty ? null : ReadableStream.from(decoded)
+    return new Response(body as ConstructorParameters<typeof Response>[0], {
+      status,
+      headers: fields as Record<string, string>,
+    })
   }
+}
+
+/** Returns a body as it was before it was compressed: gateways compress whatever was asked for (RFC 9110 §8.4). */
+function decodedBody(message: IncomingMessage, encodings = ''): AsyncIterable<unknown> {
+  const zlib = builtinModule('node:zlib') as typeof import('node:zlib')
+  const { pipeline } = builtinModule('node:stream') as typeof import('node:stream')
+  const decoders: Readonly<Record<string, () => import('node:stream').Transform>> = {
+    gzip: zlib.createGunzip,
+    'x-gzip': zlib.createGunzip,
+    deflate: zlib.createInflate,
+    br: zlib.createBrotliDecompress,
+    zstd: zlib.createZstdDecompress,
+  }
+  let decoded: IncomingMessage | import('node:stream').Transform = message
+  for (const encoding of encodings
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .toReversed()) {
+    const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
+    // a fault of the stream before ends this one with it
+    if (decoder !== undefined) decoded = pipeline(decoded, decoder, () => {})
+  }
+  return decoded
 }
 
 /** A certificate and its key. */

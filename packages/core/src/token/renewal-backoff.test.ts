@@ -428,7 +428,7 @@ test.each<[string, () => Response]>([
   ['502 with HTML', () => new Response('<h1>bad gateway</h1>', { status: 502 })],
   ['200 with HTML', () => new Response('<h1>sign in</h1>')],
   ['200 without a token', () => Response.json({ token_type: 'Bearer' })],
-  ['200 with an error', () => Response.json({ error: 'invalid_client' })],
+  ['200 with an error', () => Response.json({ error: 'not ready' })],
 ])('%s passes: the same flight tries again, and no call is lost', async (_what, answer) => {
   const { tokens, issuer, eventsOf } = fakeService()
   issuer.respondOnceWith(answer)

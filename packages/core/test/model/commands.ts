@@ -60,7 +60,7 @@ const lifetime: fc.Arbitrary<Lifetime> = fc.oneof(
     { expiresIn: 1e12, ms: 365 * 24 * hour },
     { expiresIn: 0, ms: undefined },
     { expiresIn: -5, ms: undefined },
-    { expiresIn: null, ms: undefined },
+    { expiresIn: null, ms: 3_600_000 },
     { expiresIn: 'soon', ms: undefined },
   ),
 )

@@ -1,0 +1,191 @@
+import type { RequestListener } from 'node:http'
+import { createTokenManager, oauthIssuer, type IssuerOptions, type TokenlaneEvent } from '../../src/index.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { useServer } from '../use-server.ts'
+
+// What token endpoints answered in public reports, on a real server.
+
+let answer: RequestListener
+let forms: string[]
+const server = useServer((request, response) => {
+  let form = ''
+  request.on('data', (chunk: Buffer) => (form += chunk.toString()))
+  request.on('end', () => {
+    forms.push(`${request.url} ${form}`)
+    answer(request, response)
+  })
+})
+beforeEach(() => {
+  forms = []
+})
+
+const json =
+  (body: unknown, status = 200): RequestListener =>
+  (_, response) =>
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(typeof body === 'string' ? body : JSON.stringify(body))
+
+async function ask(options: Partial<IssuerOptions> = {}) {
+  const events: TokenlaneEvent[] = []
+  const tokens = createTokenManager({
+    issuers: {
+      general: oauthIssuer({
+        tokenEndpoint: `${server.url}/token`,
+        credentials: { clientId: 'client-1', clientSecret: 'secret-1' },
+        allowInsecureLoopback: true,
+        ...options,
+      } as IssuerOptions),
+    },
+    apis: [],
+    observe: (event) => events.push(event),
+  })
+  const outcome = await tokens.getToken('general').then(
+    ({ value, expiresAt }) => ({ value, left: Math.round((expiresAt.getTime() - Date.now()) / 10_000) * 10 }),
+    (error: { code: string; definite?: boolean; message: string }) => error,
+  )
+  const { general } = tokens.status().issuers
+  const again = await tokens.getToken('general').then(
+    () => 'token',
+    () => 'none',
+  )
+  await tokens.close()
+  return { outcome, events, general, again }
+}
+
+test.each<[string, RequestListener, number]>([
+  [
+    '201 Created (openhab-core#5284)',
+    json({ access_token: 'a', token_type: 'Bearer', expires_in: 60 }, 201),
+    60,
+  ],
+  ['202 and 203 of gateways', json({ access_token: 'a', token_type: 'Bearer', expires_in: 60 }, 203), 60],
+  [
+    'a type of its own (eBay, postman-app-support#5434)',
+    json({ access_token: 'a', token_type: 'Application Access Token', expires_in: 60 }),
+    60,
+  ],
+  ['BearerToken (Apigee)', json({ access_token: 'a', token_type: 'BearerToken', expires_in: '60' }), 60],
+  ['no type (Salesforce Marketing Cloud, Genesys)', json({ access_token: 'a', expires_in: 60 }), 60],
+  ['a type that is null', json({ access_token: 'a', token_type: null, expires_in: 60 }), 60],
+  ['a type that is no text', json({ access_token: 'a', token_type: { name: 'Bearer' }, expires_in: 60 }), 60],
+  [
+    'expires_in null (oauthlib#675)',
+    json({ access_token: 'a', token_type: 'Bearer', expires_in: null }),
+    3_600,
+  ],
+  ['an empty expires_in', json({ access_token: 'a', token_type: 'Bearer', expires_in: '' }), 3_600],
+  ['expires_in as text (UPS)', json({ access_token: 'a', token_type: 'Bearer', expires_in: ' 60 ' }), 60],
+  [
+    'white space around it all',
+    json(' \n{"access_token":" a\\n","token_type":" bearer ","expires_in":60}\n'),
+    60,
+  ],
+  ['a byte order mark', json('\uFEFF{"access_token":"a","token_type":"Bearer","expires_in":60}'), 60],
+  [
+    'a form in place of JSON (GitHub, Facebook)',
+    (_, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' })
+        .end('access_token=a&token_type=bearer&expires_in=60'),
+    60,
+  ],
+  [
+    'JSON that is labelled as text',
+    (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('{"access_token":"a","expires_in":60}'),
+    60,
+  ],
+])('a token response is what has an access token: %s', async (_what, given, left) => {
+  answer = given
+  expect((await ask()).outcome).toEqual({ value: 'a', left })
+  expect(forms).toHaveLength(1)
+})
+
+test('what was odd is said once, in one event, and renewals do not repeat it', async () => {
+  answer = json({ access_token: 'a', token_type: 'Application Access Token' }, 201)
+  const { events } = await ask()
+  expect(events.filter(({ type }) => type === 'token.unusual')).toEqual([
+    {
+      type: 'token.unusual',
+      issuer: 'general',
+      oddities: [
+        'status 201 instead of 200',
+        'a `token_type` that is not Bearer',
+        'no `expires_in` (1 h is assumed)',
+      ],
+    },
+  ])
+})
+
+test.each<[string, object]>([
+  ['DPoP (RFC 9449)', { access_token: 'a', token_type: 'DPoP', expires_in: 60 }],
+  ['mac', { access_token: 'a', token_type: 'mac', expires_in: 60 }],
+  ['N_A (RFC 8693)', { access_token: 'a', token_type: 'N_A', expires_in: 60 }],
+  ['no lifetime', { access_token: 'a', token_type: 'Bearer', expires_in: 0 }],
+  ['a lifetime of words', { access_token: 'a', token_type: 'Bearer', expires_in: 'never' }],
+  ['a token of two lines', { access_token: 'a\nb', token_type: 'Bearer', expires_in: 60 }],
+])('what is refused for good is asked for once, and calls fail at once: %s', async (_what, body) => {
+  answer = json(body)
+  const { outcome, again } = await ask()
+  expect(outcome).toMatchObject({ code: 'TOKEN_RESPONSE_INVALID', definite: true })
+  expect(again).toBe('none')
+  expect(forms).toHaveLength(1)
+})
+
+test('an error with status 200 is a refusal (Zoho)', async () => {
+  answer = json({ error: 'invalid_client' })
+  const { outcome } = await ask()
+  expect(outcome).toMatchObject({
+    code: 'TOKEN_REQUEST_REFUSED',
+    oauthError: 'invalid_client',
+    definite: true,
+  })
+  expect(forms).toHaveLength(1)
+})
+
+test('`tokenTypes` narrows the types that are accepted, in any case', async () => {
+  answer = json({ access_token: 'a', token_type: 'bearer', expires_in: 60 })
+  expect((await ask({ tokenTypes: ['Bearer'] })).outcome).toMatchObject({ value: 'a' })
+  for (const type of ['Application Access Token', undefined]) {
+    answer = json({ access_token: 'a', token_type: type, expires_in: 60 })
+    const { outcome } = await ask({ tokenTypes: ['Bearer'] })
+    expect(outcome).toMatchObject({ code: 'TOKEN_RESPONSE_INVALID', definite: true })
+    expect((outcome as { message: string }).message).toContain('`tokenTypes`: bearer')
+  }
+  answer = json({ access_token: 'a', token_type: 'DPoP', expires_in: 60 })
+  expect((await ask({ tokenTypes: ['DPoP'] })).outcome).toMatchObject({ value: 'a' })
+  await expect(ask({ tokenTypes: [] })).rejects.toThrow('`issuers.general.tokenTypes` is empty')
+})
+
+test.each<[string, unknown, readonly string[] | undefined]>([
+  ['fewer (iam#769)', 'records.read', ['records.write']],
+  ['none', '', ['records.read', 'records.write']],
+  ['fewer, in an array', ['records.read'], ['records.write']],
+  ['all, in another order, and more', 'records.write admin records.read', undefined],
+  ['all, with commas', 'records.read,records.write', undefined],
+  ['nothing about scopes', undefined, undefined],
+  ['null', null, undefined],
+])('the scopes that the response lacks are said where it names %s', async (_what, scope, missing) => {
+  answer = json({ access_token: 'a', token_type: 'Bearer', expires_in: 60, scope })
+  const { events, general } = await ask({ scope: 'records.read records.write' })
+  expect(events.filter(({ type }) => type === 'scope.narrowed')).toEqual(
+    missing ? [{ type: 'scope.narrowed', issuer: 'general', missing }] : [],
+  )
+  expect(general.missingScopes).toEqual(missing)
+})
+
+test('scopes of other names that `.default` stands for are not missed (Entra ID)', async () => {
+  answer = json({ access_token: 'a', token_type: 'Bearer', expires_in: 60, scope: 'User.Read.All' })
+  const { events } = await ask({ scope: 'https://graph.example.com/.default' })
+  expect(events.filter(({ type }) => type === 'scope.narrowed')).toEqual([])
+})
+
+test('a token endpoint may have a query (Azure AD B2C, Apigee)', async () => {
+  answer = json({ access_token: 'a', token_type: 'Bearer', expires_in: 60 })
+  const tokenEndpoint = `${server.url}/token?p=b2c_1_policy`
+  expect((await ask({ tokenEndpoint })).outcome).toMatchObject({ value: 'a' })
+  expect(forms[0]).toMatch(/^\/token\?p=b2c_1_policy grant_type=/)
+  for (const part of ['#part', '?client_secret=secret-1', '?a=b&client_assertion=c'])
+    await expect(ask({ tokenEndpoint: `${server.url}/token${part}` })).rejects.toThrow('with a user name')
+})
