@@ -48,6 +48,8 @@ export interface TokenlaneErrorDetails {
   readonly retryAfter?: number | undefined
   /** Whether retrying cannot help until something is changed. Such a request is not retried at once. */
   readonly definite?: boolean | undefined
+  /** Whether the issuer gets more requests than it takes (429, `slow_down`): it is asked less and less. */
+  readonly busy?: boolean | undefined
   /** Every failure, if one error stands for several: its message lists them, its `code` is that of the first. */
   readonly failures?: readonly TokenlaneError[] | undefined
   /** What the transport said, reduced to its name, code, address and port. */
@@ -79,6 +81,7 @@ export class TokenlaneError extends Error implements Omit<TokenlaneErrorDetails,
   declare readonly transportCode?: string
   declare readonly retryAfter?: number
   declare readonly definite?: boolean
+  declare readonly busy?: boolean
   // not printed, since the message lists them; Node would print `errors`
   declare readonly failures?: readonly TokenlaneError[]
 

@@ -66,6 +66,7 @@ test('no error, event, status, manager, API, pass or token shows a secret or a t
       'secret.expiring',
       'renewal.failed',
       'token.renewed',
+      'token.unusual',
       'token.rejected',
       'rejection.repeated',
       'call.finished',

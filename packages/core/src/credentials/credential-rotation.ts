@@ -1,11 +1,11 @@
-import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
+import { isTokenlaneError, type TokenlaneError, withMore } from '../errors.ts'
 import type { Emit, RenewalReason } from '../events.ts'
 import { withTimeLimit } from '../time/countdown.ts'
 import { askProvider } from './ask-provider.ts'
 import type { CheckedCredentials } from './check-credentials.ts'
 import { type CredentialsKinds, keyOf } from './client.ts'
 import { type ClientCredentials, type CredentialsContext } from './credentials.ts'
-import { isRefusal, mayBeAboutClient, refusalSpan } from './refused-client.ts'
+import { isRefusal, mayBeAboutClient, memoryOf, refusalMemory, refusalSpan } from './refused-client.ts'
 import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
 /** How many clients may be refused in 30 s and then be replaced, in case a provider returns a new wrong secret each time. */
@@ -19,14 +19,24 @@ interface RotationOptions extends SecretLifetime {
 
 export type CredentialRotation = ReturnType<typeof credentialRotation>
 
-/** Decides with which credentials an issuer is asked: those that worked last first, none refused in the last 30 s. */
+/** What is known of a client that the issuer refused; on the monotonic clock. */
+interface Refused {
+  readonly at: number
+  readonly until: number
+  /** How often in a row. */
+  readonly times: number
+}
+
+/** How long a refusal will be remembered, in milliseconds. */
+export type MemoryOf = (refusal: TokenlaneError) => number
+
+/** Decides with which credentials an issuer is asked: those that worked last first, none whose refusal is remembered. */
 export function credentialRotation(options: RotationOptions, emit: Emit) {
   const { issuer, credentials, proofs } = options
   const { initial, provider } = credentials
   const expiry = secretExpiry(options, emit)
   if (provider === undefined) expiry.watch(initial[0])
-  /** By client, on the monotonic clock. */
-  const refusedUntil = new Map<string, number>()
+  const refused = new Map<string, Refused>()
   let working: string | undefined
   let lastRefusal: TokenlaneError | undefined
 
@@ -41,11 +51,28 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
 
   function worked(client: ClientCredentials): void {
     const key = keyOf(client)
-    refusedUntil.delete(key)
+    refused.delete(key)
     expiry.watch(client)
     const rotated = working !== undefined && working !== key
     working = key
     if (rotated) emit({ type: 'credentials.rotated', issuer, clientId: client.clientId })
+  }
+
+  /** Whether the refusal of a client is remembered. */
+  const isRefused = (key: string): boolean => (refused.get(key)?.until ?? 0) > performance.now()
+
+  function memoryFor(key: string): MemoryOf {
+    const { times = 0 } = refused.get(key) ?? {}
+    return (error) => (mayBeAboutClient(error) ? memoryOf(times, working === undefined) : refusalMemory)
+  }
+
+  /** Remembers a refusal; returns its error, which says for how long. */
+  function remember(key: string, error: TokenlaneError, memory: number): TokenlaneError {
+    // one that another process heard is over when that process may ask again
+    const span = refusalSpan(error, memory)
+    const at = performance.now()
+    refused.set(key, { at, until: at + span, times: (refused.get(key)?.times ?? 0) + 1 })
+    return Object.assign(withMore(error, ''), { retryAfter: span })
   }
 
   return {
@@ -54,10 +81,10 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
 
     /**
      * Calls `request` with one client after the other until one is not refused; throws the last refusal if all were, now
-     * or in the last 30 s. A provider may take as many milliseconds as `timeLimit` returns.
+     * or not long ago. A provider may take as many milliseconds as `timeLimit` returns.
      */
     async use<T>(
-      request: (client: ClientCredentials) => Promise<T>,
+      request: (client: ClientCredentials, memory: MemoryOf) => Promise<T>,
       reason: RenewalReason,
       timeLimit: () => number,
     ): Promise<T> {
@@ -70,14 +97,18 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
         const isLast = (client: ClientCredentials): boolean => keyOf(client) === working
         const list = clients.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)))
         if (provider !== undefined) expiry.watch(list[0])
-        for (const [key, until] of refusedUntil) if (until <= performance.now()) refusedUntil.delete(key)
+        const forgotten = performance.now() - 2 * refusalMemory
+        for (const [key, { at }] of refused) if (at <= forgotten) refused.delete(key)
         const given = new Set(clients.map(keyOf))
-        const replaced = [...refusedUntil.keys()].filter((key) => !given.has(key))
+        const recent = performance.now() - refusalMemory
+        const replaced = [...refused].filter(([key, { at }]) => !given.has(key) && at > recent)
         if (replaced.length >= mostReplaced) break
         for (const client of list) {
-          if (refusedUntil.has(keyOf(client))) continue
+          const key = keyOf(client)
+          if (isRefused(key)) continue
+          const memory = memoryFor(key)
           try {
-            const answer = await request(client)
+            const answer = await request(client, memory)
             worked(client)
             return answer
           } catch (error) {
@@ -87,10 +118,9 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
               continue
             }
             if (!isRefusal(error)) throw error
-            refusedUntil.set(keyOf(client), performance.now() + refusalSpan(error))
-            refusal = lastRefusal = error
+            refusal = lastRefusal = remember(key, error, memory(error))
             // no other secret makes a wrong scope right
-            if (!mayBeAboutClient(error)) throw error
+            if (!mayBeAboutClient(error)) throw refusal
           }
         }
       }
@@ -103,7 +133,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     /** Returns what the issuer said to a client last, `undefined` if it was not asked with it. */
     outcomeOf(client: ClientCredentials): 'accepted' | 'refused' | undefined {
       if (keyOf(client) === working) return 'accepted'
-      return refusedUntil.has(keyOf(client)) ? 'refused' : undefined
+      return isRefused(keyOf(client)) ? 'refused' : undefined
     },
   }
 }

@@ -1,11 +1,20 @@
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
+import { betweenHalfAndWhole } from '../time/backoff.ts'
 
 /** How long a refusal is remembered, in milliseconds. */
 export const refusalMemory = 30_000
+/** The first refusals in a row: not all replicas of an issuer may know a new secret, or a new client at a start. */
+const firstMemories = [2_000, 6_000]
 
-/** Returns how long a refusal is remembered, in milliseconds: less if another process was refused before. */
-export function refusalSpan({ retryAfter = refusalMemory }: TokenlaneError): number {
-  return Math.min(refusalMemory, retryAfter)
+/** Returns how long a client's refusal is remembered, after so many in a row before, in milliseconds. */
+export function memoryOf(refusals: number, isStart: boolean): number {
+  const first = isStart || refusals === 0 ? firstMemories[refusals] : undefined
+  return first === undefined ? refusalMemory : betweenHalfAndWhole(first)
+}
+
+/** Returns how long a refusal is remembered, in milliseconds: less where it says so itself. */
+export function refusalSpan({ retryAfter }: TokenlaneError, memory = refusalMemory): number {
+  return Math.min(refusalMemory, retryAfter ?? memory)
 }
 
 /** The errors that say that the request is wrong, whoever sends it (RFC 6749 §5.2, RFC 8707 §2). */

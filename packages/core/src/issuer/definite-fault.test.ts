@@ -3,14 +3,15 @@ import { client, fakeService } from '../../test/fake-issuer.ts'
 import { createTokenManager, generalIssuer, weblinkIssuer } from '../index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 const certificate = (code: string): Error =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
 
 test.each<[string, () => Response | Error]>([
-  ['status 404', () => new Response('', { status: 404 })],
-  ['status 405', () => new Response('', { status: 405 })],
   ['an unknown authority', () => certificate('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
   ['an expired certificate', () => certificate('CERT_HAS_EXPIRED')],
 ])('%s fails at once and not after maxWait, and is asked for again spaced', async (_what, answer) => {
@@ -29,6 +30,30 @@ test.each<[string, () => Response | Error]>([
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
+test.each([404, 405])(
+  'status %i may be of something in front of an issuer that starts: it is tried once more within 2 s, and loses no call',
+  async (status) => {
+    const { tokens, issuer } = fakeService()
+    issuer.respondOnceWith(() => new Response('', { status }))
+    const token = tokens.getToken('general')
+    await vi.advanceTimersByTimeAsync(2_000)
+    await expect(token).resolves.toMatchObject({ value: 'token-1' })
+    expect(issuer.count).toBe(2)
+  },
+)
+
+test.each([404, 405])('status %i again is definite, and later calls fail at once', async (status) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.9)
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(() => new Response('', { status }))
+  const failed = tokens.getToken('general').catch((thrown: unknown) => thrown)
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(await failed).toMatchObject({ code: 'TOKEN_REQUEST_FAILED', definite: true })
+  expect(issuer.count).toBe(2)
+  await expect(tokens.getToken('general')).rejects.toMatchObject({ status })
+  expect(issuer.count).toBe(2)
+})
+
 test('a port that fetch blocks is named at once', async () => {
   const tokens = createTokenManager({
     issuers: { general: { tokenEndpoint: 'https://auth.example.com:6000/token', credentials: client } },
@@ -44,8 +69,12 @@ test('auth URLs that were swapped are asked about, each with the path of the oth
   const fetch = async (): Promise<Response> => new Response('', { status: 404 })
   const tokens = createTokenManager({
     issuers: {
-      general: generalIssuer({ authUrl: 'https://weblink-auth.example.com', credentials: client }),
-      weblink: weblinkIssuer({ authUrl: 'https://auth.example.com', credentials: client }),
+      general: generalIssuer({
+        authUrl: 'https://weblink-auth.example.com',
+        credentials: client,
+        maxWait: 1,
+      }),
+      weblink: weblinkIssuer({ authUrl: 'https://auth.example.com', credentials: client, maxWait: 1 }),
     },
     apis: [],
     fetch,

@@ -1,11 +1,11 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { isRefusal } from '../credentials/refused-client.ts'
-import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
+import { isTokenlaneError, type TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { withoutLastSlash } from '../options/urls.ts'
 import { failure } from './issuer-failure.ts'
 import { askServer, type IssuerResponse } from './issuer-request.ts'
-import { pageIn, passingStatuses } from './token-response.ts'
+import { isBusy, pageIn, passingStatuses } from './token-response.ts'
 import type { IssuerRequest } from './protocol.ts'
 
 /**
@@ -37,7 +37,7 @@ export function byMetadata(issuer: URL, option: string) {
       return await ask(metadata)
     } catch (error) {
       // the endpoint understood the request, so its URL is current
-      if (isRefusal(error)) throw error
+      if (isRefusal(error) || (isTokenlaneError(error) && error.busy === true)) throw error
       isOutdated = true
       if (request.signal.aborted) throw error
       const renewed = await current(request)
@@ -66,7 +66,12 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
     const reason = definite
       ? `has no metadata (status ${status}): ${check}, or set \`tokenEndpoint\` instead`
       : (page ?? `responded with status ${status} to the metadata request`)
-    const details = { status, retryAfter, definite: definite || undefined }
+    const details = {
+      status,
+      retryAfter,
+      definite: definite || undefined,
+      busy: isBusy(response) || undefined,
+    }
     throw failure(request, 'TOKEN_REQUEST_FAILED', reason, details)
   }
   const metadata = members as unknown as AuthorizationServer

@@ -48,10 +48,10 @@ test.each(refusals)(
     const error = await tokens.getToken('general').catch((reason: unknown) => reason as TokenlaneError)
     expect(error).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', issuer: 'general', definite: true })
     expect((error as Error).message).toContain(seen)
-    await pass(29_000)
+    await pass(900)
     await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
     expect(issuer.count).toBe(1)
-    await pass(1_001)
+    await pass(1_101)
     await tokens.getToken('general').catch(() => {})
     expect(issuer.count).toBe(2)
   },
@@ -90,7 +90,7 @@ const describing =
     Response.json({ error, error_description }, { status: 401 })
 
 async function messageOf(answer: () => Response, options: object = {}): Promise<string> {
-  const { tokens, issuer } = fakeService(options)
+  const { tokens, issuer } = fakeService({ maxWait: 1, ...options })
   issuer.respondWith(answer)
   const error: unknown = await tokens.getToken('general').catch((reason: unknown) => reason)
   for (const secret of ['a-secret-of-many-characters', 'of-many-char'])

@@ -46,7 +46,20 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
   if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   const [reason, definite] = wrongResponse(response, asked)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
-  throw failure(asked.request, code, reason, { status, retryAfter, definite })
+  throw failure(asked.request, code, reason, {
+    status,
+    retryAfter,
+    definite,
+    busy: isBusy(response) || undefined,
+  })
+}
+
+/** What says that there are too many requests, in the words of servers (Zoho, AWS, Google, Vertex). */
+const busyWords = /too.?many.?requests|rate.?(?:limit|exceeded)|throttl|slow.?down|quota.?exceeded/i
+
+/** Whether the issuer gets more requests than it takes: other statuses than 429 need words for it. */
+export function isBusy({ status, body }: IssuerResponse): boolean {
+  return status === 429 || (status >= 400 && busyWords.test(body.slice(0, 2_000)))
 }
 
 /** Errors and statuses of an issuer, or of what stands before it, that may pass. */
@@ -63,7 +76,7 @@ function isRefusal(response: IssuerResponse, oauthError: string | undefined): bo
   const { status, retryAfter, isBearer } = response
   // some servers say so with status 200
   if (isSuccess(response)) return knownErrors.has(oauthError)
-  if (status < 400 || status >= 500 || passingStatuses.has(status)) return false
+  if (status < 400 || status >= 500 || passingStatuses.has(status) || isBusy(response)) return false
   // many servers say in `error` that nothing is at a path
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
   if (oauthError !== undefined) return !passingErrors.has(oauthError)

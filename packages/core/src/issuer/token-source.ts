@@ -1,3 +1,4 @@
+import type { MemoryOf } from '../credentials/credential-rotation.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { RenewalReason } from '../events.ts'
 import type { Moment } from '../time/expiry.ts'
@@ -13,8 +14,11 @@ export interface TokenSource {
 
 /** Where the tokens of each client of one issuer come from. */
 export interface ClientTokenSource extends Pick<TokenSource, 'idle'> {
-  /** Obtains a token for `client` by one try; throws what kept it from that. */
-  obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait): Promise<Grant>
+  /**
+   * Obtains a token for `client` by one try; throws what kept it from that. `memory` says for how long other processes are
+   * not to ask after a refusal.
+   */
+  obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait, memory?: MemoryOf): Promise<Grant>
 }
 
 /** A token, and how long it lives; what its response said only where this process made the request. */

@@ -1,4 +1,5 @@
 import { askIssuer } from '../issuer/token-request.ts'
+import { askInTurn } from '../issuer/busy-endpoint.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { checkOptions } from './check-options.ts'
@@ -87,10 +88,12 @@ function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: 
   const source: TokenSource = {
     ...shared,
     obtain: (reason, wait) =>
-      credentials.use(
-        async (client) => notices.note(await shared.obtain(client, reason, wait)),
-        reason,
-        () => limitedBy(wait, requestTimeout),
+      askInTurn(asked, wait, () =>
+        credentials.use(
+          async (client, memory) => notices.note(await shared.obtain(client, reason, wait, memory)),
+          reason,
+          () => limitedBy(wait, requestTimeout),
+        ),
       ),
   }
   const token = new RenewingToken(source, { ...asked, emit })

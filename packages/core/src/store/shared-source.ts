@@ -1,4 +1,5 @@
 import { keyOf } from '../credentials/client.ts'
+import type { MemoryOf } from '../credentials/credential-rotation.ts'
 import { type ClientCredentials, unavailable } from '../credentials/credentials.ts'
 import { isRefusal, refusalMemory } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
@@ -108,12 +109,12 @@ export function sharedSource(
   }
 
   /** Lets another process try, or writes down for all of them that the client is refused. */
-  async function giveUp(error: unknown, seal: TokenSeal, fence: string): Promise<void> {
+  async function giveUp(error: unknown, seal: TokenSeal, fence: string, memory?: MemoryOf): Promise<void> {
     const { name } = seal
     if (isRefusal(error)) {
       const { status, oauthError } = error
       const refusal = { status, oauthError, refusedAt: Date.now(), last: keptUnder(name)?.token }
-      writing = store.write(name, fence, await seal.seal(refusal), refusalMemory)
+      writing = store.write(name, fence, await seal.seal(refusal), memory?.(error) ?? refusalMemory)
       return
     }
     // together, the processes ask an issuer in trouble not more often than one process would
@@ -123,7 +124,7 @@ export function sharedSource(
   }
 
   return {
-    async obtain(client, reason, wait) {
+    async obtain(client, reason, wait, memory) {
       const seal = await sealFor(client)
       const found = await find(seal, wait)
       if ('token' in found) return found
@@ -142,7 +143,7 @@ export function sharedSource(
         writing = store.write(seal.name, fence, entry, left)
         return keep(grant, seal.name, entry, stored)
       } catch (error) {
-        if (fence !== undefined) await giveUp(error, seal, fence)
+        if (fence !== undefined) await giveUp(error, seal, fence, memory)
         throw error
       }
     },

@@ -282,9 +282,9 @@ test('an issuer that asks for no pause, again and again, is spaced as if it had 
   expect(issuer.count).toBeLessThan(60)
 })
 
-test('a refused client fails fast for 30 s, and not longer', async () => {
+test('a refused request fails fast for 30 s, and not longer', async () => {
   const { tokens, issuer } = fakeService()
-  issuer.respondOnceWith(() => refusal())
+  issuer.respondOnceWith(() => refusal('invalid_scope'))
   for (let call = 0; call < 1_000; call += 1)
     await expect(tokens.getToken('general')).rejects.toMatchObject({ code: 'TOKEN_REQUEST_REFUSED' })
   await pass(30 * second - 1)

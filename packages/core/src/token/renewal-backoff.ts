@@ -12,6 +12,8 @@ const ofRenewals = { first: 1_000, most: 60_000 }
 const longestWithoutToken = 5_000
 /** Longest `Retry-After` that is honoured, in ms. */
 const longestRetryAfter = 300_000
+/** How soon is tried once more what may pass by itself, in ms. */
+const soon = 2_000
 
 /** Decides when an issuer may be asked again after renewals that failed. */
 export class RenewalBackoff {
@@ -22,6 +24,8 @@ export class RenewalBackoff {
   /** The error of the last of them, why it failed in the words of the log, and how many before it did so too. */
   lastTry: { readonly error: TokenlaneError; readonly reason: string; readonly repeats: number } | undefined
   #failures = 0
+  /** How often the issuer was busy in a row, also across renewals that gave up. */
+  #busy = 0
 
   /** The error of the last renewal, while it is too early for another one. */
   get tooEarly(): TokenlaneError | undefined {
@@ -33,7 +37,42 @@ export class RenewalBackoff {
     this.last = undefined
     this.failing = {}
     this.#failures = 0
+    this.#busy = 0
     this.lastTry = undefined
+  }
+
+  /**
+   * Returns how long one renewal waits before its next try, in milliseconds; `undefined` if there must be none. Tries go on
+   * while half a second is left: a pause that the issuer did not ask for is cut to what leaves 250 ms for the try.
+   */
+  retryDelay(error: TokenlaneError, tries: number, timeLeft: number): number | undefined {
+    // a try with hardly any time left would only hide the reason behind a timeout
+    const longest = timeLeft - firstRetry
+    if (error.definite === true) {
+      const isFirst = this.failing.failedTries === undefined
+      const delay = betweenHalfAndWhole(soon)
+      return isFirst && mayPass(error) && delay < longest ? delay : undefined
+    }
+    const delay = this.#heeding(error, betweenHalfAndWhole(backoff(tries, ofTries)))
+    if (delay < longest) return delay
+    return isAsked(error) || longest < firstRetry ? undefined : longest
+  }
+
+  /** Returns the distance to the next try: what the issuer asks for, else our own. 250 ms at least, 5 minutes at most. */
+  #heeding(error: TokenlaneError, spacing: number): number {
+    const { retryAfter = 0, busy } = error
+    if (busy === true) {
+      // those that the issuer named the same moment must not come back together again and again
+      const drawn = Math.random() * (isPause(retryAfter) ? thinned(this.#busy - 1) : thinned(this.#busy))
+      return Math.max(firstRetry, Math.min(longestRetryAfter, retryAfter + drawn))
+    }
+    if (error.retryAfter === undefined) return spacing
+    return isPause(retryAfter) ? Math.min(retryAfter, longestRetryAfter) : Math.max(spacing, firstRetry)
+  }
+
+  /** Counts a busy issuer; called for each try that failed, before it is decided what follows. */
+  tried(error: TokenlaneError): void {
+    if (error.busy === true) this.#busy += 1
   }
 
   /** Counts one try of a renewal that failed; returns how many before it failed for the same reason. */
@@ -58,7 +97,7 @@ export class RenewalBackoff {
     // before calls need the token, unless the issuer asks for more
     const latest = neededIn ?? betweenHalfAndWhole(longestWithoutToken)
     const spacing = Math.max(firstRetry, Math.min(drawn, latest))
-    const pause = isRefusal(error) ? refusalSpan(error) : heeding(error, spacing)
+    const pause = isFinal(error) ? refusalSpan(error) : this.#heeding(error, spacing)
     const failFast = error.definite === true || (neededIn === undefined && !isAsked(error))
     this.last = { error, until: performance.now() + pause, failFast }
     return pause
@@ -79,27 +118,28 @@ export class RenewalBackoff {
   }
 }
 
+/** Whether the issuer decides when to try again: 0, or a date in the past, only says that this outage is short. */
+function isAsked({ retryAfter = 0, busy }: TokenlaneError): boolean {
+  return busy === true || isPause(retryAfter)
+}
+
+const isPause = (retryAfter: number): boolean => retryAfter >= firstRetry
+
 /**
- * Returns how long one renewal waits before its next try, in milliseconds; `undefined` if there must be none. Tries go on
- * while half a second is left: a pause that the issuer did not ask for is cut to what leaves 250 ms for the try.
+ * Returns up to how long to wait after a busy issuer has refused so many tries in a row, in milliseconds: doubled at first,
+ * then 3 s more each time. So 20 processes fit one request a second, and 100 do in the end.
  */
-export function retryDelay(error: TokenlaneError, tries: number, timeLeft: number): number | undefined {
-  if (error.definite === true) return undefined
-  const delay = heeding(error, betweenHalfAndWhole(backoff(tries, ofTries)))
-  // a try with hardly any time left would only hide the reason behind a timeout
-  const longest = timeLeft - firstRetry
-  if (delay < longest) return delay
-  return isAsked(error) || longest < firstRetry ? undefined : longest
+function thinned(refusals: number): number {
+  return refusals < 1 ? 0 : Math.min(500 * 2 ** (refusals - 1), 6_000 + 3_000 * refusals)
 }
 
-/** Returns what the issuer asks for instead of our own spacing: 250 ms at least, 5 minutes at most. */
-function heeding({ retryAfter }: TokenlaneError, spacing: number): number {
-  if (retryAfter === undefined) return spacing
-  if (retryAfter < firstRetry) return Math.max(spacing, firstRetry)
-  return Math.min(retryAfter, longestRetryAfter)
+/** Whether what the issuer said holds for a while: each try would cost a request, or a token that is thrown away. */
+function isFinal(error: TokenlaneError): boolean {
+  const { code, definite } = error
+  return isRefusal(error) || (definite === true && code === 'TOKEN_RESPONSE_INVALID')
 }
 
-/** Whether the issuer named the pause: 0, or a date in the past, only says that this outage is short. */
-function isAsked({ retryAfter = 0 }: TokenlaneError): boolean {
-  return retryAfter >= firstRetry
+/** Whether something that stands before the issuer may have answered, as where both start together. */
+function mayPass({ code, status }: TokenlaneError): boolean {
+  return code === 'TOKEN_REQUEST_FAILED' && status !== undefined
 }

@@ -9,7 +9,7 @@ import { Countdown } from '../time/countdown.ts'
 import { Delay } from '../time/delay.ts'
 import type { AccessToken } from './access-token.ts'
 import type { HeldToken } from './held-token.ts'
-import { type RenewalBackoff, retryDelay } from './renewal-backoff.ts'
+import type { RenewalBackoff } from './renewal-backoff.ts'
 import { shareAcrossRequests } from './share-across-requests.ts'
 
 /** A try after one that failed. */
@@ -138,6 +138,7 @@ export class Renewal implements Wait {
         return token
       } catch (error) {
         if (!isTokenlaneError(error)) throw error
+        backoff.tried(error)
         const delay = this.#delayAfter(error, tries)
         if (delay === undefined) {
           // where `maxWait` cut the last try short, the one before it says more
@@ -171,7 +172,9 @@ export class Renewal implements Wait {
   #delayAfter(error: TokenlaneError, tries: number): number | undefined {
     // waiting calls are better served with the old token now than with a new one later
     this.#wasNeeded = this.needed
-    return this.#wasNeeded && !this.#isStopped ? retryDelay(error, tries, this.timeLeft) : undefined
+    return this.#wasNeeded && !this.#isStopped
+      ? this.#renewed.backoff.retryDelay(error, tries, this.timeLeft)
+      : undefined
   }
 
   /** Remembers and reports the failure of the last try; returns what calls fail with that have waited for it. */

@@ -27,6 +27,8 @@ interface Held {
 const leastRetry = 125 - 1
 /** What a wait for the next try must leave of `maxWait`. */
 const leastTry = 250
+/** The first refusals in a row of a client are forgotten sooner: half of 2 s and, before any token, of 6 s. */
+const firstMemories = [1_000, 3_000]
 const refusalMemory = 30_000
 const longestRetryAfter = 300_000
 /** Failures in a row in 10 s: 5 flights fit in (0.5 + 1 + 2 + 4 s apart), and the first tries of each. */
@@ -44,7 +46,7 @@ const mostFailures = { number: 20, within: 10_000 }
  *   least and what Retry-After says, and by 20 within 10 s at most. One exception, once in a row: a call without a
  *   token (an API refused it, a clock was set) does not wait for our own spacing of background renewals if that is
  *   longer than it may wait;
- * - a refused secret is not tried again for 30 s.
+ * - a refused secret is not tried again for 1 s, then for 30 s, before the first token for 3 s in between.
  */
 export class TokenModel {
   readonly name: string
@@ -63,7 +65,11 @@ export class TokenModel {
   /** The last request was refused: the next one may be the same flight's, with another secret. */
   #wasRefused = false
   #failures: number[] = []
-  readonly #refusedUntil = new Map<string, number>()
+  readonly #refused = new Map<
+    string,
+    { readonly at: number; readonly until: number; readonly times: number }
+  >()
+  #hadToken = false
   requests = 0
 
   constructor(
@@ -113,7 +119,7 @@ export class TokenModel {
     this.#open += 1
     if (this.#open > 1) this.#violated('invariant 1: two token requests at once')
     if (!this.#isDue()) this.#violated('invariant 3: a token request without a need')
-    if (now < (this.#refusedUntil.get(secret) ?? 0))
+    if (now < (this.#refused.get(secret)?.until ?? 0))
       this.#violated('invariant 3: a refused secret was tried again')
     if (!this.#wasRefused) this.#mustBeSpaced(now)
     this.#wasRefused = false
@@ -130,6 +136,8 @@ export class TokenModel {
 
   answeredWith(token: Issued): void {
     this.#issued = token
+    this.#hadToken = true
+    this.#refused.clear()
   }
 
   /** It failed; the answer asked for a pause of n milliseconds. */
@@ -140,7 +148,11 @@ export class TokenModel {
 
   refused(secret: string): void {
     this.#wasRefused = true
-    this.#refusedUntil.set(secret, this.#clock.monotonic + refusalMemory)
+    const at = this.#clock.monotonic
+    const before = this.#refused.get(secret)
+    const times = before === undefined || before.at <= at - 2 * refusalMemory ? 0 : before.times
+    const first = times === 0 || !this.#hadToken ? firstMemories[times] : undefined
+    this.#refused.set(secret, { at, until: at + (first ?? refusalMemory) - 1, times: times + 1 })
   }
 
   /** Before a clock is set: what is due now stays so. */
