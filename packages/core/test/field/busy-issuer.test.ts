@@ -1,11 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { Random } from '../../../../tools/testing/src/random.ts'
-import {
-  createTokenManager,
-  type IssuerOptions,
-  type TokenlaneEvent,
-  type TokenManager,
-} from '../../src/index.ts'
+import { createTokenManager, type TokenlaneEvent, type TokenManager } from '../../src/index.ts'
 import { createTenants } from '../../src/tenants.ts'
 import { fakeTime, pass, second } from '../fake-time.ts'
 
@@ -51,7 +46,7 @@ function managerAt(
   observe?: (event: TokenlaneEvent) => void,
 ) {
   return createTokenManager({
-    issuers: { general: { tokenEndpoint, ...settings } as IssuerOptions },
+    issuers: { general: { tokenEndpoint, ...settings } },
     apis: [],
     fetch,
     ...(observe && { observe }),
@@ -85,7 +80,7 @@ test.each([1, 2, 3, 4, 5])(
           general: {
             tokenEndpoint: 'https://auth.example.com/token',
             credentials: { clientId: id, clientSecret: 'b' },
-          } as IssuerOptions,
+          },
         },
         apis: [],
         fetch: endpoint.fetch,
@@ -151,7 +146,7 @@ test('one tenant whose own quota is used up holds the others back by seconds, no
         general: {
           tokenEndpoint: 'https://auth.example.com/token',
           credentials: { clientId, clientSecret: 'b' },
-        } as IssuerOptions,
+        },
       },
       apis: [],
       fetch: forAll,
